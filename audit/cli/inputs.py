@@ -1,0 +1,171 @@
+"""What a run feeds its models: samples drawn from a corpus, or a suite frozen earlier."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from audit import suite
+from audit.cli.options import RunOptions
+from audit.corpora.selection import Selection, select
+from audit.corpora.specs import corpus
+from audit.interface import Task
+from audit.run import Case
+from audit.tables import read_about, read_suite
+from transforms.errors import CorpusError
+
+
+class Inputs(Protocol):
+    """The cases of every trial."""
+
+    @property
+    def name(self) -> str:
+        """The corpus as the user named it."""
+        ...
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """One per trial."""
+        ...
+
+    @property
+    def transforms(self) -> tuple[str, ...]:
+        """What is done to the samples, the identity among them."""
+        ...
+
+    @property
+    def skipped(self) -> Mapping[str, int]:
+        """What the corpus left out, by reason."""
+        ...
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """What a manifest says about them; equal for equal inputs."""
+        ...
+
+    def cases(self, seed: int) -> Iterator[Case]:
+        """The cases of the trial with this seed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """Samples of a corpus, perturbed now."""
+
+    name: str
+    selections: tuple[Selection, ...]
+    transforms: tuple[str, ...]
+    variants: int
+    workers: int
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Those of the selections."""
+        return tuple(selection.seed for selection in self.selections)
+
+    @property
+    def skipped(self) -> Mapping[str, int]:
+        """What the first trial's reading and drawing left out."""
+        return dict(self.selections[0].skipped)
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """The draw of the first trial, and the hash of each."""
+        first = self.selections[0]
+        return {
+            "spec": self.name,
+            "hash": first.hash,
+            "samples": len(first.samples),
+            "available": first.available,
+            "skipped": self.skipped,
+            "trials": [
+                {"seed": one.seed, "hash": one.hash, "samples": len(one.samples)} for one in self.selections
+            ],
+        }
+
+    def cases(self, seed: int) -> Iterator[Case]:
+        """The samples of one trial with their variants."""
+        plan = suite.Plan(transforms=self.transforms, variants=self.variants, seed=seed)
+        selection = next(one for one in self.selections if one.seed == seed)
+        return suite.cases(selection.samples, plan, workers=self.workers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frozen:
+    """The cases of a suite file, as they were."""
+
+    path: Path
+    name: str
+    seeds: tuple[int, ...]
+    transforms: tuple[str, ...]
+    hash: str
+
+    @property
+    def skipped(self) -> Mapping[str, int]:
+        """Nothing: a suite holds examples only."""
+        return {}
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """The suite's file and hash."""
+        return {"spec": self.name, "suite": str(self.path), "hash": self.hash}
+
+    def cases(self, seed: int) -> Iterator[Case]:
+        """The cases that were written for one trial."""
+        return (case for trial, case in read_suite(self.path) if trial == seed)
+
+
+def prepare_inputs(options: RunOptions, task: Task) -> Inputs:
+    """Draw the samples, or open the suite.
+
+    Raises:
+        CorpusError: there is no such corpus, or it has no example of the task.
+        RunError: there is no such suite.
+        UsageError: the suite was made for another task.
+    """
+    return _frozen(options.suite) if options.suite else _drawn(options, task)
+
+
+def suite_task(path: Path) -> str:
+    """The task that a suite was made for.
+
+    Raises:
+        RunError: there is no such suite.
+    """
+    return str(read_about(path).get("task"))
+
+
+def _drawn(options: RunOptions, task: Task) -> Drawn:
+    seeds = range(options.seed, options.seed + options.trials)
+    selections = select(corpus(options.corpus), task.prepare, limit=options.limit or None, seeds=seeds)
+    languages = {sample.language for selection in selections for sample in selection.samples}
+    if options.transforms is None:
+        transforms = suite.standard_transforms(languages, controls=options.controls)
+    else:
+        transforms = suite.with_noise_floor(options.transforms, languages, controls=options.controls)
+    return Drawn(
+        name=options.corpus,
+        selections=selections,
+        transforms=transforms,
+        variants=options.variants,
+        workers=options.workers,
+    )
+
+
+def _frozen(path: Path) -> Frozen:
+    about = read_about(path)
+    seeds: dict[int, None] = {}
+    transforms: dict[str, None] = {}
+    for seed, case in read_suite(path):
+        seeds[seed] = None
+        transforms.update(dict.fromkeys(outcome.transform for outcome in case.outcomes))
+    if not seeds:
+        raise CorpusError(f"no samples in suite {str(path)!r}")
+    return Frozen(
+        path=path,
+        name=str(about.get("corpus", path)),
+        seeds=tuple(seeds),
+        transforms=tuple(transforms),
+        hash=hashlib.sha256(path.read_bytes()).hexdigest(),
+    )

@@ -1,0 +1,168 @@
+"""The command `codeaudit`: finds the subcommand, and turns every end of a run into a line and an exit code."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
+from importlib import import_module
+from types import FrameType
+from typing import Final
+
+import click
+
+from transforms.errors import CodeauditError
+
+INTERRUPTED: Final = 130
+CANNOT_AUDIT: Final = 3
+USAGE: Final = 2
+
+COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
+    "run": ("audit.cli.run:run", "Audit one or more models on a perturbed suite."),
+    "compare": ("audit.cli.compare:compare", "Compare runs: statistics across models and trials."),
+    "train": ("audit.cli.train:train", "Train one of the papers' models."),
+    "list": ("audit.cli.list:listing", "List models, tasks, transforms, corpora."),
+}
+"""Each command's lazy target and its line in the help, so that `--help` imports none of them."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click's, with the nearest name for a command that does not exist."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            near = get_close_matches(args[0], list(COMMANDS), n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(COMMANDS)}"
+            raise click.UsageError(f"unknown command {args[0]!r}; {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table of commands, without importing one."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from audit.cli.versions import version
+
+        click.echo(f"codeaudit {version('codeaudit') or 'not installed'}")
+        ctx.exit()
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=False)
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_show_version,
+    help="Show the version.",
+)
+def cli() -> None:
+    """Audits code models: does the answer change when the code's meaning does not?"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit code; every error becomes one line on stderr."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if "_CODEAUDIT_COMPLETE" in os.environ:
+        cli.main(words, prog_name="codeaudit")
+    with _interruptible():
+        try:
+            return _invoke(words)
+        except KeyboardInterrupt as interrupt:
+            return _say(str(interrupt) or "interrupted", INTERRUPTED)
+        except CodeauditError as error:
+            return _say(str(error), error.exit_code)
+        except click.exceptions.Exit as done:
+            return int(done.exit_code)
+        except click.UsageError as error:
+            hint = f" (try: {error.ctx.command_path} --help)" if error.ctx else ""
+            return _say(_sentence(error.format_message()) + hint, USAGE)
+        except click.ClickException as error:
+            return _say(error.format_message(), CANNOT_AUDIT)
+        except BrokenPipeError:
+            # The reader of our output has had enough; what was to be kept is in the run folder.
+            _silence_stdout()
+            return 0
+        except Exception as error:
+            if os.environ.get("CODEAUDIT_DEBUG"):
+                raise
+            told = " ".join(f"{type(error).__name__}: {error}".split())
+            return _say(f"unexpected error: {told} (CODEAUDIT_DEBUG=1 shows the traceback)", CANNOT_AUDIT)
+
+
+def _invoke(words: list[str]) -> int:
+    if not words:
+        with cli.make_context("codeaudit", ["--help"], resilient_parsing=True) as ctx:
+            click.echo(cli.get_help(ctx), err=True)
+        return USAGE
+    with cli.make_context("codeaudit", words) as ctx:
+        result = cli.invoke(ctx)
+    sys.stdout.flush()
+    return int(result or 0)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """The first Ctrl-C raises KeyboardInterrupt, the second ends the process on the spot."""
+    seen = False
+
+    def on_interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal seen
+        if seen:
+            show_cursor = b"\x1b[?25h" if os.isatty(2) else b""
+            os.write(2, show_cursor + b"codeaudit: stopped\n")
+            os._exit(INTERRUPTED)
+        seen = True
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGINT, on_interrupt)
+    except ValueError:  # not the main thread, where no signal arrives
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _say(message: str, code: int) -> int:
+    try:
+        click.echo(f"codeaudit: {message}", err=True)
+    except BrokenPipeError:
+        pass
+    return code
+
+
+def _sentence(text: str) -> str:
+    """click's message in the voice of ours: one line, no capital, no full stop."""
+    line = " ".join(text.split()).rstrip(".")
+    return line[:1].lower() + line[1:]
+
+
+def _silence_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter's last flush does not complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,208 @@
+"""The options of `codeaudit run`: from the command line, the environment, a TOML file or an old manifest."""
+
+import json
+import shlex
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+from audit.store import MANIFEST, read_manifest
+from transforms.errors import CorpusError, UsageError
+
+F = TypeVar("F", bound=Callable[..., object])
+
+PRECISIONS: Final = ("float32", "float64", "bfloat16", "float16")
+FORMATS: Final = ("rich", "json", "markdown")
+WRAPPERS: Final = ("canonical",)
+NOT_REPEATED: Final = frozenset({"out", "config", "cache"})
+"""Options that a manifest does not hand on to its repetition."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """What `codeaudit run` was asked to do. The fields are the options of its help."""
+
+    model: tuple[str, ...]
+    model_argument: tuple[str, ...]
+    task: str | None
+    corpus: str
+    transform: str | None
+    variants: int
+    controls: bool
+    limit: int
+    seed: int
+    trials: int
+    suite: Path | None
+    wrap: str | None
+    out: Path | None
+    format: str
+    device: str
+    precision: str | None
+    batch_size: int
+    workers: int
+    cache: Path | None
+
+    @property
+    def transforms(self) -> tuple[str, ...] | None:
+        """The named transforms; `None` for the standard set."""
+        if self.transform is None:
+            return None
+        return tuple(name.strip() for name in self.transform.split(",") if name.strip())
+
+    @property
+    def arguments(self) -> dict[str, str]:
+        """The `-M` arguments as text by key.
+
+        Raises:
+            UsageError: one has no `=`.
+        """
+        pairs = [text.partition("=") for text in self.model_argument]
+        for key, equals, _ in pairs:
+            if not (key and equals):
+                raise UsageError(f"model argument {key!r} must be -M key=value")
+        return {key: value for key, _, value in pairs}
+
+
+class ModelSpec(click.ParamType[str]):
+    """A model; in the environment several, quoted as in a shell."""
+
+    name = "SPEC"
+
+    def split_envvar_value(self, rv: str) -> Sequence[str]:
+        """`CODEAUDIT_MODEL="spe-checkpoint 'exec/python m.py'"` names two models."""
+        return shlex.split(rv)
+
+
+def _option(*names: str, **settings: Any) -> Callable[[F], F]:
+    """An option that `CODEAUDIT_<OPTION>` sets too."""
+    long = next(name for name in names if name.startswith("--")).partition("/")[0]
+    variable = "CODEAUDIT_" + long.removeprefix("--").replace("-", "_").upper()
+    return click.option(*names, envvar=variable, show_default=settings.pop("show_default", True), **settings)
+
+
+POSITIVE: Final = click.IntRange(min=1)
+
+RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
+    _option(
+        "--model",
+        type=ModelSpec(),
+        multiple=True,
+        help="A model; repeatable.  [default: the task's bundled ones]",
+    ),
+    _option(
+        "-M",
+        "--model-argument",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="An argument of the models; repeatable.",
+    ),
+    _option("--task", metavar="NAME", help="What is asked.  [default: the model's own, else function-name]"),
+    _option("--corpus", default="stdlib", metavar="SPEC", help="Where the samples come from."),
+    _option(
+        "--transform",
+        metavar="NAME[,NAME]",
+        help="Which perturbations.  [default: the standard set for the language]",
+    ),
+    _option("--variants", type=POSITIVE, default=4, metavar="K", help="Variants per sample and transform."),
+    _option(
+        "--controls/--no-controls", default=True, help="Also audit sensitivity, with changes of the meaning."
+    ),
+    _option("--limit", type=click.IntRange(min=0), default=200, metavar="N", help="Samples; 0 for all."),
+    _option("--seed", type=int, default=0, metavar="S", help="Decides which samples and which variants."),
+    _option("--trials", type=POSITIVE, default=1, metavar="N", help="Repeat with seeds S, S+1, …"),
+    _option(
+        "--suite",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Audit the inputs of an earlier run's suite.parquet.",
+    ),
+    _option("--wrap", type=click.Choice(WRAPPERS), help="Show the models canonical code only."),
+    _option(
+        "--out",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="Run folder.  [default: codeaudit-runs/<time>-<task>]",
+    ),
+    _option("--format", type=click.Choice(FORMATS), default="rich", help="What goes to stdout."),
+    _option("--device", default="auto", metavar="NAME", help="Where models run: auto, cpu, cuda, …"),
+    _option("--precision", type=click.Choice(PRECISIONS), help="Arithmetic.  [default: the model's own]"),
+    _option("--batch-size", type=POSITIVE, default=32, metavar="N", help="Queries asked together."),
+    _option("--workers", type=POSITIVE, default=1, metavar="N", help="Processes that make the variants."),
+    _option(
+        "--cache",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="Where answers are kept between runs.  [default: the user's cache folder]",
+        show_default=False,
+    ),
+)
+
+
+def run_options(command: F) -> F:
+    """Add the options of `codeaudit run`, and `--config`, to a command."""
+    for add in reversed(RUN_OPTIONS):
+        command = add(command)
+    config = _option(
+        "--config",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        is_eager=True,
+        expose_value=False,
+        callback=_configure,
+        help="Read options from a TOML file, or from a run's manifest.json to repeat it.",
+    )
+    return config(command)
+
+
+def _configure(ctx: click.Context, param: click.Parameter, path: Path | None) -> None:
+    if path is not None:
+        multiple = {one.name for one in ctx.command.params if isinstance(one, click.Option) and one.multiple}
+        known = {one.name for one in ctx.command.params if one.name and one is not param}
+        ctx.default_map = {
+            name: _as_option(name, value, multiple) for name, value in _read(path, known).items()
+        }
+
+
+def _read(path: Path, known: set[str]) -> dict[str, object]:
+    """The options that a file sets, by parameter name.
+
+    Raises:
+        UsageError: it sets an option that does not exist.
+        CorpusError: it cannot be read.
+    """
+    if path.suffix == ".json" or path.is_dir():
+        options = read_manifest(path / MANIFEST if path.is_dir() else path)["options"]
+        return {name: value for name, value in options.items() if name in known - NOT_REPEATED}
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CorpusError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{str(path)!r} is not TOML: {error}") from error
+    inner = table.get("run", table)
+    found = {key.replace("-", "_"): value for key, value in inner.items()}
+    for name in found.keys() - known:
+        near = get_close_matches(name, known, n=1)
+        hint = f"; did you mean {near[0].replace('_', '-')!r}?" if near else ""
+        raise UsageError(f"unknown option {name.replace('_', '-')!r} in {str(path)!r}{hint}")
+    return found
+
+
+def _as_option(name: str, value: object, multiple: set[str | None]) -> object:
+    """A value of a file as click takes it: lists for repeatable options, joined text for the others."""
+    if isinstance(value, Mapping):
+        return [f"{key}={each}" for key, each in value.items()]
+    if name in multiple:
+        return value if isinstance(value, list) else [value]
+    return ",".join(map(str, value)) if isinstance(value, list) else value
+
+
+def as_json(options: RunOptions) -> dict[str, object]:
+    """The options as a manifest keeps them."""
+    values = {name: getattr(options, name) for name in RunOptions.__slots__}
+    return json.loads(json.dumps(values, default=str)) or {}

@@ -1,0 +1,23 @@
+"""Which versions a run was made with."""
+
+import platform
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed
+from typing import Final
+
+DECISIVE: Final = ("codeaudit", "torch", "numpy", "scipy", "tokenizers", "safetensors", "pyarrow")
+"""Distributions whose version may decide a number."""
+
+
+def version(distribution: str) -> str | None:
+    """The installed version; `None` where it runs from a checkout or is absent."""
+    try:
+        return installed(distribution)
+    except PackageNotFoundError:
+        return None
+
+
+def versions() -> dict[str, str]:
+    """Those that decide numbers, with Python's."""
+    found = {name: number for name in DECISIVE if (number := version(name))}
+    return {"python": platform.python_version(), **found}

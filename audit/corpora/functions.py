@@ -1,0 +1,136 @@
+"""The functions of a Python file, each as a text of its own."""
+
+import ast
+import io
+import tokenize
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from audit.corpora.records import raw_sample
+from transforms.errors import SourceError
+from transforms.records import Sample
+
+SHORTEST: Final = 3
+"""Lines that a function must have; below it there is nothing to perturb."""
+LONGEST: Final = 60
+MOST_CHARACTERS: Final = 8000
+LARGEST_FILE: Final = 2_000_000
+"""Bytes. Larger files are generated tables, and a parser's tree takes a hundred times their size."""
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def decode(data: bytes) -> str:
+    """A Python file's text by its own coding cookie, with newlines as `\\n`.
+
+    Raises:
+        SourceError: the file is too big, holds null bytes, or is not in its encoding. The message is a
+            phrase without the file's name, so that equal reasons count together.
+    """
+    if len(data) > LARGEST_FILE:
+        raise SourceError(f"file over {LARGEST_FILE // 1_000_000} MB")
+    if b"\0" in data:
+        raise SourceError("null bytes")
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        text = data.decode(encoding)
+    except SyntaxError as error:
+        raise SourceError("not UTF-8" if "utf-8" in str(error) else "unknown encoding") from error
+    except (UnicodeDecodeError, LookupError) as error:
+        raise SourceError(
+            "not UTF-8" if isinstance(error, UnicodeDecodeError) else "unknown encoding"
+        ) from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def parse(text: str) -> ast.Module:
+    """The syntax tree of a file, without the parser's warnings.
+
+    Raises:
+        SourceError: with a phrase that counts.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(text)
+        except (RecursionError, MemoryError) as error:
+            raise SourceError("nested too deeply") from error
+        except (SyntaxError, ValueError) as error:
+            if "too many nested" in str(error):
+                raise SourceError("nested too deeply") from error
+            raise SourceError("syntax error") from error
+
+
+def functions(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
+    """Every top-level function and method of fitting length, dedented, with its decorators.
+
+    Functions inside functions belong to their outer one. The raw label is the function's name.
+
+    Raises:
+        SourceError: the text does not parse.
+    """
+    lines = text.split("\n")
+    for node in _definitions(parse(text).body):
+        reason = _unfit(node)
+        start = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+        unit = lines[start - 1 : node.end_lineno]
+        if reason is None and not SHORTEST <= len(unit) <= LONGEST:
+            reason = (
+                f"function under {SHORTEST} lines"
+                if len(unit) < SHORTEST
+                else f"function over {LONGEST} lines"
+            )
+        source = _dedented(unit)
+        if reason is None and len(source) > MOST_CHARACTERS:
+            reason = f"function over {MOST_CHARACTERS} characters"
+        if reason is None:
+            yield raw_sample(source, language="python", label=node.name, path=path, line=start)
+        else:
+            left_out[reason] += 1
+
+
+def _definitions(body: list[ast.stmt]) -> Iterator[Function]:
+    for node in body:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                yield node
+            case ast.ClassDef() | ast.With():
+                yield from _definitions(node.body)
+            case ast.If():
+                yield from _definitions(node.body + node.orelse)
+            case ast.Try():
+                handlers = [statement for handler in node.handlers for statement in handler.body]
+                yield from _definitions(node.body + handlers + node.orelse + node.finalbody)
+            case _:
+                pass
+
+
+def _unfit(node: Function) -> str | None:
+    if node.name.startswith("__") and node.name.endswith("__"):
+        return "dunder name"
+    for decorator in node.decorator_list:
+        name = decorator.attr if isinstance(decorator, ast.Attribute) else getattr(decorator, "id", None)
+        if name == "overload":
+            return "overload"
+    return "stub" if all(_says_nothing(statement) for statement in node.body) else None
+
+
+def _says_nothing(statement: ast.stmt) -> bool:
+    """A docstring, `...`, `pass` or `raise NotImplementedError`."""
+    match statement:
+        case ast.Pass() | ast.Expr(value=ast.Constant()):
+            return True
+        case ast.Raise(exc=ast.Name(id="NotImplementedError")):
+            return True
+        case ast.Raise(exc=ast.Call(func=ast.Name(id="NotImplementedError"))):
+            return True
+        case _:
+            return False
+
+
+def _dedented(unit: list[str]) -> str:
+    """The lines without the first one's indentation; lines of a string that stand further left stay."""
+    indent = unit[0][: len(unit[0]) - len(unit[0].lstrip())]
+    return "\n".join(line.removeprefix(indent) if line.strip() else "" for line in unit)

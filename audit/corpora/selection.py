@@ -1,0 +1,157 @@
+"""Which samples of a corpus are audited: drawn by their content and the seed, not by their order."""
+
+import ast
+import hashlib
+import heapq
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from audit.corpora.functions import parse
+from audit.corpora.records import Corpus
+from transforms.errors import CorpusError, SourceError
+from transforms.records import Sample
+
+SLACK: Final = 64
+"""How many more candidates than samples are kept at first, to make up for those that are no examples."""
+
+Prepare: TypeAlias = Callable[[Sample], Sample | str]
+"""A task's: the sample as it asks about it, or why it is no example."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """The samples of one draw."""
+
+    seed: int
+    samples: tuple[Sample, ...]
+    """In the order of their rank."""
+    available: int
+    """How many raw samples the corpus gave."""
+    hash: str
+    """Of the chosen samples: equal for equal choices, whatever the files' order or names."""
+    skipped: tuple[tuple[str, int], ...]
+    """What was left out, as (reason, count), sorted by reason."""
+
+
+def select(
+    corpus: Corpus, prepare: Prepare, *, limit: int | None, seeds: Sequence[int]
+) -> tuple[Selection, ...]:
+    """Draw up to `limit` examples for each seed, or all of them for `None`, in one reading of the corpus.
+
+    Raw samples are ranked by a hash of their id and the seed. From the lowest rank up, those that
+    `prepare` accepts and whose syntax tree (docstrings aside) did not come before are taken. Memory is
+    bounded by the limit, not by the corpus.
+
+    Raises:
+        CorpusError: there is not one example.
+    """
+    size = None if limit is None else 2 * limit + SLACK
+    while True:
+        skipped: Counter[str] = Counter()
+        draws = [_Draw(seed, size) for seed in seeds]
+        available = 0
+        for sample in corpus.read(skipped):
+            available += 1
+            for draw in draws:
+                draw.offer(sample)
+        chosen = [_examples(draw.candidates(), prepare, limit) for draw in draws]
+        if size is None or available < size or all(len(samples) == limit for samples, _ in chosen):
+            break
+        size *= 4
+    if not all(samples for samples, _ in chosen):
+        raise CorpusError(_nothing(corpus.spec, skipped + chosen[0][1]))
+    return tuple(
+        _selection(seed, samples, available, skipped + reasons)
+        for seed, (samples, reasons) in zip(seeds, chosen, strict=True)
+    )
+
+
+def _selection(seed: int, samples: list[Sample], available: int, skipped: Counter[str]) -> Selection:
+    return Selection(
+        seed=seed,
+        samples=tuple(samples),
+        available=available,
+        hash=hashlib.sha256("".join(sorted(sample.id for sample in samples)).encode()).hexdigest(),
+        skipped=tuple(sorted(skipped.items())),
+    )
+
+
+class _Draw:
+    """Keeps the distinct samples of lowest rank."""
+
+    def __init__(self, seed: int, size: int | None) -> None:
+        self._seed = seed
+        self._size = size
+        self._kept: dict[str, Sample] = {}
+        self._heap: list[tuple[int, str]] = []
+
+    def offer(self, sample: Sample) -> None:
+        """Keep the sample if its rank is among the lowest so far."""
+        if sample.id in self._kept:
+            # The same text in two places: the origin that sorts first stands for both.
+            self._kept[sample.id] = min(self._kept[sample.id], sample, key=_place)
+            return
+        entry = (-_rank(self._seed, sample.id), sample.id)
+        if self._size is None or len(self._heap) < self._size:
+            heapq.heappush(self._heap, entry)
+        elif entry > self._heap[0]:
+            del self._kept[heapq.heapreplace(self._heap, entry)[1]]
+        else:
+            return
+        self._kept[sample.id] = sample
+
+    def candidates(self) -> list[Sample]:
+        """What was kept, lowest rank first."""
+        return [self._kept[identity] for _, identity in sorted(self._heap, reverse=True)]
+
+
+def _examples(
+    candidates: list[Sample], prepare: Prepare, limit: int | None
+) -> tuple[list[Sample], Counter[str]]:
+    chosen: list[Sample] = []
+    skipped: Counter[str] = Counter()
+    seen: set[str] = set()
+    for raw in candidates:
+        if len(chosen) == limit:
+            break
+        prepared = prepare(raw)
+        key = _content(raw)
+        if isinstance(prepared, str):
+            skipped[prepared] += 1
+        elif key in seen:
+            skipped["duplicate"] += 1
+        else:
+            seen.add(key)
+            chosen.append(prepared)
+    return chosen, skipped
+
+
+def _rank(seed: int, identity: str) -> int:
+    return int.from_bytes(hashlib.sha256(f"{seed}:{identity}".encode()).digest()[:8], "big")
+
+
+def _place(sample: Sample) -> tuple[str, int]:
+    return sample.origin.path, sample.origin.line
+
+
+def _content(sample: Sample) -> str:
+    """What two samples share that differ in layout, comments and docstrings only."""
+    if sample.language != "python":
+        return " ".join(sample.source.split())
+    try:
+        tree = parse(sample.source)
+    except SourceError:
+        return sample.source
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and ast.get_docstring(
+            node
+        ):
+            node.body = node.body[1:]
+    return hashlib.sha256(ast.dump(tree).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _nothing(spec: str, reasons: Counter[str]) -> str:
+    why = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common(3))
+    return f"no functions in corpus {spec!r}" + (f" ({why})" if why else "")

@@ -1,0 +1,156 @@
+"""Corpora that are tables: JSON lines, CSV and Parquet, gzipped or not. Their rows are the samples."""
+
+import csv
+import gzip
+import io
+import json
+import sys
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final, TypeAlias
+
+from audit.corpora.records import raw_sample
+from transforms.errors import CorpusError
+from transforms.records import Sample
+
+Row: TypeAlias = Mapping[str, object]
+
+SOURCES: Final = ("source", "code", "asm")
+"""Columns that may hold the text, first come first served."""
+LABELS: Final = ("label", "name", "func_name")
+LANGUAGES: Final = {".py": "python", ".java": "java", ".s": "x86"}
+HUMAN_EVAL: Final = ("prompt", "canonical_solution", "entry_point")
+COLUMNS: Final = frozenset({*SOURCES, *LABELS, *HUMAN_EVAL, "language", "file", "line", "split"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """The rows of one file, or those of one split."""
+
+    spec: str
+    path: Path
+    split: str | None
+
+    def read(self, skipped: Counter[str]) -> Iterator[Sample]:
+        """As `Corpus.read`, row by row."""
+        found = False
+        try:
+            for number, row in _rows(self.path, skipped):
+                found = True
+                if self.split is None or str(row.get("split")) == self.split:
+                    sample = _sample(row, path=self.path.name, number=number)
+                    if sample is None:
+                        skipped["row without source"] += 1
+                    else:
+                        yield sample
+        except (OSError, EOFError, zlib.error, csv.Error, UnicodeDecodeError) as error:
+            raise CorpusError(f"cannot read table {str(self.path)!r}: {error}") from error
+        if not found:
+            raise CorpusError(f"no rows in table {str(self.path)!r}")
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file's ending says that it is a table."""
+    return _kind(path) in READERS
+
+
+def _kind(path: Path) -> str:
+    name = path.name.lower()
+    return PurePosixPath(name.removesuffix(".gz")).suffix
+
+
+def _rows(path: Path, skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
+    return READERS[_kind(path)](path, skipped)
+
+
+def _bytes(path: Path) -> gzip.GzipFile | io.BufferedReader:
+    return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")
+
+
+def _json_lines(path: Path, skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
+    with _bytes(path) as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError):
+                skipped["line that is not JSON"] += 1
+                continue
+            if isinstance(row, dict):
+                yield number, row
+            else:
+                skipped["line that is not an object"] += 1
+
+
+def _csv(path: Path, skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
+    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    with _bytes(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
+        yield from enumerate(csv.DictReader(text), start=1)
+
+
+def _parquet(path: Path, skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
+    from pyarrow import ArrowException
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        with ParquetFile(path) as file:
+            columns = [name for name in file.schema_arrow.names if name in COLUMNS]
+            batches = file.iter_batches(batch_size=1024, columns=columns)
+            yield from enumerate((row for batch in batches for row in batch.to_pylist()), start=1)
+    except ArrowException as error:
+        raise CorpusError(f"cannot read table {str(path)!r}: {error}") from error
+
+
+READERS: Final[Mapping[str, Callable[[Path, Counter[str]], Iterator[tuple[int, Row]]]]] = {
+    ".jsonl": _json_lines,
+    ".csv": _csv,
+    ".parquet": _parquet,
+}
+
+
+def _sample(row: Row, *, path: str, number: int) -> Sample | None:
+    source = _source(row)
+    if source is None:
+        return None
+    file, line, label = _text(row.get("file")), row.get("line"), _label(row)
+    return raw_sample(
+        source,
+        language=_language(row, file),
+        label=label,
+        path=file or path,
+        line=int(line) if file and isinstance(line, int | str) and str(line).isdigit() else number,
+    )
+
+
+def _source(row: Row) -> str | None:
+    for column in SOURCES:
+        if text := _text(row.get(column)):
+            return text
+    prompt, solution = _text(row.get("prompt")), _text(row.get("canonical_solution"))
+    return prompt + solution if prompt and solution else None
+
+
+def _label(row: Row) -> str | float | None:
+    for column in LABELS:
+        value = row.get(column)
+        if isinstance(value, str) and value:
+            return value
+        if isinstance(value, int | float):
+            return float(value)
+    return _text(row.get("entry_point"))
+
+
+def _language(row: Row, file: str | None) -> str:
+    if named := _text(row.get("language")):
+        return named.lower()
+    if file and (ending := PurePosixPath(file).suffix) in LANGUAGES:
+        return LANGUAGES[ending]
+    return "x86" if "asm" in row else "python"
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value.strip() else None

@@ -1,0 +1,81 @@
+"""The seams that models and tasks implement. Neither knows a transform; neither knows the other's insides."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from audit.records import Answer, Predicted, Prediction, Query
+from transforms.records import Sample
+
+
+class Model(Protocol):
+    """Anything that answers queries. Batching by length, caching and retrying belong to the driver."""
+
+    @property
+    def name(self) -> str:
+        """As the user named it."""
+        ...
+
+    @property
+    def task(self) -> str | None:
+        """The task it was made for; `None` if it takes any."""
+        ...
+
+    @property
+    def parameters(self) -> int | None:
+        """How many weights it has; `None` if unknown."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash over everything that decides its answers: weights, tokenizer, decoding, precision."""
+        ...
+
+    @property
+    def noise(self) -> float:
+        """How far its scores may move by arithmetic alone (reduction order, batch composition)."""
+        ...
+
+    def predict(self, queries: Sequence[Query]) -> list[Prediction]:
+        """One prediction per query, in the same order. A failed query is a `Failed`, never an exception.
+
+        Raises:
+            ModelError: the model as a whole cannot answer (it is gone, or does not fit the task).
+        """
+        ...
+
+
+class Task(Protocol):
+    """What is asked, how a label is read, and when two answers are the same."""
+
+    @property
+    def name(self) -> str:
+        """As on the command line."""
+        ...
+
+    @property
+    def score_name(self) -> str:
+        """`f1`, `mape`, …"""
+        ...
+
+    def prepare(self, sample: Sample) -> Sample | str:
+        """The sample as this task asks about it (for function names: label read off, name masked).
+
+        A string is the reason why this sample is no example of the task.
+        """
+        ...
+
+    def normalise(self, answer: object) -> Answer | None:
+        """An answer from outside in the task's normal form; `None` where it is malformed."""
+        ...
+
+    def same(self, before: Predicted, after: Predicted) -> bool:
+        """Whether two answers count as the same one."""
+        ...
+
+    def score(self, answer: Answer, sample: Sample) -> float | None:
+        """The quality of one answer against the sample's label; `None` without a label."""
+        ...
+
+    def corpus_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
+        """The quality over a corpus (for function names the micro-averaged F1); `None` without labels."""
+        ...

@@ -1,0 +1,53 @@
+"""Answers from outside, read into predictions: shared by the adapters of programs and callables."""
+
+from collections.abc import Mapping
+from math import isfinite
+
+from audit.records import Failed, Predicted, Prediction
+
+MALFORMED = Failed(reason="malformed answer")
+
+
+def read_answer(raw: object) -> Prediction:
+    """A text, a number, a list of texts, or a mapping with `answer` and optional `score`, `scores`, `error`.
+
+    Whether the answer fits the task is the driver's to say.
+    """
+    if isinstance(raw, Mapping):
+        return _from_mapping(raw)
+    match raw:
+        case bool() | None:
+            return MALFORMED
+        case str():
+            return Predicted(answer=raw)
+        case int() | float():
+            return Predicted(answer=float(raw)) if isfinite(raw) else MALFORMED
+        case list() | tuple() | set() | frozenset() if all(isinstance(part, str) for part in raw):
+            return Predicted(answer=tuple(sorted(raw)))
+        case _:
+            return MALFORMED
+
+
+def _from_mapping(raw: Mapping[object, object]) -> Prediction:
+    if error := raw.get("error"):
+        return Failed(reason=f"model: {str(error).splitlines()[0][:80]}")
+    plain = raw.get("answer")
+    predicted = MALFORMED if isinstance(plain, Mapping) else read_answer(plain)
+    if isinstance(predicted, Failed):
+        return predicted
+    scores = _scores(raw.get("scores"))
+    if scores is None:
+        return MALFORMED
+    alone = raw.get("score")
+    if not scores and isinstance(alone, int | float) and isinstance(predicted.answer, str):
+        scores = ((predicted.answer, float(alone)),)
+    return Predicted(answer=predicted.answer, scores=scores)
+
+
+def _scores(raw: object) -> tuple[tuple[str, float], ...] | None:
+    if raw is None:
+        return ()
+    if not isinstance(raw, Mapping):
+        return None
+    pairs = [(str(label), score) for label, score in raw.items() if isinstance(score, int | float)]
+    return tuple(sorted((label, float(score)) for label, score in pairs)) if len(pairs) == len(raw) else None

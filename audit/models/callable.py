@@ -1,0 +1,88 @@
+"""`py/MODULE:CALLABLE`: a Python callable as a model."""
+
+import hashlib
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from audit.models.answers import read_answer
+from audit.models.settings import Settings
+from audit.records import Failed, Prediction, Query
+from transforms.errors import ModelError, UsageError
+
+Answering: TypeAlias = Callable[[Sequence[Query]], Sequence[object]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallableModel:
+    """Calls `function(queries)`, where a query has `source`, `language` and `task`, for a list of answers.
+
+    An answer is what the task takes (a text, a number, a list of subtokens) or a mapping as programs give.
+    A call that raises is repeated query by query, so that one bad input fails alone.
+    """
+
+    name: str
+    function: Answering
+    fingerprint: str
+    task: None = None
+    parameters: None = None
+    noise: float = 0.0
+
+    def predict(self, queries: Sequence[Query]) -> list[Prediction]:
+        """One prediction per query.
+
+        Raises:
+            ModelError: the callable does not give one answer per query.
+        """
+        try:
+            answers = self.function(list(queries))
+        except Exception as error:  # foreign code may raise anything
+            if len(queries) == 1:
+                return [Failed(reason=f"callable raised {type(error).__name__}")]
+            return [self.predict([query])[0] for query in queries]
+        if not isinstance(answers, Sequence) or isinstance(answers, str) or len(answers) != len(queries):
+            given = f"{len(answers)} answers" if isinstance(answers, list | tuple) else type(answers).__name__
+            raise ModelError(
+                f"model {self.name!r} must give a list of {len(queries)} answers; it gave {given}"
+            )
+        return [read_answer(answer) for answer in answers]
+
+
+def load(name: str, settings: Settings) -> CallableModel:
+    """Import the callable; the working directory is searched too, as `python -m` would.
+
+    Raises:
+        UsageError: the name has no `MODULE:CALLABLE`.
+        ModelError: the module cannot be imported or has no such callable.
+    """
+    module_name, colon, attribute = name.partition(":")
+    if not (module_name and colon and attribute):
+        raise UsageError(f"model 'py/{name}' must be py/MODULE:CALLABLE")
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        found: object = importlib.import_module(module_name)
+    except Exception as error:  # importing runs foreign code
+        raise ModelError(f"cannot import {module_name!r}: {type(error).__name__}: {error}") from error
+    for part in attribute.split("."):
+        found = getattr(found, part, None)
+    if not callable(found):
+        raise ModelError(f"module {module_name!r} has no callable {attribute!r}")
+    return CallableModel(
+        name=f"py/{name}",
+        function=found,
+        fingerprint=_fingerprint(name, found, settings.arguments.get("version")),
+    )
+
+
+def _fingerprint(name: str, function: object, version: str | float | None) -> str:
+    """With a version the user vouches for it; without, answers are kept for one run only."""
+    if version is not None:
+        return f"py/{name}@{version}"
+    file = inspect.getsourcefile(inspect.unwrap(function)) if inspect.isroutine(function) else None
+    text = Path(file).read_bytes() if file and Path(file).is_file() else b""
+    return f"volatile:py/{name}:{hashlib.sha256(text).hexdigest()[:16]}"

@@ -1,0 +1,67 @@
+"""`canonical/MODEL` and `--wrap canonical`: any model, shown only canonical code. Invariant by construction.
+
+The honest baseline for an equivariant architecture: if canonical order and names cost the model nothing,
+the architecture has to beat this wrapper (Renamer's `Canonicalized` baseline, for orders as well).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from audit.interface import Model
+from audit.records import Failed, Prediction, Query
+from transforms.errors import SourceError
+from transforms.python.canonical import canonicalise
+
+FORM = 1
+"""Version of the canonical form; a part of the fingerprint."""
+
+UNPARSABLE = Failed(reason="source does not parse")
+
+
+@dataclass(frozen=True, slots=True)
+class Canonical:
+    """A model that sees the canonical form of each query; only Python has one."""
+
+    inner: Model
+
+    @property
+    def name(self) -> str:
+        """The inner name, marked."""
+        return f"canonical/{self.inner.name}"
+
+    @property
+    def task(self) -> str | None:
+        """The inner model's."""
+        return self.inner.task
+
+    @property
+    def parameters(self) -> int | None:
+        """The inner model's: the form has none."""
+        return self.inner.parameters
+
+    @property
+    def fingerprint(self) -> str:
+        """The inner one with the form's version, `volatile:` in front where the inner one is."""
+        head, mark, rest = self.inner.fingerprint.rpartition("volatile:")
+        return f"{head}{mark}canonical-{FORM}({rest})"
+
+    @property
+    def noise(self) -> float:
+        """The inner model's."""
+        return self.inner.noise
+
+    def predict(self, queries: Sequence[Query]) -> list[Prediction]:
+        """The inner model's answers to the canonical forms, each distinct form asked once per call."""
+        forms = [_canonical(query) for query in queries]
+        distinct = list(dict.fromkeys(form for form in forms if isinstance(form, Query)))
+        answers = dict(zip(distinct, self.inner.predict(distinct), strict=True)) if distinct else {}
+        return [answers[form] if isinstance(form, Query) else form for form in forms]
+
+
+def _canonical(query: Query) -> Query | Failed:
+    if query.language != "python":
+        return Failed(reason=f"no canonical form for {query.language}")
+    try:
+        return replace(query, source=canonicalise(query.source))
+    except SourceError:
+        return UNPARSABLE

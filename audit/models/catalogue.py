@@ -1,0 +1,170 @@
+"""The command line's SPEC of a model, read: names to lazy targets. Listing imports no framework."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+from audit.interface import Model
+from audit.models.settings import Settings
+from transforms.errors import ModelError, UsageError
+
+CHECKPOINTS: Final = Path(__file__).parent.parent / "checkpoints"
+"""Folder of the bundled checkpoints."""
+
+CANONICAL: Final = "canonical"
+"""`canonical/MODEL` is that model behind the canonical form."""
+
+Parser = Callable[[str], str | float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """A kind of models, `provider/name` on the command line."""
+
+    target: str
+    """`package.module:function` from (name, settings) to a model."""
+    form: str
+    summary: str
+    names: tuple[str, ...] = ()
+    """All that it has; empty where any name may do."""
+    arguments: Mapping[str, Parser] = field(default_factory=dict)
+    """What `-M` may set, with how its text is read."""
+
+
+PROVIDERS: Final[Mapping[str, Provider]] = {
+    "fake": Provider(
+        target="audit.models.fake:load",
+        form="fake/NAME",
+        summary="answers without looking: constant never flips, hash always does, length goes by size",
+        names=("constant", "hash", "length"),
+    ),
+    "py": Provider(
+        target="audit.models.callable:load",
+        form="py/MODULE:CALLABLE",
+        summary="a callable from a list of queries to a list of answers",
+        arguments={"version": str},
+    ),
+    "exec": Provider(
+        target="audit.models.program:load",
+        form="exec/COMMAND",
+        summary='a program: a line {"id", "task", "language", "source"} in, a line {"id", "answer"} out',
+        arguments={"version": str, "timeout": float},
+    ),
+}
+
+
+def bundled() -> dict[str, Mapping[str, object]]:
+    """The bundled checkpoints with their model cards, by name, without loading any."""
+    if not CHECKPOINTS.is_dir():
+        return {}
+    folders = sorted(path.parent for path in CHECKPOINTS.glob("*/config.json"))
+    return {folder.name: _card(folder) for folder in folders}
+
+
+def bundled_for(task: str) -> tuple[str, ...]:
+    """The bundled checkpoints that were made for a task."""
+    return tuple(name for name, card in bundled().items() if card.get("task", task) == task)
+
+
+def check(spec: str) -> None:
+    """Whether a SPEC names something that exists, as far as can be told without loading it.
+
+    Raises:
+        UsageError: no such model or provider; the message holds the nearest.
+        ModelError: no such folder.
+    """
+    head, slash, name = spec.partition("/")
+    if slash and head == CANONICAL:
+        check(name)
+    elif slash and head in PROVIDERS:
+        names = PROVIDERS[head].names
+        if names and name not in names:
+            raise _unknown(spec)
+    elif spec not in bundled() and not Path(spec).expanduser().is_dir():
+        raise _unknown(spec)
+
+
+def accepted(spec: str) -> frozenset[str]:
+    """The `-M` arguments that a model takes."""
+    head, _, name = spec.partition("/")
+    if head == CANONICAL:
+        return accepted(name)
+    return frozenset(PROVIDERS[head].arguments) if head in PROVIDERS else frozenset()
+
+
+def load(spec: str, settings: Settings, given: Mapping[str, str]) -> Model:
+    """The model that a SPEC names. `given` are its `-M` arguments as text.
+
+    Raises:
+        UsageError: no such model or provider, or an argument that it does not take.
+        ModelError: the model exists and cannot be loaded.
+    """
+    head, slash, name = spec.partition("/")
+    if slash and head == CANONICAL:
+        return wrapped(load(name, settings, given))
+    if slash and head in PROVIDERS:
+        return _provided(head, name, settings, given)
+    check(spec)
+    if given:
+        raise UsageError(f"model {spec!r} takes no -M arguments; given: {', '.join(sorted(given))}")
+    place = spec if spec in bundled() else str(Path(spec).expanduser())
+    checkpoint = import_module("audit.models.checkpoint").CheckpointModel
+    model: Model = checkpoint.load(place, device=settings.device, precision=settings.precision)
+    return model
+
+
+def wrapped(model: Model) -> Model:
+    """The model behind the canonical form."""
+    wrapper: Model = import_module("audit.models.canonical").Canonical(model)
+    return wrapper
+
+
+def _provided(head: str, name: str, settings: Settings, given: Mapping[str, str]) -> Model:
+    check(f"{head}/{name}")
+    provider = PROVIDERS[head]
+    arguments = {key: _typed(f"{head}/{name}", key, value) for key, value in given.items()}
+    module, _, function = provider.target.partition(":")
+    load_one: Callable[[str, Settings], Model] = getattr(import_module(module), function)
+    return load_one(name, Settings(device=settings.device, precision=settings.precision, arguments=arguments))
+
+
+def _typed(spec: str, key: str, value: str) -> str | float:
+    known = PROVIDERS[spec.partition("/")[0]].arguments
+    if key not in known:
+        raise UsageError(
+            f"model {spec!r} takes no argument {key!r}; known: {', '.join(sorted(known)) or 'none'}"
+        )
+    try:
+        return known[key](value)
+    except ValueError as error:
+        raise UsageError(
+            f"argument {key}={value!r} of model {spec!r} must be a {known[key].__name__}"
+        ) from error
+
+
+def _unknown(spec: str) -> UsageError | ModelError:
+    path = Path(spec).expanduser()
+    if path.is_file():
+        return ModelError(
+            f"model {spec!r} is a file; a checkpoint is a folder with config.json and model.safetensors"
+        )
+    if spec.startswith((".", "/", "~")):
+        return ModelError(f"no checkpoint at {spec!r}: there is no such folder")
+    names = [f"{head}/{name}" for head, provider in PROVIDERS.items() for name in provider.names]
+    known = [*bundled(), *names]
+    near = get_close_matches(spec, known, n=1, cutoff=0.5)
+    forms = [provider.form for provider in PROVIDERS.values() if not provider.names]
+    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join([*known, *forms, 'a folder'])}"
+    return UsageError(f"unknown model {spec!r}; {hint}")
+
+
+def _card(folder: Path) -> Mapping[str, object]:
+    try:
+        card = json.loads((folder / "model-card.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return card if isinstance(card, dict) else {}

@@ -1,0 +1,96 @@
+"""What flows out of this package: predictions, and the verdicts on them.
+
+Both are closed unions, matched exhaustively. A verdict carries the perturbation and both predictions by
+value, so that a report needs nothing else.
+"""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from transforms.records import NotApplied, Perturbed, Sample
+
+Answer: TypeAlias = str | float | tuple[str, ...]
+"""A text, a number, or a set of labels as a sorted tuple."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """One input of a model. Equal queries are asked once."""
+
+    task: str
+    language: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predicted:
+    """A model's answer."""
+
+    answer: Answer
+    """Normalised by the task."""
+    scores: tuple[tuple[str, float], ...] = ()
+    """The labels with the highest scores and those scores, where the model gives them, sorted by label."""
+    margin: float | None = None
+    """How far the nearest score is from changing the answer, in the unit of the scores; absent if unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """No answer could be had. Never counted as a violation."""
+
+    reason: str
+    """A short phrase that counts together: `endpoint: 429`, `input too long`, `malformed answer`."""
+
+
+Prediction: TypeAlias = Predicted | Failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """The answer is the same before and after."""
+
+    perturbed: Perturbed
+    before: Predicted
+    after: Predicted
+    deviation: float
+    """Largest absolute difference of the scores of labels present on both sides; 0 where there are none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violated:
+    """The answer changed. For a control this is the sensitivity that one wants."""
+
+    perturbed: Perturbed
+    before: Predicted
+    after: Predicted
+    deviation: float
+    """As in `Held`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unjudged:
+    """No verdict: an answer could not be had, or its flip lies within numeric noise."""
+
+    perturbed: Perturbed
+    before: Prediction
+    after: Prediction
+    reason: str
+    """`numeric noise`, or what the failed prediction says."""
+
+
+Verdict: TypeAlias = Held | Violated | Unjudged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audited:
+    """Everything about one sample and one model: what a report is made from."""
+
+    model: str
+    sample: Sample
+    before: Prediction
+    score: float | None
+    """The task's score of the original answer for this sample; absent where there is no label or answer."""
+    verdicts: tuple[Verdict, ...]
+    after_scores: tuple[float | None, ...]
+    """The task's score of each perturbed answer, one per verdict, in the same order."""
+    not_applied: tuple[NotApplied, ...]

@@ -1,0 +1,269 @@
+"""The driver: cases in, verdicts out. It knows no concrete model, task or transform.
+
+It batches, deduplicates and remembers, so that models need not, and trusts none of them. What it finds
+for a sample depends on that sample and the model alone, not on batch size, cache or the other samples.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Final, NamedTuple, Protocol
+
+from audit.interface import Model, Task
+from audit.records import (
+    Answer,
+    Audited,
+    Failed,
+    Held,
+    Predicted,
+    Prediction,
+    Query,
+    Unjudged,
+    Verdict,
+    Violated,
+)
+from transforms.errors import ModelError
+from transforms.records import NotApplied, Outcome, Perturbed, Sample
+
+WINDOW: Final = 4096
+"""Queries that are sorted by length together; bounds the memory of a run over a large corpus."""
+
+NOISE_FACTOR: Final = 10.0
+"""A flip whose margin is within this many times the model's arithmetic noise is no verdict."""
+
+NUMERIC_NOISE: Final = "numeric noise"
+MALFORMED: Final = "malformed answer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One sample, as the task asks about it, with everything that was tried on it."""
+
+    sample: Sample
+    outcomes: tuple[Outcome, ...]
+
+
+class Memory(Protocol):
+    """Answers of one model that were had before."""
+
+    def recall(self, queries: Sequence[Query], *, again: bool) -> Mapping[Query, Predicted]:
+        """Those of the queries whose answers are known.
+
+        `again` asks for the answers to repeated queries of this very run, which no other run may serve:
+        they measure the model's noise.
+        """
+        ...
+
+    def remember(self, answers: Mapping[Query, Predicted], *, again: bool) -> None:
+        """Keep answers durably before the next batch is asked."""
+        ...
+
+
+class Monitor(Protocol):
+    """Watches a run."""
+
+    def answered(self, count: int, *, recalled: bool) -> None:
+        """So many queries were answered, from memory or by the model."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """What the driver works with while it audits one model."""
+
+    model: Model
+    task: Task
+    memory: Memory
+    monitor: Monitor
+    batch_size: int
+
+
+class Batch(NamedTuple):
+    """Queries that are asked together; the answers to the first `company` of them are not wanted."""
+
+    queries: Sequence[Query]
+    company: int = 0
+
+
+def audit(cases: Iterable[Case], desk: Desk) -> Iterator[Audited]:
+    """The verdicts on every case, in the order of the cases.
+
+    Raises:
+        ModelError: the model as a whole cannot answer, or does not keep its contract.
+    """
+    for window in _windows(cases):
+        firsts = list(dict.fromkeys(query for case in window for query in queries(case, desk.task.name)))
+        repeated = list(dict.fromkeys(query for case in window for query in repeats(case, desk.task.name)))
+        answers = _first_answers(firsts, desk)
+        second = _second_answers(repeated, firsts, desk)
+        for case in window:
+            yield _audited(case, answers, second, desk)
+
+
+def queries(case: Case, task: str) -> tuple[Query, ...]:
+    """What a case asks apart from its repeated original: the original first, then each variant."""
+    variants = [outcome for outcome in case.outcomes if isinstance(outcome, Perturbed)]
+    texts = [outcome.source for outcome in variants if outcome.kind != "identity"]
+    return tuple(_query(case.sample, text, task) for text in [case.sample.source, *texts])
+
+
+def repeats(case: Case, task: str) -> tuple[Query, ...]:
+    """What a case asks a second time: the unchanged input of each identity outcome."""
+    variants = [outcome for outcome in case.outcomes if isinstance(outcome, Perturbed)]
+    return tuple(_query(case.sample, one.source, task) for one in variants if one.kind == "identity")
+
+
+def batches(rest: Sequence[Query], size: int) -> Iterator[Batch]:
+    """Queries of similar length together, longest first, so that little is padded and memory fails early."""
+    ordered = sorted(rest, key=lambda query: (-len(query.source), query.source))
+    for start in range(0, len(ordered), size):
+        yield Batch(ordered[start : start + size])
+
+
+def rebatches(rest: Sequence[Query], company: Sequence[Query], size: int) -> Iterator[Batch]:
+    """The same queries in batches of another size, each in another place of its batch than `batches` gives.
+
+    A query that would be alone gets company where the batch size allows it, so that it meets another shape.
+    """
+    other = size // 2 + 1
+    for batch in batches(rest, other):
+        if len(batch.queries) > 1 or size == 1:
+            yield Batch([*batch.queries[1:], batch.queries[0]])
+        else:
+            alone = batch.queries[0]
+            beside = max((query for query in company if query != alone), key=_length, default=alone)
+            yield Batch([beside, alone], company=1)
+
+
+def _query(sample: Sample, source: str, task: str) -> Query:
+    return Query(task=task, language=sample.language, source=source)
+
+
+def _length(query: Query) -> tuple[int, str]:
+    return len(query.source), query.source
+
+
+def _windows(cases: Iterable[Case]) -> Iterator[list[Case]]:
+    window: list[Case] = []
+    size = 0
+    for case in cases:
+        window.append(case)
+        size += 1 + len(case.outcomes)
+        if size >= WINDOW:
+            yield window
+            window, size = [], 0
+    if window:
+        yield window
+
+
+def _first_answers(wanted: Sequence[Query], desk: Desk) -> dict[Query, Prediction]:
+    answers = _recalled(wanted, desk, again=False)
+    rest = [query for query in wanted if query not in answers]
+    return answers | _asked(batches(rest, desk.batch_size), desk, again=False)
+
+
+def _second_answers(wanted: Sequence[Query], company: Sequence[Query], desk: Desk) -> dict[Query, Prediction]:
+    answers = _recalled(wanted, desk, again=True)
+    rest = [query for query in wanted if query not in answers]
+    return answers | _asked(rebatches(rest, company, desk.batch_size), desk, again=True)
+
+
+def _recalled(wanted: Sequence[Query], desk: Desk, *, again: bool) -> dict[Query, Prediction]:
+    answers: dict[Query, Prediction] = dict(desk.memory.recall(wanted, again=again))
+    if answers:
+        desk.monitor.answered(len(answers), recalled=True)
+    return answers
+
+
+def _asked(plan: Iterable[Batch], desk: Desk, *, again: bool) -> dict[Query, Prediction]:
+    answers: dict[Query, Prediction] = {}
+    for batch in plan:
+        predictions = desk.model.predict(batch.queries)
+        if len(predictions) != len(batch.queries):
+            raise ModelError(
+                f"model {desk.model.name!r} gave {len(predictions)} answers to {len(batch.queries)} queries"
+            )
+        checked = [_checked(desk.task, prediction) for prediction in predictions]
+        found = dict(zip(batch.queries[batch.company :], checked[batch.company :], strict=True))
+        kept = {query: one for query, one in found.items() if isinstance(one, Predicted)}
+        desk.memory.remember(kept, again=again)
+        desk.monitor.answered(len(found), recalled=False)
+        answers |= found
+    return answers
+
+
+def _checked(task: Task, prediction: Prediction) -> Prediction:
+    """The prediction in the task's normal form, or a failure where it has none."""
+    match prediction:
+        case Failed():
+            return prediction
+        case Predicted():
+            answer = task.normalise(prediction.answer)
+            if answer is None or not all(isfinite(score) for _, score in prediction.scores):
+                return Failed(reason=MALFORMED)
+            return replace(prediction, answer=answer)
+
+
+def _audited(
+    case: Case, answers: Mapping[Query, Prediction], second: Mapping[Query, Prediction], desk: Desk
+) -> Audited:
+    before = answers[_query(case.sample, case.sample.source, desk.task.name)]
+    verdicts: list[Verdict] = []
+    scores: list[float | None] = []
+    for outcome in case.outcomes:
+        if isinstance(outcome, Perturbed):
+            book = second if outcome.kind == "identity" else answers
+            after = book[_query(case.sample, outcome.source, desk.task.name)]
+            verdicts.append(judge(outcome, before, after, task=desk.task, noise=desk.model.noise))
+            scores.append(_score(desk.task, after, case.sample))
+    return Audited(
+        model=desk.model.name,
+        sample=case.sample,
+        before=before,
+        score=_score(desk.task, before, case.sample),
+        verdicts=tuple(verdicts),
+        after_scores=tuple(scores),
+        not_applied=tuple(outcome for outcome in case.outcomes if isinstance(outcome, NotApplied)),
+    )
+
+
+def _score(task: Task, prediction: Prediction, sample: Sample) -> float | None:
+    return task.score(prediction.answer, sample) if isinstance(prediction, Predicted) else None
+
+
+def judge(
+    perturbed: Perturbed, before: Prediction, after: Prediction, *, task: Task, noise: float
+) -> Verdict:
+    """Whether the answer held; no verdict without both answers, or where a flip is as small as noise."""
+    if isinstance(before, Failed):
+        return Unjudged(perturbed=perturbed, before=before, after=after, reason=before.reason)
+    if isinstance(after, Failed):
+        return Unjudged(perturbed=perturbed, before=before, after=after, reason=after.reason)
+    moved = deviation(before, after)
+    if task.same(before, after):
+        return Held(perturbed=perturbed, before=before, after=after, deviation=moved)
+    if _within_noise(before, after, NOISE_FACTOR * noise):
+        return Unjudged(perturbed=perturbed, before=before, after=after, reason=NUMERIC_NOISE)
+    return Violated(perturbed=perturbed, before=before, after=after, deviation=moved)
+
+
+def deviation(before: Predicted, after: Predicted) -> float:
+    """The largest absolute difference of the scores of labels present on both sides; 0 without any."""
+    old, new = dict(before.scores), dict(after.scores)
+    return max((abs(old[label] - new[label]) for label in old.keys() & new.keys()), default=0.0)
+
+
+def _within_noise(before: Predicted, after: Predicted, bound: float) -> bool:
+    """Whether both margins, or else the moves of every label that came or went, are at most `bound`."""
+    if bound <= 0:
+        return False
+    if before.margin is not None and after.margin is not None:
+        return max(before.margin, after.margin) <= bound
+    old, new = dict(before.scores), dict(after.scores)
+    changed = _labels(before.answer) ^ _labels(after.answer)
+    known = changed and changed <= old.keys() & new.keys()
+    return bool(known) and all(abs(old[label] - new[label]) <= bound for label in changed)
+
+
+def _labels(answer: Answer) -> set[str]:
+    return set(answer) if isinstance(answer, tuple) else {str(answer)}

@@ -1,0 +1,112 @@
+"""The run folder: `manifest.json`, `suite.parquet`, `verdicts.parquet`, `summary.json`.
+
+Every file appears whole or not at all: it is written under another name and then renamed. What a killed
+run had been answered is in the cache; the tables are written anew when it goes on.
+"""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from transforms.errors import RunError
+
+SCHEMA: Final = 1
+MANIFEST: Final = "manifest.json"
+SUITE: Final = "suite.parquet"
+VERDICTS: Final = "verdicts.parquet"
+SUMMARY: Final = "summary.json"
+
+Manifest = Mapping[str, Any]
+"""JSON; the fields that `codeaudit run` writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """One run on disk."""
+
+    path: Path
+
+    def reserve(self) -> bool:
+        """Make the folder, prove that it can be written, and say whether it is new.
+
+        Raises:
+            RunError: it cannot be written, or it holds a manifest that is not one of ours.
+        """
+        new = not self.path.exists()
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.path):
+                pass
+        except OSError as error:
+            raise RunError(
+                f"cannot write to {str(self.path)!r}: {error.strerror or error}; give another --out"
+            ) from error
+        if not new and (self.path / MANIFEST).exists():
+            self.manifest()
+        return new
+
+    def manifest(self) -> Manifest:
+        """What stands in the manifest.
+
+        Raises:
+            RunError: there is none, or it is not one of ours.
+        """
+        return read_manifest(self.path / MANIFEST)
+
+    def write_manifest(self, manifest: Manifest) -> None:
+        """Write or replace the manifest."""
+        self.write_text(MANIFEST, json.dumps(manifest, indent=2, allow_nan=False) + "\n")
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write or replace a file.
+
+        Raises:
+            RunError: the disk is full, or the folder cannot be written.
+        """
+        with self.replacing(name) as place:
+            place.write_text(text, encoding="utf-8")
+
+    @contextmanager
+    def replacing(self, name: str) -> Iterator[Path]:
+        """A place to write to; what stands there at the end becomes the file, all at once.
+
+        Raises:
+            RunError: the disk is full, or the folder cannot be written.
+        """
+        place = self.path / f".{name}.{os.getpid()}.partial"
+        try:
+            yield place
+            with place.open("rb") as file:
+                os.fsync(file.fileno())
+            place.replace(self.path / name)
+        except OSError as error:
+            raise RunError(f"cannot write {str(self.path / name)!r}: {error.strerror or error}") from error
+        finally:
+            with suppress(OSError):
+                place.unlink(missing_ok=True)
+
+
+def read_manifest(path: Path) -> Manifest:
+    """A run's manifest.
+
+    Raises:
+        RunError: there is none, or it is not one of ours.
+    """
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RunError(
+            f"no run at {str(path.parent)!r}: {MANIFEST} {error.strerror or 'cannot be read'}"
+        ) from error
+    except ValueError as error:
+        raise RunError(f"{str(path)!r} is not JSON: {error}") from error
+    if not isinstance(manifest, dict) or "codeaudit" not in manifest:
+        raise RunError(f"{str(path)!r} is not the manifest of a codeaudit run; choose another folder")
+    if manifest.get("schema") != SCHEMA:
+        raise RunError(f"{str(path)!r} has schema {manifest.get('schema')!r}; this version reads {SCHEMA}")
+    return manifest

@@ -1,0 +1,253 @@
+"""The two tables of a run folder, `suite.parquet` and `verdicts.parquet`: written row by row, read back."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from audit.cache import answer_from
+from audit.records import Audited, Failed, Predicted, Prediction, Unjudged, Verdict, Violated
+from audit.run import Case
+from transforms.errors import RunError
+from transforms.records import Move, NotApplied, Origin, Outcome, Perturbed, Sample
+
+Row = Mapping[str, Any]
+
+SUITE_COLUMNS: Final[Mapping[str, str]] = {
+    "seed": "int64",
+    "sample": "string",
+    "language": "string",
+    "path": "string",
+    "line": "int64",
+    "source": "string",
+    "label": "string",  # JSON, since labels are texts, numbers or lists
+    "transform": "string",
+    "kind": "string",
+    "variant": "int64",
+    "status": "string",
+    "perturbed": "string",
+    "reason": "string",
+    "evidence": "string",
+    "moves": "string",  # JSON
+}
+
+VERDICT_COLUMNS: Final[Mapping[str, str]] = {
+    "seed": "int64",
+    "model": "string",
+    "sample": "string",
+    "transform": "string",
+    "kind": "string",
+    "variant": "int64",
+    "input": "string",
+    "outcome": "string",
+    "reason": "string",
+    "before": "string",  # JSON
+    "after": "string",
+    "before_scores": "string",
+    "after_scores": "string",
+    "before_margin": "float64",
+    "after_margin": "float64",
+    "deviation": "float64",
+    "score_before": "float64",
+    "score_after": "float64",
+}
+
+
+_ROWS: Final = 1024
+
+
+class TableWriter:
+    """Appends rows to a Parquet file, a thousand at a time."""
+
+    def __init__(self, path: Path, columns: Mapping[str, str], about: Mapping[str, object]) -> None:
+        """Open the file; `about` is kept as its metadata."""
+        import pyarrow as pa
+        from pyarrow.parquet import ParquetWriter
+
+        fields = [(name, getattr(pa, kind)()) for name, kind in columns.items()]
+        self._schema = pa.schema(fields, metadata={"codeaudit": json.dumps(about)})
+        self._writer = ParquetWriter(path, self._schema, compression="zstd")
+        self._rows: list[Row] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._flush()
+        self._writer.close()
+
+    def write(self, rows: Iterable[Row]) -> None:
+        """Append rows with the table's columns."""
+        self._rows.extend(rows)
+        if len(self._rows) >= _ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        import pyarrow as pa
+
+        if self._rows:
+            self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
+            self._rows = []
+
+
+def suite_rows(seed: int, case: Case) -> Iterator[Row]:
+    """One row per outcome of a case."""
+    sample = case.sample
+    shared = {
+        "seed": seed,
+        "sample": sample.id,
+        "language": sample.language,
+        "path": sample.origin.path,
+        "line": sample.origin.line,
+        "source": sample.source,
+        "label": None if sample.label is None else json.dumps(sample.label),
+    }
+    for outcome in case.outcomes:
+        named = {"transform": outcome.transform, "kind": outcome.kind, "variant": outcome.variant}
+        match outcome:
+            case Perturbed():
+                moves = [[move.kind, move.site, move.value, move.note] for move in outcome.moves]
+                told = {"perturbed": outcome.source, "evidence": outcome.evidence, "moves": json.dumps(moves)}
+                yield {**shared, **named, "status": "perturbed", **told}
+            case NotApplied():
+                yield {**shared, **named, "status": "not_applied", "reason": outcome.reason}
+
+
+def verdict_rows(seed: int, audited: Audited) -> Iterator[Row]:
+    """One row per verdict on a sample."""
+    for verdict, score in zip(audited.verdicts, audited.after_scores, strict=True):
+        perturbed = verdict.perturbed
+        yield {
+            "seed": seed,
+            "model": audited.model,
+            "sample": audited.sample.id,
+            "transform": perturbed.transform,
+            "kind": perturbed.kind,
+            "variant": perturbed.variant,
+            "input": input_hash(audited.sample.language, perturbed.source),
+            "outcome": _outcome(verdict),
+            "reason": verdict.reason if isinstance(verdict, Unjudged) else None,
+            "deviation": None if isinstance(verdict, Unjudged) else verdict.deviation,
+            "score_before": audited.score,
+            "score_after": score,
+            **_told("before", verdict.before),
+            **_told("after", verdict.after),
+        }
+
+
+def input_hash(language: str, source: str) -> str:
+    """Names an input: equal for equal texts of one language on every machine."""
+    return hashlib.sha256(f"{language}\0{source}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _outcome(verdict: Verdict) -> str:
+    if isinstance(verdict, Unjudged):
+        return "unjudged"
+    return "violated" if isinstance(verdict, Violated) else "held"
+
+
+def _told(side: str, prediction: Prediction) -> Row:
+    match prediction:
+        case Failed(reason=reason):
+            return {side: json.dumps({"failed": reason}), f"{side}_scores": None, f"{side}_margin": None}
+        case Predicted():
+            scores = json.dumps(prediction.scores) if prediction.scores else None
+            return {
+                side: json.dumps(prediction.answer),
+                f"{side}_scores": scores,
+                f"{side}_margin": prediction.margin,
+            }
+
+
+def read_rows(path: Path) -> Iterator[Row]:
+    """The rows of a table of a run folder.
+
+    Raises:
+        RunError: there is no such table, or it is damaged.
+    """
+    from pyarrow import ArrowException
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        with ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=_ROWS):
+                yield from batch.to_pylist()
+    except FileNotFoundError as error:
+        raise RunError(f"no table {str(path)!r}") from error
+    except (ArrowException, OSError) as error:
+        raise RunError(f"cannot read table {str(path)!r}: {error}") from error
+
+
+def read_about(path: Path) -> Mapping[str, Any]:
+    """What the writer of a table said about it.
+
+    Raises:
+        RunError: there is no such table, it is damaged, or codeaudit did not write it.
+    """
+    from pyarrow import ArrowException
+    from pyarrow.parquet import read_schema
+
+    try:
+        metadata = read_schema(path).metadata or {}
+    except FileNotFoundError as error:
+        raise RunError(f"no suite {str(path)!r}") from error
+    except (ArrowException, OSError) as error:
+        raise RunError(f"cannot read suite {str(path)!r}: {error}") from error
+    if b"codeaudit" not in metadata:
+        raise RunError(f"{str(path)!r} was not written by codeaudit: it has no codeaudit metadata")
+    about: Mapping[str, Any] = json.loads(metadata[b"codeaudit"])
+    return about
+
+
+def read_suite(path: Path) -> Iterator[tuple[int, Case]]:
+    """The cases of a suite with the seeds of their trials, in the order they were written.
+
+    Raises:
+        RunError: there is no such table, or it is damaged or lacks columns.
+    """
+    try:
+        for (seed, _), rows in groupby(read_rows(path), key=lambda row: (row["seed"], row["sample"])):
+            every = list(rows)
+            sample = _sample(every[0])
+            yield seed, Case(sample=sample, outcomes=tuple(_read_outcome(sample, row) for row in every))
+    except (KeyError, TypeError, ValueError) as error:
+        raise RunError(f"suite {str(path)!r} lacks a column or holds no such value: {error}") from error
+
+
+def _sample(row: Row) -> Sample:
+    return Sample(
+        id=row["sample"],
+        language=row["language"],
+        source=row["source"],
+        label=None if row["label"] is None else answer_from(json.loads(row["label"])),
+        origin=Origin(path=row["path"], line=row["line"]),
+    )
+
+
+def _read_outcome(sample: Sample, row: Row) -> Outcome:
+    if row["status"] != "perturbed":
+        return NotApplied(
+            sample=sample,
+            transform=row["transform"],
+            kind=row["kind"],
+            variant=row["variant"],
+            reason=row["reason"],
+        )
+    return Perturbed(
+        sample=sample,
+        transform=row["transform"],
+        kind=row["kind"],
+        variant=row["variant"],
+        source=row["perturbed"],
+        moves=tuple(_move(*parts) for parts in json.loads(row["moves"])),
+        evidence=row["evidence"],
+    )
+
+
+def _move(kind: str, site: int, value: str | list[int], note: str) -> Move:
+    return Move(kind=kind, site=site, value=value if isinstance(value, str) else tuple(value), note=note)

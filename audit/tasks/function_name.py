@@ -1,0 +1,138 @@
+"""Function-name prediction: which subtokens does the name of this function have?
+
+The label and its score are those of code2vec's line of work as `spe-attention` uses them: a name is the set
+of its lower-cased subtokens, and quality is the F1 of predicted against true subtokens, micro-averaged.
+"""
+
+import ast
+import re
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from audit.records import Answer, Predicted
+from transforms.records import Sample
+
+MASK: Final = "MASK"
+"""What stands for the name in the source. Where it is taken already, `MASK_1`, `MASK_2`, … are tried."""
+
+_CHUNKS: Final = re.compile(r"[^\W\d_]+|\d+")
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_TEST: Final = re.compile(r"tests?$|test_|test[A-Z]|.*_test$")
+_PREFIXES: Final = frozenset({"f", "r", "b", "u", "fr", "rf", "br", "rb"})
+
+
+def subtokens(name: str) -> tuple[str, ...]:
+    """The lower-cased parts of a snake_case or camelCase name, in order; runs of digits are parts too.
+
+    >>> subtokens("parseHTTPResponse_v2")
+    ('parse', 'http', 'response', 'v', '2')
+    """
+    return tuple(part.lower() for chunk in _CHUNKS.findall(name) for part in _CAMEL.split(chunk))
+
+
+def function_name(source: str) -> str | None:
+    """The name of the one function that a Python text defines; `None` where it is anything else."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            tree = ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return functions[-1].name if functions else None
+
+
+def masked(source: str, name: str) -> str:
+    """The source with the name replaced wherever it stands as a whole word, in strings and comments too."""
+    mask = MASK
+    number = 0
+    while re.search(rf"(?<!\w){mask}(?!\w)", source):
+        number += 1
+        mask = f"{MASK}_{number}"
+    # A function called `f` must not turn the prefix of an f-string into the mask.
+    tail = r"(?![\w'\"])" if name.lower() in _PREFIXES else r"(?!\w)"
+    return re.sub(rf"(?<!\w){re.escape(name)}{tail}", mask, source)
+
+
+class Counts(NamedTuple):
+    """Predicted subtokens that are true, predicted ones that are not, and true ones that were missed."""
+
+    hits: int
+    extras: int
+    misses: int
+
+    @property
+    def f1(self) -> float | None:
+        """The harmonic mean of precision and recall; `None` where there was nothing to find or to say."""
+        total = 2 * self.hits + self.extras + self.misses
+        return 2 * self.hits / total if total else None
+
+
+def counts(answer: Answer, sample: Sample) -> Counts | None:
+    """One answer against the label as sets; `None` without a label."""
+    if not isinstance(sample.label, tuple) or not isinstance(answer, tuple):
+        return None
+    true, said = set(sample.label), set(answer)
+    return Counts(len(true & said), len(said - true), len(true - said))
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionName:
+    """The task `function-name`."""
+
+    name: str = "function-name"
+    score_name: str = "f1"
+
+    def prepare(self, sample: Sample) -> Sample | str:
+        """The sample with its label read off and its name masked, or why it is no example.
+
+        For languages other than Python the raw sample's label must be the name.
+        """
+        given = sample.label if isinstance(sample.label, str) else None
+        name = function_name(sample.source) if sample.language == "python" else given
+        if name is None:
+            return "no function to name"
+        if name.startswith("__") and name.endswith("__"):
+            return "dunder name"
+        if _TEST.match(name):
+            return "test"
+        label = subtokens(name)
+        if not label:
+            return "name without letters"
+        source = masked(sample.source, name)
+        if sample.language == "python" and not (function_name(source) or "").startswith(MASK):
+            return "name cannot be masked"
+        return replace(sample, source=source, label=label)
+
+    def normalise(self, answer: object) -> Answer | None:
+        """A name or a list of subtokens as the sorted tuple of distinct subtokens."""
+        if isinstance(answer, str):
+            parts: Iterable[str] = subtokens(answer)
+            return tuple(sorted(set(parts))) or None
+        if isinstance(answer, list | tuple) and all(isinstance(part, str) for part in answer):
+            return tuple(sorted({token for part in answer for token in subtokens(part)}))
+        return None
+
+    def same(self, before: Predicted, after: Predicted) -> bool:
+        """Equal sets of subtokens."""
+        return before.answer == after.answer
+
+    def score(self, answer: Answer, sample: Sample) -> float | None:
+        """The F1 of one answer's subtokens against the name's, as sets."""
+        found = counts(answer, sample)
+        return found.f1 if found else None
+
+    def corpus_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
+        """The micro-averaged F1: hits, extras and misses are summed over the corpus first."""
+        found = [one for answer, sample in answers if (one := counts(answer, sample))]
+        return Counts(*map(sum, zip(*found, strict=True))).f1 if found else None
+
+    def macro_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
+        """The mean of the samples' F1, in which short and long names weigh the same."""
+        scores = [score for answer, sample in answers if (score := self.score(answer, sample)) is not None]
+        return sum(scores) / len(scores) if scores else None
+
+
+FUNCTION_NAME = FunctionName()

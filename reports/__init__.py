@@ -1,0 +1,1 @@
+"""Turns verdicts into rates, statistics, tables and files."""

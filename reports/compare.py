@@ -1,0 +1,171 @@
+"""Several models beside each other: over trials, and on the inputs that they share."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+from reports.observations import Observation
+from reports.records import UNITS, Better, Comparison, Flip, Metric, ModelSummary, Paired, Run, Trial
+from reports.statistics.paired import compare_paired
+from reports.statistics.trials import compare_trials
+from transforms.errors import UsageError
+from transforms.records import Kind
+
+Read = Callable[[Trial], float | None]
+
+SCORES: Final[tuple[tuple[str, Read], ...]] = (
+    ("{score}", lambda trial: trial.score.original),
+    ("attack {score}, worst sample", lambda trial: trial.score.attack_worst_sample),
+    ("attack {score}, worst round", lambda trial: trial.score.attack_worst_round),
+)
+
+RATES: Final[tuple[tuple[str, Better, Read], ...]] = (
+    ("violated, of all samples", "lower", lambda trial: trial.violated_samples.rate),
+    ("violated, of movable samples", "lower", lambda trial: trial.violated_movable.rate),
+    ("violated pairs", "lower", lambda trial: trial.violations.rate),
+    ("sensitivity", "higher", lambda trial: trial.sensitivity.rate),
+)
+
+PAIRED: Final[tuple[tuple[str, Better, Kind], ...]] = (
+    ("violated movable samples", "lower", "preserving"),
+    ("samples sensitive to a control", "higher", "control"),
+)
+
+Answers = Mapping[str, Mapping[str, Mapping[tuple[str, ...], bool]]]
+"""Per model, per sample, per input: whether the answer changed."""
+
+
+def compare(runs: Sequence[Run], *, groups: Mapping[str, str] | None = None) -> Comparison:
+    """The models of several runs beside each other.
+
+    A group of trials is a model: the same name with the same fingerprint in several runs is one group, and
+    trials of the same seed are taken once. One name with several fingerprints gives groups `name (run)`.
+    `groups` puts models of other names together, such as one recipe trained with several seeds; only the
+    tests over trials use it.
+
+    Raises:
+        UsageError: runs of different tasks, or fewer than two models.
+    """
+    tasks = sorted({run.summary.task for run in runs})
+    if len(tasks) > 1:
+        raise UsageError(f"runs of different tasks cannot be compared: {', '.join(tasks)}; give runs of one")
+    repeated = [name for name, times in Counter(run.name for run in runs).items() if times > 1]
+    if repeated:
+        raise UsageError(f"the run {repeated[0]!r} is named twice; name each run once")
+    labels = _labels(runs)
+    names = dict.fromkeys(labels.values())
+    if len(names) < 2:
+        raise UsageError(
+            f"nothing to compare: {', '.join(names) or 'no model'} stands alone; give a run of another model"
+        )
+    trials: dict[str, dict[tuple[str, str, int], Trial]] = {}
+    flips: dict[str, list[Flip]] = {}
+    for run in runs:
+        for model in run.summary.models:
+            label = labels[run.name, model.model]
+            group = (groups or {}).get(model.model, label)
+            for trial in model.trials:
+                key = (label, run.summary.corpus, trial.seed)
+                trials.setdefault(group, {}).setdefault(key, trial)
+        for flip in run.flips:
+            flips.setdefault(labels.get((run.name, flip.model), flip.model), []).append(flip)
+    made = comparison({group: tuple(each.values()) for group, each in trials.items()}, flips)
+    return Comparison(metrics=made.metrics, paired=made.paired, notes=(*_doubts(runs), *made.notes))
+
+
+def comparison(
+    trials: Mapping[str, Sequence[Trial]], flips: Mapping[str, Iterable[Observation | Flip]]
+) -> Comparison:
+    """The tests over groups of trials, and those of models on shared inputs.
+
+    A single group gives an empty comparison. Paired rows are samples, since variants of one sample are not
+    independent: of each sample only the inputs that every model was judged on count, in all trials
+    together, and the outcome is whether any of them changed the answer.
+    """
+    if len(trials) < 2 and len(flips) < 2:
+        return Comparison()
+    notes = []
+    if any(len(each) > 1 for each in trials.values()):
+        notes.append("trials of one run share models and often samples: they speak about other seeds only")
+    return Comparison(
+        metrics=_metrics(trials) if len(trials) > 1 else (),
+        paired=_paired(flips) if len(flips) > 1 else (),
+        notes=tuple(notes),
+    )
+
+
+def _metrics(trials: Mapping[str, Sequence[Trial]]) -> tuple[Metric, ...]:
+    first = next((trial.score for each in trials.values() for trial in each), None)
+    if first is None:
+        return ()
+    share = first.name.lower() not in UNITS
+    readings = [(name.format(score=first.name), first.better, read, share) for name, read in SCORES]
+    readings += [(name, better, read, True) for name, better, read in RATES]
+    metrics = []
+    for name, better, read, percent in readings:
+        values = {
+            group: [value for value in map(read, each) if value is not None] for group, each in trials.items()
+        }
+        if any(values.values()):
+            metrics.append(compare_trials(name, better, values, percent=percent))
+    return tuple(metrics)
+
+
+def _paired(flips: Mapping[str, Iterable[Observation | Flip]]) -> tuple[Paired, ...]:
+    rows = {model: list(_rows(each)) for model, each in flips.items()}
+    made = []
+    for name, better, kind in PAIRED:
+        answers: dict[str, dict[str, dict[tuple[str, ...], bool]]] = {}
+        for model, each in rows.items():
+            table: dict[str, dict[tuple[str, ...], bool]] = defaultdict(dict)
+            for flip in each:
+                if flip.kind == kind:
+                    table[flip.sample][flip.transform, flip.input] = flip.violated
+            answers[model] = table
+        outcomes = _shared(answers)
+        if any(outcomes.values()):
+            made.append(compare_paired(name, better, outcomes))
+    return tuple(made)
+
+
+def _rows(each: Iterable[Observation | Flip]) -> Iterable[Flip]:
+    for item in each:
+        if isinstance(item, Observation):
+            yield from item.flips()
+        else:
+            yield item
+
+
+def _shared(answers: Answers) -> dict[str, list[bool]]:
+    """Per model the outcomes of the samples on which all models were judged, in one order."""
+    tables = list(answers.values())
+    outcomes: dict[str, list[bool]] = {model: [] for model in answers}
+    for sample in sorted(set.intersection(*(set(table) for table in tables))):
+        inputs = set.intersection(*(set(table[sample]) for table in tables))
+        if inputs:
+            for model, table in answers.items():
+                outcomes[model].append(any(table[sample][each] for each in inputs))
+    return outcomes
+
+
+def _labels(runs: Sequence[Run]) -> dict[tuple[str, str], str]:
+    """What each model of each run is called."""
+    prints: dict[str, set[str]] = defaultdict(set)
+    for run in runs:
+        for model in run.summary.models:
+            prints[model.model].add(model.fingerprint)
+
+    def label(run: Run, model: ModelSummary) -> str:
+        return model.model if len(prints[model.model]) == 1 else f"{model.model} ({run.name})"
+
+    return {(run.name, model.model): label(run, model) for run in runs for model in run.summary.models}
+
+
+def _doubts(runs: Sequence[Run]) -> list[str]:
+    corpora = sorted({run.summary.corpus for run in runs})
+    doubts = []
+    if len(corpora) > 1:
+        doubts.append(f"the runs have different corpora ({', '.join(corpora)}): only shared inputs compare")
+    if any(not run.flips for run in runs):
+        doubts.append("some runs have no table of verdicts: they take no part in the paired tests")
+    return doubts

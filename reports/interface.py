@@ -1,0 +1,16 @@
+"""The seam of the formats."""
+
+from typing import TYPE_CHECKING, Protocol
+
+from reports.records import Comparison, Summary
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+class Renderer(Protocol):
+    """Writes a report to a console's stream. Formats differ in form only, never in numbers."""
+
+    def __call__(self, report: Summary | Comparison, console: "Console") -> None:
+        """Write the report, ending with a line end."""
+        ...

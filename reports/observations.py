@@ -1,0 +1,120 @@
+"""What the summary keeps of each audited sample: small enough to hold a whole run."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import assert_never
+
+from audit.records import Answer, Audited, Failed, Held, Unjudged, Verdict, Violated
+from reports.records import Flip
+from transforms.records import Kind, Sample
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """One (sample, variant) pair that exists."""
+
+    transform: str
+    kind: Kind
+    variant: int
+    input: str
+    """Hash of the perturbed text."""
+    evidence: str
+    changed: bool | None
+    """Whether the answer changed; `None` where there is no verdict."""
+    reason: str
+    """Why there is no verdict; else empty."""
+    deviation: float
+    answer: Answer | None
+    score: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """One (sample, variant) pair that does not exist."""
+
+    transform: str
+    kind: Kind
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """One sample under one model in one trial."""
+
+    model: str
+    seed: int
+    sample: Sample
+    answer: Answer | None
+    """`None` where the original got no answer."""
+    failure: str
+    """Why it got none; else empty."""
+    score: float | None
+    pairs: tuple[Pair, ...]
+    missing: tuple[Missing, ...]
+
+    def judged(self, kind: Kind) -> list[Pair]:
+        """The pairs of a kind that have a verdict."""
+        return [pair for pair in self.pairs if pair.kind == kind and pair.changed is not None]
+
+    def flips(self) -> Iterable[Flip]:
+        """The judged pairs as rows of a table."""
+        for pair in self.pairs:
+            if pair.changed is not None:
+                yield Flip(
+                    model=self.model,
+                    seed=self.seed,
+                    sample=self.sample.id,
+                    transform=pair.transform,
+                    kind=pair.kind,
+                    variant=pair.variant,
+                    input=pair.input,
+                    violated=pair.changed,
+                )
+
+
+def observe(audited: Audited, *, seed: int) -> Observation:
+    """The observation that an audited sample amounts to."""
+    before = audited.before
+    failure = (before.reason or "no answer") if isinstance(before, Failed) else ""
+    return Observation(
+        model=audited.model,
+        seed=seed,
+        sample=audited.sample,
+        answer=None if isinstance(before, Failed) else before.answer,
+        failure=failure,
+        score=None if failure else audited.score,
+        pairs=tuple(
+            _pair(verdict, score)
+            for verdict, score in zip(audited.verdicts, audited.after_scores, strict=True)
+        ),
+        missing=tuple(
+            Missing(transform=each.transform, kind=each.kind, reason=each.reason)
+            for each in audited.not_applied
+        ),
+    )
+
+
+def _pair(verdict: Verdict, score: float | None) -> Pair:
+    judged: Held | Violated | None = None
+    reason = ""
+    match verdict:
+        case Held() | Violated():
+            judged = verdict
+        case Unjudged():
+            reason = verdict.reason
+        case _:
+            assert_never(verdict)
+    perturbed = verdict.perturbed
+    return Pair(
+        transform=perturbed.transform,
+        kind=perturbed.kind,
+        variant=perturbed.variant,
+        input=hashlib.sha256(perturbed.source.encode("utf-8", "surrogatepass")).hexdigest()[:16],
+        evidence=perturbed.evidence,
+        changed=isinstance(judged, Violated) if judged else None,
+        reason=reason,
+        deviation=judged.deviation if judged else 0.0,
+        answer=judged.after.answer if judged else None,
+        score=score if judged else None,
+    )

@@ -1,0 +1,13 @@
+"""Names of the formats, resolved lazily."""
+
+from reports.interface import Renderer
+from transforms.registry import Entry, Registry
+
+FORMATS: Registry[Renderer] = Registry(
+    "format",
+    {
+        "rich": Entry("reports.render.table:render", "tables for a terminal, at any width from 80 columns"),
+        "json": Entry("reports.render.json:render", "the content of summary.json"),
+        "markdown": Entry("reports.render.markdown:render", "tables for a README or a pull request"),
+    },
+)

@@ -1,0 +1,1 @@
+"""Reports as text: one file per format, one wording."""

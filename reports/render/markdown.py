@@ -1,0 +1,49 @@
+"""Reports as Markdown tables."""
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from reports.records import Comparison, Summary
+from reports.sheets import Cell, Sheet, sheets
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def render(report: Summary | Comparison, console: "Console") -> None:
+    """Write the report as Markdown to the console's stream, unwrapped and unstyled."""
+    console.file.write(markdown(report))
+
+
+def markdown(report: Summary | Comparison) -> str:
+    """The report's tables as GitHub-flavoured Markdown, ending with a line end."""
+    return "\n".join(map(_sheet, sheets(report)))
+
+
+def _sheet(sheet: Sheet) -> str:
+    lines = [f"### {_escape(sheet.title)}", ""]
+    if sheet.columns:
+        lines.append(_row(_escape(column.head) for column in sheet.columns))
+        lines.append(_row("---:" if column.number else "---" for column in sheet.columns))
+        lines += [_row(map(_cell, row)) for row in sheet.rows]
+        lines.append("")
+    for texts in (sheet.notes, sheet.legend):
+        lines += [f"- {_escape(text)}" for text in texts]
+    if sheet.notes or sheet.legend:
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(cell: Cell) -> str:
+    text = ", ".join(_escape(line) for line in cell.lines)
+    return f"**{text}**" if cell.bold and text else text
+
+
+def _escape(text: str) -> str:
+    """Text whose letters mean themselves in a Markdown table."""
+    return re.sub(r"([\\`*_\[\]<>|~#])", r"\\\1", text)

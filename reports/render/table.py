@@ -1,0 +1,73 @@
+"""Reports as tables for a terminal."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from rich import box
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from reports.records import Comparison, Summary
+from reports.sheets import Cell, Sheet, sheets
+
+WIDEST: Final = 10_000
+"""A console on which no table needs to break a line."""
+
+
+def render(report: Summary | Comparison, console: Console) -> None:
+    """Print the report's tables. Nothing in a name is taken as markup; no number is cut at 80 columns."""
+    for number, sheet in enumerate(sheets(report)):
+        if number:
+            console.print()
+        if sheet.columns:
+            console.print(table(sheet, console))
+        else:
+            console.print(Text(sheet.title, style="bold"))
+        for style, texts in (("", sheet.notes), ("dim", sheet.legend)):
+            if texts:
+                console.print()
+            for text in texts:
+                console.print(Text(text, style=style))
+
+
+def table(sheet: Sheet, console: Console) -> Table:
+    """The sheet as a table: each cell on one line if that fits, else stacked, else closer together."""
+    unbound = console.options.update(width=WIDEST)
+    for stack, gap in ((False, 1), (True, 1)):
+        made = _build(sheet, stack=stack, gap=gap)
+        if Measurement.get(console, unbound, made).maximum <= console.width:
+            return made
+    return _build(sheet, stack=True, gap=0)
+
+
+def _build(sheet: Sheet, *, stack: bool, gap: int) -> Table:
+    merged = sheet.stacked if stack else 1
+    high = any(len(cell.lines) > 1 for row in sheet.rows for cell in row[merged - 1 :])
+    made = Table(
+        title=Text(sheet.title, style="bold"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, gap, 0, 0),
+        leading=int(stack and high),
+    )
+    made.add_column(Text(sheet.columns[0].head), overflow="fold")
+    for column in sheet.columns[merged:]:
+        # Only words give way: a broken number would be read as another one.
+        head = column.head.replace(" ", "\n") if stack and column.number else column.head
+        made.add_column(
+            Text(head), justify="right" if column.number else "left", overflow="fold", no_wrap=column.number
+        )
+    for row in sheet.rows:
+        first = _text(row[:merged], "\n")
+        made.add_row(first, *(_text([cell], "\n" if stack else ", ") for cell in row[merged:]))
+    return made
+
+
+def _text(cells: Iterable[Cell], separator: str) -> Text:
+    return Text(separator).join(
+        Text(line, style="bold" if cell.bold else "") for cell in cells for line in cell.lines
+    )

@@ -1,0 +1,112 @@
+"""The task's score of a model, before and under attack.
+
+Both attacks use judged pairs of meaning-keeping transforms only, and aggregate as the original score does:
+they choose one answer per sample and ask the task for the corpus score of those.
+
+*Worst sample*: per sample the answer with the worst score of its own, among the original and every variant of
+every transform; of equally bad ones the original, then the first in the order of transform and variant. For a
+micro-averaged score this need not be the global minimum (a sample's own score weighs its errors differently
+from the corpus), and a drop can even be negative.
+
+*Worst round*: a round is one variant of one transform over the whole corpus, samples that it cannot change
+keeping their original answer; the worst corpus score of all rounds. With one transform and four variants this
+is the permutation attack of the SPE paper, appendix C.1, table 6.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from math import isfinite
+from statistics import fmean
+
+from audit.interface import Task
+from audit.records import Answer
+from reports.observations import Observation, Pair
+from reports.records import LOWER_IS_BETTER, Better, Score
+
+
+def direction(score_name: str) -> Better:
+    """Whether more of this score is better."""
+    return "lower" if score_name.lower() in LOWER_IS_BETTER else "higher"
+
+
+def score(observations: Sequence[Observation], task: Task) -> Score:
+    """The score block of one model in one trial."""
+    better = direction(task.score_name)
+    labelled = [each for each in observations if each.answer is not None and each.score is not None]
+    block = Score(name=task.score_name, better=better)
+    if not labelled:
+        return block
+
+    def corpus(choose: Callable[[Observation], Answer | None]) -> float | None:
+        chosen = ((choose(each), each.sample) for each in labelled)
+        value = task.corpus_score([(answer, sample) for answer, sample in chosen if answer is not None])
+        return value if value is not None and isfinite(value) else None
+
+    original = corpus(lambda each: each.answer)
+    rounds = sorted({(p.transform, p.variant) for each in labelled for p in each.judged("preserving")})
+    reached = [corpus(partial(_in_round, number=number)) for number in rounds]
+    worst_sample = corpus(lambda each: _worst(each, better)) if rounds else None
+    worst_round = _extreme([value for value in reached if value is not None], better)
+    return replace(
+        block,
+        original=original,
+        macro=_mean(each.score for each in labelled),
+        attack_worst_sample=worst_sample,
+        attack_worst_round=worst_round,
+        drop=_loss(original, worst_sample, better),
+        drop_worst_round=_loss(original, worst_round, better),
+        rounds=len(rounds),
+        scored=len(labelled),
+    )
+
+
+def mean_score(blocks: Sequence[Score]) -> Score:
+    """The mean of the score blocks of several trials, field by field over the trials that have it."""
+    first = blocks[0]
+    if len(blocks) == 1:
+        return first
+    return Score(
+        name=first.name,
+        better=first.better,
+        original=_mean(block.original for block in blocks),
+        macro=_mean(block.macro for block in blocks),
+        attack_worst_sample=_mean(block.attack_worst_sample for block in blocks),
+        attack_worst_round=_mean(block.attack_worst_round for block in blocks),
+        drop=_mean(block.drop for block in blocks),
+        drop_worst_round=_mean(block.drop_worst_round for block in blocks),
+        rounds=max(block.rounds for block in blocks),
+        scored=sum(block.scored for block in blocks),
+    )
+
+
+def _in_round(observation: Observation, number: tuple[str, int]) -> Answer | None:
+    for pair in observation.judged("preserving"):
+        if (pair.transform, pair.variant) == number:
+            return pair.answer
+    return observation.answer
+
+
+def _worst(observation: Observation, better: Better) -> Answer | None:
+    sign = 1 if better == "higher" else -1
+    ordered: list[Pair] = sorted(observation.judged("preserving"), key=lambda p: (p.transform, p.variant))
+    candidates = [(observation.answer, observation.score), *((pair.answer, pair.score) for pair in ordered)]
+    scored = [(answer, sign * value) for answer, value in candidates if value is not None]
+    return min(scored, key=lambda candidate: candidate[1])[0]
+
+
+def _loss(before: float | None, after: float | None, better: Better) -> float | None:
+    if before is None or after is None:
+        return None
+    return before - after if better == "higher" else after - before
+
+
+def _extreme(values: Sequence[float], better: Better) -> float | None:
+    if not values:
+        return None
+    return min(values) if better == "higher" else max(values)
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    present = [value for value in values if value is not None and isfinite(value)]
+    return fmean(present) if present else None

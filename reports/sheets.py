@@ -1,0 +1,339 @@
+"""What the tables say, before any format: rows of cells, in one place for every format."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from reports import wording
+from reports.records import Comparison, Contrast, Metric, ModelSummary, Paired, Summary
+from reports.wording import ABSENT
+from transforms.records import Kind
+
+KIND_WORDS: Final[dict[Kind, str]] = {
+    "preserving": "keeps meaning",
+    "control": "control",
+    "identity": "unchanged",
+}
+
+LEGEND: Final = (
+    "violated: samples whose answer changed although an edit kept the meaning, with the 95 % interval; "
+    "of all samples, and of the movable ones, which some edit really changed.",
+    "sensitivity: answers that changed under controls, which change the meaning; here more is better.",
+    "noise floor: answers that changed for the unchanged input.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One field of a table."""
+
+    lines: tuple[str, ...]
+    """Put below each other where space is short, else side by side."""
+    bold: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """The head of one column; it is broken between words where space is short."""
+
+    head: str
+    number: bool = False
+    """Numbers stand at the right and are not broken."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """A table with its title and the lines below it."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+    """What the numbers say."""
+    legend: tuple[str, ...] = ()
+    """What the columns mean."""
+    stacked: int = 1
+    """So many of the first columns become one where space is short."""
+
+
+def sheets(report: Summary | Comparison) -> tuple[Sheet, ...]:
+    """The tables of a report, in the order in which they are read."""
+    return _summary_sheets(report) if isinstance(report, Summary) else _comparison_sheets(report)
+
+
+def _summary_sheets(summary: Summary) -> tuple[Sheet, ...]:
+    return (_models(summary), _changes(summary), _applied(summary))
+
+
+def _models(summary: Summary) -> Sheet:
+    trials = max((len(model.trials) for model in summary.models), default=1)
+    over = f", {trials} trials" if trials > 1 else ""
+    title = f"{summary.task} on {wording.plain(summary.corpus)}, seed {summary.seed}{over}"
+    score = summary.models[0].score.name.upper() if summary.models else "score"
+    heads = (
+        f"{score}",
+        f"attack {score}",
+        "violated, all",
+        "violated, movable",
+        "sensitivity",
+        "noise floor",
+    )
+    best = {s.model for paired in summary.statistics.paired[:1] for s in paired.standings if s.best}
+    notes = [wording.reading(model) + "." for model in summary.models]
+    notes += [f"{paired.name}: {wording.verdict(paired.test)}." for paired in summary.statistics.paired[:1]]
+    legend = [*LEGEND, _attack_legend(summary, score)]
+    if summary.skipped:
+        legend.append(f"no example of the task: {wording.reasons(summary.skipped)}.")
+    return Sheet(
+        title=title,
+        columns=(
+            Column(head="model"),
+            Column(head="size"),
+            Column(head="asked"),
+            *(Column(head=head, number=True) for head in heads),
+        ),
+        rows=tuple(_model_row(model, model.model in best) for model in summary.models),
+        notes=tuple(notes),
+        legend=tuple(legend),
+        stacked=3,
+    )
+
+
+def _model_row(model: ModelSummary, best: bool) -> tuple[Cell, ...]:
+    return (
+        _cell(wording.plain(model.model)),
+        _cell(wording.size(model.parameters)),
+        Cell(lines=wording.asked(model)),
+        _score(model),
+        _attack(model),
+        Cell(lines=wording.lines(model.violated_samples)),
+        Cell(lines=wording.lines(model.violated_movable), bold=best),
+        Cell(lines=wording.lines(model.sensitivity)),
+        Cell(lines=wording.lines(model.noise_floor)),
+    )
+
+
+def _score(model: ModelSummary) -> Cell:
+    share = wording.is_share(model.score)
+    lines = [wording.value(model.score.original, share=share)]
+    values = [trial.score.original for trial in model.trials if trial.score.original is not None]
+    if len(values) > 1:
+        lines.append(f"± {wording.value(_standard_error(values), share=share)}")
+    return Cell(lines=tuple(lines))
+
+
+def _attack(model: ModelSummary) -> Cell:
+    score, share = model.score, wording.is_share(model.score)
+    if score.attack_worst_sample is None:
+        return _cell(ABSENT)
+    return _cell(
+        wording.value(score.attack_worst_sample, share=share),
+        f"drop {wording.value(score.drop, share=share)}",
+        f"round {wording.value(score.attack_worst_round, share=share)}",
+    )
+
+
+def _attack_legend(summary: Summary, score: str) -> str:
+    rounds = max((model.score.rounds for model in summary.models), default=0)
+    return (
+        f"attack {score}: with each sample's worst answer over its variants, and what that loses; "
+        f"round: the worst of {rounds} rounds, each one variant of one transform."
+    )
+
+
+def _standard_error(values: Sequence[float]) -> float:
+    from math import sqrt
+    from statistics import stdev
+
+    return stdev(values) / sqrt(len(values))
+
+
+def _changes(summary: Summary) -> Sheet:
+    rows = []
+    for transform in _transform_names(summary):
+        shown = transform
+        for model in summary.models:
+            for row in model.by_transform:
+                if row.transform == transform:
+                    numbers = wording.lines(row.violations) if row.violations.total else (ABSENT,) * 3
+                    names = (_cell(shown), _cell(wording.plain(model.model)))
+                    rows.append((*names, *(_cell(number) for number in numbers), _cell(str(row.unjudged))))
+                    shown = ""
+    return Sheet(
+        title="Changed answers by transform, per sample and variant",
+        columns=(
+            Column(head="transform"),
+            Column(head="model"),
+            Column(head="changed", number=True),
+            Column(head="95 %", number=True),
+            Column(head="pairs", number=True),
+            Column(head="unjudged", number=True),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _applied(summary: Summary) -> Sheet:
+    rows = []
+    for transform in _transform_names(summary):
+        found = [row for model in summary.models for row in model.by_transform if row.transform == transform]
+        row = max(found, key=lambda each: each.applied + sum(each.not_applied.values()))
+        attempts = row.applied + sum(row.not_applied.values())
+        rows.append(
+            (
+                _cell(transform),
+                _cell(KIND_WORDS[row.kind]),
+                _cell(f"{row.applied}/{attempts}"),
+                _cell(ABSENT if row.kind == "identity" else wording.reasons(row.evidence)),
+                _cell(wording.reasons(row.not_applied)),
+            )
+        )
+    return Sheet(
+        title="Where the transforms could be applied",
+        columns=(
+            Column(head="transform"),
+            Column(head="kind"),
+            Column(head="applied", number=True),
+            Column(head="shown by"),
+            Column(head="not applied, because"),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _transform_names(summary: Summary) -> list[str]:
+    return list(dict.fromkeys(row.transform for model in summary.models for row in model.by_transform))
+
+
+def _comparison_sheets(comparison: Comparison) -> tuple[Sheet, ...]:
+    tested = [metric for metric in comparison.metrics if metric.test.p is not None]
+    untested = [metric for metric in comparison.metrics if metric.test.p is None]
+    made = [_metric(metric) for metric in tested]
+    if untested:
+        made.append(_untested(untested))
+    for paired in comparison.paired:
+        made += _paired(paired)
+    if not made:
+        made.append(Sheet(title="Nothing to compare", columns=(), rows=()))
+    made[-1] = replace(made[-1], notes=(*made[-1].notes, *comparison.notes))
+    return tuple(made)
+
+
+def _metric(metric: Metric) -> Sheet:
+    bold = _bold_note(metric.groups, "Conover (t approximation), Holm-adjusted")
+    names = [group.name for group in metric.groups]
+    ps = {frozenset((pair.first, pair.second)): pair.p_adjusted for pair in metric.pairs}
+    rows = []
+    for number, group in enumerate(metric.groups, 1):
+        mean = wording.value(group.mean, share=metric.percent)
+        error = "" if group.error is None else f" ± {wording.value(group.error, share=metric.percent)}"
+        rows.append(
+            (
+                Cell(lines=(f"{number} {wording.plain(group.name)}",), bold=group.best),
+                Cell(lines=(mean + error,), bold=group.best),
+                _cell(str(len(group.values))),
+                *(_cell(wording.p_value(ps.get(frozenset((group.name, name))))) for name in names),
+            )
+        )
+    return Sheet(
+        title=f"{metric.name} ({metric.better} is better)",
+        columns=(
+            Column(head="model"),
+            Column(head="mean ± SE", number=True),
+            Column(head="trials", number=True),
+            *(Column(head=f"p vs {number}", number=True) for number in range(1, len(names) + 1)),
+        ),
+        rows=tuple(rows),
+        notes=(f"{wording.verdict(metric.test)}. {bold}",),
+    )
+
+
+def _untested(metrics: Sequence[Metric]) -> Sheet:
+    names = dict.fromkeys(group.name for metric in metrics for group in metric.groups)
+    rows = []
+    for name in names:
+        groups = [(metric, group) for metric in metrics for group in metric.groups if group.name == name]
+        means = {metric.name: wording.value(group.mean, share=metric.percent) for metric, group in groups}
+        values = (_cell(means.get(metric.name, ABSENT)) for metric in metrics)
+        rows.append((_cell(wording.plain(name)), *values))
+    notes = dict.fromkeys(wording.verdict(metric.test) for metric in metrics)
+    return Sheet(
+        title="Without a test over trials",
+        columns=(Column(head="model"), *(Column(head=metric.name, number=True) for metric in metrics)),
+        rows=tuple(rows),
+        notes=tuple(f"{note}." for note in notes),
+    )
+
+
+def _paired(paired: Paired) -> list[Sheet]:
+    ps = {frozenset((each.first, each.second)): each.p_adjusted for each in paired.contrasts}
+    names = [each.model for each in paired.standings]
+    rows = []
+    for number, each in enumerate(paired.standings, 1):
+        rows.append(
+            (
+                Cell(lines=(f"{number} {wording.plain(each.model)}",), bold=each.best),
+                Cell(lines=wording.lines(each.changed), bold=each.best),
+                *(_cell(wording.p_value(ps.get(frozenset((each.model, name))))) for name in names),
+            )
+        )
+    bold = _bold_note(paired.standings, "exact McNemar, Holm-adjusted")
+    table = Sheet(
+        title=f"On shared inputs: {paired.name} ({paired.better} is better)",
+        columns=(
+            Column(head="model"),
+            Column(head="changed", number=True),
+            *(Column(head=f"p vs {number}", number=True) for number in range(1, len(names) + 1)),
+        ),
+        rows=tuple(rows),
+        notes=(f"{wording.verdict(paired.test)}. {bold}",),
+    )
+    return [table, _contrasts(paired, names)] if paired.contrasts else [table]
+
+
+def _contrasts(paired: Paired, names: Sequence[str]) -> Sheet:
+    return Sheet(
+        title=f"Effect sizes: {paired.name}",
+        columns=(
+            Column(head="models"),
+            Column(head="only 1st", number=True),
+            Column(head="only 2nd", number=True),
+            Column(head="difference", number=True),
+            Column(head="odds ratio", number=True),
+            Column(head="p", number=True),
+            Column(head="Holm p", number=True),
+        ),
+        rows=tuple(_contrast_row(each, names) for each in paired.contrasts),
+        notes=tuple(
+            f"{names.index(each.first) + 1} and {names.index(each.second) + 1}: {'; '.join(each.notes)}."
+            for each in paired.contrasts
+            if each.notes
+        ),
+    )
+
+
+def _contrast_row(contrast: Contrast, names: Sequence[str]) -> tuple[Cell, ...]:
+    difference: tuple[str, ...] = (ABSENT,)
+    if contrast.difference is not None and contrast.low is not None and contrast.high is not None:
+        points = [f"{100 * each:+.1f}" for each in (contrast.difference, contrast.low, contrast.high)]
+        difference = (points[0], f"{points[1]} to {points[2]}")
+    return (
+        _cell(f"{names.index(contrast.first) + 1} and {names.index(contrast.second) + 1}"),
+        _cell(str(contrast.only_first)),
+        _cell(str(contrast.only_second)),
+        Cell(lines=difference),
+        _cell(ABSENT if contrast.odds_ratio is None else f"{contrast.odds_ratio:.2f}"),
+        _cell(wording.p_value(contrast.p)),
+        _cell(wording.p_value(contrast.p_adjusted)),
+    )
+
+
+def _bold_note(groups: Sequence[object], test: str) -> str:
+    marked = any(getattr(group, "best", False) for group in groups)
+    if marked:
+        return f"p: {test}; bold: best, or not told from the best at 0.05."
+    return f"p: {test}; no difference shown at 0.05, so nothing is bold."
+
+
+def _cell(*lines: str) -> Cell:
+    return Cell(lines=lines)

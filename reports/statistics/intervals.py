@@ -1,0 +1,100 @@
+"""Rates with intervals. Variants of one sample are not independent; samples are."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from math import sqrt
+from typing import TYPE_CHECKING, Final
+
+from reports.records import NOTHING, Rate
+
+if TYPE_CHECKING:
+    pass
+
+Z: Final = 1.959963984540054
+"""The 97.5 % point of the normal distribution."""
+
+RESAMPLES: Final = 2000
+
+FEW_CLUSTERS: Final = 10
+"""Below this many samples a percentile bootstrap is far too narrow."""
+
+
+def wilson(count: float, total: float) -> tuple[float, float]:
+    """The 95 % score interval of a proportion, within [0, 1] and around `count / total`.
+
+    Parameters
+    ----------
+    count, total
+        Successes and trials, `total > 0`. Fractional values are meant: a rate over dependent trials is
+        entered with the number of independent units as its total.
+
+    References
+    ----------
+    Wilson (1927), Probable inference, the law of succession, and statistical inference.
+    """
+    share = count / total
+    spread = Z * sqrt(share * (1 - share) / total + (Z / total) ** 2 / 4)
+    middle, scale = share + Z**2 / (2 * total), 1 + Z**2 / total
+    low, high = (middle - spread) / scale, (middle + spread) / scale
+    # At the ends of the range the formula is exact but its arithmetic is not.
+    return (0.0 if share == 0 else max(0.0, low), 1.0 if share == 1 else min(1.0, high))
+
+
+def rate(clusters: Mapping[str, tuple[int, int]], *, seed: int) -> Rate:
+    """The pooled share over clusters, with a 95 % interval that respects them.
+
+    `clusters` has `(count, total)` of every independent unit (a sample), in any order; `seed` is that of
+    the resampling.
+
+    Notes
+    -----
+    Where every cluster has one member this is Wilson's interval. Else clusters are drawn with replacement
+    2,000 times and the 2.5 % and 97.5 % points taken, widened if need be to hold the rate. Equal shares in
+    all clusters (all zeros, say) tell a bootstrap nothing, fewer than ten clusters too little: there it is
+    Wilson's interval with the clusters as its total, up to 3.84 / (n + 3.84) for no violation in n.
+
+    References
+    ----------
+    Davison and Hinkley (1997), Bootstrap Methods and their Application, section 3.8.
+    """
+    kinds = Counter(pair for pair in clusters.values() if pair[1] > 0)
+    units = sum(kinds.values())
+    if not units:
+        return NOTHING
+    count = sum(changed * times for (changed, _), times in kinds.items())
+    total = sum(size * times for (_, size), times in kinds.items())
+    share, name = count / total, "wilson"
+    low, high = wilson(share * units, units)
+    if units >= FEW_CLUSTERS and total > units and len({changed / size for changed, size in kinds}) > 1:
+        name = "clustered bootstrap"
+        low, high = _percentiles(kinds, seed)
+    return Rate(
+        count=count,
+        total=total,
+        rate=share,
+        low=min(low, share),
+        high=max(high, share),
+        clusters=units,
+        interval=name,
+    )
+
+
+def single(outcomes: Iterable[bool]) -> Rate:
+    """The share of true ones among independent outcomes."""
+    return rate({str(n): (int(changed), 1) for n, changed in enumerate(outcomes)}, seed=0)
+
+
+def _percentiles(kinds: Mapping[tuple[int, int], int], seed: int) -> tuple[float, float]:
+    """Both ends of the bootstrap. Clusters with equal numbers are drawn together, which changes nothing
+    but the speed: how often each kind is drawn is multinomial.
+    """
+    import numpy as np
+
+    ordered = sorted(kinds.items())
+    sizes: np.ndarray[tuple[int, int], np.dtype[np.int64]] = np.array([pair for pair, _ in ordered])
+    times = np.array([number for _, number in ordered])
+    units = int(times.sum())
+    drawn = np.random.default_rng(seed).multinomial(units, times / units, size=RESAMPLES)
+    sums = drawn @ sizes
+    low, high = np.quantile(sums[:, 0] / sums[:, 1], [0.025, 0.975])
+    return float(low), float(high)

@@ -1,0 +1,177 @@
+"""Models on the same inputs: Cochran's Q, then exact McNemar tests."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from math import comb, prod, sqrt
+from typing import Final
+
+from reports.records import Better, Contrast, Paired, Standing, Test
+from reports.statistics.adjustment import holm
+from reports.statistics.intervals import Z, single
+
+ALPHA: Final = 0.05
+
+NAME: Final = "Cochran's Q"
+
+EXACT_CELLS: Final = 24
+"""Below so many discordant rows times models the chi-square approximation is not trusted."""
+
+EXACT_MODELS: Final = 6
+
+
+def compare_paired(name: str, better: Better, outcomes: Mapping[str, Sequence[bool]]) -> Paired:
+    """Models on shared inputs, with the best ones marked.
+
+    Parameters
+    ----------
+    name, better
+        What a true outcome is called, and whether few or many of them are wanted.
+    outcomes
+        Per model whether its answer changed, for the same inputs in the same order.
+
+    Notes
+    -----
+    Best are the model with the best rate and those that McNemar's test (Holm-adjusted) cannot tell from it
+    at 0.05, and only where Cochran's Q rejects at 0.05.
+    """
+    test = cochran(list(outcomes.values()))
+    drafts = [
+        mcnemar(first, second, outcomes[first], outcomes[second])
+        for first, second in combinations(outcomes, 2)
+    ]
+    adjusted = holm([draft.p for draft in drafts])
+    contrasts = tuple(
+        replace(draft, p_adjusted=p_adjusted) for draft, p_adjusted in zip(drafts, adjusted, strict=True)
+    )
+    best = frozenset[str]()
+    if test.p is not None and test.p < ALPHA:
+        best = _best({model: sum(changes) for model, changes in outcomes.items()}, contrasts, better)
+    return Paired(
+        name=name,
+        better=better,
+        standings=tuple(
+            Standing(model=model, changed=single(changes), best=model in best)
+            for model, changes in outcomes.items()
+        ),
+        test=test,
+        contrasts=contrasts,
+    )
+
+
+def cochran(columns: Sequence[Sequence[bool]]) -> Test:
+    """Whether the models' rates of true outcomes differ, given that they met the same inputs.
+
+    Only rows on which the models disagree count. While those are few (fewer than 24 cells, up to six
+    models) p is exact: each such row's outcomes are dealt out to the models in every way. For two models it
+    is McNemar's exact p. Else it is from the chi-square distribution with k - 1 degrees of freedom.
+
+    References
+    ----------
+    Cochran (1950), The comparison of percentages in matched samples. Tate and Brown (1970), Note on the
+    Cochran Q test, for the limit of 24.
+    """
+    k = len(columns)
+    if k < 2:
+        return Test(name=NAME, method="none", notes=("fewer than two models: nothing to compare",))
+    if not columns[0]:
+        return Test(name=NAME, method="none", notes=("no shared inputs",))
+    mixed = [row for row in zip(*columns, strict=True) if 0 < sum(row) < k]
+    if not mixed:
+        return Test(
+            name=NAME, method="none", statistic=0.0, p=1.0, notes=("the models agree on every input",)
+        )
+    totals = [sum(column) for column in zip(*mixed, strict=True)]
+    ones = [sum(row) for row in mixed]
+    statistic = (k - 1) * (k * sum(t * t for t in totals) - sum(totals) ** 2)
+    statistic_value = statistic / (k * sum(ones) - sum(one * one for one in ones))
+    asymptotic = _chi_square(statistic_value, k - 1)
+    method, p = "chi-square", asymptotic
+    if k == 2:
+        method, p = "exact binomial", _binomial(totals[0], totals[1])
+    elif len(mixed) * k < EXACT_CELLS and k <= EXACT_MODELS:
+        method, p = "exact permutation", _exact(ones, totals)
+    few = (f"the models disagree on only {len(mixed)} inputs",) if len(mixed) * k < EXACT_CELLS else ()
+    return Test(name=NAME, method=method, statistic=statistic_value, p=p, asymptotic_p=asymptotic, notes=few)
+
+
+def mcnemar(first: str, second: str, left: Sequence[bool], right: Sequence[bool]) -> Contrast:
+    """Two models on the same inputs: exact two-sided McNemar test and effect sizes.
+
+    The difference of the rates has Agresti and Min's interval (half an input added to each of the four
+    cells). The odds ratio is that of the discordant inputs; it has no finite value where one kind is
+    missing. `p_adjusted` equals `p` here.
+
+    References
+    ----------
+    McNemar (1947), Note on the sampling error of the difference between correlated proportions. Agresti
+    and Min (2005), Simple improved confidence intervals for comparing matched proportions.
+    """
+    cells = [(bool(a), bool(b)) for a, b in zip(left, right, strict=True)]
+    b, c = cells.count((True, False)), cells.count((False, True))
+    difference, low, high = _difference(b, c, len(cells))
+    p = _binomial(b, c)
+    notes = [] if b + c else ["no discordant inputs: nothing tells the two apart"]
+    smallest = min(1.0, 2 * 0.5 ** (b + c))
+    if b + c and smallest >= ALPHA:
+        notes.append(f"no split of {b + c} discordant inputs could reach p < {ALPHA}")
+    return Contrast(
+        first=first,
+        second=second,
+        only_first=b,
+        only_second=c,
+        both=cells.count((True, True)),
+        neither=cells.count((False, False)),
+        p=p,
+        p_adjusted=p,
+        smallest_p=smallest,
+        difference=difference,
+        low=low,
+        high=high,
+        odds_ratio=b / c if b and c else None,
+        notes=tuple(notes),
+    )
+
+
+def _best(changed: Mapping[str, int], contrasts: Sequence[Contrast], better: Better) -> frozenset[str]:
+    leader = (max if better == "higher" else min)(changed, key=lambda model: changed[model])
+    like = [{each.first, each.second} for each in contrasts if each.p_adjusted >= ALPHA]
+    return frozenset(model for model in changed if model == leader or {model, leader} in like)
+
+
+def _binomial(b: int, c: int) -> float:
+    """Two-sided exact p of b heads and c tails of a fair coin."""
+    tail = sum(comb(b + c, n) for n in range(min(b, c) + 1))
+    return min(1.0, float(2 * tail / 2 ** (b + c)))
+
+
+def _difference(b: int, c: int, n: int) -> tuple[float | None, float | None, float | None]:
+    if not n:
+        return None, None, None
+    observed = (b - c) / n
+    more, wide = n + 2, b + c + 1
+    middle = (b - c) / more
+    spread = Z * sqrt(wide - (b - c) ** 2 / more) / more
+    return observed, max(-1.0, min(observed, middle - spread)), min(1.0, max(observed, middle + spread))
+
+
+def _chi_square(statistic: float, degrees: int) -> float:
+    from scipy.special import chdtrc
+
+    return float(chdtrc(degrees, statistic))
+
+
+def _exact(ones: Sequence[int], totals: Sequence[int]) -> float:
+    """The share of ways to deal out each row's ones whose totals are at least as uneven."""
+    k = len(totals)
+    ways: dict[tuple[int, ...], int] = {(0,) * k: 1}
+    for one in ones:
+        grown: dict[tuple[int, ...], int] = {}
+        for chosen in combinations(range(k), one):
+            for state, times in ways.items():
+                dealt = tuple(value + (n in chosen) for n, value in enumerate(state))
+                grown[dealt] = grown.get(dealt, 0) + times
+        ways = grown
+    least = sum(total * total for total in totals)
+    extreme = sum(times for state, times in ways.items() if sum(v * v for v in state) >= least)
+    return extreme / prod(comb(k, one) for one in ones)

@@ -1,0 +1,222 @@
+"""Models over repeated trials: Kruskal-Wallis, then Conover, as in the RENAMER paper, appendix C."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations, pairwise, permutations
+from math import factorial, lcm, prod, sqrt
+from statistics import fmean, stdev
+from typing import Final, NamedTuple
+
+from reports.records import Better, Group, Metric, Pairwise, Test
+from reports.statistics.adjustment import holm
+
+ALPHA: Final = 0.05
+
+EXACT_LIMIT: Final = 1_000_000
+"""Up to so many ways of dealing out the values are counted exactly; three groups of five have 756,756."""
+
+NAME: Final = "Kruskal-Wallis"
+
+Values = Sequence[Sequence[float]]
+
+
+class _Ranks(NamedTuple):
+    """Values of all groups ranked together; ranks are doubled, so that mid-ranks are whole."""
+
+    doubled: tuple[tuple[int, ...], ...]
+    squares: int
+    """n - 1 times four times the variance of the ranks, which ties make smaller."""
+
+    @property
+    def n(self) -> int:
+        return sum(map(len, self.doubled))
+
+
+def compare_trials(
+    name: str, better: Better, values: Mapping[str, Sequence[float]], *, percent: bool = True
+) -> Metric:
+    """One metric over groups of trials, with the best groups marked.
+
+    Best are the group with the best mean rank and those that Conover's test cannot tell from it at 0.05,
+    and only where Kruskal-Wallis rejects at 0.05: a difference that was not shown is not printed bold.
+    """
+    filled = {group: tuple(numbers) for group, numbers in values.items() if numbers}
+    test = kruskal_wallis(list(filled.values()))
+    rejected = test.p is not None and test.p < ALPHA
+    pairs = conover(filled) if test.p is not None else ()
+    best = _best(filled, pairs, better) if rejected else frozenset[str]()
+    return Metric(
+        name=name,
+        better=better,
+        groups=tuple(_group(group, tuple(numbers), group in best) for group, numbers in values.items()),
+        test=test,
+        percent=percent,
+        pairs=pairs,
+    )
+
+
+def kruskal_wallis(groups: Values) -> Test:
+    """Whether some group tends to larger values than another.
+
+    The p-value is exact, from every way of dealing the observed values (ties and all) out to groups of
+    these sizes, while there are at most a million; else from the chi-square distribution with k - 1
+    degrees of freedom. H is corrected for ties. No result is ever NaN: where there is nothing to test, `p`
+    is `None` (or 1, if all values are equal) and a note says why.
+
+    References
+    ----------
+    Kruskal and Wallis (1952), Use of ranks in one-criterion variance analysis.
+    """
+    sizes = [len(group) for group in groups]
+    if len(groups) < 2:
+        return Test(name=NAME, method="none", notes=("fewer than two groups: nothing to compare",))
+    if max(sizes) < 2:
+        return Test(name=NAME, method="none", notes=("one trial each: no test; repeat with --trials",))
+    ranks = _rank(groups)
+    if not ranks.squares:
+        return Test(name=NAME, method="none", statistic=0.0, p=1.0, notes=("all values are equal",))
+    exact = _exact(ranks)
+    statistic = _statistic(ranks)
+    asymptotic = _chi_square(statistic, len(groups) - 1)
+    smallest = exact[1] if exact else _smallest_by_chi_square(sizes)
+    return Test(
+        name=NAME,
+        method="exact permutation" if exact else "chi-square",
+        statistic=statistic,
+        p=exact[0] if exact else asymptotic,
+        asymptotic_p=asymptotic,
+        smallest_p=smallest,
+        notes=_notes(groups, smallest),
+    )
+
+
+def conover(groups: Mapping[str, Sequence[float]]) -> tuple[Pairwise, ...]:
+    """Every pair of groups by Conover's t on the joint ranks, Holm-adjusted over all pairs.
+
+    Where every group is constant the pooled variance is zero and t has no value; there the pair's own exact
+    Kruskal-Wallis p is used instead, and `method` says so. Groups of values that are all equal have p = 1.
+
+    References
+    ----------
+    Conover and Iman (1979), On multiple-comparisons procedures, LA-7677-MS.
+    """
+    from scipy.special import stdtr
+
+    names, ranks = list(groups), _rank(list(groups.values()))
+    n, k = ranks.n, len(names)
+    raw: list[tuple[str, str, float | None, float, str]] = []
+    # Each group constant means no variance within groups; testing that on H would be at rounding's mercy.
+    if n == k or all(len(set(group)) == 1 for group in ranks.doubled):
+        for first, second in combinations(names, 2):
+            p = kruskal_wallis([groups[first], groups[second]]).p
+            raw.append((first, second, None, 1.0 if p is None else p, "exact permutation"))
+    else:
+        means = [fmean(group) / 2 for group in ranks.doubled]
+        variance = ranks.squares / 4 / (n - 1) * (n - 1 - _statistic(ranks)) / (n - k)
+        for i, j in combinations(range(k), 2):
+            spread = 1 / len(ranks.doubled[i]) + 1 / len(ranks.doubled[j])
+            t = (means[i] - means[j]) / sqrt(variance * spread)
+            raw.append((names[i], names[j], t, 2 * float(stdtr(n - k, -abs(t))), "Conover t"))
+    adjusted = holm([each[3] for each in raw])
+    return tuple(
+        Pairwise(first=first, second=second, statistic=t, p=p, p_adjusted=q, method=method)
+        for (first, second, t, p, method), q in zip(raw, adjusted, strict=True)
+    )
+
+
+def _group(name: str, values: tuple[float, ...], best: bool) -> Group:
+    error = stdev(values) / sqrt(len(values)) if len(values) > 1 else None
+    return Group(name=name, values=values, mean=fmean(values) if values else None, error=error, best=best)
+
+
+def _best(groups: Mapping[str, Sequence[float]], pairs: Sequence[Pairwise], better: Better) -> frozenset[str]:
+    ranks = _rank(list(groups.values()))
+    means = {name: fmean(group) for name, group in zip(groups, ranks.doubled, strict=True)}
+    leader = (max if better == "higher" else min)(means, key=lambda name: means[name])
+    like = [{pair.first, pair.second} for pair in pairs if pair.p_adjusted >= ALPHA]
+    return frozenset(name for name in groups if name == leader or {name, leader} in like)
+
+
+def _rank(groups: Values) -> _Ranks:
+    counts = sorted(Counter(value for group in groups for value in group).items())
+    rank, before = {}, 0
+    for value, times in counts:
+        rank[value] = 2 * before + times + 1
+        before += times
+    doubled = tuple(tuple(rank[value] for value in group) for group in groups)
+    flat = [each for group in doubled for each in group]
+    return _Ranks(doubled, sum(each**2 for each in flat) - len(flat) * (len(flat) + 1) ** 2)
+
+
+def _statistic(ranks: _Ranks) -> float:
+    n = ranks.n
+    between = sum(sum(group) ** 2 / len(group) for group in ranks.doubled) - n * (n + 1) ** 2
+    return (n - 1) * between / ranks.squares
+
+
+def _chi_square(statistic: float, degrees: int) -> float:
+    from scipy.special import chdtrc
+
+    return float(chdtrc(degrees, max(0.0, statistic)))
+
+
+def _exact(ranks: _Ranks) -> tuple[float, float] | None:
+    """The exact p and the smallest reachable one; `None` where there are too many ways to count.
+
+    Ranks are dealt out one after the other; ways that agree in how many ranks each group has and in their
+    sums are counted together.
+    """
+    import numpy as np
+
+    sizes = [len(group) for group in ranks.doubled]
+    ways = factorial(ranks.n) // prod(map(factorial, sizes))
+    base = [*(size + 1 for size in sizes), *(2 * ranks.n * size + 1 for size in sizes)]
+    if ways > EXACT_LIMIT or prod(base) >= 2**62:
+        return None
+    weights = np.cumprod([1, *base[:-1]])
+    states = np.zeros((1, len(base)), dtype=np.int64)
+    times = np.ones(1, dtype=np.float64)
+    for rank in sorted(each for group in ranks.doubled for each in group):
+        grown, counts = [], []
+        for group, size in enumerate(sizes):
+            room = states[:, group] < size
+            more = states[room]
+            more[:, group] += 1
+            more[:, len(sizes) + group] += rank
+            grown.append(more)
+            counts.append(times[room])
+        every = np.concatenate(grown)
+        _, first, which = np.unique(every @ weights, return_index=True, return_inverse=True)
+        states = every[first]
+        times = np.bincount(which, np.concatenate(counts)).astype(np.float64)
+    common = lcm(*sizes)
+    factors = np.array([common // size for size in sizes])
+    spread = (states[:, len(sizes) :] ** 2) @ factors
+    observed = sum(sum(group) ** 2 * (common // len(group)) for group in ranks.doubled)
+    return float(times[spread >= observed].sum() / ways), float(times[spread == spread.max()].sum() / ways)
+
+
+def _smallest_by_chi_square(sizes: Sequence[int]) -> float | None:
+    """The chi-square p of groups that lie fully apart, in their best order; `None` for many groups."""
+    if len(sizes) > 6:
+        return None
+    best = 0.0
+    for order in set(permutations(sizes)):
+        edges = [sum(order[:n]) for n in range(len(order) + 1)]
+        apart = [list(map(float, range(low, high))) for low, high in pairwise(edges)]
+        best = max(best, _statistic(_rank(apart)))
+    return _chi_square(best, len(sizes) - 1)
+
+
+def _notes(groups: Values, smallest: float | None) -> tuple[str, ...]:
+    notes = []
+    flat = [value for group in groups for value in group]
+    if smallest is not None and smallest >= ALPHA:
+        notes.append(f"no result of so few trials could reach p < {ALPHA}: the smallest p is {smallest:.2g}")
+    if len(set(flat)) < len(flat):
+        notes.append("ties: mid-ranks and the tie correction are used")
+    if any(len(group) > 1 and len(set(group)) == 1 for group in groups):
+        notes.append("some groups are constant over their trials")
+    if any(len(group) == 1 for group in groups):
+        notes.append("some groups have a single trial")
+    return tuple(notes)

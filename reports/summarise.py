@@ -1,0 +1,193 @@
+"""From verdicts to the summary of a run."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+from audit.interface import Task
+from audit.records import Audited
+from reports.compare import comparison
+from reports.observations import Observation, observe
+from reports.records import ByTransform, ModelHeader, ModelSummary, Rate, RunHeader, Summary, Trial
+from reports.scores import mean_score, score
+from reports.statistics.intervals import rate
+from transforms.records import Kind
+from transforms.registry import TRANSFORMS
+from transforms.seeding import stream
+
+KINDS: Final[tuple[Kind, ...]] = ("preserving", "control", "identity")
+
+
+def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, header: RunHeader) -> Summary:
+    """What a run found, over all its models and trials.
+
+    Each trial is its seed and a stream of audited samples of any models in any order; streams are consumed
+    once, one after the other, and only a digest of each sample is kept. Neither the order of the records
+    nor which other models run changes a model's numbers.
+    """
+    seen: dict[str, dict[int, list[Observation]]] = defaultdict(dict)
+    for seed, audited in trials:
+        for each in audited:
+            seen[each.model].setdefault(seed, []).append(observe(each, seed=seed))
+    for by_seed in seen.values():
+        for observations in by_seed.values():
+            observations.sort(key=lambda each: each.sample.id)
+    models = tuple(
+        _model(model, seen.get(model.name) or {header.seed: []}, task=task, seed=header.seed)
+        for model in header.models
+    )
+    return Summary(
+        task=header.task,
+        corpus=header.corpus,
+        seed=header.seed,
+        skipped=_ordered(Counter(header.skipped)),
+        models=models,
+        statistics=comparison(
+            {model.model: model.trials for model in models},
+            {name: _flat(by_seed) for name, by_seed in seen.items()},
+        ),
+    )
+
+
+def _flat(by_seed: Mapping[int, Sequence[Observation]]) -> list[Observation]:
+    return [each for seed in sorted(by_seed) for each in by_seed[seed]]
+
+
+def _model(
+    header: ModelHeader, by_seed: Mapping[int, Sequence[Observation]], *, task: Task, seed: int
+) -> ModelSummary:
+    every = _flat(by_seed)
+    trials = tuple(_trial(header.name, number, by_seed[number], task) for number in sorted(by_seed))
+    judged = [pair for each in every for pair in each.judged("preserving")]
+    idle = [pair for each in every for pair in each.judged("identity")]
+    reasons = Counter(pair.reason for each in every for pair in each.pairs if pair.changed is None)
+    rates = _Rates(header.name, every, seed)
+    return ModelSummary(
+        model=header.name,
+        fingerprint=header.fingerprint,
+        parameters=header.parameters,
+        samples=len({each.sample.id for each in every}),
+        score=mean_score([trial.score for trial in trials]),
+        violations=rates.pairs("preserving"),
+        violated_samples=rates.samples(),
+        violated_movable=rates.movable(),
+        sensitivity=rates.pairs("control"),
+        noise_floor=rates.pairs("identity"),
+        max_deviation=max((pair.deviation for pair in judged), default=0.0),
+        noise_deviation=max((pair.deviation for pair in idle), default=0.0),
+        noise=header.noise,
+        unjudged=reasons.total(),
+        unjudged_reasons=_ordered(reasons),
+        skipped=_skipped(every),
+        truncated=header.truncated,
+        by_transform=tuple(_by_transform(name, kind, every, rates) for kind, name in _transforms(every)),
+        trials=trials,
+    )
+
+
+def _trial(model: str, seed: int, observations: Sequence[Observation], task: Task) -> Trial:
+    rates = _Rates(model, observations, seed)
+    return Trial(
+        seed=seed,
+        score=score(observations, task),
+        violations=rates.pairs("preserving"),
+        violated_samples=rates.samples(),
+        violated_movable=rates.movable(),
+        sensitivity=rates.pairs("control"),
+        noise_floor=rates.pairs("identity"),
+    )
+
+
+class _Rates:
+    """The rates over some observations of one model, all resampled from one seed."""
+
+    def __init__(self, model: str, observations: Sequence[Observation], seed: int) -> None:
+        self._answered = [each for each in observations if each.answer is not None]
+        self._seed = stream(seed, "interval", model).getrandbits(64)
+
+    def pairs(self, kind: Kind, transform: str | None = None) -> Rate:
+        """Changed answers per judged pair."""
+
+        def tally(each: Observation) -> tuple[int, int]:
+            changes = _changes(each, kind, transform)
+            return sum(changes), len(changes)
+
+        return self._rate(tally)
+
+    def movable(self, kind: Kind = "preserving", transform: str | None = None) -> Rate:
+        """Samples with a changed answer, of those with a judged pair."""
+
+        def tally(each: Observation) -> tuple[int, int]:
+            changes = _changes(each, kind, transform)
+            return int(any(changes)), int(bool(changes))
+
+        return self._rate(tally)
+
+    def samples(self) -> Rate:
+        """Samples with a changed answer, of all with an answer; one that could not be changed is kept.
+
+        A sample all of whose pairs are unjudged is in neither count, nor is one that no meaning-keeping
+        transform was tried on.
+        """
+
+        def tally(each: Observation) -> tuple[int, int]:
+            changes = _changes(each, "preserving", None)
+            exists = any(pair.kind == "preserving" for pair in each.pairs)
+            immovable = not exists and any(gap.kind == "preserving" for gap in each.missing)
+            return int(any(changes)), int(bool(changes) or immovable)
+
+        return self._rate(tally)
+
+    def _rate(self, tally: Callable[[Observation], tuple[int, int]]) -> Rate:
+        clusters: dict[str, tuple[int, int]] = {}
+        for each in self._answered:
+            changed, total = clusters.get(each.sample.id, (0, 0))
+            more, of = tally(each)
+            clusters[each.sample.id] = changed + more, total + of
+        return rate(clusters, seed=self._seed)
+
+
+def _skipped(observations: Iterable[Observation]) -> dict[str, int]:
+    failures = {(each.sample.id, each.failure) for each in observations if each.failure}
+    return _ordered(Counter(reason for _, reason in failures))
+
+
+def _changes(observation: Observation, kind: Kind, transform: str | None) -> list[bool]:
+    return [
+        bool(pair.changed)
+        for pair in observation.judged(kind)
+        if transform is None or pair.transform == transform
+    ]
+
+
+def _transforms(observations: Iterable[Observation]) -> list[tuple[Kind, str]]:
+    """Every transform that was tried: meaning-keeping ones first, each kind in the order of the registry."""
+    tried = set[tuple[Kind, str]]()
+    for each in observations:
+        tried.update((pair.kind, pair.transform) for pair in each.pairs)
+        tried.update((gap.kind, gap.transform) for gap in each.missing)
+    known = {name: position for position, name in enumerate(TRANSFORMS)}
+    return sorted(tried, key=lambda key: (KINDS.index(key[0]), known.get(key[1], len(known)), key[1]))
+
+
+def _by_transform(
+    transform: str, kind: Kind, observations: Sequence[Observation], rates: _Rates
+) -> ByTransform:
+    pairs = [pair for each in observations for pair in each.pairs if pair.transform == transform]
+    gaps = [gap.reason for each in observations for gap in each.missing if gap.transform == transform]
+    return ByTransform(
+        transform=transform,
+        kind=kind,
+        violations=rates.pairs(kind, transform),
+        samples=rates.movable(kind, transform),
+        applied=len(pairs),
+        unjudged=sum(pair.changed is None for pair in pairs),
+        not_applied=_ordered(Counter(gaps)),
+        evidence=_ordered(Counter(pair.evidence for pair in pairs)),
+        max_deviation=max((pair.deviation for pair in pairs), default=0.0),
+    )
+
+
+def _ordered(counts: Mapping[str, int]) -> dict[str, int]:
+    """The counts, largest first, then by name."""
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

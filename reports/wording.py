@@ -1,0 +1,147 @@
+"""Numbers as people read them. Every format takes its texts from here."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from reports.records import UNITS, ModelSummary, Rate, Score, Test
+
+ABSENT: Final = "-"
+"""What stands where there is no number."""
+
+
+def plain(text: str) -> str:
+    """A name from outside without anything that a terminal or a table row would obey."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+
+
+def percent(share: float | None) -> str:
+    """`21.1 %`. Only what is exactly 0 or 1 is printed as `0 %` or `100 %`."""
+    if share is None:
+        return ABSENT
+    if 0 < share < 0.001:
+        return "<0.1 %"
+    if 0.999 < share < 1:
+        return ">99.9 %"
+    return f"{_tenths(100 * share)} %"
+
+
+def interval(rate: Rate) -> str:
+    """`12.5-33.3`, in percent."""
+    if rate.low is None or rate.high is None:
+        return ABSENT
+    return f"{_tenths(100 * rate.low)}\N{EN DASH}{_tenths(100 * rate.high)}"
+
+
+def counts(rate: Rate) -> str:
+    """`12/57`."""
+    return f"{rate.count}/{rate.total}"
+
+
+def lines(rate: Rate) -> tuple[str, ...]:
+    """Rate, interval and counts, one below the other; a single dash for a rate over nothing."""
+    return (ABSENT,) if rate.rate is None else (percent(rate.rate), interval(rate), counts(rate))
+
+
+def value(number: float | None, *, share: bool) -> str:
+    """A score: in percent without the sign if it is a share, else in four digits."""
+    if number is None:
+        return ABSENT
+    return f"{100 * number:.1f}" if share else f"{number:.4g}"
+
+
+def is_share(score: Score) -> bool:
+    """Whether a score is shown in percent."""
+    return score.name.lower() not in UNITS
+
+
+def size(parameters: int | None) -> str:
+    """`1.7 M parameters`."""
+    if parameters is None:
+        return "size unknown"
+    for unit, name in ((10**9, " B"), (10**6, " M"), (10**3, " k")):
+        if parameters >= unit:
+            return f"{parameters / unit:.3g}{name} parameters"
+    return f"{parameters} parameters"
+
+
+def p_value(p: float | None) -> str:
+    """`0.012`; `<0.0001` below."""
+    if p is None:
+        return ABSENT
+    return "<0.0001" if p < 0.0001 else f"{p:.2g}" if p < 0.995 else "1"
+
+
+def reasons(table: Mapping[str, int], *, most: int = 3) -> str:
+    """`no other legal order 540, contains yield 32, 2 other reasons 5`."""
+    ordered = sorted(table.items(), key=lambda item: (-item[1], item[0]))
+    shown = [f"{plain(reason)} {number}" for reason, number in ordered[:most]]
+    rest = ordered[most:]
+    if rest:
+        shown.append(f"{len(rest)} other reason{'s'[: len(rest) > 1]} {sum(number for _, number in rest)}")
+    return ", ".join(shown) or ABSENT
+
+
+def asked(model: ModelSummary) -> tuple[str, ...]:
+    """`200 samples`, `3 skipped`, and whatever else took samples or pairs away."""
+    parts = [f"{model.samples} samples", f"{sum(model.skipped.values())} skipped"]
+    if model.truncated:
+        parts.append(f"{model.truncated} truncated")
+    if model.unjudged:
+        parts.append(f"{model.unjudged} unjudged")
+    return tuple(parts)
+
+
+def verdict(test: Test) -> str:
+    """`Cochran's Q 12.3, p = 0.0021 (chi-square)`, with the notes."""
+    if test.p is None:
+        return f"{test.name}: {'; '.join(test.notes)}"
+    how = [] if test.method == "none" else [test.method]
+    if test.method.startswith("exact") and test.asymptotic_p is not None:
+        how.append(f"{p_value(test.asymptotic_p)} by chi-square")
+    if test.smallest_p is not None:
+        how.append(f"smallest reachable {p_value(test.smallest_p)}")
+    text = f"{test.name} {test.statistic or 0:.3g}, {_equation(test.p)}"
+    return "; ".join((f"{text} ({'; '.join(how)})" if how else text, *test.notes))
+
+
+def _equation(p: float) -> str:
+    text = p_value(p)
+    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
+
+
+def reading(model: ModelSummary) -> str:
+    """One sentence on what the numbers of a model say."""
+    name, movable, sensitivity = plain(model.model), model.violated_movable, model.sensitivity
+    if movable.total == 0:
+        return f"{name}: nothing could be judged ({reasons(_hindrances(model))})"
+    over = f", counted in each of {len(model.trials)} trials" if len(model.trials) > 1 else ""
+    share = f"({percent(movable.rate)}, {interval(movable)}){over}"
+    if movable.count == 0:
+        text = f"{name} kept every answer on all {movable.total} movable samples {share}"
+    else:
+        text = f"{name} changed its answer on {movable.count} of {movable.total} movable samples {share}"
+        noise = model.noise_floor
+        if noise.count and model.violations.low is not None and noise.high is not None:
+            apart = "above" if model.violations.low > noise.high else "not clearly above"
+            text += f", {apart} its noise floor of {percent(noise.rate)}"
+    if sensitivity.total and sensitivity.count == 0:
+        text += "; but no control changed an answer either: it may not read what was changed"
+    return text
+
+
+def _hindrances(model: ModelSummary) -> dict[str, int]:
+    """Why pairs of meaning-keeping transforms are missing."""
+    found: dict[str, int] = dict(model.skipped)
+    for reason, number in model.unjudged_reasons.items():
+        found[reason] = found.get(reason, 0) + number
+    for row in model.by_transform:
+        if row.kind == "preserving":
+            for reason, number in row.not_applied.items():
+                found[reason] = found.get(reason, 0) + number
+    return found
+
+
+def _tenths(number: float) -> str:
+    """One decimal, none where it would be 0 exactly."""
+    text = f"{number:.1f}"
+    return text.removesuffix(".0") if number in (0, 100) else text

@@ -1,0 +1,143 @@
+"""Cochran's Q and McNemar."""
+
+import math
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reports.statistics.paired import cochran, compare_paired, mcnemar
+
+TABLE = ["010", "110", "111", "000", "100", "011", "000", "110", "010", "111", "011", "110"]
+"""Sheskin (2011), chapter 26: twelve subjects under three conditions."""
+
+MATRICES = st.integers(2, 4).flatmap(
+    lambda k: st.lists(st.lists(st.booleans(), min_size=k, max_size=k), min_size=1, max_size=30)
+)
+
+
+def columns(rows):
+    return [[cell in (True, "1") for cell in column] for column in zip(*rows, strict=True)]
+
+
+def cells(b, c, both=0, neither=0):
+    left = [True] * (b + both) + [False] * (c + neither)
+    right = [False] * b + [True] * both + [True] * c + [False] * neither
+    return left, right
+
+
+def test_cochran_by_hand():
+    test = cochran(columns(TABLE))
+    assert test.statistic == pytest.approx(4.75)
+    assert test.asymptotic_p == pytest.approx(math.exp(-4.75 / 2))
+
+
+def test_cochran_with_many_rows_is_chi_square_and_agrees_with_statsmodels():
+    from statsmodels.stats import contingency_tables as tables
+
+    rows = (TABLE * 4)[:45]
+    test, expected = cochran(columns(rows)), tables.cochrans_q([[int(c) for c in row] for row in rows])
+    assert test.method == "chi-square"
+    assert test.statistic == pytest.approx(expected.statistic)
+    assert test.p == pytest.approx(expected.pvalue)
+
+
+def test_few_discordant_rows_are_counted_exactly():
+    rows = ["100", "100", "110", "101", "111", "000"]
+    test = cochran(columns(rows))
+    assert test.method == "exact permutation"
+    options = [[r for r in product((0, 1), repeat=3) if sum(r) == row.count("1")] for row in rows]
+
+    def spread(table):
+        return sum(sum(column) ** 2 for column in zip(*table, strict=True))
+
+    observed = spread([[int(c) for c in row] for row in rows])
+    every = [spread(table) >= observed for table in product(*options)]
+    assert test.p == pytest.approx(sum(every) / len(every))
+
+
+def test_two_models_give_the_exact_mcnemar_p():
+    left, right = cells(8, 1, both=3, neither=20)
+    assert cochran([left, right]).p == mcnemar("a", "b", left, right).p == pytest.approx(0.0390625)
+
+
+def test_models_that_agree_everywhere_have_p_one_and_a_note():
+    test = cochran([[True, False], [True, False], [True, False]])
+    assert (test.statistic, test.p) == (0.0, 1.0)
+    assert "agree" in test.notes[0]
+
+
+def test_nothing_shared_gives_no_p():
+    assert cochran([[], []]).p is None
+    assert cochran([[True]]).p is None
+
+
+@settings(deadline=None, max_examples=60)
+@given(MATRICES)
+def test_cochran_is_never_nan_and_ignores_rows_that_agree(rows):
+    test = cochran(columns(rows))
+    assert 0 <= test.p <= 1
+    assert math.isfinite(test.statistic)
+    k = len(rows[0])
+    assert cochran(columns([*rows, [True] * k, [False] * k])).p == test.p
+
+
+@pytest.mark.parametrize(
+    ("b", "c", "p"), [(0, 5, 0.0625), (5, 0, 0.0625), (1, 8, 0.0390625), (3, 3, 1.0), (0, 0, 1.0)]
+)
+def test_mcnemar_by_hand(b, c, p):
+    assert mcnemar("a", "b", *cells(b, c, neither=10)).p == pytest.approx(p)
+
+
+@given(st.integers(0, 40), st.integers(0, 40))
+def test_mcnemar_agrees_with_statsmodels(b, c):
+    from statsmodels.stats import contingency_tables as tables
+
+    if b + c:
+        expected = tables.mcnemar([[5, b], [c, 7]], exact=True).pvalue
+        assert mcnemar("a", "b", *cells(b, c, 5, 7)).p == pytest.approx(expected)
+
+
+def test_effect_sizes_of_the_approval_ratings():
+    # Agresti (2002), Categorical Data Analysis, table 10.1: 794, 150, 86, 570 of 1,600.
+    contrast = mcnemar("first", "second", *cells(150, 86, both=794, neither=570))
+    assert contrast.difference == pytest.approx(0.04)
+    assert (contrast.low, contrast.high) == pytest.approx((0.021, 0.059), abs=5e-4)
+    assert contrast.odds_ratio == pytest.approx(150 / 86)
+    assert (contrast.both, contrast.neither) == (794, 570)
+
+
+def test_odds_ratio_is_absent_where_it_has_no_finite_value():
+    assert mcnemar("a", "b", *cells(4, 0)).odds_ratio is None
+    assert mcnemar("a", "b", *cells(0, 4)).odds_ratio is None
+
+
+def test_too_few_discordant_inputs_are_said():
+    contrast = mcnemar("a", "b", *cells(0, 4, neither=90))
+    assert contrast.smallest_p == pytest.approx(0.125)
+    assert "no split of 4" in contrast.notes[0]
+    assert "no discordant" in mcnemar("a", "b", *cells(0, 0, neither=3)).notes[0]
+
+
+@given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 30), st.integers(0, 30))
+def test_difference_lies_in_its_interval(b, c, both, neither):
+    if b + c + both + neither:
+        contrast = mcnemar("a", "b", *cells(b, c, both, neither))
+        assert -1 <= contrast.low <= contrast.difference <= contrast.high <= 1
+
+
+def test_best_models_are_those_that_cannot_be_told_from_the_best():
+    paired = compare_paired(
+        "violated", "lower", {"spe": [False] * 30, "symc": [False] * 30, "vanilla": [True] * 12 + [False] * 18}
+    )
+    assert [standing.model for standing in paired.standings if standing.best] == ["spe", "symc"]
+    assert paired.standings[2].changed.count == 12
+    by_pair = {(each.first, each.second): each for each in paired.contrasts}
+    assert by_pair["spe", "vanilla"].p == pytest.approx(2 / 2**12)
+    assert by_pair["spe", "vanilla"].p_adjusted == pytest.approx(3 * 2 / 2**12)
+
+
+def test_nothing_is_best_where_no_difference_was_shown():
+    paired = compare_paired("violated", "lower", {"a": [True, False, False], "b": [False, False, False]})
+    assert not any(standing.best for standing in paired.standings)

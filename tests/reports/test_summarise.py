@@ -1,0 +1,262 @@
+"""From audited samples to the summary."""
+
+import json
+import random
+
+import pytest
+
+from reports.records import ModelHeader, Rate, RunHeader, Summary
+from reports.statistics.intervals import wilson
+from reports.summarise import summarise
+from tests.support.audited import Error, Subtokens, audited, sample
+from transforms.errors import RunError
+
+GOOD, BAD, HALF = ("get", "name"), ("set",), ("get", "x")
+
+
+def header(*names, **options):
+    return RunHeader(
+        task="function-name",
+        corpus="stdlib",
+        seed=0,
+        models=tuple(
+            ModelHeader(name=name, parameters=1_700_000, fingerprint=name, noise=1e-6) for name in names
+        ),
+        **options,
+    )
+
+
+def summary_of(*records, models=("m",), task=None, **options):
+    return summarise([(0, records)], task=task or Subtokens(), header=header(*models, **options))
+
+
+def shares(rate: Rate):
+    return rate.count, rate.total
+
+
+@pytest.fixture
+def small():
+    """Four samples: one flips on 1 of 2, one holds, one cannot be moved, one got no answer."""
+    return summary_of(
+        audited(
+            "m",
+            sample("a"),
+            after={"reorder": [BAD, GOOD], "reorder-breaking": [BAD, BAD], "identity": [GOOD]},
+        ),
+        audited("m", sample("b"), after={"reorder": [GOOD, GOOD], "rename": [HALF], "identity": [GOOD]}),
+        audited("m", sample("c"), after={"identity": [GOOD]}, missing={"reorder": ("no other legal order", 2)}),
+        audited("m", sample("d"), before=None, after={"reorder": [GOOD]}),
+        skipped={"no label": 7},
+    ).models[0]
+
+
+def test_pairs_count_judged_pairs_of_meaning_keeping_transforms(small):
+    assert shares(small.violations) == (2, 5)
+    assert small.violations.clusters == 2
+
+
+def test_a_sample_that_cannot_be_moved_is_kept_among_all_and_absent_among_movable(small):
+    assert shares(small.violated_samples) == (2, 3)
+    assert shares(small.violated_movable) == (2, 2)
+
+
+def test_controls_and_identity_have_rates_of_their_own(small):
+    assert shares(small.sensitivity) == (2, 2)
+    assert shares(small.noise_floor) == (0, 3)
+    assert (small.noise_floor.low, small.noise_floor.high) == wilson(0, 3)
+
+
+def test_a_failed_original_is_skipped_and_its_pairs_are_unjudged(small):
+    assert small.samples == 4
+    assert small.skipped == {"input too long": 1}
+    assert (small.unjudged, small.unjudged_reasons) == (1, {"input too long": 1})
+
+
+def test_scores_by_hand(small):
+    # Answers have 2 subtokens, labels 2. Original: all right. Worst: a -> BAD (0 of 1 + 2), b -> HALF (1 of 2 + 2).
+    assert small.score.original == 1.0
+    assert small.score.attack_worst_sample == pytest.approx(2 * (0 + 1 + 2) / (3 + 4 + 4))
+    # Rounds: (rename, 0) spoils b, (reorder, 0) spoils a, (reorder, 1) nothing.
+    assert small.score.attack_worst_round == pytest.approx(2 * (0 + 2 + 2) / (3 + 4 + 4))
+    assert small.score.drop == pytest.approx(1 - 6 / 11)
+    assert small.score.drop_worst_round == pytest.approx(1 - 8 / 11)
+    assert (small.score.rounds, small.score.scored, small.score.macro) == (3, 3, 1.0)
+
+
+def test_transforms_are_listed_with_reasons_and_evidence(small):
+    rows = {row.transform: row for row in small.by_transform}
+    assert list(rows) == ["reorder", "rename", "reorder-breaking", "identity"]
+    assert shares(rows["reorder"].violations) == (1, 4)
+    assert shares(rows["reorder"].samples) == (1, 2)
+    assert (rows["reorder"].applied, rows["reorder"].unjudged) == (5, 1)
+    assert rows["reorder"].not_applied == {"no other legal order": 2}
+    assert rows["reorder"].evidence == {"compiled": 5}
+    assert rows["reorder"].max_deviation == 0.25
+    assert small.max_deviation == 0.25
+    assert small.noise_deviation == 0.0
+
+
+def test_numeric_noise_is_unjudged_and_never_a_violation():
+    model = summary_of(audited("m", sample("a"), after={"reorder": [None, None]})).models[0]
+    assert model.violations == model.violated_movable == model.violated_samples == Rate(count=0, total=0)
+    assert model.unjudged_reasons == {"numeric noise": 2}
+
+
+def test_a_run_without_records_has_null_rates_and_scores():
+    summary = summary_of()
+    model = summary.models[0]
+    assert summary.judged == 0
+    for rate in (model.violations, model.violated_samples, model.violated_movable, model.sensitivity):
+        assert (rate.count, rate.total, rate.rate, rate.low, rate.high) == (0, 0, None, None, None)
+    assert model.score.original is None
+    assert json.loads(summary.to_json())["models"][0]["violations"]["rate"] is None
+
+
+def test_a_run_of_the_identity_alone_says_nothing_about_violations():
+    model = summary_of(audited("m", sample("a"), after={"identity": [GOOD]})).models[0]
+    assert model.violated_samples.rate is None
+    assert model.score.attack_worst_sample is None
+    assert model.score.original == 1.0
+
+
+def test_samples_without_label_are_judged_but_not_scored():
+    model = summary_of(audited("m", sample("a", label=None), after={"reorder": [BAD]})).models[0]
+    assert shares(model.violations) == (1, 1)
+    assert model.score.original is None
+
+
+def test_the_worst_of_an_error_is_the_highest():
+    records = [
+        audited("m", sample("a", 2.0), before=2.0, after={"reorder": [1.0, 3.0]}, task=Error()),
+        audited("m", sample("b", 4.0), before=5.0, after={"reorder": [4.0, 5.0]}, task=Error()),
+    ]
+    score = summary_of(*records, task=Error()).models[0].score
+    assert (score.better, score.original) == ("lower", 0.125)
+    assert score.attack_worst_sample == pytest.approx((0.5 + 0.25) / 2)
+    assert score.attack_worst_round == pytest.approx((0.5 + 0.25) / 2)
+    assert score.drop == pytest.approx(0.25)
+
+
+def crowd(model, seed, flips, count=30):
+    rng = random.Random(seed)
+    for n in range(count):
+        after = {"reorder": [BAD if rng.random() < flips else GOOD for _ in range(3)], "identity": [GOOD]}
+        yield audited(model, sample(f"s{n}"), after=after)
+
+
+def test_order_and_company_change_no_number():
+    one = list(crowd("m", 1, 0.3))
+    other = list(crowd("other", 2, 0.5))
+    mixed = one + other
+    random.Random(4).shuffle(mixed)
+    alone = summary_of(*one).models[0]
+    together = summary_of(*mixed, models=("other", "m")).models[1]
+    assert alone == together
+
+
+def test_streams_are_consumed_lazily_and_in_turn():
+    seen = []
+
+    def stream(name):
+        seen.append(name)
+        yield audited("m", sample(name), after={"reorder": [GOOD]})
+
+    summarise(((seed, stream(f"s{seed}")) for seed in range(3)), task=Subtokens(), header=header("m"))
+    assert seen == ["s0", "s1", "s2"]
+
+
+def test_trials_are_pooled_by_sample_and_kept_apart():
+    trials = [(seed, list(crowd("m", seed, 0.2))) for seed in range(3)]
+    model = summarise(trials, task=Subtokens(), header=header("m")).models[0]
+    assert [trial.seed for trial in model.trials] == [0, 1, 2]
+    assert model.samples == 30
+    assert model.violations.total == sum(trial.violations.total for trial in model.trials) == 270
+    assert model.violations.count == sum(trial.violations.count for trial in model.trials)
+    assert model.violated_movable.total == 90
+    assert model.violated_movable.clusters == 30
+    assert model.score.attack_worst_sample == pytest.approx(
+        sum(trial.score.attack_worst_sample for trial in model.trials) / 3
+    )
+
+
+def test_one_trial_has_the_numbers_of_the_whole():
+    model = summary_of(*crowd("m", 3, 0.4)).models[0]
+    assert model.trials[0].violations == model.violations
+    assert model.trials[0].score == model.score
+
+
+def test_models_on_the_same_inputs_are_tested_pairwise():
+    summary = summary_of(*crowd("spe", 0, 0.0), *crowd("vanilla", 1, 0.4), models=("spe", "vanilla"))
+    paired = summary.statistics.paired[0]
+    changed = {each.model: each.changed.count for each in paired.standings}
+    assert changed["spe"] == 0
+    assert changed["vanilla"] == summary.models[1].violated_movable.count
+    assert paired.contrasts[0].only_second == changed["vanilla"]
+    assert paired.test.method == "exact binomial"
+
+
+def test_a_single_model_has_empty_statistics():
+    statistics = summary_of(*crowd("m", 0, 0.1)).statistics
+    assert statistics.metrics == statistics.paired == ()
+
+
+def test_json_has_the_fixed_keys_and_round_trips():
+    summary = summary_of(
+        *crowd("spe", 0, 0.0), *crowd("vanilla", 1, 0.4), models=("spe", "vanilla"), skipped={"no label": 7}
+    )
+    text = summary.to_json()
+    assert Summary.from_json(text) == summary
+    found = json.loads(text)
+    assert {"schema", "task", "corpus", "seed", "models", "statistics"} <= set(found)
+    assert found["schema"] == 1
+    assert found["skipped"] == {"no label": 7}
+    model = found["models"][1]
+    assert set(model) >= {
+        "model",
+        "samples",
+        "score",
+        "violations",
+        "sensitivity",
+        "max_deviation",
+        "unjudged",
+        "by_transform",
+    }
+    assert set(model["score"]) >= {"name", "original", "attack_worst_sample", "attack_worst_round", "drop"}
+    assert set(model["violations"]) >= {"count", "total", "rate", "low", "high"}
+    assert set(model["by_transform"][0]) >= {"transform", "kind", "violations", "not_applied", "evidence"}
+
+
+def test_unknown_keys_are_ignored_so_that_the_schema_can_grow():
+    summary = summary_of(*crowd("m", 0, 0.1, count=3))
+    found = json.loads(summary.to_json()) | {"novel": 1}
+    assert Summary.from_json(json.dumps(found)) == summary
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda found: found | {"schema": 2}, "schema 2"),
+        (lambda found: {k: v for k, v in found.items() if k != "models"}, "lacks Summary.models"),
+        (lambda found: found | {"seed": "zero"}, "'zero' at Summary.seed"),
+        (lambda found: found | {"models": 3}, "3 at Summary.models"),
+        (lambda found: [found], "schema None"),
+    ],
+)
+def test_a_malformed_summary_is_refused_by_name(spoil, message):
+    found = json.loads(summary_of().to_json())
+    with pytest.raises(RunError, match=message):
+        Summary.from_json(json.dumps(spoil(found)))
+
+
+def test_text_that_is_no_json_is_refused():
+    with pytest.raises(RunError, match="not JSON"):
+        Summary.from_json("{")
+
+
+def test_importing_the_summary_imports_no_heavy_library():
+    import subprocess
+    import sys
+
+    code = "import sys, reports.summarise, reports.registry, reports.records; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert not {"numpy", "scipy", "pandas", "torch", "rich"} & set(loaded.split())

@@ -1,0 +1,111 @@
+"""The DLG, the symmetry mask, and the figures of the SPE paper."""
+
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.transforms.dependence.test_orders import relations
+from transforms.dependence import orders
+from transforms.dependence.layers import (
+    bits,
+    closure,
+    layers,
+    longest_paths,
+    permute,
+    reduction,
+    symmetry_mask,
+)
+from transforms.python.program import analyse
+
+EARNINGS = """\
+def earnings(rent, salary, lottery):
+    bonus = lottery
+    income = rent + salary
+    income = income * 12
+    income = income + bonus
+    return income
+"""
+
+
+def body(source: str) -> tuple[int, ...]:
+    """The papers' relation between the statements of a function's body."""
+    return analyse(source, dependence="paper").blocks[1].predecessors
+
+
+def test_figure_2_only_the_first_two_lines_may_change_places() -> None:
+    assert {(0, 1, 2, 3, 4), (1, 0, 2, 3, 4)} < set(orders.enumerate_orders(body(EARNINGS)))
+    assert not orders.is_legal(body(EARNINGS), (0, 1, 3, 2, 4))
+
+
+def test_figure_2_under_the_sound_relation_too() -> None:
+    sound = analyse(EARNINGS).blocks[1].predecessors
+    assert orders.is_legal(sound, (1, 0, 2, 3, 4))
+    assert not orders.is_legal(sound, (0, 1, 3, 2, 4))
+
+
+def test_figure_3_layers_by_longest_path_and_what_swapping_c3_and_c4_does_to_them() -> None:
+    assert layers(body(EARNINGS)) == (0, 0, 1, 2, 3)
+    swapped = EARNINGS.replace(
+        "    income = income * 12\n    income = income + bonus\n",
+        "    income = income + bonus\n    income = income * 12\n",
+    )
+    # c4 now stands third, on layer 1, and c3 fourth, on layer 2: both changed their layer.
+    assert layers(body(swapped)) == (0, 0, 1, 2, 3)
+
+
+def test_figure_4_the_mask_keeps_one_layer_and_direct_arrows() -> None:
+    rows = [sorted(bits(row)) for row in symmetry_mask(body(EARNINGS))]
+    assert rows == [[0, 1, 3], [0, 1, 2], [2, 3], [3, 4], [4]]
+
+
+@given(relations(most=5))
+def test_proposition_4_5_the_mask_is_equivariant_to_every_legal_order(relation: tuple[int, ...]) -> None:
+    before = symmetry_mask(relation)
+    for order in orders.enumerate_orders(relation):
+        after = symmetry_mask(permute(relation, order))
+        for new, old in enumerate(order):
+            assert {order[column] for column in bits(after[new])} == set(bits(before[old]))
+
+
+@given(relations(most=5))
+def test_layers_are_equivariant_to_every_legal_order(relation: tuple[int, ...]) -> None:
+    before = layers(relation)
+    for order in orders.enumerate_orders(relation):
+        assert layers(permute(relation, order)) == tuple(before[old] for old in order)
+
+
+STATEMENTS = st.sampled_from(["a = 1", "b = a", "a = b", "c = a", "b = c", "c = 2", "a = c"])
+
+
+@given(st.lists(STATEMENTS, min_size=2, max_size=5))
+def test_theorem_4_3_an_order_is_legal_iff_every_line_keeps_its_layer(lines: list[str]) -> None:
+    def of(order: tuple[int, ...]) -> tuple[int, ...]:
+        text = "def f(a, b, c):\n" + "".join(f"    {lines[number]}\n" for number in order)
+        return analyse(text).blocks[1].predecessors
+
+    identity = tuple(range(len(lines)))
+    relation = of(identity)
+    before = layers(relation)
+    for order in permutations(identity):
+        kept = layers(of(order)) == tuple(before[old] for old in order)
+        twins = len(set(lines)) < len(lines)  # equal lines are the same line wherever they stand
+        assert orders.is_legal(relation, order) == kept or twins
+
+
+@given(relations(most=8))
+def test_the_reduction_has_the_same_closure(relation: tuple[int, ...]) -> None:
+    assert closure(reduction(relation)) == closure(relation)
+
+
+@given(relations(most=8))
+def test_longest_paths_from_sources_are_the_layers(relation: tuple[int, ...]) -> None:
+    table = longest_paths(relation)
+    for line, layer in enumerate(layers(relation)):
+        assert max(row[line] for row in table) == layer
+
+
+@pytest.mark.parametrize("mask", [0, 0b1, 0b1010])
+def test_bits_gives_the_positions_in_order(mask: int) -> None:
+    assert sum(1 << position for position in bits(mask)) == mask

@@ -1,0 +1,82 @@
+"""Counting, enumerating and sampling linear extensions."""
+
+from collections import Counter
+from itertools import permutations
+from math import factorial
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from transforms.dependence import orders
+
+
+@st.composite
+def relations(draw: st.DrawFn, most: int = 6) -> tuple[int, ...]:
+    """Any relation whose edges run with the text."""
+    size = draw(st.integers(1, most))
+    return tuple(draw(st.integers(0, (1 << line) - 1)) for line in range(size))
+
+
+@given(relations())
+def test_count_and_enumeration_agree_with_trying_every_permutation(relation: tuple[int, ...]) -> None:
+    legal = [order for order in permutations(range(len(relation))) if orders.is_legal(relation, order)]
+    assert legal == list(orders.enumerate_orders(relation))
+    assert len(legal) == orders.count(relation)
+
+
+@given(relations(most=12), st.randoms(use_true_random=False))
+def test_every_sampled_order_keeps_every_pair(relation: tuple[int, ...], rng: Random) -> None:
+    order = orders.sample(relation, rng)
+    place = {line: number for number, line in enumerate(order)}
+    assert sorted(order) == list(range(len(relation)))
+    for line, mask in enumerate(relation):
+        assert all(place[before] < place[line] for before in range(line) if mask >> before & 1)
+
+
+@given(relations())
+def test_every_order_outside_the_set_breaks_a_pair(relation: tuple[int, ...]) -> None:
+    legal = set(orders.enumerate_orders(relation))
+    for order in permutations(range(len(relation))):
+        place = {line: number for number, line in enumerate(order)}
+        broken = any(
+            mask >> before & 1 and place[before] > place[line]
+            for line, mask in enumerate(relation)
+            for before in range(line)
+        )
+        assert broken == (order not in legal)
+
+
+@pytest.mark.parametrize(
+    "relation",
+    [
+        pytest.param((0, 0, 0b1, 0b11, 0b10, 0b101), id="a relation that does not come apart"),
+        pytest.param((0, 0b1, 0, 0b100, 0), id="three parts in parallel"),
+        pytest.param((0, 0, 0b11, 0b100, 0b100), id="parts in series"),
+    ],
+)
+def test_sampling_is_uniform(relation: tuple[int, ...]) -> None:
+    rng = Random(7)
+    legal = list(orders.enumerate_orders(relation))
+    seen = Counter(orders.sample(relation, rng) for _ in range(400 * len(legal)))
+    assert chisquare([seen[order] for order in legal]).pvalue > 0.001
+
+
+def test_sixty_independent_statements_are_counted_exactly() -> None:
+    assert orders.count((0,) * 60) == factorial(60)
+
+
+def test_a_big_relation_is_not_counted_but_still_sampled_legally() -> None:
+    rng = Random(3)
+    relation = tuple(sum(1 << u for u in range(v) if rng.random() < 0.08) for v in range(70))
+    assert orders.count(relation) is None
+    order = orders.sample(relation, rng)
+    assert orders.is_legal(relation, order)
+    assert list(order) != sorted(order)
+
+
+@pytest.mark.parametrize("order", [(0, 1), (0, 1, 1), (0, 1, 3), (1, 0, 2)])
+def test_what_is_no_permutation_or_breaks_a_pair_is_illegal(order: tuple[int, ...]) -> None:
+    assert not orders.is_legal((0, 0b1, 0), order)

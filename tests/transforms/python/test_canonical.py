@@ -1,0 +1,70 @@
+"""The canonical form is one text for every legal order and every renaming, and means the same."""
+
+from random import Random
+
+import pytest
+
+from tests.transforms.python.test_program import FUNCTIONS
+from tests.transforms.python.test_reorder import behaviour, program
+from transforms.errors import SourceError
+from transforms.interface import Rewritten, Transform
+from transforms.python.canonical import canonicalise
+from transforms.python.rename import RENAME, RENAME_PARAMETERS
+from transforms.python.reorder import REORDER
+from transforms.seeding import stream
+
+
+def test_orders_and_names_of_one_function_have_one_form() -> None:
+    one = "def f(a):\n    total = 0\n    seen = []\n    for x in a:\n        total += x\n    return total, seen\n"
+    other = "def f(q):\n    r = []\n    s = 0\n    for t in q:\n        s += t\n    return s, r\n"
+    assert canonicalise(one) == canonicalise(other)
+
+
+def test_what_means_something_else_has_another_form() -> None:
+    one = "def f(a):\n    x = 0\n    y = []\n    return x, y\n"
+    other = "def f(a):\n    x = 0\n    y = []\n    return y, x\n"
+    assert canonicalise(one) != canonicalise(other)
+
+
+@pytest.mark.parametrize("transform", [REORDER, RENAME, RENAME_PARAMETERS], ids=lambda value: value.name)
+def test_it_is_exactly_invariant_on_real_functions(transform: Transform) -> None:
+    changed = 0
+    for name, source in FUNCTIONS:
+        moves = transform.propose(source, stream(5, name))
+        if not isinstance(moves, tuple):
+            continue
+        rewritten = transform.apply(source, moves)
+        assert isinstance(rewritten, Rewritten)
+        assert canonicalise(rewritten.source) == canonicalise(source), name
+        changed += rewritten.source != source
+    assert changed > 15
+
+
+def test_it_is_its_own_canonical_form() -> None:
+    for name, source in FUNCTIONS:
+        form = canonicalise(source)
+        assert canonicalise(form) == form, name
+
+
+def test_it_means_the_same_when_run() -> None:
+    compared = 0
+    for number in range(150):
+        source = program(Random(number))
+        try:
+            compile(source, "f", "exec")
+        except SyntaxError:
+            continue
+        assert behaviour(canonicalise(source)) == behaviour(source), source
+        compared += 1
+    assert compared > 80
+
+
+def test_names_that_the_function_uses_from_outside_are_not_taken() -> None:
+    form = canonicalise("def f(a):\n    b = v0(a)\n    return b\n")
+    assert form == "def f(vv0):\n    vv1 = v0(vv0)\n    return vv1\n"
+
+
+@pytest.mark.parametrize("source", ["def f(:", "x = 1"])
+def test_what_is_not_a_function_is_refused(source: str) -> None:
+    with pytest.raises(SourceError):
+        canonicalise(source)

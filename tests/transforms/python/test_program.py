@@ -1,0 +1,228 @@
+"""Which Python statements may change places, and which may not."""
+
+import ast
+import sysconfig
+from pathlib import Path
+from textwrap import dedent, indent
+
+import pytest
+
+from transforms.dependence import orders
+from transforms.dependence.layers import permute
+from transforms.errors import SourceError
+from transforms.python.program import Block, Program, analyse
+from transforms.seeding import stream
+
+
+def movable(body: str, parameters: str = "a, b, c") -> bool:
+    """Whether the first two statements of a body may change places."""
+    source = f"def f({parameters}):\n" + indent(dedent(body).strip(), "    ") + "\n"
+    return not analyse(source).blocks[1].predecessors[1] & 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("x = 1\ny = 2", id="constants"),
+        pytest.param("x = a\ny = b", id="copies of parameters"),
+        pytest.param("x = []\ny = {}", id="fresh containers"),
+        pytest.param("x = 1\na.run()", id="a constant and a call"),
+        pytest.param("x = lambda: 1\na.run()", id="a lambda and a call"),
+        pytest.param("x = 1\ny = x2 = 'text'.upper()", id="methods of str on str"),
+        pytest.param("x = 0\nfor i in range(3):\n    y = i", id="a constant and a loop over numbers"),
+        pytest.param("x, y = 1, 2\nz = 3", id="unpacking what is written out"),
+        pytest.param("x = a is None\nb()", id="identity and a call"),
+        pytest.param("x = 1\nif a:\n    return b", id="a constant and an early return"),
+        pytest.param("x = []\nif a is None:\n    raise ValueError(b)", id="a fresh list and a guard"),
+        pytest.param("def g():\n    return 1\na.run()", id="a nested function and a call"),
+        pytest.param("x: int = 1\na.run()", id="an annotated constant"),
+        pytest.param("xs = [1]\nys = []\nxs.append(2)", id="lists of one's own"),
+    ],
+)
+def test_may_change_places(body: str) -> None:
+    assert movable(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("x = 1\ny = x", id="read after write"),
+        pytest.param("y = a\na = 1", id="write after read"),
+        pytest.param("x = 1\nx = 2", id="write after write"),
+        pytest.param("a()\nb()", id="two calls"),
+        pytest.param("x = a.b\ny = a.c", id="attributes may run code"),
+        pytest.param("x = a + b\ny = b + c", id="operators may run code"),
+        pytest.param("x = a[0]\ny = b[0]", id="subscripts may raise"),
+        pytest.param("a.x = 1\nb.y = 2", id="attribute writes may alias"),
+        pytest.param("a[0] = 1\nb[0] = 2", id="subscript writes may alias"),
+        pytest.param("x = [i for i in a]\nb()", id="iteration may run code"),
+        pytest.param("x = f'{a}'\nb()", id="formatting may run code"),
+        pytest.param("x = not a\nb()", id="truth may run code"),
+        pytest.param("x = a == b\nc()", id="comparison may run code"),
+        pytest.param("x = 1 // a\nb()", id="division may raise"),
+        pytest.param("x = GLOBAL\na()", id="a call may rebind a global"),
+        pytest.param("x = 1\nreturn a", id="return ends its block"),
+        pytest.param("x = 1\nyield a", id="yield suspends"),
+        pytest.param("import os\nx = a()", id="imports run code"),
+        pytest.param("global g\nx = 1", id="global must come first"),
+        pytest.param("x = 1\n'text'", id="a text that would become the docstring"),
+        pytest.param("x = locals()\ny = 1", id="locals sees every variable"),
+        pytest.param("x = a.f(lambda: y)\ny = 1", id="a captured variable and a call"),
+        pytest.param("a = None\nb()", id="dropping an object may run its finaliser"),
+        pytest.param("del a\nb()", id="del drops an object"),
+        pytest.param("with a:\n    x = 1\nb()", id="contexts run code"),
+        pytest.param("xs = [1]\nb(xs)\nys = xs.copy()", id="a list that has escaped"),
+        pytest.param("assert a\nb()", id="an assertion may raise"),
+        pytest.param("while a:\n    pass\nb()", id="a loop may not end"),
+        pytest.param("@a\ndef g(): pass\nb()", id="decorators run code"),
+        pytest.param("def g(x=a()): pass\nb()", id="defaults run code"),
+        pytest.param("class C: pass\nb()", id="class bodies run code"),
+        pytest.param("x, y = a\nb()", id="unpacking may run code"),
+        pytest.param("x = y\ny = 2\n", id="an unbound local"),
+    ],
+)
+def test_may_not_change_places(body: str) -> None:
+    assert not movable(body)
+
+
+def test_in_a_try_the_order_of_binding_and_raising_counts() -> None:
+    source = """\
+def f(a):
+    x = 0
+    try:
+        x = 1
+        a()
+    except ValueError:
+        return x
+"""
+    inside = analyse(source).blocks[2]
+    assert inside.predecessors == (0, 1)
+    assert movable("x = 1\na()")
+
+
+def test_in_a_loop_break_and_what_it_leaves_behind_keep_their_order() -> None:
+    source = """\
+def f(xs, a):
+    x = 0
+    for y in xs:
+        x = 1
+        if a:
+            break
+    return x
+"""
+    assert analyse(source).blocks[2].predecessors == (0, 1)
+
+
+def test_a_global_read_may_raise_where_the_function_catches_name_errors() -> None:
+    source = """\
+def f():
+    try:
+        x = unicode
+        y = basestring
+    except NameError:
+        x = y = str
+"""
+    assert analyse(source).blocks[2].predecessors == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        pytest.param(
+            '@d\ndef f(x: int, *, y=1) -> str:\n    """Doc."""\n    # note\n    if x:\n        return 1\n'
+            "    elif y:\n        pass\n    else:\n        z = (\n            1)\n",
+            ["@d def f(x: int, *, y=1) -> str:", "if x:", "return 1", "else:", "if y:", "pass", "else:", "z = 1"],
+            id="headers and clauses",
+        ),
+        pytest.param(
+            "def f(x):\n    try:\n        a()\n    except (A, B) as e:\n        b()\n    else:\n        c()\n"
+            "    finally:\n        d()\n",
+            ["def f(x):", "try:", "a()", "except (A, B) as e:", "b()", "else:", "c()", "finally:", "d()"],
+            id="try",
+        ),
+        pytest.param(
+            "async def f(x):\n    async for a, b in x:\n        await a\n    match x:\n        case [1, *r] if r:\n"
+            "            pass\n    with x as y, y: pass\n    while True: break\n",
+            ["async def f(x):", "async for a, b in x:", "await a", "match x:", "case [1, *r] if r:", "pass",
+             "with x as y, y:", "pass", "while True:", "break"],
+            id="the others",
+        ),
+    ],
+)  # fmt: skip
+def test_lines_are_simple_statements_headers_and_clauses(source: str, lines: list[str]) -> None:
+    assert [line.text for line in analyse(source).lines] == lines
+
+
+def test_every_line_hangs_under_its_header_or_clause() -> None:
+    program = analyse("def f(a):\n    if a:\n        b = 1\n    else:\n        c = 1\n    return a\n")
+    assert [line.parent for line in program.lines] == [-1, 0, 1, 1, 3, 0]
+    assert [line.depth for line in program.lines] == [0, 1, 2, 1, 2, 1]
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["def f(:", "def f():\n\tx\n        y", "x = \0", "def f():\n    x = " + "(" * 5000 + ")" * 5000],
+)
+def test_what_is_not_python_is_one_clear_error(source: str) -> None:
+    with pytest.raises(SourceError, match="not "):
+        analyse(source)
+
+
+def stdlib_functions(modules: list[str]) -> list[tuple[str, str]]:
+    found = []
+    for module in modules:
+        path = Path(sysconfig.get_path("stdlib")) / f"{module}.py"
+        text = path.read_text(encoding="utf-8")
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.FunctionDef):
+                source = ast.get_source_segment(text, node) or ""
+                found.append((f"{module}.{node.name}", source))  # noqa: PERF401 - clearer as a loop
+    return found
+
+
+FUNCTIONS = stdlib_functions(["textwrap", "inspect", "tokenize", "shutil", "ast", "dis", "pydoc", "locale"])
+
+
+def lines_in(program: Program, choose: dict[int, tuple[int, ...]]) -> list[int]:
+    """The lines of a program after some of its blocks are permuted."""
+    numbers = {id(block): number for number, block in enumerate(program.blocks)}
+
+    def emit(block: Block) -> list[int]:
+        found = []
+        for number in choose.get(numbers[id(block)], range(len(block.statements))):
+            for part in block.statements[number].parts:
+                found += emit(part) if isinstance(part, Block) else [part]
+        return found
+
+    return emit(program.root)
+
+
+def test_the_relation_of_a_legally_permuted_function_is_the_permuted_relation() -> None:
+    from transforms.python.reorder import REORDER
+    from transforms.records import Move
+
+    moved = 0
+    for name, source in FUNCTIONS:
+        moves = REORDER.propose(source, stream(0, name))
+        if not isinstance(moves, tuple):
+            continue
+        program, chosen = analyse(source), {}
+        for move in moves:
+            assert isinstance(move, Move)
+            assert isinstance(move.value, tuple)
+            chosen[move.site] = move.value
+        order = lines_in(program, chosen)
+        rewritten = REORDER.apply(source, moves)
+        after = analyse(rewritten.source)  # type: ignore[union-attr]
+        assert [line.text for line in after.lines] == [program.lines[old].text for old in order], name
+        assert after.graph.predecessors == permute(program.graph.predecessors, order), name
+        moved += 1
+    assert moved > 15
+
+
+def test_sampled_lines_keep_every_dependence_and_every_parent() -> None:
+    for name, source in FUNCTIONS:
+        program = analyse(source)
+        order = program.sample_lines(stream(1, name))
+        assert sorted(order) == list(range(len(program.lines)))
+        assert orders.is_legal(program.graph.predecessors, order), name

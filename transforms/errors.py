@@ -1,0 +1,44 @@
+"""The tree of errors that the program raises on purpose.
+
+    CodeauditError            one clear line for the user; `exit_code` says how the program ends
+    ├── UsageError      (2)   the command line names something that does not exist or does not fit
+    └── CannotAudit     (3)   a source, model, endpoint or data set could not be used
+        ├── SourceError       code that cannot be read or parsed
+        ├── CorpusError       a corpus that is missing, empty or malformed
+        ├── ModelError        a model that cannot be loaded or does not fit the task
+        └── RunError          a run folder that cannot be read or written
+
+It stands in `transforms` because only the leftmost package is reachable from everywhere.
+"""
+
+
+class CodeauditError(Exception):
+    """An error whose text is meant for the user: it names the offending value and the remedy."""
+
+    exit_code: int = 3
+
+
+class UsageError(CodeauditError):
+    """The command line names something that does not exist, or options that do not fit together."""
+
+    exit_code = 2
+
+
+class CannotAudit(CodeauditError):  # noqa: N818 - it names the outcome that the exit code reports
+    """Something that the audit needs could not be used."""
+
+
+class SourceError(CannotAudit):
+    """Code that cannot be read or parsed."""
+
+
+class CorpusError(CannotAudit):
+    """A corpus that is missing, empty or malformed."""
+
+
+class ModelError(CannotAudit):
+    """A model that cannot be loaded, or that does not fit the task."""
+
+
+class RunError(CannotAudit):
+    """A run folder that cannot be read or written."""

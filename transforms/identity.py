@@ -1,0 +1,27 @@
+"""The unchanged input again, in another batch and another place: what flips here is the model's noise."""
+
+from dataclasses import dataclass, field
+from random import Random
+
+from transforms.interface import Refused, Rewritten
+from transforms.records import Kind, Move
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Gives the input back, byte for byte, for every language."""
+
+    name: str = "identity"
+    kind: Kind = "identity"
+    languages: frozenset[str] = field(default_factory=frozenset)
+
+    def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
+        """No moves at all."""
+        return ()
+
+    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
+        """The source itself."""
+        return Rewritten(source=source, evidence="analysis")
+
+
+IDENTITY = Identity()

@@ -1,0 +1,58 @@
+"""The seam that an engine implements.
+
+An engine says what it would do (`propose`) and does any part of it (`apply`). The driver in
+`perturb.py` is distrustful: it drops variants that equal their input or one another, checks that the
+result parses, and stamps the records.
+"""
+
+from dataclasses import dataclass
+from random import Random
+from typing import Protocol
+
+from transforms.records import Evidence, Kind, Move
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An engine's word that it has nothing legal to do, with the reason to count."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewritten:
+    """A legal rewriting: the new text and the evidence that the engine itself has for it."""
+
+    source: str
+    evidence: Evidence
+
+
+class Transform(Protocol):
+    """A rewriting of one unit of code. Implementations are frozen values without state."""
+
+    @property
+    def name(self) -> str:
+        """The name on the command line, such as `reorder`."""
+        ...
+
+    @property
+    def kind(self) -> Kind:
+        """Whether the meaning is kept."""
+        ...
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """The languages that it rewrites; empty for all."""
+        ...
+
+    def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
+        """Draw one variant as a set of moves; all randomness comes from `rng`.
+
+        Raises:
+            SourceError: the source cannot be parsed.
+        """
+        ...
+
+    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
+        """Rewrite with these moves, which may be any subset of a proposal; refuse an illegal subset."""
+        ...

@@ -1,0 +1,80 @@
+"""The one driver of all engines: samples in, outcomes out.
+
+It trusts no engine. A variant that equals its input or an earlier variant never counts, text that no
+longer parses is refused, and every record says how it is known that the meaning was kept.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from transforms.errors import SourceError
+from transforms.interface import Refused, Transform
+from transforms.records import NotApplied, Outcome, Perturbed, Sample
+from transforms.seeding import stream
+
+DRAWS_PER_VARIANT: Final = 8
+"""How often another draw is tried before a variant is given up as a duplicate."""
+
+EXHAUSTED: Final = "no further distinct variant"
+
+
+def perturb(
+    samples: Iterable[Sample], transforms: Sequence[Transform], *, variants: int, seed: int
+) -> Iterator[Outcome]:
+    """Every sample under every transform, `variants` times; streams, so memory stays flat.
+
+    Outcomes of one sample depend on (seed, sample id, transform, variant) alone. The identity has one
+    variant, since more would be the same text again.
+    """
+    for sample in samples:
+        for transform in transforms:
+            yield from perturb_one(sample, transform, variants=variants, seed=seed)
+
+
+def perturb_one(sample: Sample, transform: Transform, *, variants: int, seed: int) -> Iterator[Outcome]:
+    """The variants of one sample under one transform, distinct from it and from each other."""
+    count = 1 if transform.kind == "identity" else variants
+    if transform.languages and sample.language not in transform.languages:
+        yield from (_refused(sample, transform, number, "other language") for number in range(count))
+        return
+    seen = {sample.source} if transform.kind != "identity" else set()
+    for number in range(count):
+        outcome = _variant(sample, transform, number, seed=seed, seen=seen)
+        yield outcome
+        if isinstance(outcome, Perturbed):
+            seen.add(outcome.source)
+            continue
+        # What one draw refuses for good, or eight draws could not find, later variants will not find.
+        yield from (_refused(sample, transform, rest, outcome.reason) for rest in range(number + 1, count))
+        return
+
+
+def _variant(sample: Sample, transform: Transform, number: int, *, seed: int, seen: set[str]) -> Outcome:
+    rng = stream(seed, sample.id, transform.name, number)
+    for _ in range(DRAWS_PER_VARIANT):
+        try:
+            moves = transform.propose(sample.source, rng)
+            if isinstance(moves, Refused):
+                return _refused(sample, transform, number, moves.reason)
+            rewritten = transform.apply(sample.source, moves)
+        except SourceError:
+            return _refused(sample, transform, number, "source does not parse")
+        if isinstance(rewritten, Refused):
+            return _refused(sample, transform, number, rewritten.reason)
+        if rewritten.source not in seen:
+            return Perturbed(
+                sample=sample,
+                transform=transform.name,
+                kind=transform.kind,
+                variant=number,
+                source=rewritten.source,
+                moves=moves,
+                evidence=rewritten.evidence,
+            )
+    return _refused(sample, transform, number, EXHAUSTED)
+
+
+def _refused(sample: Sample, transform: Transform, number: int, reason: str) -> NotApplied:
+    return NotApplied(
+        sample=sample, transform=transform.name, kind=transform.kind, variant=number, reason=reason
+    )

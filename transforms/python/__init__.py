@@ -1,0 +1,1 @@
+"""The engine for Python: `ast` for structure, byte splices for edits."""

@@ -1,0 +1,286 @@
+"""Facts about one function's variables, told from its text alone and whatever the order of its statements.
+
+Because no fact here depends on the order of statements, a legal reordering leaves every fact as it was;
+that is what makes the relation built on them equivariant.
+"""
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from transforms.python.knowledge import CONTAINERS, OWNED_USES
+
+FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+
+UNKNOWN = None
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+@dataclass(slots=True)
+class Facts:
+    """What is known of a function's own variables."""
+
+    local: frozenset[str] = frozenset()
+    """Names bound in the function's own scope."""
+    captured: frozenset[str] = frozenset()
+    """Locals that a nested function, class, lambda or generator expression may see."""
+    parameters: frozenset[str] = frozenset()
+    fragile: frozenset[str] = frozenset()
+    """Locals that may become unbound again (`del`, `except … as`)."""
+    values: dict[str, list[ast.expr | None]] = field(default_factory=dict)
+    """Every value bound to a local; `None` for one that is not an expression of its own."""
+    types: dict[str, str | None] = field(default_factory=dict)
+    """The builtin type that a local always has, where that is certain."""
+    owned: frozenset[str] = frozenset()
+    """Locals that only ever hold a container made here which nothing else can reach."""
+    has_try: bool = False
+    bound_under: dict[int, frozenset[str]] = field(default_factory=dict)
+    """For each loop node (by `id`), the names bound anywhere under it."""
+
+
+def own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    """All nodes evaluated in a function's own scope: bodies of nested scopes are left out.
+
+    Of a nested function its decorators, defaults and annotations belong to the outer scope.
+    """
+    stack: list[ast.AST] = list(reversed(body))
+    while stack:
+        node = stack.pop()
+        yield node
+        inner = _outside(node) if isinstance(node, _SCOPES) else list(ast.iter_child_nodes(node))
+        stack.extend(reversed(inner))
+
+
+def _outer_parts(args: ast.arguments) -> Iterator[ast.expr]:
+    yield from args.defaults
+    yield from (default for default in args.kw_defaults if default is not None)
+    for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg):
+        if arg is not None and arg.annotation is not None:
+            yield arg.annotation
+
+
+def parameters(args: ast.arguments) -> list[str]:
+    """Names of all parameters."""
+    every = [*args.posonlyargs, *args.args, *args.kwonlyargs]
+    every += [arg for arg in (args.vararg, args.kwarg) if arg is not None]
+    return [arg.arg for arg in every]
+
+
+def gather(function: FunctionNode) -> Facts:
+    """The facts of one function, apart from types and ownership, which `effects` completes."""
+    facts = Facts(parameters=frozenset(parameters(function.args)))
+    values: dict[str, list[ast.expr | None]] = {name: [None] for name in facts.parameters}
+    outer: set[str] = set()
+    fragile: set[str] = set()
+    seen_inside: set[str] = set()
+    apart = _Apart()
+    for node in own_nodes(function.body):
+        apart.note(node)
+        for target, value in _valued(node):
+            apart.add(target)
+            values.setdefault(target.id, []).append(value)
+        if node not in apart:
+            for name in _bound(node):
+                values.setdefault(name, []).append(None)
+        match node:
+            case ast.Global(names) | ast.Nonlocal(names):
+                outer.update(names)
+            case ast.Delete(targets):
+                fragile.update(target.id for target in targets if isinstance(target, ast.Name))
+            case ast.ExceptHandler(name=str(name)):
+                fragile.add(name)
+            case ast.Try() | ast.TryStar():
+                facts.has_try = True
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.ClassDef() | ast.GeneratorExp():
+                seen_inside.update(free_names(node))
+            case _:
+                pass
+    facts.values = {name: bound for name, bound in values.items() if name not in outer}
+    facts.local = frozenset(facts.values)
+    facts.captured = frozenset(seen_inside) & facts.local
+    facts.fragile = frozenset(fragile)
+    for node in own_nodes(function.body):
+        if isinstance(node, ast.For | ast.AsyncFor | ast.While):
+            facts.bound_under[id(node)] = frozenset(
+                name for inner in own_nodes([node]) for name in _bound(inner)
+            )
+    return facts
+
+
+class _Apart:
+    """Name nodes that are not to be counted where they are met: targets of comprehensions are variables of
+    their own, and targets that got a value of their own were counted with it."""
+
+    def __init__(self) -> None:
+        self._seen: set[int] = set()
+
+    def __contains__(self, node: object) -> bool:
+        return id(node) in self._seen
+
+    def add(self, node: ast.AST) -> None:
+        self._seen.add(id(node))
+
+    def note(self, node: ast.AST) -> None:
+        if isinstance(node, _COMPREHENSIONS):
+            for generator in node.generators:
+                self._seen.update(id(inner) for inner in ast.walk(generator.target))
+
+
+def free_names(scope: ast.AST) -> frozenset[str]:
+    """The names that a nested function, lambda, class or comprehension takes from around it.
+
+    Told by scopes, not by spelling: a name that the nested scope binds itself is its own, so renaming a
+    variable changes nothing here but the name.
+    """
+    match scope:
+        case ast.FunctionDef(args=args, body=body) | ast.AsyncFunctionDef(args=args, body=body):
+            own, inner = set(parameters(args)), list[ast.AST](body)
+        case ast.Lambda(args=args, body=value):
+            own, inner = set(parameters(args)), [value]
+        case ast.ClassDef(body=body):
+            own, inner = set(), list[ast.AST](body)
+        case _:
+            own, inner = set(), []
+    outer: set[str] = set()
+    apart = _Apart()
+    for node in own_nodes(inner):
+        apart.note(node)
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            outer.update(node.names)
+        elif node not in apart:
+            own.update(_bound(node))
+    used = set[str]().union(*(_used(node) for node in inner)) if inner else _used(scope)
+    return frozenset((used - own) | outer)
+
+
+def _used(node: ast.AST) -> set[str]:
+    """The names that evaluating a node takes from its scope."""
+    match node:
+        case ast.Name(id=name):
+            return {name} if isinstance(node.ctx, ast.Load) else set()
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.ClassDef():
+            return set(free_names(node)).union(*(_used(part) for part in _outside(node)))
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            targets = {name for part in node.generators for name in stored(part.target)}
+            parts = [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.comprehension)]
+            parts += [condition for part in node.generators for condition in part.ifs]
+            parts += [part.iter for part in node.generators[1:]]
+            inside = set[str]().union(*(_used(part) for part in parts))
+            return (inside - targets) | _used(node.generators[0].iter)
+        case _:
+            return set[str]().union(*(_used(child) for child in ast.iter_child_nodes(node)))
+
+
+def _outside(node: ast.AST) -> list[ast.AST]:
+    """The parts of a definition that are evaluated in the scope around it."""
+    match node:
+        case ast.FunctionDef(decorator_list=decorators) | ast.AsyncFunctionDef(decorator_list=decorators):
+            result = [node.returns] if node.returns else []
+            return [*decorators, *_outer_parts(node.args), *result]
+        case ast.Lambda(args=args):
+            return list(_outer_parts(args))
+        case ast.ClassDef():
+            return [*node.decorator_list, *node.bases, *node.keywords]
+        case _:
+            return []
+
+
+def _valued(node: ast.AST) -> Iterator[tuple[ast.Name, ast.expr | None]]:
+    """The Name nodes that this statement binds to a value which is an expression of its own."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            yield from ((target, value) for target in targets if isinstance(target, ast.Name))
+        case ast.AnnAssign(target=ast.Name() as target, value=value):
+            # Without a value the name is local all the same, and nothing is bound.
+            if value is not None:
+                yield target, value
+        case ast.AugAssign(target=ast.Name(id=name) as target):
+            left = ast.copy_location(ast.Name(id=name, ctx=ast.Load()), target)
+            yield target, ast.copy_location(ast.BinOp(left=left, op=node.op, right=node.value), node)
+        case ast.NamedExpr(target=ast.Name() as target, value=value):
+            yield target, value
+        case ast.For(target=ast.Name() as target, iter=ast.Call(func=ast.Name(id="range"), keywords=[])):
+            yield target, ast.copy_location(ast.Constant(value=0), target)
+        case _:
+            pass
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """The names that this very node binds or unbinds."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            yield name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            yield from (alias.asname or alias.name.partition(".")[0] for alias in names)
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            yield name
+        case ast.MatchMapping(rest=str(name)):
+            yield name
+        case _:
+            pass
+
+
+def stored(node: ast.AST) -> Iterator[str]:
+    """The names that a target, pattern or statement binds, nested ones included."""
+    for inner in ast.walk(node):
+        yield from _bound(inner)
+
+
+def settle_ownership(function: FunctionNode, facts: Facts) -> frozenset[str]:
+    """Locals that only ever hold containers made here (displays, comprehensions, empty calls) and never escape.
+
+    A use that cannot leak the container: a method of `OWNED_USES`, subscription, `len`, membership,
+    iteration, truth, `return`. Any other use of the name disqualifies it.
+    """
+    owned = {
+        name
+        for name, kind in facts.types.items()
+        if kind in CONTAINERS and name not in facts.captured and name not in facts.parameters
+        and all(_fresh(value) for value in facts.values[name])
+    }  # fmt: skip
+    if not owned:
+        return frozenset()
+    harmless: set[int] = set()
+    for node in own_nodes(function.body):
+        harmless.update(id(use) for use in _harmless_uses(node, facts))
+    for node in own_nodes(function.body):
+        if isinstance(node, ast.Name) and node.id in owned and id(node) not in harmless:
+            owned.discard(node.id)
+    return frozenset(owned)
+
+
+def _fresh(value: ast.expr | None) -> bool:
+    match value:
+        case ast.List() | ast.Dict() | ast.Set() | ast.ListComp() | ast.DictComp() | ast.SetComp():
+            return True
+        case ast.Call(func=ast.Name(id="list" | "dict" | "set"), args=[], keywords=[]):
+            return True
+        case _:
+            return False
+
+
+def _harmless_uses(node: ast.AST, facts: Facts) -> Iterator[ast.AST]:
+    match node:
+        case ast.Assign(targets=[ast.Name() as target]) | ast.AnnAssign(target=ast.Name() as target):
+            yield target
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name) as use, attr=attr), args=args, keywords=[]):
+            if OWNED_USES.get(facts.types.get(name) or "", {}).get(attr) == len(args):
+                yield use
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name() as use], keywords=[]):
+            yield use
+        case ast.Subscript(value=ast.Name() as use) | ast.For(iter=ast.Name() as use):
+            yield use
+        case ast.comprehension(iter=ast.Name() as use):
+            yield use
+        case ast.Return(value=ast.Name() as use):
+            yield use
+        case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Name() as use]):
+            yield use
+        case ast.If(test=ast.Name() as use) | ast.UnaryOp(op=ast.Not(), operand=ast.Name() as use):
+            yield use
+        case _:
+            pass

@@ -1,0 +1,296 @@
+"""The control of renaming: two variables become one, so that the referent relation is broken.
+
+A merge is *certain* where straight-line code shows it: in one block a value is written to `b`, and the
+next statement of that block which mentions `a` reads it before anything else. After `b` has become `a`,
+that read yields the value of `b`. (The meaning stays only if both values happen to be equal or the value
+read has no effect; Renamer, Ankner et al., section 3 and Figure 1(c), right half.) Where no merge is
+certain, one is taken where `b` is written on some path on which `a` is still needed (they interfere).
+"""
+
+import ast
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from random import Random
+from typing import Final
+
+from transforms.errors import SourceError
+from transforms.interface import Refused, Rewritten
+from transforms.python.equivalence import merged
+from transforms.python.liveness import interferences
+from transforms.python.rename import REFLECTION, Guard, reflects, rewrite
+from transforms.python.scopes import Binding, Definition, Scopes, resolve
+from transforms.records import Kind, Move
+
+NO_PAIR: Final = "no two variables to merge"
+
+_LOCAL_VIEWS: Final = frozenset({"local", "walrus", "import alias"})
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Pair:
+    """Variable `gone` takes the name of variable `into`."""
+
+    gone: int
+    into: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenameMerging:
+    """Gives one variable the name of another one that is still needed. One merge is one move."""
+
+    name: str = "rename-merging"
+    kind: Kind = "control"
+    languages: frozenset[str] = field(default=frozenset({"python"}))
+
+    def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
+        """One merge: a certain one where there is any.
+
+        Raises:
+            SourceError: the source does not parse or is not one function.
+        """
+        scopes = resolve(source)
+        if reflects(scopes):
+            return Refused(REFLECTION)
+        for pairs in (certain_pairs, likely_pairs):
+            candidates = sorted(pairs(scopes))
+            rng.shuffle(candidates)
+            for pair in candidates:
+                if isinstance(_merge(scopes, pair), str):
+                    old, new = scopes.bindings[pair.gone].name, scopes.bindings[pair.into].name
+                    note = f"{old} -> {new} (two variables become one)"
+                    return (Move(kind="merge", site=pair.gone, value=new, note=note),)
+        return Refused(NO_PAIR)
+
+    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
+        """Merge; evidence is `analysis` for a certain merge, `parsed` for another."""
+        if not moves:
+            return Rewritten(source=source, evidence="parsed")
+        scopes = resolve(source)
+        if len(moves) != 1 or not 0 <= moves[0].site < len(scopes.bindings):
+            return Refused("not a move of this function")
+        gone = scopes.bindings[moves[0].site]
+        for into in scopes.bindings:
+            pair = Pair(gone.number, into.number)
+            if (into.scope, into.name) != (gone.scope, moves[0].value) or into is gone:
+                continue
+            certain = pair in certain_pairs(scopes)
+            if certain or pair in likely_pairs(scopes):
+                text = _merge(scopes, pair)
+                if isinstance(text, str):
+                    return Rewritten(source=text, evidence="analysis" if certain else "parsed")
+        return Refused("not a move of this function")
+
+
+def certain_pairs(scopes: Scopes) -> set[Pair]:
+    """Merges after which a read certainly finds the other variable's value."""
+    return {
+        pair
+        for node, names in _by_function(scopes)
+        for block in _blocks(node)
+        for pair in _conflicts(block, names)
+    }
+
+
+def likely_pairs(scopes: Scopes) -> set[Pair]:
+    """Merges where on some path the one is written while the other is still needed."""
+    found: set[Pair] = set()
+    for node, names in _by_function(scopes):
+        for written, needed in interferences(node):
+            if written in names and needed in names and names[written].view in _LOCAL_VIEWS:
+                found.add(Pair(names[written].number, names[needed].number))
+    return found
+
+
+def _by_function(scopes: Scopes) -> Iterator[tuple[Definition, dict[str, Binding]]]:
+    """Every function with those of its own variables that no nested scope writes, by name."""
+    candidates = _candidates(scopes)
+    for scope in scopes.scopes:
+        if isinstance(scope.node, Definition) and scope.kind == "function":
+            yield scope.node, {
+                binding.name: binding
+                for binding in candidates
+                if binding.scope == scope.number and _written_here(binding)
+            }
+
+
+def _candidates(scopes: Scopes) -> list[Binding]:
+    guard = Guard(scopes)
+    found = []
+    for binding in scopes.bindings:
+        free = binding.view in _LOCAL_VIEWS and guard.obstacle(binding) is None
+        if binding.located and (free or binding.view == "parameter"):
+            found.append(binding)
+    return found
+
+
+def _merge(scopes: Scopes, pair: Pair) -> str | None:
+    """The merged text; `None` where it would not compile or would be more than this one merge."""
+    text = rewrite(scopes, {pair.gone: scopes.bindings[pair.into].name})
+    try:
+        after = resolve(text)
+    except SourceError:
+        return None
+    if not merged(scopes, after, pair.gone, pair.into):
+        return None
+    return text if _compiles(after.tree) or not _compiles(scopes.tree) else None
+
+
+def _compiles(tree: ast.Module) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(tree, "<unit>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+# Certain merges
+
+
+def _blocks(function: ast.AST) -> Iterator[list[ast.stmt]]:
+    """Every statement list of a function, without those of nested definitions."""
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        parts: list[ast.AST] = getattr(function, name, [])
+        if parts and isinstance(parts[0], ast.stmt):
+            yield [part for part in parts if isinstance(part, ast.stmt)]
+        for part in parts:
+            if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                yield from _blocks(part)
+
+
+def _conflicts(block: list[ast.stmt], names: dict[str, Binding]) -> Iterator[Pair]:
+    values: dict[str, str] = {}
+    mentioned = [_mentioned(statement) for statement in block]
+    for place, statement in enumerate(block):
+        written, value = _written(statement)
+        text = ast.dump(value) if value is not None else ""
+        for name in sorted(written & names.keys()):
+            gone = names[name]
+            if gone.view == "parameter":
+                continue
+            for other, into in names.items():
+                if other in written or (value is not None and values.get(other) == text):
+                    continue
+                if isinstance(value, ast.Name) and value.id == other:
+                    continue
+                after = next((at for at in range(place + 1, len(block)) if other in mentioned[at]), None)
+                if after is not None and _is_read_first(block[after], other, name):
+                    yield Pair(gone.number, into.number)
+        values.update(dict.fromkeys(written, text))
+
+
+def _written_here(binding: Binding) -> bool:
+    """Whether no nested scope writes the variable, so that a block shows all that happens to it."""
+    return all(use.use == "read" or use.scope == binding.scope for use in binding.occurrences)
+
+
+def _written(statement: ast.stmt) -> tuple[set[str], ast.expr | None]:
+    """The names that a simple statement certainly writes, and the value if it is that of all of them."""
+    match statement:
+        case ast.Assign(targets=targets, value=value):
+            names = {node.id for target in targets for node in _elements(target)}
+            plain = all(isinstance(target, ast.Name) for target in targets)
+            return names, value if plain else None
+        case ast.AugAssign(target=ast.Name(id=name)):
+            return {name}, None
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+            return {name}, value
+        case _:
+            return set(), None
+
+
+def _elements(target: ast.expr) -> Iterator[ast.Name]:
+    match target:
+        case ast.Name():
+            yield target
+        case ast.Tuple(elts=elements) | ast.List(elts=elements):
+            for element in elements:
+                yield from _elements(element)
+        case ast.Starred(value=value):
+            yield from _elements(value)
+        case _:
+            pass
+
+
+def _is_read_first(statement: ast.stmt, name: str, writer: str) -> bool:
+    """Whether a statement certainly reads a name first, and does more than copy it."""
+    return name in _first_reads(statement) and not _copies(statement, name, writer)
+
+
+def _copies(statement: ast.stmt, name: str, writer: str) -> bool:
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=target)], value=ast.Name(id=value)):
+            return {target, value} == {name, writer}
+        case _:
+            return False
+
+
+def _mentioned(statement: ast.stmt) -> set[str]:
+    """Every name in a statement, whatever it is used for."""
+    found: set[str] = set()
+    for node in ast.walk(statement):
+        match node:
+            case ast.Name(id=name):
+                found.add(name)
+            case ast.ExceptHandler(name=str() as name) | ast.MatchAs(name=str() as name):
+                found.add(name)
+            case ast.MatchStar(name=str() as name) | ast.MatchMapping(rest=str() as name):
+                found.add(name)
+            case _:
+                pass
+    return found
+
+
+def _first_reads(statement: ast.stmt) -> set[str]:
+    """The names that a statement certainly reads before it writes anything."""
+    match statement:
+        case ast.Assign(targets=[ast.Subscript() | ast.Attribute() as target], value=value):
+            return {*_evaluated(value), *_evaluated(target)}
+        case ast.Assign(value=value) | ast.Return(value=ast.expr() as value) | ast.Expr(value=value):
+            return set(_evaluated(value))
+        case ast.AugAssign(target=ast.Name(id=name), value=value):
+            return {name, *_evaluated(value)}
+        case ast.AnnAssign(value=ast.expr() as value):
+            return set(_evaluated(value))
+        case ast.If(test=value) | ast.While(test=value) | ast.For(iter=value) | ast.Match(subject=value):
+            return set(_evaluated(value))
+        case ast.Assert(test=value) | ast.Raise(exc=ast.expr() as value):
+            return set(_evaluated(value))
+        case ast.With(items=[ast.withitem(context_expr=value), *_]):
+            return set(_evaluated(value))
+        case _:
+            return set()
+
+
+def _evaluated(node: ast.expr) -> Iterator[str]:
+    """The names that an expression reads whenever it is evaluated, if it binds none itself."""
+    if any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(node)):
+        return
+    pending: list[ast.AST] = [node]
+    while pending:
+        here = pending.pop()
+        if isinstance(here, ast.Name) and isinstance(here.ctx, ast.Load):
+            yield here.id
+        pending += _certain_parts(here)
+
+
+def _certain_parts(node: ast.AST) -> Iterable[ast.AST]:
+    """The parts of an expression that are evaluated whenever it is."""
+    match node:
+        case ast.BoolOp(values=[first, *_]):
+            return (first,)
+        case ast.IfExp(test=test):
+            return (test,)
+        case ast.Compare(left=left, comparators=[first, *_]):
+            return (left, first)
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            return (node.generators[0].iter,)
+        case ast.Lambda():
+            return ()
+        case _:
+            return ast.iter_child_nodes(node)
+
+
+RENAME_MERGING: Final = RenameMerging()

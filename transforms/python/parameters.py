@@ -1,0 +1,160 @@
+"""Which parameters can be renamed without a caller noticing.
+
+The promise is for callers of the function that pass by position. Inside the function callers are seen,
+so for nested functions and lambdas nothing is assumed: every call has to be visible and by position.
+"""
+
+import ast
+from collections.abc import Iterator
+from typing import Final, TypeAlias
+
+from transforms.python.scopes import Binding, Definition, Scope, Scopes
+
+Callee: TypeAlias = Definition | ast.Lambda
+
+RECEIVERS: Final = frozenset({"self", "cls", "mcs", "mcls", "metacls", "metaclass"})
+"""Names of first parameters that stand for the object or class of a method."""
+
+_BLIND_DECORATORS: Final = frozenset(
+    {
+        "abc.abstractmethod", "abstractmethod", "asynccontextmanager", "cache", "cached_property",
+        "classmethod", "contextlib.asynccontextmanager", "contextlib.contextmanager", "contextmanager",
+        "functools.cache", "functools.cached_property", "functools.lru_cache", "functools.wraps", "final",
+        "lru_cache", "overload", "override", "property", "staticmethod", "typing.final",
+        "typing.overload", "typing.override", "wraps",
+    }
+)  # fmt: skip
+"""Decorators that never look at the names of parameters."""
+
+_POSITIONAL_CALLERS: Final[dict[str, int]] = {"map": 0, "filter": 0, "reduce": 0, "functools.reduce": 0}
+"""Functions that call an argument by position, with its place."""
+
+_KEY_CALLERS: Final = frozenset({"sorted", "min", "max", "groupby", "itertools.groupby"})
+"""Functions that call their `key` by position, beside the method `sort`."""
+
+
+class Parameters:
+    """Answers for the parameters of one resolved function. Cheap to make; reads the tree when asked."""
+
+    def __init__(self, scopes: Scopes) -> None:
+        self._scopes = scopes
+        self._parents: dict[int, ast.AST] | None = None
+
+    def obstacle(self, binding: Binding) -> str | None:
+        """Why a parameter keeps its name, `None` if it need not."""
+        scope = self._scopes.scopes[binding.scope]
+        node = scope.node
+        assert isinstance(node, Callee)
+        place = _place(node, binding.name)
+        if place == "first" and (binding.name in RECEIVERS or self._is_method(scope)):
+            return "receiver of a method"
+        if isinstance(node, Definition):
+            if not all(_blind(decorator) for decorator in node.decorator_list):
+                return "decorator may read parameter names"
+            if node is self._scopes.function and node.name.startswith(("test", "pytest_")):
+                return "test parameters are read by name"
+        if place == "gathering":
+            return None
+        if place == "keyword-only":
+            return "keyword-only parameter"
+        if self._is_positional_only(node, binding.name):
+            return None
+        if node.args.kwarg is not None:
+            return "parameter beside gathered keywords"
+        if node is self._scopes.function:
+            return self._own_calls(node, binding.name)
+        return None if self._called_by_position(scope, node) else "nested function called out of sight"
+
+    def _is_method(self, scope: Scope) -> bool:
+        parent = self._scopes.scopes[scope.parent]
+        if parent.kind == "type parameters":
+            parent = self._scopes.scopes[parent.parent]
+        return parent.kind == "class"
+
+    def _is_positional_only(self, node: Callee, name: str) -> bool:
+        return any(parameter.arg == name for parameter in node.args.posonlyargs)
+
+    def _own_calls(self, function: Definition, name: str) -> str | None:
+        """The function may call itself, or what it overrides, by keyword."""
+        for node in ast.walk(function):
+            if not isinstance(node, ast.Call):
+                continue
+            callee = node.func
+            itself = callee.id if isinstance(callee, ast.Name) else getattr(callee, "attr", None)
+            if itself == function.name and any(word.arg in {None, name} for word in node.keywords):
+                return "parameter passed by keyword"
+        return None
+
+    def _called_by_position(self, scope: Scope, node: Callee) -> bool:
+        """Whether every call of a nested function or lambda is seen and passes by position."""
+        if isinstance(node, ast.Lambda):
+            return self._lambda_called_by_position(node)
+        if self._is_method(scope) or node.decorator_list:
+            return False
+        return self._name_called_by_position(self._at(node.name, scope.parent))
+
+    def _at(self, name: str, scope: int) -> Binding | None:
+        if self._scopes.scopes[scope].kind == "type parameters":
+            scope = self._scopes.scopes[scope].parent
+        for binding in self._scopes.bindings:
+            if (binding.name, binding.scope) == (name, scope):
+                return binding
+        return None
+
+    def _name_called_by_position(self, binding: Binding | None) -> bool:
+        if binding is None or binding.view not in {"function", "local"} or not binding.located:
+            return False
+        places = {use.start for use in binding.occurrences if use.use == "read"}
+        for call in self._calls():
+            if isinstance(call.func, ast.Name) and call.func.id == binding.name and not call.keywords:
+                places.discard(self._start(call.func))
+        return not places
+
+    def _lambda_called_by_position(self, node: ast.Lambda) -> bool:
+        parent = self._parent(node)
+        match parent:
+            case ast.Call(func=func) if func is node:
+                return not parent.keywords
+            case ast.Call(func=func, args=arguments) if node in arguments:
+                return _POSITIONAL_CALLERS.get(ast.unparse(func)) == arguments.index(node)
+            case ast.keyword(arg="key"):
+                call = self._parent(parent)
+                if not isinstance(call, ast.Call):
+                    return False
+                method = isinstance(call.func, ast.Attribute) and call.func.attr == "sort"
+                return method or ast.unparse(call.func) in _KEY_CALLERS
+            case _:
+                return False
+
+    def _calls(self) -> Iterator[ast.Call]:
+        return (node for node in ast.walk(self._scopes.function) if isinstance(node, ast.Call))
+
+    def _start(self, node: ast.Name) -> int:
+        return self._scopes.positions.offset(node.lineno, node.col_offset)
+
+    def _parent(self, node: ast.AST) -> ast.AST | None:
+        if self._parents is None:
+            self._parents = {
+                id(child): parent
+                for parent in ast.walk(self._scopes.function)
+                for child in ast.iter_child_nodes(parent)
+            }
+        return self._parents.get(id(node))
+
+
+def _place(node: Callee, name: str) -> str:
+    arguments = node.args
+    if name in {getattr(arguments.vararg, "arg", None), getattr(arguments.kwarg, "arg", None)}:
+        return "gathering"
+    if any(parameter.arg == name for parameter in arguments.kwonlyargs):
+        return "keyword-only"
+    first = [*arguments.posonlyargs, *arguments.args][0]
+    return "first" if first.arg == name else "other"
+
+
+def _blind(decorator: ast.expr) -> bool:
+    """Whether a decorator is known not to look at the names of parameters."""
+    callee = decorator.func if isinstance(decorator, ast.Call) else decorator
+    if isinstance(callee, ast.Attribute) and callee.attr in {"setter", "getter", "deleter"}:
+        return True
+    return ast.unparse(callee) in _BLIND_DECORATORS

@@ -1,0 +1,531 @@
+"""Which names of a Python function are the same variable, and where they stand.
+
+`resolve` gives the referent relation of Renamer (Ankner et al., section 3) for one function: two
+occurrences of a name are coreferential where they belong to one `Binding`. A binding's `view` is what
+a renaming has to keep: the kind of thing that the name is. The rules are those of the language
+reference, "Naming and binding": class bodies are invisible to the functions in them, the first
+iterable of a comprehension is read outside of it, a walrus binds outside of comprehensions.
+
+Everything in the text around the function (globals, builtins, variables of enclosing functions, the
+function's own name) is the scope `OUTER`, number 0.
+"""
+
+import ast
+import re
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias, get_args
+
+from transforms.edits import Positions
+from transforms.errors import SourceError
+from transforms.python.fstrings import PARSER_KNOWS, prints_itself, straighten
+
+OUTER: Final = 0
+"""The number of the scope that stands for everything outside the function."""
+
+ScopeKind: TypeAlias = Literal["outer", "function", "lambda", "class", "comprehension", "type parameters"]
+
+View: TypeAlias = Literal[
+    "outer", "attribute", "function", "class", "import", "type parameter", "parameter", "import alias",
+    "except", "capture", "comprehension", "walrus", "local",
+]  # fmt: skip
+"""What a name is. `outer`: bound outside of the function; `attribute`: bound in a class body; `import`:
+bound by an import that does not choose the name; `local`: bound by assignment, `for` or `with`. A name
+that is bound in several ways has the view that comes first here."""
+
+Use: TypeAlias = Literal["read", "write", "delete", "declare"]
+"""`declare`: named by `global` or `nonlocal`."""
+
+Context: TypeAlias = Literal["code", "printed", "annotation"]
+"""`printed`: in a field such as `f"{x=}"`, which prints the name; `annotation`: in an annotation."""
+
+_RANK: Final[dict[View, int]] = {view: rank for rank, view in enumerate(get_args(View))}
+
+_GAP: Final = rb"(?:[ \t\f\r\n]|\\\r?\n|\\\r|#[^\r\n]*)*"
+_WORD: Final = rb"([A-Za-z_\x80-\xff][0-9A-Za-z_\x80-\xff]*)"
+_DEF: Final = re.compile(rb"(?:async" + _GAP + rb")?(?:def|class)" + _GAP + _WORD)
+_AS: Final = re.compile(rb"(?:" + _GAP + rb"\))*" + _GAP + rb"as" + _GAP + _WORD)
+_STAR: Final = re.compile(_GAP + rb"\*\*?" + _GAP + _WORD)
+_REST: Final = re.compile(rb"(?:" + _GAP + rb"[{,)])*" + _GAP + rb"\*\*" + _GAP + _WORD)
+_NEXT: Final = re.compile(_GAP + rb",?" + _GAP + _WORD)
+_HERE: Final = re.compile(_WORD)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """A region of text in which names have one meaning."""
+
+    number: int
+    kind: ScopeKind
+    parent: int
+    """The scope around it; -1 for `OUTER`."""
+    node: ast.AST
+    """The definition, lambda, class or comprehension; the module for `OUTER`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occurrence:
+    """One place where a name stands."""
+
+    start: int
+    """Byte offset in the UTF-8 source; -1 where the text does not show the name as it is known."""
+    end: int
+    scope: int
+    """The scope in whose text it stands, which may lie inside the one that owns the name."""
+    use: Use
+    context: Context
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """One variable: a name in the scope that owns it."""
+
+    number: int
+    """Place among all bindings in the order of their first occurrence."""
+    name: str
+    view: View
+    scope: int
+    occurrences: tuple[Occurrence, ...]
+    """In source order."""
+
+    @property
+    def located(self) -> bool:
+        """Whether the text shows every occurrence, spelled in the same way."""
+        return all(occurrence.start >= 0 for occurrence in self.occurrences)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scopes:
+    """A function, its scopes and its variables."""
+
+    source: bytes
+    positions: Positions
+    tree: ast.Module
+    function: ast.FunctionDef | ast.AsyncFunctionDef
+    scopes: tuple[Scope, ...]
+    """By number; the first is `OUTER`."""
+    body: int
+    """The number of the function's own scope."""
+    bindings: tuple[Binding, ...]
+    """By number."""
+    slots: tuple[int, ...]
+    """The binding of every occurrence, in the order of a fixed walk of the tree."""
+    attributes: frozenset[str]
+    """Every attribute's name, and `name.attribute` where it is that of a plain name."""
+    strings: tuple[str, ...]
+    """Every text constant."""
+    quoted: frozenset[str]
+    """Words of annotations that are given as text."""
+
+
+Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+
+
+def resolve(source: str) -> Scopes:
+    """Resolve every name of one function, given as its text (with its decorators, not indented).
+
+    Raises:
+        SourceError: the text does not parse, or is not exactly one function.
+    """
+    try:
+        data = source.encode()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source)
+        if len(tree.body) != 1 or not isinstance(tree.body[0], Definition):
+            raise SourceError("the text is not one function definition; give one function at a time")
+        return _Walk(data, tree, tree.body[0]).result()
+    except (SyntaxError, ValueError) as error:
+        raise SourceError(f"the text does not parse: {error}; give Python source") from error
+    except (RecursionError, MemoryError) as error:
+        raise SourceError("the text is nested too deeply; give a smaller function") from error
+
+
+class _Table:
+    """The names of one scope while the walk goes on."""
+
+    __slots__ = ("bound", "globals", "kind", "node", "nonlocals", "parent")
+
+    def __init__(self, kind: ScopeKind, parent: int, node: ast.AST) -> None:
+        self.kind: ScopeKind = kind
+        self.parent = parent
+        self.node = node
+        self.bound: dict[str, View] = {}
+        self.globals: set[str] = set()
+        self.nonlocals: set[str] = set()
+
+
+class _Walk:
+    """One pass over the tree that notes every occurrence; names are resolved at the end."""
+
+    def __init__(self, source: bytes, tree: ast.Module, function: Definition) -> None:
+        self.source = source
+        self.tree = tree
+        self.function = function
+        self.positions = Positions(source)
+        self.tables = [_Table("outer", -1, tree)]
+        self.scope = OUTER
+        self.body = OUTER
+        self.context: Context = "code"
+        self.in_fstring = False
+        self.printing: set[int] = set()
+        self.noted: list[tuple[str, Occurrence]] = []
+        self.attributes: set[str] = set()
+        self.strings: list[str] = []
+        self.quoted: set[str] = set()
+
+    # The walk
+
+    def visit(self, node: ast.AST) -> None:
+        handler = _HANDLERS.get(node.__class__)
+        if handler is not None:
+            handler(self, node)
+            return
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                for child in value:
+                    if isinstance(child, ast.AST):
+                        self.visit(child)
+            elif isinstance(value, ast.AST):
+                self.visit(value)
+
+    def visit_all(self, nodes: Iterable[ast.AST | None]) -> None:
+        for node in nodes:
+            if node is not None:
+                self.visit(node)
+
+    def enter(self, kind: ScopeKind, node: ast.AST) -> int:
+        """Begin a scope; returns the one to go back to."""
+        self.tables.append(_Table(kind, self.scope, node))
+        before, self.scope = self.scope, len(self.tables) - 1
+        return before
+
+    # Noting names
+
+    def note(self, name: str, start: int, use: Use, view: View | None = None) -> None:
+        """Note an occurrence, and with a view that it binds the name in the current scope."""
+        if view is not None:
+            self.bind(name, view, self.scope)
+        spelled = name.encode()
+        end = start + len(spelled)
+        if start < 0 or _word(self.source, start) != spelled:
+            start = end = -1
+        self.noted.append(
+            (name, Occurrence(start=start, end=end, scope=self.scope, use=use, context=self.context))
+        )
+
+    def bind(self, name: str, view: View, scope: int) -> None:
+        bound = self.tables[scope].bound
+        known = bound.get(name)
+        if known is None or _RANK[view] < _RANK[known]:
+            bound[name] = view
+
+    def start(self, node: ast.expr | ast.stmt | ast.arg | ast.alias | ast.pattern) -> int:
+        return self.positions.offset(node.lineno, node.col_offset)
+
+    def end(self, node: ast.expr | ast.stmt | ast.arg | ast.alias | ast.pattern) -> int:
+        return self.positions.offset(node.end_lineno or 0, node.end_col_offset or 0)
+
+    def after(self, pattern: re.Pattern[bytes], at: int) -> int:
+        """Where the word of a pattern stands that begins at an offset; -1 if it does not."""
+        match = pattern.match(self.source, at) if at >= 0 else None
+        return match.start(1) if match else -1
+
+    # Definitions
+
+    def definition(self, node: Definition) -> None:
+        self.visit_all(node.decorator_list)
+        self.note(node.name, self.after(_DEF, self.start(node)), "write", "function")
+        self.defaults(node.args)
+        outside = self.scope
+        if parameters := getattr(node, "type_params", None):
+            self.type_parameters(node, parameters)
+        self.annotations(node)
+        self.enter("function", node)
+        if node is self.function:
+            self.body = self.scope
+        self.parameters(node.args)
+        self.visit_all(node.body)
+        self.scope = outside
+
+    def lambda_(self, node: ast.Lambda) -> None:
+        self.defaults(node.args)
+        outside = self.enter("lambda", node)
+        self.parameters(node.args)
+        self.visit(node.body)
+        self.scope = outside
+
+    def defaults(self, arguments: ast.arguments) -> None:
+        self.visit_all(arguments.defaults)
+        self.visit_all(arguments.kw_defaults)
+
+    def annotations(self, node: Definition) -> None:
+        for parameter in _parameters(node.args):
+            self.annotation(parameter.annotation)
+        self.annotation(node.returns)
+
+    def annotation(self, node: ast.expr | None) -> None:
+        if node is not None:
+            before, self.context = self.context, "annotation"
+            self.visit(node)
+            self.context = before
+
+    def parameters(self, arguments: ast.arguments) -> None:
+        for parameter in _parameters(arguments):
+            self.note(parameter.arg, self.start(parameter), "write", "parameter")
+
+    def type_parameters(self, node: ast.AST, parameters: Sequence[ast.AST]) -> None:
+        """Begin the scope of type parameters and note them; it is left by whoever called."""
+        self.enter("type parameters", node)
+        for parameter in parameters:
+            name: str = parameter.name  # type: ignore[attr-defined]
+            at = self.positions.offset(parameter.lineno, parameter.col_offset)  # type: ignore[attr-defined]
+            starred = self.source.startswith(b"*", at)
+            self.note(name, self.after(_STAR, at) if starred else at, "write", "type parameter")
+        for parameter in parameters:
+            self.annotation(getattr(parameter, "bound", None))
+            self.annotation(getattr(parameter, "default_value", None))
+
+    def type_alias(self, node: ast.AST) -> None:
+        outside = self.scope
+        self.visit(node.name)  # type: ignore[attr-defined]
+        self.type_parameters(node, node.type_params)  # type: ignore[attr-defined]
+        self.annotation(node.value)  # type: ignore[attr-defined]
+        self.scope = outside
+
+    def class_(self, node: ast.ClassDef) -> None:
+        self.visit_all(node.decorator_list)
+        self.note(node.name, self.after(_DEF, self.start(node)), "write", "class")
+        outside = self.scope
+        if parameters := getattr(node, "type_params", None):
+            self.type_parameters(node, parameters)
+        self.visit_all(node.bases)
+        self.visit_all(node.keywords)
+        self.enter("class", node)
+        self.visit_all(node.body)
+        self.scope = outside
+
+    def comprehension(self, node: Comprehension) -> None:
+        first, *rest = node.generators
+        self.visit(first.iter)
+        outside = self.enter("comprehension", node)
+        self.visit(first.target)
+        self.visit_all(first.ifs)
+        for generator in rest:
+            self.visit(generator.target)
+            self.visit(generator.iter)
+            self.visit_all(generator.ifs)
+        self.visit_all([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt])
+        self.scope = outside
+
+    # Names
+
+    def name(self, node: ast.Name) -> None:
+        context = node.ctx.__class__
+        if context is ast.Load:
+            self.note(node.id, self.start(node), "read")
+        else:
+            view: View = "comprehension" if self.tables[self.scope].kind == "comprehension" else "local"
+            self.note(node.id, self.start(node), "write" if context is ast.Store else "delete", view)
+
+    def walrus(self, node: ast.NamedExpr) -> None:
+        self.visit(node.value)
+        target = self.scope
+        while self.tables[target].kind == "comprehension":
+            target = self.tables[target].parent
+        self.bind(node.target.id, "walrus", target)
+        self.note(node.target.id, self.start(node.target), "write")
+
+    def handler(self, node: ast.ExceptHandler) -> None:
+        if node.type is not None:
+            self.visit(node.type)
+            if node.name is not None:
+                self.note(node.name, self.after(_AS, self.end(node.type)), "write", "except")
+        self.visit_all(node.body)
+
+    def import_(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            if alias.asname is not None:
+                start = self.end(alias) - len(alias.asname.encode())
+                self.note(alias.asname, start, "write", "import alias")
+            elif alias.name != "*":
+                self.note(alias.name.partition(".")[0], self.start(alias), "write", "import")
+
+    def declaration(self, node: ast.Global | ast.Nonlocal) -> None:
+        table = self.tables[self.scope]
+        (table.globals if isinstance(node, ast.Global) else table.nonlocals).update(node.names)
+        at = self.start(node) + len("global" if isinstance(node, ast.Global) else "nonlocal")
+        for name in node.names:
+            start = self.after(_NEXT, at)
+            at = start + len(_word(self.source, start)) if start >= 0 else -1
+            self.note(name, start, "declare")
+
+    def capture(self, node: ast.MatchAs) -> None:
+        if node.pattern is not None:
+            self.visit(node.pattern)
+        if node.name is not None:
+            self.note(node.name, self.end(node) - len(node.name.encode()), "write", "capture")
+
+    def star_capture(self, node: ast.MatchStar) -> None:
+        if node.name is not None:
+            self.note(node.name, self.after(_STAR, self.start(node)), "write", "capture")
+
+    def mapping_capture(self, node: ast.MatchMapping) -> None:
+        self.visit_all(node.keys)
+        self.visit_all(node.patterns)
+        if node.rest is not None:
+            at = self.end(node.patterns[-1]) if node.patterns else self.start(node)
+            self.note(node.rest, self.after(_REST, at), "write", "capture")
+
+    # The rest
+
+    def annotated(self, node: ast.AnnAssign) -> None:
+        self.annotation(node.annotation)
+        self.visit(node.target)
+        if node.value is not None:
+            self.visit(node.value)
+
+    def joined(self, node: ast.JoinedStr) -> None:
+        outermost = not self.in_fstring
+        if outermost and not PARSER_KNOWS:
+            self.printing |= straighten(node, self.source, self.positions)
+        self.in_fstring = True
+        self.visit_all(node.values)
+        self.in_fstring = not outermost
+
+    def formatted(self, node: ast.FormattedValue) -> None:
+        before = self.context
+        if id(node) in self.printing or (
+            PARSER_KNOWS and prints_itself(node, self.source, self.positions)
+        ):
+            self.context = "printed"
+        self.visit(node.value)
+        self.context = before
+        if node.format_spec is not None:
+            self.visit(node.format_spec)
+
+    def constant(self, node: ast.Constant) -> None:
+        if isinstance(node.value, str):
+            self.strings.append(node.value)
+            if self.context == "annotation":
+                self.quoted.update(re.findall(r"\w+", node.value))
+
+    def attribute(self, node: ast.Attribute) -> None:
+        self.attributes.add(node.attr)
+        if isinstance(node.value, ast.Name):
+            self.attributes.add(f"{node.value.id}.{node.attr}")
+        self.visit(node.value)
+
+    # The result
+
+    def result(self) -> Scopes:
+        self.visit(self.function)
+        found: dict[tuple[int, str], list[Occurrence]] = {}
+        keys = [(self.owner(occurrence.scope, name), name) for name, occurrence in self.noted]
+        for key, (_, occurrence) in zip(keys, self.noted, strict=True):
+            found.setdefault(key, []).append(occurrence)
+        for occurrences in found.values():
+            occurrences.sort(key=_start)
+        order = sorted(found, key=lambda key: _start(found[key][0]))
+        numbers = {key: number for number, key in enumerate(order)}
+        return Scopes(
+            source=self.source,
+            positions=self.positions,
+            tree=self.tree,
+            function=self.function,
+            scopes=tuple(
+                Scope(number=number, kind=table.kind, parent=table.parent, node=table.node)
+                for number, table in enumerate(self.tables)
+            ),
+            body=self.body,
+            bindings=tuple(self.binding(number, key, found[key]) for number, key in enumerate(order)),
+            slots=tuple(numbers[key] for key in keys),
+            attributes=frozenset(self.attributes),
+            strings=tuple(self.strings),
+            quoted=frozenset(self.quoted),
+        )
+
+    def binding(self, number: int, key: tuple[int, str], occurrences: list[Occurrence]) -> Binding:
+        scope, name = key
+        table = self.tables[scope]
+        view: View = "attribute" if table.kind == "class" else table.bound.get(name, "outer")
+        if scope == OUTER:
+            view = "outer"
+        return Binding(number=number, name=name, view=view, scope=scope, occurrences=tuple(occurrences))
+
+    def owner(self, scope: int, name: str) -> int:
+        """The scope that owns a name which stands in a scope."""
+        table = self.tables[scope]
+        if scope == OUTER or name in table.globals:
+            return OUTER
+        if name in table.bound and name not in table.nonlocals:
+            return scope
+        sees_class = table.kind == "type parameters"
+        around = table.parent
+        while around > OUTER:
+            table = self.tables[around]
+            if table.kind != "class" or sees_class:
+                if name in table.globals:
+                    return OUTER
+                if name in table.bound and name not in table.nonlocals:
+                    return around
+            around = table.parent
+        return OUTER
+
+
+def _word(source: bytes, at: int) -> bytes:
+    match = _HERE.match(source, at) if at >= 0 else None
+    return match[1] if match else b""
+
+
+def _start(occurrence: Occurrence) -> int:
+    return occurrence.start
+
+
+def _parameters(arguments: ast.arguments) -> list[ast.arg]:
+    """All parameters in source order."""
+    found = [*arguments.posonlyargs, *arguments.args]
+    if arguments.vararg is not None:
+        found.append(arguments.vararg)
+    found += arguments.kwonlyargs
+    if arguments.kwarg is not None:
+        found.append(arguments.kwarg)
+    return found
+
+
+def _nothing(_: _Walk, __: ast.AST) -> None:
+    """For nodes that hold no name."""
+
+
+_HANDLERS: Final[dict[type[ast.AST], Callable[..., None]]] = {
+    ast.FunctionDef: _Walk.definition,
+    ast.AsyncFunctionDef: _Walk.definition,
+    ast.Lambda: _Walk.lambda_,
+    ast.ClassDef: _Walk.class_,
+    ast.ListComp: _Walk.comprehension,
+    ast.SetComp: _Walk.comprehension,
+    ast.GeneratorExp: _Walk.comprehension,
+    ast.DictComp: _Walk.comprehension,
+    ast.Name: _Walk.name,
+    ast.NamedExpr: _Walk.walrus,
+    ast.ExceptHandler: _Walk.handler,
+    ast.Import: _Walk.import_,
+    ast.ImportFrom: _Walk.import_,
+    ast.Global: _Walk.declaration,
+    ast.Nonlocal: _Walk.declaration,
+    ast.MatchAs: _Walk.capture,
+    ast.MatchStar: _Walk.star_capture,
+    ast.MatchMapping: _Walk.mapping_capture,
+    ast.AnnAssign: _Walk.annotated,
+    ast.JoinedStr: _Walk.joined,
+    ast.FormattedValue: _Walk.formatted,
+    ast.Constant: _Walk.constant,
+    ast.Attribute: _Walk.attribute,
+    **dict.fromkeys((*ast.operator.__subclasses__(), *ast.unaryop.__subclasses__()), _nothing),
+    **dict.fromkeys((*ast.cmpop.__subclasses__(), *ast.boolop.__subclasses__()), _nothing),
+    **dict.fromkeys((ast.Pass, ast.Break, ast.Continue), _nothing),
+    **({ast.TypeAlias: _Walk.type_alias} if hasattr(ast, "TypeAlias") else {}),
+}
