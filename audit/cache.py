@@ -8,7 +8,8 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -28,8 +29,7 @@ _CHUNK: Final = 500
 
 def default_folder() -> Path:
     """Where answers are kept between runs: `$XDG_CACHE_HOME/codeaudit`, else `~/.cache/codeaudit`."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path("~/.cache").expanduser()) / "codeaudit"
+    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "codeaudit"
 
 
 class AnswerCache:
@@ -41,16 +41,13 @@ class AnswerCache:
         Raises:
             RunError: it cannot be written, or is no cache.
         """
-        try:
+        self._path = path
+        with self._told():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(path, timeout=60, isolation_level=None)
             self._connection.execute("PRAGMA journal_mode=WAL")
             self._connection.execute("PRAGMA synchronous=NORMAL")
             self._connection.execute(_SCHEMA)
-        except (OSError, sqlite3.Error) as error:
-            raise RunError(
-                f"cannot use the cache {str(path)!r}: {error}; choose another with --cache"
-            ) from error
 
     def close(self) -> None:
         """Close the file."""
@@ -59,24 +56,33 @@ class AnswerCache:
     def fetch(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         """The stored texts of those keys that exist."""
         found: dict[bytes, str] = {}
-        for start in range(0, len(keys), _CHUNK):
-            chunk = keys[start : start + _CHUNK]
-            marks = ",".join("?" * len(chunk))
-            found.update(
-                self._connection.execute(f"SELECT key, answer FROM answers WHERE key IN ({marks})", chunk)
-            )
+        with self._told():
+            for start in range(0, len(keys), _CHUNK):
+                chunk = keys[start : start + _CHUNK]
+                query = f"SELECT key, answer FROM answers WHERE key IN ({','.join('?' * len(chunk))})"
+                found.update(self._connection.execute(query, chunk))
         return found
 
     def store(self, texts: Mapping[bytes, str], *, run: str) -> None:
         """Keep texts, all or none. Those of a named run can be forgotten together."""
-        self._connection.execute("BEGIN IMMEDIATE")
         rows = [(key, run, text) for key, text in texts.items()]
-        self._connection.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", rows)
-        self._connection.execute("COMMIT")
+        with self._told():
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", rows)
+            self._connection.execute("COMMIT")
 
     def forget(self, run: str) -> None:
         """Drop what only that run may use."""
-        self._connection.execute("DELETE FROM answers WHERE run = ?", (run,))
+        with self._told():
+            self._connection.execute("DELETE FROM answers WHERE run = ?", (run,))
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, sqlite3.Error) as error:
+            place = str(self._path)
+            raise RunError(f"cannot use the cache {place!r}: {error}; choose another with --cache") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,7 +78,7 @@ class RunFolder:
         Raises:
             RunError: the disk is full, or the folder cannot be written.
         """
-        place = self.path / f".{name}.{os.getpid()}.partial"
+        place = self.path / f".{name}.partial"
         try:
             yield place
             with place.open("rb") as file:

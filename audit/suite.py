@@ -6,16 +6,19 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from multiprocessing import get_context, parent_process
+from typing import Final
 
 from audit.run import Case
 from transforms.perturb import perturb_one
 from transforms.records import Sample
 from transforms.registry import CONTROLS, STANDARD, TRANSFORMS
 
-CHUNK = 16
+CHUNK: Final = 8
 """Samples that a worker takes at a time."""
+FEW: Final = 32
+"""Up to so many samples are done sooner than workers start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +52,12 @@ def with_noise_floor(names: Sequence[str], languages: Iterable[str], *, controls
 
 def cases(samples: Iterable[Sample], plan: Plan, *, workers: int) -> Iterator[Case]:
     """One case per sample, in the order of the samples; equal for every number of workers."""
-    if workers <= 1:
-        for sample in samples:
-            yield case(sample, plan)
-        return
     pending = iter(samples)
+    first = list(islice(pending, FEW + 1))
+    if workers <= 1 or len(first) <= FEW:
+        yield from (case(sample, plan) for sample in chain(first, pending))
+        return
+    pending = chain(first, pending)
     with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_serve) as pool:
         while window := list(islice(pending, workers * CHUNK * 4)):
             yield from pool.map(case, window, [plan] * len(window), chunksize=CHUNK)

@@ -121,8 +121,9 @@ def _paired(flips: Mapping[str, Iterable[Observation | Flip]]) -> tuple[Paired, 
             for flip in each:
                 if flip.kind == kind:
                     table[flip.sample][flip.transform, flip.input] = flip.violated
-            answers[model] = table
-        outcomes = _shared(answers)
+            if table:  # a model that was never judged would leave the others nothing to share
+                answers[model] = table
+        outcomes = _shared(answers) if len(answers) > 1 else {}
         if any(outcomes.values()):
             made.append(compare_paired(name, better, outcomes))
     return tuple(made)

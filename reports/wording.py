@@ -55,13 +55,13 @@ def is_share(score: Score) -> bool:
 
 
 def size(parameters: int | None) -> str:
-    """`1.7 M parameters`."""
+    """`1.7 M params`."""
     if parameters is None:
         return "size unknown"
     for unit, name in ((10**9, " B"), (10**6, " M"), (10**3, " k")):
         if parameters >= unit:
-            return f"{parameters / unit:.3g}{name} parameters"
-    return f"{parameters} parameters"
+            return f"{parameters / unit:.3g}{name} params"
+    return f"{parameters} params"
 
 
 def p_value(p: float | None) -> str:

@@ -13,7 +13,7 @@ from audit.corpora.specs import corpus
 from audit.interface import Task
 from audit.run import Case
 from audit.tables import read_about, read_suite
-from transforms.errors import CorpusError
+from transforms.errors import CorpusError, UsageError
 
 
 class Inputs(Protocol):
@@ -124,7 +124,13 @@ def prepare_inputs(options: RunOptions, task: Task) -> Inputs:
         RunError: there is no such suite.
         UsageError: the suite was made for another task.
     """
-    return _frozen(options.suite) if options.suite else _drawn(options, task)
+    if options.suite is None:
+        return _drawn(options, task)
+    if (made_for := suite_task(options.suite)) != task.name:
+        raise UsageError(
+            f"suite {str(options.suite)!r} was made for the task {made_for!r}, not {task.name!r}"
+        )
+    return _frozen(options.suite)
 
 
 def suite_task(path: Path) -> str:
@@ -142,6 +148,10 @@ def _drawn(options: RunOptions, task: Task) -> Drawn:
     languages = {sample.language for selection in selections for sample in selection.samples}
     if options.transforms is None:
         transforms = suite.standard_transforms(languages, controls=options.controls)
+        if transforms == ("identity",):
+            raise CorpusError(
+                f"no transform is known for {', '.join(sorted(languages))} in {options.corpus!r}"
+            )
     else:
         transforms = suite.with_noise_floor(options.transforms, languages, controls=options.controls)
     return Drawn(

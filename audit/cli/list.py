@@ -35,7 +35,7 @@ def _write(rows: Iterable[tuple[str, str]], *, indent: str, verbose: bool) -> No
 def _table(kind: str, *, verbose: bool) -> list[tuple[str, str]]:
     match kind:
         case "models":
-            return [*_checkpoints(verbose=verbose), *_providers(verbose=verbose)]
+            return [*_checkpoints(), *_providers(verbose=verbose)]
         case "tasks":
             return [(name, TASKS.summary(name)) for name in TASKS]
         case "transforms":
@@ -44,7 +44,7 @@ def _table(kind: str, *, verbose: bool) -> list[tuple[str, str]]:
             return list(FORMS.items())
 
 
-def _checkpoints(*, verbose: bool) -> list[tuple[str, str]]:
+def _checkpoints() -> list[tuple[str, str]]:
     return [(name, _card_line(card)) for name, card in catalogue.bundled().items()]
 
 
@@ -62,7 +62,9 @@ def _providers(*, verbose: bool) -> list[tuple[str, str]]:
     for head, provider in catalogue.PROVIDERS.items():
         taken = ", ".join(provider.arguments)
         summary = provider.summary + (f" (-M {taken})" if taken and verbose else "")
-        rows += [(f"{head}/{name}", summary) for name in provider.names] or [(provider.form, summary)]
+        rows += [(f"{head}/{name}", line) for name, line in provider.names.items()]
+        if not provider.names:
+            rows.append((provider.form, summary))
     return [
         *rows,
         ("PATH", "a folder that `codeaudit train` wrote"),

@@ -1,10 +1,10 @@
-"""The command `codeaudit`: finds the subcommand, and turns every end of a run into a line and an exit code."""
+"""The command `codeaudit`: finds the subcommand, and turns every end of it into a line and an exit code."""
 
 import os
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from importlib import import_module
 from types import FrameType
@@ -88,7 +88,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             return _invoke(words)
         except KeyboardInterrupt as interrupt:
-            return _say(str(interrupt) or "interrupted", INTERRUPTED)
+            _say(str(interrupt) or "interrupted", INTERRUPTED)
+            if arguments is None:
+                # At once: while the interpreter shuts down a second Ctrl-C would no longer be ours.
+                os._exit(INTERRUPTED)
+            return INTERRUPTED
         except CodeauditError as error:
             return _say(str(error), error.exit_code)
         except click.exceptions.Exit as done:
@@ -146,10 +150,8 @@ def _interruptible() -> Iterator[None]:
 
 
 def _say(message: str, code: int) -> int:
-    try:
+    with suppress(BrokenPipeError):
         click.echo(f"codeaudit: {message}", err=True)
-    except BrokenPipeError:
-        pass
     return code
 
 

@@ -3,9 +3,10 @@
 import json
 import shlex
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from os import cpu_count
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -19,7 +20,7 @@ F = TypeVar("F", bound=Callable[..., object])
 PRECISIONS: Final = ("float32", "float64", "bfloat16", "float16")
 FORMATS: Final = ("rich", "json", "markdown")
 WRAPPERS: Final = ("canonical",)
-NOT_REPEATED: Final = frozenset({"out", "config", "cache"})
+NOT_REPEATED: Final = frozenset({"out", "config"})
 """Options that a manifest does not hand on to its repetition."""
 
 
@@ -132,7 +133,14 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
     _option("--device", default="auto", metavar="NAME", help="Where models run: auto, cpu, cuda, …"),
     _option("--precision", type=click.Choice(PRECISIONS), help="Arithmetic.  [default: the model's own]"),
     _option("--batch-size", type=POSITIVE, default=32, metavar="N", help="Queries asked together."),
-    _option("--workers", type=POSITIVE, default=1, metavar="N", help="Processes that make the variants."),
+    _option(
+        "--workers",
+        type=POSITIVE,
+        default=lambda: min(4, cpu_count() or 1),
+        show_default="one per core, at most 4",
+        metavar="N",
+        help="Processes that make the variants.",
+    ),
     _option(
         "--cache",
         type=click.Path(path_type=Path),
@@ -193,7 +201,7 @@ def _read(path: Path, known: set[str]) -> dict[str, object]:
     return found
 
 
-def _as_option(name: str, value: object, multiple: set[str | None]) -> object:
+def _as_option(name: str, value: object, multiple: Collection[str | None]) -> object:
     """A value of a file as click takes it: lists for repeatable options, joined text for the others."""
     if isinstance(value, Mapping):
         return [f"{key}={each}" for key, each in value.items()]

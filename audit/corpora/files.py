@@ -76,7 +76,9 @@ def _python_files(root: Path, without: frozenset[str]) -> Iterator[Path]:
     for folder, folders, names in os.walk(root):
         inside = [name for name in folders if not name.startswith(".") and name not in without]
         folders[:] = sorted(name for name in inside if not Path(folder, name, "pyvenv.cfg").exists())
-        yield from (Path(folder, name) for name in sorted(names) if name.endswith(".py"))
+        paths = [Path(folder, name) for name in sorted(names) if name.endswith(".py")]
+        # A pipe or a device would block; a broken link is an unreadable file, to be counted.
+        yield from (path for path in paths if path.is_file() or not path.exists())
 
 
 def standard_library(spec: str, modules: tuple[str, ...]) -> Files:

@@ -37,7 +37,7 @@ def decode(data: bytes) -> str:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         text = data.decode(encoding)
     except SyntaxError as error:
-        raise SourceError("not UTF-8" if "utf-8" in str(error) else "unknown encoding") from error
+        raise SourceError("unknown encoding" if "unknown encoding" in str(error) else "not UTF-8") from error
     except (UnicodeDecodeError, LookupError) as error:
         raise SourceError(
             "not UTF-8" if isinstance(error, UnicodeDecodeError) else "unknown encoding"

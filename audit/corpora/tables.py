@@ -15,12 +15,15 @@ from typing import Final, TypeAlias
 from audit.corpora.records import raw_sample
 from transforms.errors import CorpusError
 from transforms.records import Sample
+from transforms.registry import unknown
 
 Row: TypeAlias = Mapping[str, object]
 
 SOURCES: Final = ("source", "code", "asm")
 """Columns that may hold the text, first come first served."""
 LABELS: Final = ("label", "name", "func_name")
+_SPLITS: Final = 20
+"""More distinct values than a column of splits has."""
 LANGUAGES: Final = {".py": "python", ".java": "java", ".s": "x86"}
 HUMAN_EVAL: Final = ("prompt", "canonical_solution", "entry_point")
 COLUMNS: Final = frozenset({*SOURCES, *LABELS, *HUMAN_EVAL, "language", "file", "line", "split"})
@@ -36,10 +39,11 @@ class Table:
 
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
         """As `Corpus.read`, row by row."""
-        found = False
+        splits: set[str] = set()
         try:
             for number, row in _rows(self.path, skipped):
-                found = True
+                if len(splits) < _SPLITS:
+                    splits.add(str(row.get("split")))
                 if self.split is None or str(row.get("split")) == self.split:
                     sample = _sample(row, path=self.path.name, number=number)
                     if sample is None:
@@ -48,8 +52,8 @@ class Table:
                         yield sample
         except (OSError, EOFError, zlib.error, csv.Error, UnicodeDecodeError) as error:
             raise CorpusError(f"cannot read table {str(self.path)!r}: {error}") from error
-        if not found:
-            raise CorpusError(f"no rows in table {str(self.path)!r}")
+        if self.split is not None and self.split not in splits and len(splits) < _SPLITS:
+            raise CorpusError(unknown(f"split of {self.path.name!r}", self.split, sorted(splits)))
 
 
 def is_table(path: Path) -> bool:

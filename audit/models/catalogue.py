@@ -29,8 +29,8 @@ class Provider:
     """`package.module:function` from (name, settings) to a model."""
     form: str
     summary: str
-    names: tuple[str, ...] = ()
-    """All that it has; empty where any name may do."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """All that it has, each with its summary; empty where any name may do."""
     arguments: Mapping[str, Parser] = field(default_factory=dict)
     """What `-M` may set, with how its text is read."""
 
@@ -39,8 +39,12 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
     "fake": Provider(
         target="audit.models.fake:load",
         form="fake/NAME",
-        summary="answers without looking: constant never flips, hash always does, length goes by size",
-        names=("constant", "hash", "length"),
+        summary="answers without understanding",
+        names={
+            "constant": "always the same answer: never flips, and sees no control either",
+            "hash": "an answer that depends on every character: always flips",
+            "length": "an answer by the number of lines and characters",
+        },
     ),
     "py": Provider(
         target="audit.models.callable:load",

@@ -1,4 +1,4 @@
-"""Models that answer without looking, for dry runs and tests. They ship with the product."""
+"""Models that answer without understanding, for dry runs and tests. They ship with the product."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence

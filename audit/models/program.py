@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+import os
 import shlex
 import shutil
+import signal
 import subprocess
 import threading
 import weakref
@@ -48,6 +50,13 @@ class ProgramModel:
             ModelError: the program cannot be started, ended, hangs, or does not speak JSON lines.
         """
         process = self._process or self._start()
+        try:
+            return self._ask(process, queries)
+        except KeyboardInterrupt:
+            _kill(process)
+            raise
+
+    def _ask(self, process: subprocess.Popen[str], queries: Sequence[Query]) -> list[Prediction]:
         identities = [str(self._asked + number) for number in range(len(queries))]
         self._asked += len(queries)
         writer = threading.Thread(target=self._write, args=(process, identities, queries), daemon=True)
@@ -74,8 +83,9 @@ class ProgramModel:
             )
         except OSError as error:
             raise ModelError(f"cannot start {self.name!r}: {error.strerror or error}") from error
-        threading.Thread(target=_read, args=(process, self._lines), daemon=True).start()
-        weakref.finalize(self, _end, process)
+        reader = threading.Thread(target=_read, args=(process, self._lines), daemon=True)
+        reader.start()
+        weakref.finalize(self, _end, process, reader)
         self._process = process
         return process
 
@@ -110,13 +120,14 @@ class ProgramModel:
 
 def _read(process: subprocess.Popen[str], lines: "Queue[str | None]") -> None:
     if process.stdout is not None:
-        for line in process.stdout:
-            if line.strip():
-                lines.put(line)
+        with process.stdout as output:
+            for line in output:
+                if line.strip():
+                    lines.put(line)
     lines.put(None)
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def _end(process: subprocess.Popen[str], reader: threading.Thread) -> None:
     """Close its input, then wait a moment, then end it."""
     if process.stdin is not None:
         with suppress(OSError):
@@ -124,8 +135,15 @@ def _end(process: subprocess.Popen[str]) -> None:
     try:
         process.wait(timeout=2)
     except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+        _kill(process)
+    reader.join(timeout=2)
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    """End the program with all that it started: it leads a session of its own."""
+    with suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def load(name: str, settings: Settings) -> ProgramModel:
@@ -157,7 +175,7 @@ def _fingerprint(name: str, command: Sequence[str], version: str | float | None)
     if version is not None:
         return f"exec/{name}@{version}"
     digest = hashlib.sha256(name.encode())
-    for part in command[1:]:
-        if Path(part).is_file():
-            digest.update(Path(part).read_bytes())
+    script = next((Path(part) for part in command[1:] if Path(part).is_file()), None)
+    if script is not None:
+        digest.update(script.read_bytes())
     return f"volatile:exec/{name}:{digest.hexdigest()[:16]}"

@@ -35,7 +35,7 @@ def render(report: Summary | Comparison, console: Console) -> None:
 def table(sheet: Sheet, console: Console) -> Table:
     """The sheet as a table: each cell on one line if that fits, else stacked, else closer together."""
     unbound = console.options.update(width=WIDEST)
-    for stack, gap in ((False, 1), (True, 1)):
+    for stack, gap in ((False, 1), (False, 0), (True, 1)):
         made = _build(sheet, stack=stack, gap=gap)
         if Measurement.get(console, unbound, made).maximum <= console.width:
             return made

@@ -12,8 +12,10 @@ from reports.statistics.adjustment import holm
 
 ALPHA: Final = 0.05
 
-EXACT_LIMIT: Final = 1_000_000
-"""Up to so many ways of dealing out the values are counted exactly; three groups of five have 756,756."""
+EXACT_WAYS: Final = 1_000_000
+EXACT_STATES: Final = 4_000_000
+"""The permutation distribution is counted out while the ways of dealing out the values, or the states that
+the count passes through, are no more than this: three groups of five have 756,756 ways."""
 
 NAME: Final = "Kruskal-Wallis"
 
@@ -59,7 +61,7 @@ def kruskal_wallis(groups: Values) -> Test:
     """Whether some group tends to larger values than another.
 
     The p-value is exact, from every way of dealing the observed values (ties and all) out to groups of
-    these sizes, while there are at most a million; else from the chi-square distribution with k - 1
+    these sizes, while these are few enough to count; else from the chi-square distribution with k - 1
     degrees of freedom. H is corrected for ties. No result is ever NaN: where there is nothing to test, `p`
     is `None` (or 1, if all values are equal) and a note says why.
 
@@ -171,7 +173,8 @@ def _exact(ranks: _Ranks) -> tuple[float, float] | None:
     sizes = [len(group) for group in ranks.doubled]
     ways = factorial(ranks.n) // prod(map(factorial, sizes))
     base = [*(size + 1 for size in sizes), *(2 * ranks.n * size + 1 for size in sizes)]
-    if ways > EXACT_LIMIT or prod(base) >= 2**62:
+    passed = prod((size + 1) * ranks.n * size for size in sizes[:-1])
+    if (ways > EXACT_WAYS and passed > EXACT_STATES) or ways >= 2**53 or prod(base) >= 2**62:
         return None
     weights = np.cumprod([1, *base[:-1]])
     states = np.zeros((1, len(base)), dtype=np.int64)

@@ -89,6 +89,13 @@ def test_a_run_without_verdicts_is_left_out_of_the_paired_tests_and_said():
     assert any("no table of verdicts" in note for note in found.notes)
 
 
+def test_a_model_that_was_never_judged_leaves_the_others_their_test():
+    dead = run("b", {"dead": ("3", 0.1)})
+    silent = dataclasses.replace(dead, flips=())
+    found = compare([run("a", MODELS), silent])
+    assert [each.model for each in found.paired[0].standings] == ["spe", "vanilla"]
+
+
 def test_different_corpora_are_said():
     found = compare([run("a", MODELS), run("b", {"m": ("3", 0.1)}, corpus="package:x")])
     assert any("package:x, stdlib" in note for note in found.notes)

@@ -44,7 +44,9 @@ def small():
             after={"reorder": [BAD, GOOD], "reorder-breaking": [BAD, BAD], "identity": [GOOD]},
         ),
         audited("m", sample("b"), after={"reorder": [GOOD, GOOD], "rename": [HALF], "identity": [GOOD]}),
-        audited("m", sample("c"), after={"identity": [GOOD]}, missing={"reorder": ("no other legal order", 2)}),
+        audited(
+            "m", sample("c"), after={"identity": [GOOD]}, missing={"reorder": ("no other legal order", 2)}
+        ),
         audited("m", sample("d"), before=None, after={"reorder": [GOOD]}),
         skipped={"no label": 7},
     ).models[0]

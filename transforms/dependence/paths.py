@@ -39,7 +39,9 @@ def program_dependence(data: Sequence[int], control: Sequence[int]) -> tuple[int
     return tuple(one | other for one, other in zip(data, control, strict=True))
 
 
-def interpretation_graph(flow: Sequence[Sequence[int]], effects: Sequence[Effects]) -> InterpretationGraph:
+def interpretation_graph(
+    flow: Sequence[Sequence[int]], effects: Sequence[Effects], *, most: int = PATHS
+) -> InterpretationGraph:
     """The PIG of a control-flow graph whose line 0 is the entry.
 
     `flow[i]` are the lines that may run after i; -1 is the exit. Every path from entry to exit is followed,
@@ -52,7 +54,7 @@ def interpretation_graph(flow: Sequence[Sequence[int]], effects: Sequence[Effect
         for line in path:
             found.update((last_write[name], line) for name in effects[line].reads if name in last_write)
             last_write.update(dict.fromkeys(effects[line].writes, line))
-        if number == PATHS:
+        if number == most:
             return InterpretationGraph(frozenset(found), number, complete=False)
     return InterpretationGraph(frozenset(found), number, complete=True)
 

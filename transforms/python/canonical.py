@@ -160,4 +160,3 @@ def _line_offsets(program: Program, scopes: Scopes) -> list[int]:
 
 def _digest(*parts: object) -> str:
     return hashlib.blake2b(repr(parts).encode(), digest_size=12).hexdigest()
-

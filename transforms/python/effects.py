@@ -17,7 +17,6 @@ from transforms.dependence.effects import (
     BARRIER,
     OBSERVES,
     RAISES,
-    Effects,
 )
 from transforms.python.facts import Facts, FunctionNode, free_names, settle_ownership
 from transforms.python.knowledge import (
@@ -60,10 +59,6 @@ class Reading:
         counts them as written."""
         self.flags = 0
         self.shadow: frozenset[str] = frozenset()
-
-    def effects(self) -> Effects:
-        """What was collected so far."""
-        return Effects(frozenset(self.reads), frozenset(self.writes), self.flags)
 
     # ── names ────────────────────────────────────────────────────────────────────────────────────────
 

@@ -36,6 +36,8 @@ class Facts:
     owned: frozenset[str] = frozenset()
     """Locals that only ever hold a container made here which nothing else can reach."""
     has_try: bool = False
+    prefix: str = ""
+    """Put before names in effects, so that equal names of different functions stay apart."""
     bound_under: dict[int, frozenset[str]] = field(default_factory=dict)
     """For each loop node (by `id`), the names bound anywhere under it."""
 
@@ -93,7 +95,13 @@ def gather(function: FunctionNode) -> Facts:
                 fragile.add(name)
             case ast.Try() | ast.TryStar():
                 facts.has_try = True
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.ClassDef() | ast.GeneratorExp():
+            case (
+                ast.FunctionDef()
+                | ast.AsyncFunctionDef()
+                | ast.Lambda()
+                | ast.ClassDef()
+                | ast.GeneratorExp()
+            ):
                 seen_inside.update(free_names(node))
             case _:
                 pass
@@ -231,7 +239,7 @@ def stored(node: ast.AST) -> Iterator[str]:
 
 
 def settle_ownership(function: FunctionNode, facts: Facts) -> frozenset[str]:
-    """Locals that only ever hold containers made here (displays, comprehensions, empty calls) and never escape.
+    """Locals that only ever hold containers made here (displays, empty calls) and that never escape.
 
     A use that cannot leak the container: a method of `OWNED_USES`, subscription, `len`, membership,
     iteration, truth, `return`. Any other use of the name disqualifies it.

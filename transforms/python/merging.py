@@ -141,7 +141,7 @@ def _compiles(tree: ast.Module) -> bool:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             compile(tree, "<unit>", "exec", dont_inherit=True)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError):
         return False
     return True
 

@@ -116,13 +116,13 @@ class Parameters:
             case ast.Call(func=func) if func is node:
                 return not parent.keywords
             case ast.Call(func=func, args=arguments) if node in arguments:
-                return _POSITIONAL_CALLERS.get(ast.unparse(func)) == arguments.index(node)
+                return _POSITIONAL_CALLERS.get(_dotted(func)) == arguments.index(node)
             case ast.keyword(arg="key"):
                 call = self._parent(parent)
                 if not isinstance(call, ast.Call):
                     return False
                 method = isinstance(call.func, ast.Attribute) and call.func.attr == "sort"
-                return method or ast.unparse(call.func) in _KEY_CALLERS
+                return method or _dotted(call.func) in _KEY_CALLERS
             case _:
                 return False
 
@@ -157,4 +157,13 @@ def _blind(decorator: ast.expr) -> bool:
     callee = decorator.func if isinstance(decorator, ast.Call) else decorator
     if isinstance(callee, ast.Attribute) and callee.attr in {"setter", "getter", "deleter"}:
         return True
-    return ast.unparse(callee) in _BLIND_DECORATORS
+    return _dotted(callee) in _BLIND_DECORATORS
+
+
+def _dotted(node: ast.expr) -> str:
+    """`a.b.c` for a name with attributes, empty for any other expression."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""

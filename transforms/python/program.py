@@ -9,7 +9,7 @@ all lines of the function (what the networks' symmetry mask is made from).
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from random import Random
 from typing import Literal, TypeAlias
 
@@ -75,10 +75,10 @@ class Block:
 class Program:
     """A parsed function with its dependences. Compare programs by their lines and graph."""
 
-    def __init__(self, source: str, root: Block, rows: "Sequence[_Row]", graph: Graph) -> None:
+    def __init__(self, source: str, root: Block, rows: "Sequence[_Row]", dependence: Dependence) -> None:
         self.source = source
         self.root = root
-        self.graph = graph
+        self.dependence = dependence
         self._rows = rows
 
     @cached_property
@@ -91,6 +91,38 @@ class Program:
         """Of each line its node and, where it is a clause of that, which (`else`, `except`, …)."""
         return [(row.node, row.clause) for row in self._rows]
 
+    @property
+    def parents(self) -> Sequence[int]:
+        """Of each line the line it hangs under, -1 for the first."""
+        return [row.parent for row in self._rows]
+
+    @property
+    def effects(self) -> Sequence[Effects]:
+        """Of each line what it touches by itself."""
+        return [row.effects for row in self._rows]
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The dependences between lines."""
+        return self.dependences()
+
+    def dependences(self) -> Graph:
+        """The dependences between lines, in agreement with those between the statements of each block.
+
+        Two lines of different statements of a block can depend on each other only if the statements do,
+        so that every legal order of the statements keeps every edge.
+        """
+        if self.dependence == "paper":
+            between = reaching_reads(self.effects, kills=[row.certain for row in self._rows])
+        else:
+            between = conflicts(self.effects)
+        found = [0] * len(self._rows)
+        _gate(self.root, 0, between, found)
+        for line, parent in enumerate(self.parents):
+            if parent >= 0:
+                found[line] |= 1 << parent
+        return Graph(tuple(found))
+
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """Every block, in the order of the text, outer before inner."""
@@ -101,8 +133,11 @@ class Program:
         return tuple(_emit(self.root, lambda block: orders.sample(block.predecessors, rng)))
 
 
+@lru_cache(maxsize=4)
 def analyse(source: str, *, dependence: Dependence = "full") -> Program:
     """The program of one function (or of a short module, whose own statements then keep their order).
+
+    The last few are remembered, since a transform proposes and applies to one source many times.
 
     Raises:
         SourceError: the text is not Python, or nested too deeply to be read.
@@ -120,7 +155,7 @@ def analyse(source: str, *, dependence: Dependence = "full") -> Program:
         raise SourceError(f"not valid Python: {error}") from error
     except (RecursionError, MemoryError) as error:
         raise SourceError("not readable: nested too deeply") from error
-    return Program(source, root, builder.rows, builder.graph(root))
+    return Program(source, root, builder.rows, dependence)
 
 
 @dataclass(slots=True)
@@ -196,6 +231,7 @@ class _Builder:
 
     def _function_body(self, node: FunctionNode, line: int, *, depth: int) -> Block:
         facts = gather(node)
+        facts.prefix = f"{line}." if line else ""
         settle_types(node, facts)
         known = facts.parameters - facts.fragile
         scope = _Scope(facts=facts, depth=depth, parent=line, definite=known, maybe=facts.parameters)
@@ -412,9 +448,14 @@ class _Builder:
         return Reading(scope.facts, scope.definite, scope.maybe)
 
     def _effects(self, reading: Reading) -> Effects:
+        reads, writes, flags = reading.reads, reading.writes, reading.flags
         if self._paper:
-            return Effects(frozenset(reading.reads), frozenset(reading.writes | reading.touched), 0)
-        return reading.effects()
+            writes, flags = writes | reading.touched, 0
+        prefix = reading.facts.prefix
+        if prefix:
+            reads = {prefix + name for name in reads}
+            writes = {prefix + name for name in writes}
+        return Effects(frozenset(reads), frozenset(writes), flags)
 
     def _line(
         self,
@@ -428,24 +469,6 @@ class _Builder:
     ) -> int:
         self.rows.append(_Row(node, clause, depth, parent, effects, certain))
         return len(self.rows) - 1
-
-    def graph(self, root: Block) -> Graph:
-        """The dependences between lines, in agreement with those between the statements of each block.
-
-        Two lines of different statements of a block can depend on each other only if the statements do,
-        so that every legal order of the statements keeps every edge.
-        """
-        effects = [row.effects for row in self.rows]
-        if self._paper:
-            between = reaching_reads(effects, kills=[row.certain for row in self.rows])
-        else:
-            between = conflicts(effects)
-        found = [0] * len(self.rows)
-        _gate(root, 0, between, found)
-        for line, row in enumerate(self.rows):
-            if row.parent >= 0:
-                found[line] |= 1 << row.parent
-        return Graph(tuple(found))
 
 
 _COMPOUND = (

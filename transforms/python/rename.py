@@ -12,8 +12,9 @@ chooses, attributes and class-level names, globals and `nonlocal`s of the text a
 may be kept as text, and names in type comments. A function that can look at its own names (`locals()`,
 `eval`, frames) is refused as a whole.
 
-What is not promised: the text of an UnboundLocalError or NameError, `co_varnames`, `co_freevars`, the
-order of `__closure__`, and whatever a callee reads from its caller's frame.
+What is not promised: the text of an UnboundLocalError or NameError, the source lines of a traceback,
+`co_varnames`, `co_freevars`, the order of `__closure__`, and whatever a callee reads from its caller's
+frame; with parameters also signatures, `__annotations__`, and the text of a TypeError for wrong arguments.
 """
 
 import ast
@@ -164,6 +165,8 @@ class Guard:
     def obstacle(self, binding: Binding) -> str | None:
         """A short reason to count, `None` for a variable that may be renamed."""
         name = binding.name
+        if binding.view not in _MOVABLE_VIEWS:
+            return "not a variable of the function"
         if name.startswith("__"):
             return "mangled or special name"
         if not name.strip("_"):
@@ -228,14 +231,13 @@ def _captured(
         here = start
         while here != binding.scope:
             scope = scopes.scopes[here]
-            other = declared.get((here, name))
-            if other == binding.number and binding.scope == OUTER:
-                break
-            sees = scope.kind != "class" or here == start or scopes.scopes[start].kind == "type parameters"
-            if other is None and sees:
-                other = owned.get((here, name))
-            if other is not None and other != binding.number:
+            claims = {declared.get((here, name), binding.number)}
+            if scope.kind != "class" or here == start or scopes.scopes[start].kind == "type parameters":
+                claims.add(owned.get((here, name), binding.number))
+            if claims != {binding.number}:
                 return True
+            if binding.scope == OUTER and (here, name) in declared:
+                break  # `global` leads outside at once
             here = scope.parent
     return False
 

@@ -30,9 +30,9 @@ View: TypeAlias = Literal[
     "outer", "attribute", "function", "class", "import", "type parameter", "parameter", "import alias",
     "except", "capture", "comprehension", "walrus", "local",
 ]  # fmt: skip
-"""What a name is. `outer`: bound outside of the function; `attribute`: bound in a class body; `import`:
-bound by an import that does not choose the name; `local`: bound by assignment, `for` or `with`. A name
-that is bound in several ways has the view that comes first here."""
+"""What a name is. `outer`: bound outside of the function; `attribute`: bound in a class body; `class`: a
+class or type alias; `import`: bound by an import that does not choose the name; `local`: bound by
+assignment, `for` or `with`. A name that is bound in several ways has the view that comes first here."""
 
 Use: TypeAlias = Literal["read", "write", "delete", "declare"]
 """`declare`: named by `global` or `nonlocal`."""
@@ -291,7 +291,8 @@ class _Walk:
 
     def type_alias(self, node: ast.AST) -> None:
         outside = self.scope
-        self.visit(node.name)  # type: ignore[attr-defined]
+        name: ast.Name = node.name  # type: ignore[attr-defined]
+        self.note(name.id, self.start(name), "write", "class")
         self.type_parameters(node, node.type_params)  # type: ignore[attr-defined]
         self.annotation(node.value)  # type: ignore[attr-defined]
         self.scope = outside

@@ -129,7 +129,9 @@ def test_difference_lies_in_its_interval(b, c, both, neither):
 
 def test_best_models_are_those_that_cannot_be_told_from_the_best():
     paired = compare_paired(
-        "violated", "lower", {"spe": [False] * 30, "symc": [False] * 30, "vanilla": [True] * 12 + [False] * 18}
+        "violated",
+        "lower",
+        {"spe": [False] * 30, "symc": [False] * 30, "vanilla": [True] * 12 + [False] * 18},
     )
     assert [standing.model for standing in paired.standings if standing.best] == ["spe", "symc"]
     assert paired.standings[2].changed.count == 12

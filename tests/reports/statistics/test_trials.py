@@ -1,7 +1,7 @@
 """Kruskal-Wallis and Conover."""
 
 import math
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import pytest
 from hypothesis import given, settings
@@ -21,7 +21,7 @@ def brute_force(groups):
     observed = stats.kruskal(*groups).statistic
     values = []
     for order in sorted(set(permutations(flat))):
-        dealt = [order[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+        dealt = [order[a:b] for a, b in pairwise(edges)]
         values.append(stats.kruskal(*dealt).statistic >= observed - 1e-9)
     return sum(values) / len(values)
 
@@ -58,7 +58,9 @@ def test_exact_p_with_ties_equals_every_permutation_written_out(groups):
     assert kruskal_wallis(groups).p == pytest.approx(brute_force(groups))
 
 
-@pytest.mark.parametrize(("left", "right"), [([1.0, 4, 5, 7], [2.0, 3, 6, 8, 9, 11]), ([1.0, 2], [0.0, 3, 4])])
+@pytest.mark.parametrize(
+    ("left", "right"), [([1.0, 4, 5, 7], [2.0, 3, 6, 8, 9, 11]), ([1.0, 2], [0.0, 3, 4])]
+)
 def test_two_groups_agree_with_the_exact_mann_whitney_test(left, right):
     exact = stats.mannwhitneyu(left, right, method="exact").pvalue
     assert kruskal_wallis([left, right]).p == pytest.approx(exact)
@@ -106,7 +108,9 @@ def test_one_group_gives_no_p():
 
 def test_conover_agrees_with_the_documented_example_of_scikit_posthocs():
     pairs = conover({"a": [1, 2, 3, 5, 1], "b": [12, 31, 54], "c": [10, 12, 6, 74, 11]})
-    assert [pair.p_adjusted for pair in pairs] == pytest.approx([0.00119517, 0.00278329, 0.18672227], abs=1e-8)
+    assert [pair.p_adjusted for pair in pairs] == pytest.approx(
+        [0.00119517, 0.00278329, 0.18672227], abs=1e-8
+    )
 
 
 def test_conover_agrees_with_scikit_posthocs_on_ties():

@@ -1,0 +1,139 @@
+"""A Python function as the networks take it: token ids by line, and the relations between the lines.
+
+Nothing here depends on where a line stands in the text, except the order of the lines itself: a legal
+reordering of the statements permutes the lines of the result and both axes of its relations, exactly
+(SPE attention, section 4). Whether an input is too long depends on sums over lines only.
+
+Dimension key: T tokens, N lines.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from tokenizers import Tokenizer
+
+from audit.features.words import masked_name, words
+from audit.records import Failed
+from transforms.dependence.layers import longest_paths, symmetry_mask
+from transforms.dependence.paths import common_ancestor_distances
+from transforms.errors import SourceError
+from transforms.python.program import Program, analyse
+
+Relation: TypeAlias = Literal["none", "mask", "distances", "every"]
+"""What a network must know about its lines: nothing, the symmetry mask, or SYMC's distances."""
+
+LINE_TOKENS: Final = 48
+"""A line is cut after so many tokens. The cut is inside the line, so no reordering changes it."""
+TOO_LONG: Final = Failed(reason="input too long")
+UNPARSABLE: Final = Failed(reason="source does not parse")
+OTHER_LANGUAGE: Final = Failed(reason="not Python")
+FARTHEST: Final = 255
+"""Distances beyond are this one."""
+
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoded:
+    """One function."""
+
+    ids: npt.NDArray[np.int32]
+    """(T,) token ids, line after line."""
+    line: npt.NDArray[np.int32]
+    """(T,) the line of each token, counted from 0."""
+    position: npt.NDArray[np.int32]
+    """(T,) the place of each token inside its line, counted from 0."""
+    relation: Bytes
+    """(R, N, N): R = 0 for none, 1 for the mask (0 or 1), 2 for the distances p and n, 3 for every one."""
+
+    @property
+    def lines(self) -> int:
+        """N."""
+        return self.relation.shape[-1]
+
+    def permuted(self, order: Sequence[int]) -> "Encoded":
+        """With its lines in another order: line `order[k]` comes to stand at k."""
+        tokens = [np.flatnonzero(self.line == line) for line in order]
+        chosen = np.concatenate(tokens)
+        return Encoded(
+            ids=self.ids[chosen],
+            line=np.repeat(np.arange(len(order), dtype=np.int32), [len(one) for one in tokens]),
+            position=self.position[chosen],
+            relation=self.relation[:, order][:, :, order],
+        )
+
+
+class Encoder:
+    """Turns sources into features for one network."""
+
+    def __init__(self, tokenizer: Tokenizer, *, window: int, relation: Relation) -> None:
+        self._tokenizer = tokenizer
+        self._window = window
+        self._relation = relation
+
+    def encode(self, source: str) -> Encoded | Failed:
+        """The features of a source, or why there are none: it does not parse, or is too long."""
+        try:
+            return self.features(analyse(source))
+        except SourceError:
+            return UNPARSABLE
+
+    def features(self, program: Program) -> Encoded | Failed:
+        """As `encode`, of an analysed program."""
+        lines = program.lines
+        if not lines:
+            return UNPARSABLE
+        name = masked_name(lines[0].text)
+        texts = [list(words(line, name)) for line in lines]
+        coded = self._tokenizer.encode_batch(texts, is_pretokenized=True, add_special_tokens=False)
+        ids = [one.ids[:LINE_TOKENS] for one in coded]
+        lengths = [len(one) for one in ids]
+        if sum(lengths) > self._window:
+            return TOO_LONG
+        starts = np.repeat(np.array([0, *accumulate(lengths)][:-1], dtype=np.int32), lengths)
+        return Encoded(
+            ids=np.array([token for one in ids for token in one], dtype=np.int32),
+            line=np.repeat(np.arange(len(ids), dtype=np.int32), lengths),
+            position=np.arange(sum(lengths), dtype=np.int32) - starts,
+            relation=RELATIONS[self._relation](program.graph.predecessors),
+        )
+
+
+def _nothing(predecessors: Sequence[int]) -> Bytes:
+    return np.zeros((0, len(predecessors), len(predecessors)), dtype=np.uint8)
+
+
+def _mask(predecessors: Sequence[int]) -> Bytes:
+    """The symmetry mask of SPE attention, Definition 4.4."""
+    count = len(predecessors)
+    rows = [np.frombuffer(row.to_bytes(count // 8 + 1, "little"), np.uint8) for row in symmetry_mask(predecessors)]
+    return np.unpackbits(np.stack(rows), axis=1, bitorder="little")[None, :, :count]
+
+
+def _distances(predecessors: Sequence[int]) -> Bytes:
+    """SYMC's distances from the common ancestor: p to the row's line, n to the column's line."""
+    found = common_ancestor_distances(predecessors, longest_paths(predecessors))
+    return np.minimum(np.array([found.positive, found.negative]), FARTHEST).astype(np.uint8)
+
+
+def _every(predecessors: Sequence[int]) -> Bytes:
+    return np.concatenate([_mask(predecessors), _distances(predecessors)])
+
+
+RELATIONS: Final[dict[Relation, Callable[[Sequence[int]], Bytes]]] = {
+    "none": _nothing,
+    "mask": _mask,
+    "distances": _distances,
+    "every": _every,
+}
+PLANES: Final[dict[Relation, slice]] = {
+    "none": slice(0, 0),
+    "mask": slice(0, 1),
+    "distances": slice(1, 3),
+    "every": slice(0, 3),
+}
+"""Where each stands in the planes of `every`."""

@@ -1,0 +1,59 @@
+"""A line of Python as words: the unit in which networks read code.
+
+Identifiers fall apart into lower-cased subtokens, so that `read_text` and `readText` are the same two words;
+a string keeps a few of its words, since texts tell what a function is about.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from audit.tasks.function_name import MASK, subtokens
+from transforms.python.program import Line
+
+NAME: Final = "<name>"
+"""Stands for the masked name of the function."""
+STRING: Final = "<str>"
+NUMBER: Final = "<num>"
+DEPTHS: Final = tuple(f"<d{depth}>" for depth in range(7))
+"""The first word of a line: how deeply it is nested; the last one also stands for deeper."""
+STRING_WORDS: Final = 4
+"""How many words of a string are kept."""
+SHORT_NUMBER: Final = 3
+
+_WORDS: Final = re.compile(
+    r"""
+    (?P<string>(?:\b[rbfuRBFU]{1,2})?(?:'''.*?'''|\"\"\".*?\"\"\"|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"))
+  | (?P<number>\d[\w.]*)
+  | (?P<word>\w+)
+  | (?P<operator>\*\*=|//=|>>=|<<=|->|:=|==|!=|<=|>=|\+=|-=|\*=|/=|%=|&=|\|=|\^=|@=|\*\*|//|<<|>>|\.\.\.|\S)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_LETTERS: Final = re.compile(r"[^\W\d_]{2,}")
+_MASKED: Final = re.compile(rf"def ({MASK}(?:_\d+)?)\(")
+
+
+def masked_name(header: str) -> str:
+    """What stands for the name in a function whose header this is; `MASK` where it was not masked."""
+    found = _MASKED.search(header)
+    return found.group(1) if found else MASK
+
+
+def words(line: Line, name: str = MASK) -> Iterator[str]:
+    """The words of a line, its depth first; the identifier `name` is the masked name of the function."""
+    yield DEPTHS[min(line.depth, len(DEPTHS) - 1)]
+    for match in _WORDS.finditer(line.text):
+        text = match.group()
+        match match.lastgroup:
+            case "string":
+                yield STRING
+                yield from (part.lower() for part in _LETTERS.findall(text)[:STRING_WORDS])
+            case "number":
+                yield text if len(text) <= SHORT_NUMBER else NUMBER
+            case "word" if text == name:
+                yield NAME
+            case "word":
+                yield from [part for part in subtokens(text) if not part.isdecimal()] or ["_"]
+            case _:
+                yield text

@@ -1,0 +1,29 @@
+"""Encoded functions as padded tensors."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from audit.features.lines import Encoded
+from audit.nets.trunk import Batch
+
+
+def collate(inputs: Sequence[Encoded]) -> Batch:
+    """Inputs of any lengths, padded to the longest."""
+    tokens = max(len(one.ids) for one in inputs)
+    lines = max(one.lines for one in inputs)
+    ids, line, position = (np.zeros((len(inputs), tokens), dtype=np.int64) for _ in range(3))
+    relation = np.zeros((len(inputs), len(inputs[0].relation), lines, lines), dtype=np.uint8)
+    for row, one in enumerate(inputs):
+        count = len(one.ids)
+        ids[row, :count] = one.ids
+        line[row, :count] = one.line
+        position[row, :count] = one.position
+        relation[row, :, : one.lines, : one.lines] = one.relation
+    return Batch(
+        ids=torch.from_numpy(ids),
+        line=torch.from_numpy(line),
+        position=torch.from_numpy(position),
+        relation=torch.from_numpy(relation),
+    )

@@ -1,0 +1,182 @@
+"""What the naming networks share: everything but positions and attention.
+
+Pre-norm transformer blocks (Vaswani et al. 2017; Xiong et al. 2020), pooling over the tokens, and the
+two-layer head of SPE attention, section 5.2. A network file adds its attention and its positions.
+
+Two things are not in the papers; all networks have them alike, and no order of lines changes them. The rows
+of the last layer are the embeddings of the labels' own tokens, so that what was read can be said. And every
+token votes for the label that it is (after the copying of See et al. 2017): a label's logit gains
+c · log(1 + Σ softplus(w · x_t + b)) over its occurrences. Mean pooling alone dilutes one word among a hundred.
+
+Dimension key: B batch, T tokens, N lines, D width, H heads, K labels, V vocabulary.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+Pooling: TypeAlias = Literal["mean", "max"]
+
+Relation: TypeAlias = Tensor | tuple[Tensor, Tensor]
+"""What an attention wants to know about pairs of tokens; only the network that made it looks inside."""
+
+PAD: Final = 0
+"""The id of padding."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """The sizes of a network."""
+
+    vocabulary: int
+    labels: int
+    width: int = 128
+    layers: int = 3
+    heads: int = 4
+    window: int = 256
+    """Most tokens of an input; the vanilla network has so many positions."""
+    line: int = 48
+    """Most tokens of a line; the other networks have so many positions."""
+    pooling: Pooling = "mean"
+    dropout: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Padded inputs."""
+
+    ids: Tensor
+    """(B, T) token ids, 0 for padding."""
+    line: Tensor
+    """(B, T) line of each token, 0 for padding."""
+    position: Tensor
+    """(B, T) place inside the line, 0 for padding."""
+    relation: Tensor
+    """(B, R, N, N) relations between lines as small integers; R is 0, 1 or 2."""
+
+    @property
+    def real(self) -> Tensor:
+        """(B, T) true where there is a token."""
+        return self.ids != PAD
+
+    def to(self, device: str) -> "Batch":
+        """On another device."""
+        return Batch(
+            ids=self.ids.to(device),
+            line=self.line.to(device),
+            position=self.position.to(device),
+            relation=self.relation.to(device),
+        )
+
+    def between_tokens(self, number: int) -> Tensor:
+        """(B, T, T) one relation between lines, looked up for all pairs of tokens."""
+        lines = self.relation.shape[-1]
+        pairs = self.line[:, :, None] * lines + self.line[:, None, :]
+        flat = self.relation[:, number].flatten(1)
+        return flat.gather(1, pairs.flatten(1)).view_as(pairs)
+
+
+class Projections(nn.Module):
+    """The queries, keys and values of multi-head attention, and its way out."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.inward = nn.Linear(width, 3 * width)
+        self.outward = nn.Linear(width, width)
+
+    def split(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """(B, T, D) to queries, keys and values, each (B, H, T, D / H)."""
+        batch, tokens, width = x.shape
+        parts = self.inward(x).view(batch, tokens, 3, self.heads, width // self.heads)
+        query, key, value = parts.permute(2, 0, 3, 1, 4)
+        return query, key, value
+
+    def join(self, heads: Tensor) -> Tensor:
+        """(B, H, T, D / H) to (B, T, D)."""
+        joined: Tensor = self.outward(heads.transpose(1, 2).flatten(2))
+        return joined
+
+
+class Block(nn.Module):
+    """x + attention(norm(x)), then x + feed-forward(norm(x)); the inner width is 4 D."""
+
+    def __init__(self, width: int, attention: nn.Module, dropout: float) -> None:
+        super().__init__()
+        self.before_attention = nn.LayerNorm(width)
+        self.attention = attention
+        self.before_feed = nn.LayerNorm(width)
+        self.feed = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, relation: Relation) -> Tensor:
+        """(B, T, D) and what the attention wants to know, to (B, T, D)."""
+        x = x + self.dropout(self.attention(self.before_attention(x), relation))
+        fed: Tensor = x + self.dropout(self.feed(self.before_feed(x)))
+        return fed
+
+
+class Trunk(nn.Module):
+    """Embedded tokens to the logits of labels."""
+
+    label_tokens: Tensor
+    """(K,) the token that each label is."""
+
+    def __init__(self, shape: Shape, attention: Callable[[], nn.Module]) -> None:
+        super().__init__()
+        self.pooling = shape.pooling
+        self.tokens = nn.Embedding(shape.vocabulary, shape.width)
+        self.blocks = nn.ModuleList(Block(shape.width, attention(), shape.dropout) for _ in range(shape.layers))
+        self.norm = nn.LayerNorm(shape.width)
+        self.mix = nn.Linear(shape.width, shape.width)
+        self.label_bias = nn.Parameter(torch.zeros(shape.labels))
+        self.vote = nn.Linear(shape.width, 1)
+        self.vote_weight = nn.Parameter(torch.ones(()))
+        self.dropout = nn.Dropout(shape.dropout)
+        self.register_buffer("label_tokens", torch.zeros(shape.labels, dtype=torch.long))
+        self.bag = False
+        """Skip the blocks: what is left is a bag of tokens, which warms the embeddings and the head up."""
+
+    def forward(self, batch: Batch, positions: Tensor, relation: Relation) -> Tensor:
+        """(B, T, D) embedded positions and the attention's relation, to (B, K)."""
+        x = self._drop_tokens(self.tokens(batch.ids) + positions)
+        for block in () if self.bag else self.blocks:
+            x = block(x, relation)
+        x = self.norm(x)
+        mixed = F.gelu(self.mix(self.dropout(self._pool(x, batch.real))))
+        said = F.linear(mixed, self.tokens.weight[self.label_tokens], self.label_bias)
+        return said + self.vote_weight * torch.log1p(self._votes(x, batch))
+
+    def _votes(self, x: Tensor, batch: Batch) -> Tensor:
+        """(B, T, D) to (B, K): how strongly the tokens that are a label ask for it."""
+        strength = F.softplus(self.vote(x).squeeze(-1).to(self.label_bias.dtype)) * batch.real
+        heard = strength.new_zeros(len(x), self.tokens.num_embeddings).scatter_add(1, batch.ids, strength)
+        return heard[:, self.label_tokens]
+
+    def _drop_tokens(self, x: Tensor) -> Tensor:
+        """Whole tokens are left out in training, so that no single word is relied on."""
+        if not self.training or not self.dropout.p:
+            return x
+        return x * (torch.rand(x.shape[:2], device=x.device) > self.dropout.p)[:, :, None]
+
+    def _pool(self, x: Tensor, real: Tensor) -> Tensor:
+        """(B, T, D) over the real tokens to (B, D)."""
+        if self.pooling == "max":
+            return x.masked_fill(~real[:, :, None], -torch.inf).amax(1)
+        weight = real.to(x.dtype)
+        return torch.einsum("btd,bt->bd", x, weight) / weight.sum(1, keepdim=True)
+
+
+def padding_bias(real: Tensor, dtype: torch.dtype) -> Tensor:
+    """(B, T) to (B, 1, 1, T): 0 for tokens, minus infinity for padding, to be added to scores."""
+    return torch.zeros_like(real, dtype=dtype).masked_fill(~real, -torch.inf)[:, None, None, :]
+
+
+def score_type(weight: Tensor) -> torch.dtype:
+    """The number type of attention scores: that of the weights, or autocast's where it is on."""
+    kind = weight.device.type
+    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weight.dtype

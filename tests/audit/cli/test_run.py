@@ -1,0 +1,249 @@
+"""`codeaudit run` from end to end, with the shipped fakes."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from audit.cli.main import main
+from audit.tables import read_rows
+from tests.support.data import data_set
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+
+
+def run(*words: str) -> int:
+    return main(["run", "--workers", "1", *words])
+
+
+def summary(folder: str = "out") -> dict[str, dict[str, object]]:
+    found = json.loads(Path(folder, "summary.json").read_text(encoding="utf-8"))
+    return {model["model"]: model for model in found["models"]}
+
+
+def manifest(folder: str = "out") -> dict[str, object]:
+    found = json.loads(Path(folder, "manifest.json").read_text(encoding="utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+def test_a_run_writes_its_folder_and_prints_its_table(
+    sources: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("--model", "fake/hash", "--corpus", str(sources), "--out", "out") == 0
+    assert sorted(path.name for path in Path("out").iterdir()) == [
+        "manifest.json",
+        "suite.parquet",
+        "summary.json",
+        "verdicts.parquet",
+    ]
+    printed = capsys.readouterr()
+    assert "fake/hash" in printed.out
+    assert "run folder: out" in printed.err
+    assert "4 of 4 functions" in printed.err
+    assert max(len(line) for line in printed.out.splitlines()) <= 80
+
+
+def test_the_fakes_show_both_ends_of_the_scale(sources: Path) -> None:
+    words = ["--model", "fake/hash", "--model", "fake/constant", "--corpus", str(sources), "--out", "out"]
+    assert run(*words) == 0
+    found = summary()
+    for name, rate in (("fake/hash", 1.0), ("fake/constant", 0.0)):
+        for measure in ("violations", "sensitivity"):
+            measured = found[name][measure]
+            assert isinstance(measured, dict)
+            assert measured["total"] > 0
+            assert measured["rate"] == rate
+        floor = found[name]["noise_floor"]
+        assert isinstance(floor, dict)
+        assert (floor["count"], floor["total"]) == (0, 4)
+
+
+def test_json_on_stdout_is_the_summary(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--format", "json") == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(
+        Path("out/summary.json").read_text(encoding="utf-8")
+    )
+
+
+def test_markdown_on_stdout(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--format", "markdown") == 0
+    assert "| fake/hash |" in capsys.readouterr().out
+
+
+def test_the_default_folder_is_named_by_time_and_task(sources: Path) -> None:
+    assert run("--model", "fake/hash", "--corpus", str(sources)) == 0
+    (folder,) = Path("codeaudit-runs").iterdir()
+    assert folder.name.endswith("-function-name")
+
+
+def test_the_same_command_gives_the_same_results(sources: Path) -> None:
+    words = ["--model", "fake/length", "--corpus", str(sources)]
+    assert run(*words, "--out", "one") == 0
+    assert run(*words, "--out", "two", "--batch-size", "3", "--workers", "2") == 0
+    for name in ("summary.json", "suite.parquet", "verdicts.parquet"):
+        assert Path("one", name).read_bytes() == Path("two", name).read_bytes()
+
+
+def test_another_seed_makes_other_variants(sources: Path) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--transform", "rename", "--no-controls"]
+    assert run(*words, "--out", "one") == 0
+    assert run(*words, "--out", "two", "--seed", "1") == 0
+    one, two = (
+        {row["perturbed"] for row in read_rows(Path(name, "suite.parquet"))} for name in ("one", "two")
+    )
+    assert one != two
+
+
+def test_the_identity_is_always_there_and_controls_can_be_left_out(sources: Path) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--transform", "rename"]
+    assert run(*words, "--no-controls", "--variants", "2") == 0
+    rows = list(read_rows(Path("out/suite.parquet")))
+    assert {row["transform"] for row in rows} == {"identity", "rename"}
+    assert {row["variant"] for row in rows} == {0, 1}
+    assert manifest()["transforms"] == ["identity", "rename"]
+
+
+def test_the_identity_alone_can_be_audited(sources: Path) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--transform", "identity", "--no-controls"]
+    assert run(*words, "--out", "out") == 0
+    violations = summary()["fake/hash"]["violations"]
+    assert isinstance(violations, dict)
+    assert violations["total"] == 0
+    assert violations["rate"] is None
+
+
+def test_trials_repeat_with_the_next_seeds(sources: Path) -> None:
+    words = ["--model", "fake/length", "--corpus", str(sources), "--limit", "3"]
+    assert run(*words, "--out", "both", "--seed", "4", "--trials", "2") == 0
+    assert run(*words, "--out", "second", "--seed", "5") == 0
+    trials = summary("both")["fake/length"]["trials"]
+    (alone,) = summary("second")["fake/length"]["trials"]
+    assert isinstance(trials, list)
+    assert [trial["seed"] for trial in trials] == [4, 5]
+    assert trials[1]["score"] == alone["score"]
+    assert trials[1]["violations"]["count"] == alone["violations"]["count"]
+    both = [row for row in read_rows(Path("both/suite.parquet")) if row["seed"] == 5]
+    assert both == list(read_rows(Path("second/suite.parquet")))
+
+
+def test_a_frozen_suite_meets_another_model_unchanged(
+    sources: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("--model", "fake/hash", "--corpus", str(sources), "--out", "one") == 0
+    words = ["--model", "fake/constant", "--suite", "one/suite.parquet", "--limit", "1", "--out", "two"]
+    assert run(*words) == 0
+    assert "--limit: no effect with --suite" in capsys.readouterr().err
+    assert Path("one/suite.parquet").read_bytes() == Path("two/suite.parquet").read_bytes()
+    assert run("--model", "fake/hash", "--suite", "one/suite.parquet", "--out", "three") == 0
+    assert Path("one/verdicts.parquet").read_bytes() == Path("three/verdicts.parquet").read_bytes()
+
+
+def test_the_manifest_repeats_the_run(sources: Path) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--variants", "3", "--seed", "9"]
+    assert run(*words, "--out", "one", "--transform", "rename,reorder", "--no-controls") == 0
+    assert main(["run", "--config", "one/manifest.json", "--out", "two"]) == 0
+    for name in ("summary.json", "suite.parquet", "verdicts.parquet"):
+        assert Path("one", name).read_bytes() == Path("two", name).read_bytes()
+
+
+def test_the_manifest_says_what_was_run(sources: Path) -> None:
+    assert run("--model", "fake/hash", "--corpus", str(sources), "--out", "out") == 0
+    told = manifest()
+    assert told["schema"] == 1
+    assert told["state"] == "finished"
+    assert told["task"] == "function-name"
+    assert told["models"] == [
+        {"name": "fake/hash", "fingerprint": "fake/hash", "parameters": 0, "noise": 0.0}
+    ]
+    corpus = told["corpus"]
+    assert isinstance(corpus, dict)
+    assert len(corpus["hash"]) == 64
+    assert corpus["skipped"] == {"dunder name": 1, "function under 3 lines": 1, "stub": 1}
+
+
+def test_answers_come_from_the_cache_but_for_the_noise_floor(
+    sources: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out"]
+    assert run(*words) == 0
+    asked = _asked(capsys.readouterr().err)
+    assert run(*words) == 0
+    again = capsys.readouterr().err
+    assert _asked(again) == 4
+    assert f"{asked - 4} from the cache" in again
+
+
+def _asked(told: str) -> int:
+    (line,) = [line for line in told.splitlines() if " answers in " in line]
+    return int(line.split()[2])
+
+
+def test_a_cache_that_cannot_be_used_is_replaced_by_one_in_the_run_folder(
+    sources: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("file").write_text("x", encoding="utf-8")
+    monkeypatch.delenv("CODEAUDIT_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(Path("file").resolve()))
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out"]
+    assert run(*words) == 0
+    assert "answers are kept in the run folder" in capsys.readouterr().err
+    assert Path("out/answers.sqlite").exists()
+    assert run(*words, "--cache", "file/deeper") == 3
+
+
+def test_the_wrapper_makes_any_model_invariant(sources: Path) -> None:
+    assert run("--model", "fake/hash", "--wrap", "canonical", "--corpus", str(sources), "--out", "out") == 0
+    violations = summary()["canonical/fake/hash"]["violations"]
+    assert isinstance(violations, dict)
+    assert violations["total"] > 0
+    assert violations["count"] == 0
+
+
+def test_a_callable_and_a_program_run_too(sources: Path) -> None:
+    Path("mine.py").write_text("def f(queries): return ['get_value' for q in queries]\n", encoding="utf-8")
+    assert run("--model", "py/mine:f", "--corpus", str(sources), "--out", "out") == 0
+    violations = summary()["py/mine:f"]["violations"]
+    assert isinstance(violations, dict)
+    assert violations["rate"] == 0.0
+
+
+def test_compare_reads_runs_back(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("hash", "constant"):
+        words = ["--model", f"fake/{name}", "--corpus", str(sources), "--out", name, "--trials", "2"]
+        assert run(*words) == 0
+    capsys.readouterr()
+    assert main(["compare", "hash", "constant", "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {standing["model"] for standing in told["paired"][0]["standings"]} == {
+        "fake/hash",
+        "fake/constant",
+    }
+    assert main(["compare", "hash", "constant"]) == 0
+
+
+def test_list_shows_every_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    for kind, expected in (
+        ("models", "fake/hash"),
+        ("tasks", "function-name"),
+        ("transforms", "reorder"),
+        ("corpora", "stdlib"),
+    ):
+        assert main(["list", kind]) == 0
+        short = capsys.readouterr().out
+        assert expected in short.splitlines()
+        assert main(["list", kind, "--verbose"]) == 0
+        assert len(capsys.readouterr().out) > len(short)
+
+
+def test_real_functions_from_a_real_table(capsys: pytest.CaptureFixture[str]) -> None:
+    corpus = f"{data_set('python_functions.jsonl.gz')}:test"
+    words = ["--model", "fake/hash", "--corpus", corpus, "--limit", "20", "--variants", "1", "--out", "out"]
+    assert run(*words) == 0
+    assert "20 of 9,645 functions" in capsys.readouterr().err

@@ -1,0 +1,99 @@
+"""The draw: deterministic, free of order, bounded in memory."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+
+import pytest
+
+from audit.corpora.records import raw_sample
+from audit.corpora.selection import Selection, select
+from transforms.errors import CorpusError
+from transforms.records import Sample
+
+
+@dataclass
+class Listed:
+    """A corpus from a list."""
+
+    samples: Sequence[Sample]
+    spec: str = "listed"
+
+    def read(self, skipped: Counter[str]) -> Iterator[Sample]:
+        skipped["syntax error"] += 1
+        yield from self.samples
+
+
+def function(number: int, *, doc: str = "") -> Sample:
+    source = f"def f{number}(x):\n{doc}    y = x + {number}\n    return y"
+    return raw_sample(source, language="python", label=None, path=f"{number}.py", line=number + 1)
+
+
+def keep(sample: Sample) -> Sample:
+    return sample
+
+
+def draw(samples: Sequence[Sample], limit: int | None, seed: int = 0) -> Selection:
+    return select(Listed(samples), keep, limit=limit, seeds=[seed])[0]
+
+
+def test_the_draw_does_not_depend_on_order() -> None:
+    samples = [function(number) for number in range(400)]
+    shuffled = samples[:]
+    Random(1).shuffle(shuffled)
+    assert draw(samples, 20) == draw(shuffled, 20)
+
+
+def test_another_seed_draws_other_samples() -> None:
+    samples = [function(number) for number in range(400)]
+    assert draw(samples, 20).hash != draw(samples, 20, seed=1).hash
+
+
+def test_several_seeds_in_one_reading_give_what_each_gives_alone() -> None:
+    samples = [function(number) for number in range(400)]
+    together = select(Listed(samples), keep, limit=20, seeds=[0, 1, 2])
+    assert together == tuple(draw(samples, 20, seed) for seed in (0, 1, 2))
+
+
+def test_a_larger_limit_extends_the_smaller_draw() -> None:
+    samples = [function(number) for number in range(100)]
+    assert draw(samples, 30).samples[:10] == draw(samples, 10).samples
+
+
+def test_no_limit_takes_all() -> None:
+    selection = draw([function(number) for number in range(300)], None)
+    assert len(selection.samples) == selection.available == 300
+
+
+def test_equal_texts_and_texts_that_differ_in_docstrings_only_count_once() -> None:
+    doc = '    """Says something."""\n'
+    samples = [function(1), function(1), function(1, doc=doc), function(2)]
+    selection = draw(samples, None)
+    assert len(selection.samples) == 2
+    assert ("duplicate", 1) in selection.skipped
+
+
+def test_of_equal_texts_the_first_origin_stands() -> None:
+    one = raw_sample("def f(): ...", language="python", label=None, path="b.py", line=1)
+    other = raw_sample("def f(): ...", language="python", label=None, path="a.py", line=9)
+    for samples in ([one, other], [other, one]):
+        assert draw(samples, 1).samples[0].origin.path == "a.py"
+
+
+def test_samples_that_are_no_examples_are_replaced_and_counted() -> None:
+    samples = [function(number) for number in range(1000)]
+
+    def every_tenth(sample: Sample) -> Sample | str:
+        return sample if sample.origin.line % 10 == 1 else "not this one"
+
+    (selection,) = select(Listed(samples), every_tenth, limit=50, seeds=[0])
+    assert len(selection.samples) == 50
+    assert {sample.origin.line % 10 for sample in selection.samples} == {1}
+    assert dict(selection.skipped)["not this one"] > 300
+    assert dict(selection.skipped)["syntax error"] == 1, "a second reading must not count twice"
+
+
+def test_an_empty_corpus_says_what_it_left_out() -> None:
+    with pytest.raises(CorpusError, match=r"no functions in corpus 'listed' \(1 × syntax error\)"):
+        draw([], 10)

@@ -1,0 +1,203 @@
+"""Every form of a corpus, from the SPEC to its samples."""
+
+import csv
+import gzip
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from audit.corpora.specs import corpus
+from tests.support.data import data_set
+from transforms.errors import CorpusError, SourceError
+from transforms.records import Sample
+
+ROWS = [
+    {"name": "one", "source": "def one(x):\n    return 1\n", "split": "train", "file": "a/one.py", "line": 7},
+    {"name": "two", "source": "def two(x):\n    return 2\n", "split": "test", "file": "a/two.py", "line": 9},
+]
+
+
+def read(spec: str) -> tuple[list[Sample], Counter[str]]:
+    skipped: Counter[str] = Counter()
+    return list(corpus(spec).read(skipped)), skipped
+
+
+def test_stdlib_modules() -> None:
+    samples, _ = read("stdlib:json,textwrap")
+    assert {sample.origin.path.partition("/")[0] for sample in samples} == {"json", "textwrap.py"}
+    assert {"dedent", "py_scanstring"} <= {sample.label for sample in samples}
+
+
+def test_the_standard_library_has_thousands_of_functions_and_no_tests() -> None:
+    samples, _ = read("stdlib")
+    assert len(samples) > 5000
+    assert not [
+        sample
+        for sample in samples
+        if {"test", "tests", "site-packages"} & set(sample.origin.path.split("/"))
+    ]
+
+
+def test_an_installed_package_by_import_and_by_distribution_name() -> None:
+    assert any(sample.origin.path == "click/core.py" for sample in read("package:click")[0])
+    assert read("package:safetensors")[0]
+    assert read("package:scikit-posthocs")[0]
+    assert {sample.origin.path for sample in read("package:click.types")[0]} == {"types.py"}
+
+
+def test_a_folder_with_origins_relative_to_it(sources: Path) -> None:
+    (sources / ".hidden").mkdir()
+    (sources / ".hidden" / "bad.py").write_text("def f(:\n", encoding="utf-8")
+    samples, skipped = read(str(sources))
+    assert [sample.origin.path for sample in samples] == ["totals.py", "totals.py", "words.py", "words.py"]
+    assert "syntax error" not in skipped
+
+
+def test_bad_files_in_a_folder_are_counted_and_the_others_read(sources: Path) -> None:
+    (sources / "a.py").write_text("def f(:\n", encoding="utf-8")
+    (sources / "b.py").write_bytes(b"x = '\xff'\n")
+    (sources / "c.py").write_bytes(b"x = 1\0")
+    (sources / "d.py").write_bytes(b"x = 1\n" * 2_000_000)
+    (sources / "e.py").write_text("x = " + "(" * 5000, encoding="utf-8")
+    (sources / "f.py").symlink_to("nowhere.py")
+    samples, skipped = read(str(sources))
+    assert len(samples) == 4
+    assert skipped >= Counter({"syntax error": 1, "not UTF-8": 1, "null bytes": 1, "file over 2 MB": 1})
+    assert skipped["nested too deeply"] == 1
+    assert skipped["unreadable: No such file or directory"] == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"def f(:\n", "syntax error"),
+        (b"x = '\xff'\n", "not UTF-8"),
+        (b"x = 1\0", "null bytes"),
+        (b"x = 1\n" * 2_000_000, "file over 2 MB"),
+        (b"x = " + b"(" * 5000, "nested too deeply"),
+    ],
+)
+def test_the_one_file_that_was_named_must_be_usable(tmp_path: Path, data: bytes, reason: str) -> None:
+    path = tmp_path / "named.py"
+    path.write_bytes(data)
+    with pytest.raises(SourceError, match=rf"cannot use '.*named\.py': {reason}"):
+        read(str(path))
+
+
+def test_json_lines_plain_and_gzipped(tmp_path: Path) -> None:
+    lines = "".join(json.dumps(row) + "\n" for row in ROWS) + "\nnot json\n[1]\n" + '{"source": null}\n'
+    (tmp_path / "t.jsonl").write_text(lines, encoding="utf-8")
+    (tmp_path / "t.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    plain, skipped = read(str(tmp_path / "t.jsonl"))
+    assert [(sample.label, sample.origin.path, sample.origin.line) for sample in plain] == [
+        ("one", "a/one.py", 7),
+        ("two", "a/two.py", 9),
+    ]
+    assert skipped == {"line that is not JSON": 1, "line that is not an object": 1, "row without source": 1}
+    assert read(str(tmp_path / "t.jsonl.gz"))[0] == plain
+
+
+def test_csv_plain_and_gzipped(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, ["func_name", "code"])
+        writer.writeheader()
+        writer.writerows({"func_name": row["name"], "code": row["source"]} for row in ROWS)
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(path.read_bytes()))
+    samples, _ = read(str(path))
+    assert [(sample.label, sample.source, sample.origin.line) for sample in samples] == [
+        ("one", ROWS[0]["source"], 1),
+        ("two", ROWS[1]["source"], 2),
+    ]
+    assert [sample.id for sample in read(str(tmp_path / "t.csv.gz"))[0]] == [sample.id for sample in samples]
+
+
+def test_parquet(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pa.Table.from_pylist(ROWS), path)
+    assert [sample.label for sample in read(str(path))[0]] == ["one", "two"]
+
+
+def test_a_split_is_named_after_a_colon(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
+    assert [sample.label for sample in read(f"{path}:test")[0]] == ["two"]
+    with pytest.raises(CorpusError, match="did you mean 'train'"):
+        read(f"{path}:trai")
+
+
+def test_language_by_column_or_file_or_default(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    rows = [
+        {"source": "int f() {}", "language": "Java"},
+        {"source": "int g() {}", "file": "a/B.java"},
+        {"source": "def h(): ..."},
+        {"asm": "addq %rax, %rbx"},
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert [sample.language for sample in read(str(path))[0]] == ["java", "java", "python", "x86"]
+
+
+@pytest.mark.parametrize("name", ["t.jsonl.gz", "t.csv.gz", "t.parquet"])
+def test_a_damaged_table_is_one_error(tmp_path: Path, name: str) -> None:
+    whole = gzip.compress(json.dumps(ROWS[0]).encode() * 50)
+    (tmp_path / name).write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(CorpusError, match="cannot read table"):
+        read(str(tmp_path / name))
+
+
+def test_a_table_that_is_not_utf_8(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(b"source\n\xff\xfe\n")
+    with pytest.raises(CorpusError, match="cannot read table"):
+        read(str(tmp_path / "t.csv"))
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("stdlb", "did you mean 'stdlib'"),
+        ("stdlib:jsn", "did you mean 'json'"),
+        ("stdlib:", "names no module"),
+        ("package:no_such_package", "is not installed"),
+        ("nowhere.py", "no such file or folder"),
+        ("notes.txt", "no known format"),
+    ],
+)
+def test_a_corpus_that_does_not_exist_says_so(
+    spec: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("notes.txt").write_text("x", encoding="utf-8")
+    with pytest.raises(CorpusError, match=message):
+        read(spec)
+
+
+def test_a_typo_in_a_path_finds_the_neighbour(sources: Path) -> None:
+    with pytest.raises(CorpusError, match=r"did you mean '.*totals\.py'"):
+        corpus(str(sources / "total.py"))
+
+
+def test_a_folder_without_python_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="no Python files"):
+        read(str(tmp_path))
+
+
+def test_a_pipe_is_no_corpus_that_hangs(tmp_path: Path) -> None:
+    folder = tmp_path / "f"
+    folder.mkdir()
+    os.mkfifo(folder / "pipe.py")
+    with pytest.raises(CorpusError, match="no Python files"):
+        read(str(folder))
+
+
+def test_the_real_data_sets_read() -> None:
+    samples, skipped = read(f"{data_set('python_functions.jsonl.gz')}:test")
+    assert len(samples) == 9645
+    assert not skipped
+    assert len(read(str(data_set("HumanEval.jsonl.gz")))[0]) == 164
+    assert {sample.language for sample in read(str(data_set("defects4j_methods.jsonl.gz")))[0]} == {"java"}

@@ -1,0 +1,229 @@
+"""The adapters: fakes, callables, programs, the canonical wrapper, and the catalogue that finds them."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from audit.interface import Model
+from audit.models import catalogue
+from audit.models.answers import read_answer
+from audit.models.canonical import Canonical
+from audit.models.settings import Settings
+from audit.records import Failed, Predicted, Query
+from tests.support.models import Recorder, echo
+from transforms.errors import ModelError, UsageError
+
+CALLABLES = """
+def names(queries):
+    return [query.source[:3] for query in queries]
+
+def told(queries):
+    return [{"answer": "a", "scores": {"b": 1, "a": 2.5}} for query in queries]
+
+def short(queries):
+    return []
+
+def picky(queries):
+    return [1 / (len(query.source) - 3) and "fine" for query in queries]
+
+class Holder:
+    @staticmethod
+    def inner(queries):
+        return [("b", "a") for query in queries]
+
+number = 3
+"""
+
+PROGRAM = """
+import json, sys
+for line in sys.stdin:
+    row = json.loads(line)
+    if row["source"] == "die":
+        sys.exit(4)
+    if row["source"] == "garbage":
+        print("Loading model...", flush=True)
+        continue
+    if row["source"] == "fail":
+        print(json.dumps({"id": row["id"], "error": "too long: 512"}), flush=True)
+        continue
+    print(json.dumps({"id": row["id"], "answer": row["source"].upper() + row["task"]}), flush=True)
+"""
+
+
+def query(source: str) -> Query:
+    return Query(task="t", language="python", source=source)
+
+
+def load(spec: str, **given: str) -> Model:
+    return catalogue.load(spec, Settings(), given)
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    path = tmp_path / "my_models.py"
+    path.write_text(CALLABLES, encoding="utf-8")
+    yield path
+    sys.modules.pop("my_models", None)
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> str:
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM, encoding="utf-8")
+    return f"exec/{sys.executable} {path}"
+
+
+def test_fakes_do_what_they_are_named_for() -> None:
+    sources = [query("a"), query("b\nc"), query("d\ne")]
+    assert len(set(load("fake/constant").predict(sources))) == 1
+    assert len(set(load("fake/hash").predict(sources))) == 3
+    assert len(set(load("fake/length").predict(sources))) == 2
+    assert load("fake/hash").fingerprint != load("fake/constant").fingerprint
+
+
+def test_a_callable_of_the_working_directory_answers(module: Path) -> None:
+    model = load("py/my_models:names")
+    assert model.predict([query("abcd"), query("efgh")]) == [Predicted(answer="abc"), Predicted(answer="efg")]
+    assert load("py/my_models:Holder.inner").predict([query("x")]) == [Predicted(answer=("a", "b"))]
+    assert load("py/my_models:told").predict([query("x")]) == [
+        Predicted(answer="a", scores=(("a", 2.5), ("b", 1.0)))
+    ]
+
+
+def test_a_callable_that_raises_fails_the_bad_query_alone(module: Path) -> None:
+    found = load("py/my_models:picky").predict([query("ab"), query("abc"), query("abcd")])
+    assert found == [
+        Predicted(answer="fine"),
+        Failed(reason="callable raised ZeroDivisionError"),
+        Predicted(answer="fine"),
+    ]
+
+
+def test_a_callable_must_give_one_answer_per_query(module: Path) -> None:
+    with pytest.raises(ModelError, match="must give a list of 1 answers; it gave 0 answers"):
+        load("py/my_models:short").predict([query("x")])
+
+
+def test_callables_are_remembered_for_one_run_unless_a_version_is_vouched_for(module: Path) -> None:
+    before = load("py/my_models:names").fingerprint
+    assert before.startswith("volatile:")
+    module.write_text(CALLABLES + "\n# edited\n", encoding="utf-8")
+    assert load("py/my_models:names").fingerprint != before
+    assert load("py/my_models:names", version="3").fingerprint == "py/my_models:names@3"
+
+
+@pytest.mark.parametrize(
+    ("spec", "error", "message"),
+    [
+        ("py/my_models", UsageError, "must be py/MODULE:CALLABLE"),
+        ("py/my_models:nothing", ModelError, "has no callable 'nothing'"),
+        ("py/my_models:number", ModelError, "has no callable 'number'"),
+        ("py/no_such_module:f", ModelError, "cannot import 'no_such_module'"),
+        ("exec/", UsageError, "has no command"),
+        ("exec/no-such-program-here", ModelError, "no program 'no-such-program-here'"),
+        ("exec/python 'open", UsageError, "cannot read the command"),
+        ("fake/hsh", UsageError, "did you mean 'fake/hash'"),
+        ("fakes/hash", UsageError, "did you mean 'fake/hash'"),
+        ("./nowhere", ModelError, "no checkpoint at './nowhere'"),
+        ("my_models.py", ModelError, "is a file"),
+        ("quite something else", UsageError, "unknown model .* known: "),
+    ],
+)
+def test_what_cannot_be_loaded_says_why(
+    module: Path, spec: str, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        load(spec)
+
+
+def test_arguments_are_typed_by_the_provider(program: str) -> None:
+    with pytest.raises(UsageError, match="takes no argument 'speed'; known: timeout, version"):
+        load(program, speed="3")
+    with pytest.raises(UsageError, match="must be a float"):
+        load(program, timeout="long")
+    assert load(program, version="6e12345").fingerprint.endswith("@6e12345")
+
+
+def test_a_program_answers_line_by_line(program: str) -> None:
+    model = load(program)
+    assert model.predict([query("a"), query("b")]) == [Predicted(answer="At"), Predicted(answer="Bt")]
+    assert model.predict([query("fail"), query("c")]) == [
+        Failed(reason="model: too long: 512"),
+        Predicted(answer="Ct"),
+    ]
+
+
+def test_a_program_may_be_fed_more_than_its_pipes_hold(program: str) -> None:
+    queries = [query("x" * 50_000 + str(number)) for number in range(40)]
+    found = load(program).predict(queries)
+    assert [one.answer for one in found if isinstance(one, Predicted)] == [
+        one.source.upper() + "t" for one in queries
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [("die", "ended with status 4"), ("garbage", "does not keep to the protocol: 'Loading")],
+)
+def test_a_program_that_breaks_off_is_one_error(program: str, source: str, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        load(program).predict([query("a"), query(source), query("b")])
+
+
+def test_a_program_that_hangs_is_given_up(tmp_path: Path) -> None:
+    path = tmp_path / "hangs.py"
+    path.write_text("import time; time.sleep(60)", encoding="utf-8")
+    with pytest.raises(ModelError, match=r"no answer within 0\.2 s"):
+        load(f"exec/{sys.executable} {path}", timeout="0.2").predict([query("a")])
+
+
+def test_canonical_code_is_all_that_a_wrapped_model_sees() -> None:
+    inner = Recorder(echo)
+    model = Canonical(inner)
+    one = query("def MASK(a, b):\n    x = a\n    y = b\n    return x, y\n")
+    other = query("def MASK(a, b):\n    second = b\n    first = a\n    return first, second\n")
+    first, second = model.predict([one, other])
+    assert first == second
+    assert len(inner.asked) == 1
+    assert model.predict([query("def broken(:")]) == [Failed(reason="source does not parse")]
+
+
+def test_the_wrapper_is_a_part_of_the_fingerprint() -> None:
+    assert Canonical(Recorder(echo)).fingerprint != "recorder"
+    assert Canonical(Recorder(echo, fingerprint="volatile:x")).fingerprint.startswith("volatile:canonical")
+    assert load("canonical/fake/hash").name == "canonical/fake/hash"
+    with pytest.raises(UsageError, match="did you mean"):
+        load("canonical/fake/hsh")
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("x", Predicted(answer="x")),
+        (2, Predicted(answer=2.0)),
+        (["b", "a"], Predicted(answer=("a", "b"))),
+        ({"answer": "x", "score": 0.5}, Predicted(answer="x", scores=(("x", 0.5),))),
+        ({"error": "429\nmore"}, Failed(reason="model: 429")),
+        (None, Failed(reason="malformed answer")),
+        (True, Failed(reason="malformed answer")),
+        (float("nan"), Failed(reason="malformed answer")),
+        ([1], Failed(reason="malformed answer")),
+        ({"answer": {"answer": 1}}, Failed(reason="malformed answer")),
+        ({"answer": "x", "scores": {"x": "high"}}, Failed(reason="malformed answer")),
+        ({"answer": "x", "scores": 3}, Failed(reason="malformed answer")),
+    ],
+)
+def test_answers_from_outside_are_read_or_refused(raw: object, expected: Predicted | Failed) -> None:
+    assert read_answer(raw) == expected
+
+
+def test_every_shipped_name_can_be_checked_without_loading() -> None:
+    names: Sequence[str] = [
+        f"{head}/{name}" for head, provider in catalogue.PROVIDERS.items() for name in provider.names
+    ]
+    for name in names:
+        catalogue.check(name)

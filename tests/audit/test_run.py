@@ -1,0 +1,258 @@
+"""The driver: what it asks, in which batches, and what it makes of the answers."""
+
+import hashlib
+from collections.abc import Sequence
+from random import Random
+
+import pytest
+
+from audit.cache import NoMemory
+from audit.interface import Model
+from audit.records import Audited, Failed, Held, Predicted, Prediction, Query, Unjudged, Violated
+from audit.run import Case, Desk, Memory, audit, batches, judge, rebatches
+from audit.tasks.function_name import FUNCTION_NAME
+from tests.support.models import Recorder, case, echo, perturbed, refuse, sample
+from transforms.errors import ModelError
+
+
+class Silent:
+    def answered(self, count: int, *, recalled: bool) -> None:
+        pass
+
+
+class Counting:
+    def __init__(self) -> None:
+        self.asked = 0
+        self.recalled = 0
+
+    def answered(self, count: int, *, recalled: bool) -> None:
+        if recalled:
+            self.recalled += count
+        else:
+            self.asked += count
+
+
+class Remembering:
+    """A memory without a file."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[Query, bool], Predicted] = {}
+
+    def recall(self, queries: Sequence[Query], *, again: bool) -> dict[Query, Predicted]:
+        return {query: self.known[query, again] for query in queries if (query, again) in self.known}
+
+    def remember(self, answers: dict[Query, Predicted], *, again: bool) -> None:
+        self.known |= {(query, again): answer for query, answer in answers.items()}
+
+
+def run(
+    cases: Sequence[Case], model: Model, *, batch_size: int = 4, memory: Memory | None = None
+) -> list[Audited]:
+    desk = Desk(
+        model=model,
+        task=FUNCTION_NAME,
+        memory=memory or NoMemory(),
+        monitor=Silent(),
+        batch_size=batch_size,
+    )
+    return list(audit(cases, desk))
+
+
+CASES = [case("aaaa", "aab", "aac"), case("bb", "bbb", refused="no way"), case("cccccc", "aab", "bb")]
+
+
+def test_every_case_comes_back_in_order_with_its_verdicts() -> None:
+    found = run(CASES, Recorder(echo))
+    assert [one.sample for one in found] == [one.sample for one in CASES]
+    assert [len(one.verdicts) for one in found] == [3, 2, 3]
+    assert [type(verdict) for verdict in found[0].verdicts] == [Held, Violated, Violated]
+    assert [one.reason for one in found[1].not_applied] == ["no way"]
+
+
+def test_equal_queries_are_asked_once_and_the_original_once_more() -> None:
+    model = Recorder(echo)
+    run(CASES, model)
+    distinct = {"aaaa", "aab", "aac", "bb", "bbb", "cccccc"}
+    assert sorted(model.asked) == sorted([*distinct, "aaaa", "bb", "cccccc"])
+
+
+def test_batches_hold_similar_lengths() -> None:
+    queries = [Query(task="t", language="python", source="x" * length) for length in (5, 1, 9, 2, 8)]
+    assert [[len(query.source) for query in batch.queries] for batch in batches(queries, 2)] == [
+        [9, 8],
+        [5, 2],
+        [1],
+    ]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 7, 32])
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 8, 40])
+def test_repeated_queries_meet_another_place(size: int, count: int) -> None:
+    queries = [Query(task="t", language="python", source="x" * length) for length in range(1, count + 1)]
+    first = {
+        query: (batch.queries, batch.queries.index(query))
+        for batch in batches(queries, size)
+        for query in batch.queries
+    }
+    second = {}
+    for batch in rebatches(queries, queries, size):
+        for query in batch.queries[batch.company :]:
+            place = len(batch.queries) - 1 - list(reversed(batch.queries)).index(query)
+            second[query] = (batch.queries, place)
+    assert second.keys() == first.keys()
+    if size > 1:
+        assert all(second[query] != first[query] for query in queries)
+        assert all(len(batch) > 1 for batch, _ in second.values())
+
+
+def test_the_identity_is_really_asked_again() -> None:
+    answers = iter(range(100))
+    fickle = Recorder(lambda query: Predicted(answer="abcdefgh"[next(answers) % 8]))
+    (found,) = run([case("aaaa")], fickle)
+    assert isinstance(found.verdicts[0], Violated)
+
+
+def test_the_identity_is_never_served_from_the_first_answer_in_memory() -> None:
+    memory = Remembering()
+    model = Recorder(echo)
+    run([case("aaaa", "ab")], model, memory=memory)
+    assert sorted(set(model.asked)) == ["aaaa", "ab"]
+    assert {again for _, again in memory.known} == {False, True}
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 3, 100])
+def test_results_do_not_depend_on_batch_size(batch_size: int) -> None:
+    assert run(CASES, Recorder(echo), batch_size=batch_size) == run(CASES, Recorder(echo))
+
+
+def test_results_do_not_depend_on_the_other_samples() -> None:
+    together = run(CASES, Recorder(echo))
+    assert together == [one for single in CASES for one in run([single], Recorder(echo))]
+    shuffled = CASES[:]
+    Random(3).shuffle(shuffled)
+    assert {one.sample.id: one for one in together} == {
+        one.sample.id: one for one in run(shuffled, Recorder(echo))
+    }
+
+
+def test_what_is_remembered_is_not_asked_and_changes_nothing() -> None:
+    memory = Remembering()
+    first = run(CASES, Recorder(echo), memory=memory)
+    model = Recorder(echo)
+    assert run(CASES, model, memory=memory) == first
+    assert model.asked == []
+
+
+def test_failures_are_not_remembered_and_never_violations() -> None:
+    memory = Remembering()
+    found = run(CASES, Recorder(refuse), memory=memory)
+    assert memory.known == {}
+    verdicts = [verdict for one in found for verdict in one.verdicts]
+    assert {type(verdict) for verdict in verdicts} == {Unjudged}
+    assert {verdict.reason for verdict in verdicts if isinstance(verdict, Unjudged)} == {"endpoint: 429"}
+    assert [one.score for one in found] == [None, None, None]
+
+
+def test_malformed_answers_are_failures() -> None:
+    (found,) = run([case("aaaa", "ab")], Recorder(lambda query: Predicted(answer=1.5)))
+    assert found.before == Failed(reason="malformed answer")
+    not_finite = Recorder(lambda query: Predicted(answer="a", scores=(("a", float("nan")),)))
+    assert run([case("aaaa")], not_finite)[0].before == Failed(reason="malformed answer")
+
+
+def test_answers_are_normalised_and_scored() -> None:
+    original = sample("aaaa", ("get", "value"))
+    one = Case(sample=original, outcomes=(perturbed(original, "bbbb"),))
+    model = Recorder(lambda query: Predicted(answer="getValue" if query.source == "aaaa" else "get"))
+    (found,) = run([one], model)
+    assert found.before == Predicted(answer=("get", "value"))
+    assert found.score == 1.0
+    assert found.after_scores == (2 / 3,)
+
+
+def test_a_model_that_loses_answers_is_an_error() -> None:
+    class Short(Recorder):
+        def predict(self, queries: Sequence[Query]) -> list[Prediction]:
+            return super().predict(queries)[1:]
+
+    with pytest.raises(ModelError, match="gave 2 answers to 3 queries"):
+        run([case("aaaa", "ab", "ac")], Short(echo))
+
+
+def test_batches_are_remembered_before_the_next_is_asked() -> None:
+    memory = Remembering()
+    calls = 0
+
+    def breaks(query: Query) -> Prediction:
+        nonlocal calls
+        calls += 1
+        if calls > 4:
+            raise KeyboardInterrupt
+        return echo(query)
+
+    with pytest.raises(KeyboardInterrupt):
+        run(CASES, Recorder(breaks), batch_size=2, memory=memory)
+    assert len(memory.known) == 4
+    model = Recorder(echo)
+    assert run(CASES, model, memory=memory) == run(CASES, Recorder(echo))
+    assert len(model.asked) == 6 + 3 - 4
+
+
+def test_the_monitor_counts_what_was_asked_and_recalled() -> None:
+    memory, monitor = Remembering(), Counting()
+    for _ in range(2):
+        desk = Desk(model=Recorder(echo), task=FUNCTION_NAME, memory=memory, monitor=monitor, batch_size=4)
+        list(audit(CASES, desk))
+    assert (monitor.asked, monitor.recalled) == (9, 9)
+
+
+def verdict(before: Predicted, after: Predicted, noise: float) -> Held | Violated | Unjudged:
+    original = sample("x")
+    return judge(perturbed(original, "y"), before, after, task=FUNCTION_NAME, noise=noise)
+
+
+def test_a_flip_within_numeric_noise_is_no_verdict() -> None:
+    before = Predicted(answer=("a",), margin=5e-6)
+    after = Predicted(answer=("a", "b"), margin=4e-6)
+    assert verdict(before, after, 1e-6) == Unjudged(
+        perturbed=perturbed(sample("x"), "y"), before=before, after=after, reason="numeric noise"
+    )
+    assert isinstance(verdict(before, after, 0.0), Violated)
+    far = Predicted(answer=("a", "b"), margin=0.3)
+    assert isinstance(verdict(before, far, 1e-6), Violated), "one small margin alone is no excuse"
+
+
+def test_without_margins_the_moved_scores_decide_about_noise() -> None:
+    before = Predicted(answer="a", scores=(("a", 0.5000001), ("b", 0.5)))
+    near = Predicted(answer="b", scores=(("a", 0.5), ("b", 0.5000001)))
+    far = Predicted(answer="b", scores=(("a", 0.4), ("b", 0.6)))
+    unseen = Predicted(answer="c", scores=(("a", 0.5), ("c", 0.6)))
+    assert isinstance(verdict(before, near, 1e-6), Unjudged)
+    assert isinstance(verdict(before, far, 1e-6), Violated)
+    assert isinstance(verdict(before, unseen, 1e-6), Violated)
+
+
+def test_the_deviation_is_over_labels_on_both_sides() -> None:
+    before = Predicted(answer="a", scores=(("a", 0.5), ("b", 0.1)))
+    after = Predicted(answer="a", scores=(("a", 0.25), ("c", 0.9)))
+    held = verdict(before, after, 0.0)
+    assert isinstance(held, Held)
+    assert held.deviation == 0.25
+    bare = verdict(Predicted(answer="a"), after, 0.0)
+    assert isinstance(bare, Held)
+    assert bare.deviation == 0.0
+
+
+def test_a_model_whose_noise_depends_on_the_batch_shows_it_in_the_identity() -> None:
+    class Positional(Recorder):
+        """Answers by the place in the batch, as no model should."""
+
+        def predict(self, queries: Sequence[Query]) -> list[Prediction]:
+            digest = hashlib.sha256(repr([query.source for query in queries]).encode()).hexdigest()
+            return [Predicted(answer=f"{digest[:8].translate(LETTERS)}") for _ in queries]
+
+    found = run([case("a" * length) for length in range(1, 9)], Positional(echo), batch_size=4)
+    assert all(isinstance(one.verdicts[0], Violated) for one in found)
+
+
+LETTERS = str.maketrans("0123456789", "ghijklmnop")

@@ -1,0 +1,158 @@
+"""The run folder: whole files or none, and tables that read back as they were."""
+
+from pathlib import Path
+
+import pytest
+
+from audit.cache import NoMemory
+from audit.run import Case, Desk, audit
+from audit.store import SCHEMA, RunFolder
+from audit.suite import Plan, cases
+from audit.tables import (
+    SUITE_COLUMNS,
+    VERDICT_COLUMNS,
+    TableWriter,
+    read_about,
+    read_rows,
+    read_suite,
+    suite_rows,
+    verdict_rows,
+)
+from audit.tasks.function_name import FUNCTION_NAME
+from tests.audit.test_run import Silent
+from tests.support.models import Recorder, case, echo, refuse
+from transforms.errors import RunError
+from transforms.records import Move, Origin, Perturbed, Sample
+
+ABOUT = {"schema": 1, "task": "function-name"}
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.write_text("summary.json", "old")
+
+    def fails() -> None:
+        with folder.replacing("summary.json") as place:
+            place.write_text("half", encoding="utf-8")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fails()
+    assert (tmp_path / "summary.json").read_text(encoding="utf-8") == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["summary.json"]
+
+
+def test_a_folder_below_a_file_cannot_be_reserved(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    with pytest.raises(RunError, match="cannot write to"):
+        RunFolder(tmp_path / "file" / "run").reserve()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"name": "a web app"}', "is not the manifest of a codeaudit run"),
+        ("{", "is not JSON"),
+        ('{"codeaudit": "x", "schema": 99}', "has schema 99"),
+    ],
+)
+def test_a_foreign_manifest_is_not_overwritten(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "manifest.json").write_text(text, encoding="utf-8")
+    with pytest.raises(RunError, match=message):
+        RunFolder(tmp_path).reserve()
+
+
+def test_a_manifest_reads_back(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.write_manifest({"codeaudit": "x", "schema": SCHEMA, "seed": 3})
+    assert folder.manifest()["seed"] == 3
+    with pytest.raises(RunError, match="no run at"):
+        RunFolder(tmp_path / "nowhere").manifest()
+
+
+def test_a_suite_reads_back_as_it_was(tmp_path: Path) -> None:
+    source = "def MASK(x, y):\n    a = x\n    b = y\n    c = a + 1\n    return b, c\n"
+    sample = Sample(
+        id="s1", language="python", source=source, label=("go",), origin=Origin(path="a.py", line=3)
+    )
+    plan = Plan(transforms=("identity", "reorder", "rename", "rename-merging"), variants=3, seed=5)
+    written = list(cases([sample], plan, workers=1))
+    assert any(isinstance(one, Perturbed) and one.moves for one in written[0].outcomes)
+    path = tmp_path / "suite.parquet"
+    with TableWriter(path, SUITE_COLUMNS, ABOUT) as table:
+        for seed in (5, 6):
+            for one in written:
+                table.write(suite_rows(seed, one))
+    assert list(read_suite(path)) == [(5, written[0]), (6, written[0])]
+    assert read_about(path) == ABOUT
+
+
+@pytest.mark.parametrize("label", [None, 1.5, "text", ("a", "b"), ()])
+def test_labels_of_every_kind_read_back(tmp_path: Path, label: str | float | tuple[str, ...] | None) -> None:
+    sample = Sample(id="s", language="x86", source="nop", label=label, origin=Origin(path="a.s", line=1))
+    moves = (
+        Move(kind="order", site=0, value=(1, 0), note="n"),
+        Move(kind="rename", site=1, value="v", note=""),
+    )
+    outcome = Perturbed(
+        sample=sample, transform="t", kind="control", variant=2, source="ret", moves=moves, evidence="none"
+    )
+    written = Case(sample=sample, outcomes=(outcome,))
+    path = tmp_path / "suite.parquet"
+    with TableWriter(path, SUITE_COLUMNS, ABOUT) as table:
+        table.write(suite_rows(0, written))
+    assert list(read_suite(path)) == [(0, written)]
+
+
+def test_verdicts_have_a_row_each(tmp_path: Path) -> None:
+    path = tmp_path / "verdicts.parquet"
+    with TableWriter(path, VERDICT_COLUMNS, ABOUT) as table:
+        for model in (Recorder(echo, name="echo"), Recorder(refuse, name="refuse")):
+            desk = Desk(model=model, task=FUNCTION_NAME, memory=NoMemory(), monitor=Silent(), batch_size=4)
+            for one in audit([case("aaaa", "ab", refused="r"), case("b")], desk):
+                table.write(verdict_rows(7, one))
+    rows = list(read_rows(path))
+    assert [(row["model"], row["outcome"]) for row in rows] == [
+        ("echo", "held"),
+        ("echo", "violated"),
+        ("echo", "held"),
+        *[("refuse", "unjudged")] * 3,
+    ]
+    assert {row["seed"] for row in rows} == {7}
+    assert rows[3]["before"] == '{"failed": "endpoint: 429"}'
+    assert rows[3]["deviation"] is None
+    assert rows[0]["input"] != rows[1]["input"]
+
+
+def test_damaged_and_missing_tables_are_one_error(tmp_path: Path) -> None:
+    path = tmp_path / "suite.parquet"
+    with pytest.raises(RunError, match="no table"):
+        list(read_rows(path))
+    path.write_bytes(b"PAR1 and then nothing")
+    with pytest.raises(RunError, match="cannot read"):
+        list(read_rows(path))
+    with pytest.raises(RunError, match="cannot read"):
+        read_about(path)
+
+
+def test_a_table_that_is_no_suite_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "suite.parquet"
+    with TableWriter(path, {"seed": "int64", "sample": "string"}, ABOUT) as table:
+        table.write([{"seed": 1, "sample": "x"}])
+    with pytest.raises(RunError, match="lacks a column"):
+        list(read_suite(path))
+
+
+def test_the_suite_does_not_depend_on_the_number_of_workers() -> None:
+    samples = [
+        Sample(
+            id=f"s{number}",
+            language="python",
+            source=f"def MASK(x):\n    a = x\n    b = {number}\n    c = a\n    return b, c",
+            label=None,
+            origin=Origin(path="a.py", line=1),
+        )
+        for number in range(40)
+    ]
+    plan = Plan(transforms=("identity", "reorder", "rename"), variants=2, seed=0)
+    assert list(cases(samples, plan, workers=2)) == list(cases(samples, plan, workers=1))

@@ -1,0 +1,202 @@
+"""The formats: one set of numbers, three forms."""
+
+import io
+import json
+import re
+
+import pytest
+from rich.console import Console
+
+from reports.compare import compare
+from reports.records import ModelHeader, RunHeader, Summary
+from reports.registry import FORMATS
+from reports.summarise import summarise
+from reports.wording import lines
+from tests.reports.test_compare import MODELS, run
+from tests.support.audited import Subtokens, audited, sample
+
+GOOD, BAD = ("get", "name"), ("set",)
+
+GOLDEN = """\
+function-name on stdlib, seed 0
+                                attack  violated,  violated,               noise
+model                  F1           F1        all    movable  sensitivity  floor
+────────────────────────────────────────────────────────────────────────────────
+spe-checkpoint      100.0        100.0        0 %        0 %       35.0 %    0 %
+1.72 M params                 drop 0.0      0–9.2     0–27.8    18.1–56.7  0–9.2
+40 samples                 round 100.0       0/38       0/10         7/20   0/38
+2 skipped
+2 unjudged
+
+vanilla-checkpoint  100.0         89.8     13.2 %     50.0 %       35.0 %    0 %
+1.72 M params                drop 10.2   5.8–27.3  23.7–76.3    18.1–56.7  0–9.2
+40 samples                  round 89.8       5/38       5/10         7/20   0/38
+2 skipped
+2 unjudged
+
+spe-checkpoint kept every answer on all 10 movable samples (0 %, 0–27.8).
+vanilla-checkpoint changed its answer on 5 of 10 movable samples (50.0 %,
+23.7–76.3).
+violated movable samples: Cochran's Q 5, p = 0.062 (exact binomial; 0.025 by
+chi-square); the models disagree on only 5 inputs.
+"""
+
+
+def records(model, flips):
+    for n in range(40):
+        movable, failed = n % 4 == 0, n % 20 == 19
+        after = {"identity": [GOOD]}
+        missing = {}
+        if movable:
+            after["reorder"] = [BAD if flips and n % 8 == k % 2 == 0 else GOOD for k in range(4)]
+        else:
+            missing["reorder"] = ("no other legal order", 4)
+        if n % 2 == 0:
+            after["reorder-breaking"] = [BAD if n % 3 == 0 else GOOD]
+        yield audited(
+            model, sample(f"s{n:02}"), before=None if failed else GOOD, after=after, missing=missing
+        )
+
+
+def summary(first="spe-checkpoint", second="vanilla-checkpoint"):
+    header = RunHeader(
+        task="function-name",
+        corpus="stdlib",
+        seed=0,
+        models=tuple(
+            ModelHeader(name=name, parameters=1_723_400, fingerprint=name, noise=1e-6)
+            for name in (first, second)
+        ),
+        skipped={"no label": 7},
+    )
+    stream = [*records(first, False), *records(second, True)]
+    return summarise([(0, stream)], task=Subtokens(), header=header)
+
+
+def shown(report, form, width=80):
+    target = io.StringIO()
+    FORMATS.get(form)(report, Console(file=target, width=width, color_system=None))
+    return target.getvalue()
+
+
+def tidy(text):
+    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+
+
+def test_golden_table_at_80_columns():
+    assert tidy(shown(summary(), "rich")).startswith(GOLDEN)
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_every_table_fits_the_console_and_cuts_nothing(width):
+    for report in (summary(), compare([run("r", MODELS, seeds=range(3))])):
+        text = shown(report, "rich", width)
+        assert max(map(len, text.splitlines())) <= width
+        assert "…" not in text
+
+
+def test_a_wide_console_has_one_line_for_each_model():
+    text = shown(summary(), "rich", 200)
+    row = next(line for line in text.splitlines() if line.startswith("vanilla-checkpoint"))
+    assert "1.72 M params" in row
+    assert ", ".join(lines(summary().models[1].violated_movable)) in row
+
+
+@pytest.mark.parametrize("width", [80, 200])
+def test_markup_in_names_is_printed_literally(width):
+    text = shown(summary("[red]x", ":smile: [/]"), "rich", width)
+    assert "[red]x" in text
+    assert ":smile: [/]" in text
+
+
+def test_names_cannot_drive_the_terminal_or_break_a_row():
+    text = shown(summary("a\x1b[31mb", "c\nd|e"), "markdown")
+    assert "\x1b" not in text
+    assert "c\ufffdd\\|e" in text
+
+
+def test_long_names_leave_the_numbers_whole():
+    text = shown(summary("models/" + "deep/" * 30, "b"), "rich")
+    assert max(map(len, text.splitlines())) <= 80
+    assert "18.1–56.7" in text
+
+
+def table_rows(text):
+    return [
+        [cell.strip().strip("*") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        for line in text.splitlines()
+        if line.startswith("|")
+    ]
+
+
+def test_markdown_and_json_and_rich_have_the_same_numbers():
+    report = summary()
+    found = Summary.from_json(shown(report, "json"))
+    assert found == report
+    cells = {row[0]: row for row in table_rows(shown(report, "markdown")) if len(row) == 9}
+    screen = shown(report, "rich", 200)
+    for model in found.models:
+        row = cells[model.model]
+        rates = (model.violated_samples, model.violated_movable, model.sensitivity, model.noise_floor)
+        assert row[5:] == [", ".join(lines(rate)) for rate in rates]
+        assert row[3] == f"{100 * model.score.original:.1f}"
+        assert row[4].startswith(f"{100 * model.score.attack_worst_sample:.1f}, drop")
+        assert all(cell in screen for cell in row)
+
+
+def test_every_markdown_row_has_as_many_cells_as_its_head():
+    for report in (summary("a|b", "c"), compare([run("r", MODELS, seeds=range(3))])):
+        width = None
+        for line in shown(report, "markdown").splitlines():
+            cells = len(re.split(r"(?<!\\)\|", line)) if line.startswith("|") else None
+            assert width is None or cells is None or cells == width
+            width = cells
+
+
+def test_transforms_are_shown_with_what_they_could_not_do():
+    text = shown(summary(), "markdown")
+    assert "| reorder | keeps meaning | 40/160 | compiled 40 | no other legal order 120 |" in text
+    assert "no example of the task: no label 7" in text
+
+
+def test_json_is_written_unwrapped():
+    assert json.loads(shown(summary(), "json", width=80))["schema"] == 1
+
+
+def test_best_is_bold_in_a_comparison():
+    report = compare([run("r", MODELS, seeds=range(5))])
+    text = shown(report, "markdown")
+    assert "| **1 spe** | **0.0 ± 0.0** | 5 |" in text
+    target = io.StringIO()
+    console = Console(file=target, width=80, color_system="standard", force_terminal=True)
+    FORMATS.get("rich")(report, console)
+    assert re.search(r"\x1b\[1m1 spe", target.getvalue())
+
+
+def test_a_comparison_says_its_tests():
+    text = shown(compare([run("r", MODELS, seeds=range(3))]), "markdown")
+    assert (
+        "Kruskal-Wallis 4.35, p = 0.1 (exact permutation; 0.037 by chi-square; smallest reachable 0.1)"
+        in text
+    )
+    assert "so few trials" in text
+    assert "Cochran's Q" in text
+
+
+def test_an_empty_comparison_is_said():
+    report = summary().statistics.__class__()
+    assert "Nothing to compare" in shown(report, "rich")
+    assert "Nothing to compare" in shown(report, "markdown")
+
+
+def test_an_empty_run_prints_dashes():
+    header = RunHeader(
+        task="function-name",
+        corpus="empty",
+        seed=0,
+        models=(ModelHeader(name="m", parameters=None, fingerprint="m", noise=0.0),),
+    )
+    report = summarise([(0, [])], task=Subtokens(), header=header)
+    row = next(row for row in table_rows(shown(report, "markdown")) if row[0] == "m")
+    assert row[3:] == ["-"] * 6
+    assert "nothing could be judged" in shown(report, "rich")

@@ -1,0 +1,90 @@
+"""What an import costs, and where each heavy framework lives."""
+
+import ast
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.commands import ROOT, environment
+
+HOMES = {
+    "torch": ("audit/nets/", "audit/training/", "audit/models/checkpoint", "audit/features/"),
+    "scipy": ("reports/statistics/",),
+    "statsmodels": ("reports/statistics/",),
+    "scikit_posthocs": ("reports/statistics/",),
+    "transformers": (),
+    "pyarrow": ("audit/tables.py", "audit/corpora/tables.py"),
+    "sqlite3": ("audit/cache.py",),
+}
+
+MODULES = "import sys; from audit.cli.main import main; main({words!r}); print(*sys.modules, file=sys.stderr)"
+
+
+def _imported(*words: str) -> set[str]:
+    program = MODULES.format(words=list(words))
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=True
+    )
+    tops = {name.partition(".")[0] for name in done.stderr.split()}
+    started = subprocess.run(
+        [sys.executable, "-c", "import sys; print(*sys.modules)"], capture_output=True, text=True, check=True
+    )
+    return tops - {name.partition(".")[0] for name in started.stdout.split()} - set(sys.stdlib_module_names)
+
+
+def test_help_imports_click_and_ourselves_only() -> None:
+    assert _imported("--help") <= {"click", "audit", "transforms", "reports", "colorama"}
+
+
+def test_version_imports_no_framework() -> None:
+    assert _imported("--version") <= {"click", "audit", "transforms", "reports", "colorama"}
+
+
+def test_listing_imports_no_engine_and_no_framework() -> None:
+    assert _imported("list") <= {"click", "audit", "transforms", "colorama"}
+
+
+def test_help_answers_within_a_fifth_of_a_second() -> None:
+    assert min(_seconds() for _ in range(5)) < 0.2
+
+
+def _seconds() -> float:
+    """Processor time, which other work on the machine does not lengthen."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(
+        [sys.executable, "-m", "audit.cli.main", "--help"], env=environment(), capture_output=True, check=True
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _imports() -> Iterator[tuple[str, str]]:
+    for package in ("audit", "transforms", "reports"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+                if isinstance(node, ast.ImportFrom) and node.module:
+                    names = [node.module]
+                yield from ((path.relative_to(ROOT).as_posix(), name.partition(".")[0]) for name in names)
+
+
+@pytest.mark.parametrize("framework", HOMES)
+def test_a_framework_is_imported_in_its_home_only(framework: str) -> None:
+    homes = HOMES[framework]
+    strangers = {path for path, name in _imports() if name == framework and not path.startswith(homes)}
+    assert strangers == set()
+
+
+def test_nothing_but_the_command_line_prints() -> None:
+    printing = []
+    for package in ("audit", "transforms", "reports"):
+        for path in Path(ROOT / package).rglob("*.py"):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+            if any(isinstance(call, ast.Name) and call.id == "print" for call in calls):
+                printing.append(path.relative_to(ROOT).as_posix())
+    assert [path for path in printing if not path.startswith("audit/cli/")] == []

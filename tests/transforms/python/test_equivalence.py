@@ -1,0 +1,43 @@
+import pytest
+
+from transforms.python.equivalence import merged, renamed, same_structure
+from transforms.python.scopes import resolve
+
+BEFORE = resolve("def f(a):\n    x = a\n    y = 1\n    return [x.z(k=x) for z in y]\n")
+X = next(binding.number for binding in BEFORE.bindings if binding.name == "x")
+Y = next(binding.number for binding in BEFORE.bindings if binding.name == "y")
+
+
+def test_the_same_function_with_another_name_is_equivalent() -> None:
+    after = resolve("def f(a):\n    v = a\n    y = 1\n    return [v.z(k=v) for z in y]\n")
+    assert renamed(BEFORE, after, {X: "v"})
+    assert not renamed(BEFORE, after, {X: "w"})
+    assert not renamed(BEFORE, after, {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(a):\n    v = a\n    y = 1\n    return [x.z(k=v) for z in y]\n",  # one missed
+        "def f(a):\n    v = a\n    y = 1\n    return [v.v(k=v) for z in y]\n",  # an attribute too
+        "def f(a):\n    v = a\n    y = 1\n    return [v.z(v=v) for z in y]\n",  # a keyword too
+        "def f(a):\n    v = a\n    y = 1\n    return [v.z(k=v) for v in y]\n",  # captured
+        "def f(a):\n    v = a\n    v = 1\n    return [v.z(k=v) for z in v]\n",  # two merged
+        "def f(a):\n    v = a\n    y = 2\n    return [v.z(k=v) for z in y]\n",  # another constant
+        "def f(a):\n    v = a\n    y = 1\n    return {v.z(k=v) for z in y}\n",  # another structure
+        "def g(a):\n    v = a\n    y = 1\n    return [v.z(k=v) for z in y]\n",  # another function
+    ],
+)
+def test_any_other_difference_is_seen(text: str) -> None:
+    assert not renamed(BEFORE, resolve(text), {X: "v"})
+
+
+def test_a_merge_is_told_from_a_renaming() -> None:
+    after = resolve("def f(a):\n    x = a\n    x = 1\n    return [x.z(k=x) for z in x]\n")
+    assert merged(BEFORE, after, Y, X)
+    assert not merged(BEFORE, BEFORE, Y, X)
+    assert not renamed(BEFORE, after, {Y: "x"})
+
+
+def test_layout_is_no_difference() -> None:
+    assert same_structure(BEFORE.tree, resolve(BEFORE.source.decode().replace("    ", "\t")).tree)
