@@ -12,7 +12,7 @@ from typing import Final
 
 from audit.run import Case
 from transforms.perturb import perturb_one
-from transforms.records import Sample
+from transforms.records import NotApplied, Outcome, Sample
 from transforms.registry import CONTROLS, STANDARD, TRANSFORMS
 
 CHUNK: Final = 8
@@ -65,12 +65,21 @@ def cases(samples: Iterable[Sample], plan: Plan, *, workers: int) -> Iterator[Ca
 
 def case(sample: Sample, plan: Plan) -> Case:
     """One sample under every transform of the plan."""
-    found = [
-        outcome
-        for name in plan.transforms
-        for outcome in perturb_one(sample, TRANSFORMS.get(name), variants=plan.variants, seed=plan.seed)
-    ]
+    found = [outcome for name in plan.transforms for outcome in _outcomes(sample, name, plan)]
     return Case(sample=sample, outcomes=tuple(found))
+
+
+def _outcomes(sample: Sample, name: str, plan: Plan) -> list[Outcome]:
+    transform = TRANSFORMS.get(name)
+    try:
+        return list(perturb_one(sample, transform, variants=plan.variants, seed=plan.seed))
+    except Exception as error:  # one sample on which an engine breaks must not end the run; it is counted
+        deep = isinstance(error, RecursionError)
+        reason = "nested too deeply" if deep else f"transform failed: {type(error).__name__}"
+        return [
+            NotApplied(sample=sample, transform=name, kind=transform.kind, variant=number, reason=reason)
+            for number in range(1 if transform.kind == "identity" else plan.variants)
+        ]
 
 
 def _serve() -> None:

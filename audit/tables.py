@@ -164,18 +164,20 @@ def _told(side: str, prediction: Prediction) -> Row:
             }
 
 
-def read_rows(path: Path) -> Iterator[Row]:
-    """The rows of a table of a run folder.
+def read_rows(path: Path, *, seed: int | None = None) -> Iterator[Row]:
+    """The rows of a table of a run folder, or those of one trial, a thousand in memory.
 
     Raises:
         RunError: there is no such table, or it is damaged.
     """
-    from pyarrow import ArrowException
+    from pyarrow import ArrowException, compute
     from pyarrow.parquet import ParquetFile
 
     try:
         with ParquetFile(path) as file:
             for batch in file.iter_batches(batch_size=_ROWS):
+                if seed is not None:
+                    batch = batch.filter(compute.equal(batch["seed"], seed))
                 yield from batch.to_pylist()
     except FileNotFoundError as error:
         raise RunError(f"no table {str(path)!r}") from error
@@ -204,19 +206,32 @@ def read_about(path: Path) -> Mapping[str, Any]:
     return about
 
 
-def read_suite(path: Path) -> Iterator[tuple[int, Case]]:
-    """The cases of a suite with the seeds of their trials, in the order they were written.
+def read_suite(path: Path, *, seed: int) -> Iterator[Case]:
+    """The cases of one trial of a suite, in the order they were written.
 
     Raises:
         RunError: there is no such table, or it is damaged or lacks columns.
     """
     try:
-        for (seed, _), rows in groupby(read_rows(path), key=lambda row: (row["seed"], row["sample"])):
+        for _, rows in groupby(read_rows(path, seed=seed), key=lambda row: row["sample"]):
             every = list(rows)
             sample = _sample(every[0])
-            yield seed, Case(sample=sample, outcomes=tuple(_read_outcome(sample, row) for row in every))
+            yield Case(sample=sample, outcomes=tuple(_read_outcome(sample, row) for row in every))
     except (KeyError, TypeError, ValueError) as error:
         raise RunError(f"suite {str(path)!r} lacks a column or holds no such value: {error}") from error
+
+
+def suite_contents(path: Path) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """The seeds of a suite's trials and the names of its transforms, each in order of appearance.
+
+    Raises:
+        RunError: there is no such table, or it is damaged or lacks columns.
+    """
+    try:
+        pairs = list(dict.fromkeys((row["seed"], row["transform"]) for row in read_rows(path)))
+    except KeyError as error:
+        raise RunError(f"suite {str(path)!r} lacks the column {error}") from error
+    return tuple(dict.fromkeys(seed for seed, _ in pairs)), tuple(dict.fromkeys(name for _, name in pairs))
 
 
 def _sample(row: Row) -> Sample:

@@ -12,7 +12,7 @@ import pytest
 from tests.support.commands import ROOT, environment
 
 HOMES = {
-    "torch": ("audit/nets/", "audit/training/", "audit/models/checkpoint", "audit/features/"),
+    "torch": ("audit/nets/", "audit/training/", "audit/models/checkpoint.py", "audit/cli/train.py"),
     "scipy": ("reports/statistics/",),
     "statsmodels": ("reports/statistics/",),
     "scikit_posthocs": ("reports/statistics/",),
@@ -46,6 +46,11 @@ def test_version_imports_no_framework() -> None:
 
 def test_listing_imports_no_engine_and_no_framework() -> None:
     assert _imported("list") <= {"click", "audit", "transforms", "colorama"}
+
+
+def test_a_run_without_a_network_needs_no_torch(sources: Path, tmp_path: Path) -> None:
+    words = ("run", "--model", "fake/hash", "--corpus", str(sources), "--out", str(tmp_path / "out"))
+    assert not {"torch", "transformers", "scikit_posthocs", "matplotlib"} & _imported(*words)
 
 
 def test_help_answers_within_a_fifth_of_a_second() -> None:

@@ -12,7 +12,7 @@ from audit.corpora.selection import Selection, select
 from audit.corpora.specs import corpus
 from audit.interface import Task
 from audit.run import Case
-from audit.tables import read_about, read_suite
+from audit.tables import read_about, read_suite, suite_contents
 from transforms.errors import CorpusError, UsageError
 
 
@@ -42,6 +42,10 @@ class Inputs(Protocol):
     @property
     def about(self) -> Mapping[str, object]:
         """What a manifest says about them; equal for equal inputs."""
+        ...
+
+    def size(self, seed: int) -> int | None:
+        """How many cases the trial has, where that is known beforehand."""
         ...
 
     def cases(self, seed: int) -> Iterator[Case]:
@@ -84,11 +88,17 @@ class Drawn:
             ],
         }
 
+    def size(self, seed: int) -> int:
+        """The number of samples drawn."""
+        return len(self._selection(seed).samples)
+
     def cases(self, seed: int) -> Iterator[Case]:
         """The samples of one trial with their variants."""
         plan = suite.Plan(transforms=self.transforms, variants=self.variants, seed=seed)
-        selection = next(one for one in self.selections if one.seed == seed)
-        return suite.cases(selection.samples, plan, workers=self.workers)
+        return suite.cases(self._selection(seed).samples, plan, workers=self.workers)
+
+    def _selection(self, seed: int) -> Selection:
+        return next(one for one in self.selections if one.seed == seed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,9 +121,13 @@ class Frozen:
         """The suite's file and hash."""
         return {"spec": self.name, "suite": str(self.path), "hash": self.hash}
 
+    def size(self, seed: int) -> None:
+        """Not known before reading."""
+        return
+
     def cases(self, seed: int) -> Iterator[Case]:
         """The cases that were written for one trial."""
-        return (case for trial, case in read_suite(self.path) if trial == seed)
+        return read_suite(self.path, seed=seed)
 
 
 def prepare_inputs(options: RunOptions, task: Task) -> Inputs:
@@ -165,17 +179,13 @@ def _drawn(options: RunOptions, task: Task) -> Drawn:
 
 def _frozen(path: Path) -> Frozen:
     about = read_about(path)
-    seeds: dict[int, None] = {}
-    transforms: dict[str, None] = {}
-    for seed, case in read_suite(path):
-        seeds[seed] = None
-        transforms.update(dict.fromkeys(outcome.transform for outcome in case.outcomes))
+    seeds, transforms = suite_contents(path)
     if not seeds:
         raise CorpusError(f"no samples in suite {str(path)!r}")
     return Frozen(
         path=path,
         name=str(about.get("corpus", path)),
-        seeds=tuple(seeds),
-        transforms=tuple(transforms),
+        seeds=seeds,
+        transforms=transforms,
         hash=hashlib.sha256(path.read_bytes()).hexdigest(),
     )

@@ -1,5 +1,6 @@
 """The command `codeaudit`: finds the subcommand, and turns every end of it into a line and an exit code."""
 
+import io
 import os
 import signal
 import sys
@@ -82,6 +83,9 @@ def cli() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code; every error becomes one line on stderr."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     if "_CODEAUDIT_COMPLETE" in os.environ:
         cli.main(words, prog_name="codeaudit")
     with _interruptible():

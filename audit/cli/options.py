@@ -69,7 +69,7 @@ class RunOptions:
         return {key: value for key, _, value in pairs}
 
 
-class ModelSpec(click.ParamType[str]):
+class ModelSpec(click.types.StringParamType):
     """A model; in the environment several, quoted as in a shell."""
 
     name = "SPEC"

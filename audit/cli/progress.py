@@ -35,13 +35,14 @@ class _Rate(ProgressColumn):
 
 
 class ProgressMonitor:
-    """Shows the answers of one model coming in; a bar on a terminal, lines elsewhere."""
+    """Shows things getting done, such as a model's answers; a bar on a terminal, lines elsewhere."""
 
-    def __init__(self, label: str, total: int) -> None:
-        self.asked = 0
-        self.recalled = 0
+    def __init__(self, label: str, total: int | None, *, unit: str = "answers") -> None:
+        self._asked = 0
+        self._recalled = 0
         self._label = label
         self._total = total
+        self._unit = unit
         self._began = self._told = time.monotonic()
         console = Console(stderr=True)
         self._bar = Progress(
@@ -68,9 +69,9 @@ class ProgressMonitor:
             note(self._done())
 
     def answered(self, count: int, *, recalled: bool) -> None:
-        """Count answers and show them."""
-        self.recalled += count if recalled else 0
-        self.asked += 0 if recalled else count
+        """Count and show them."""
+        self._recalled += count if recalled else 0
+        self._asked += 0 if recalled else count
         self._bar.advance(self._task, count)
         now = time.monotonic()
         if self._bar.disable and now - self._told >= LINE_EVERY:
@@ -78,14 +79,14 @@ class ProgressMonitor:
             note(self._line(now))
 
     def _line(self, now: float) -> str:
-        rate = self.asked / (now - self._began)
-        left = max(0, self._total - self.asked - self.recalled)
-        ahead = f", {left / rate:,.0f} s left" if rate else ""
-        return (
-            f"{self._label}: {self.asked + self.recalled:,} of {self._total:,} answers, {rate:,.0f}/s{ahead}"
-        )
+        done = self._asked + self._recalled
+        rate = self._asked / (now - self._began)
+        if self._total is None:
+            return f"{self._label}: {done:,} {self._unit}, {rate:,.0f}/s"
+        left = f", {max(0, self._total - done) / rate:,.0f} s left" if rate else ""
+        return f"{self._label}: {done:,} of {self._total:,} {self._unit}, {rate:,.0f}/s{left}"
 
     def _done(self) -> str:
         seconds = time.monotonic() - self._began
-        kept = f", {self.recalled:,} from the cache" if self.recalled else ""
-        return f"{self._label}: {self.asked:,} answers in {seconds:,.1f} s{kept}"
+        kept = f", {self._recalled:,} from the cache" if self._recalled else ""
+        return f"{self._label}: {self._asked:,} {self._unit} in {seconds:,.1f} s{kept}"

@@ -16,6 +16,8 @@ from transforms.records import Sample
 SLACK: Final = 64
 """How many more candidates than samples are kept at first, to make up for those that are no examples."""
 
+DOCUMENTED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
 Prepare: TypeAlias = Callable[[Sample], Sample | str]
 """A task's: the sample as it asks about it, or why it is no example."""
 
@@ -142,14 +144,12 @@ def _content(sample: Sample) -> str:
         return " ".join(sample.source.split())
     try:
         tree = parse(sample.source)
-    except SourceError:
+        for node in ast.walk(tree):
+            if isinstance(node, DOCUMENTED) and ast.get_docstring(node):
+                node.body = node.body[1:]
+        return hashlib.sha256(ast.dump(tree).encode("utf-8", "surrogatepass")).hexdigest()
+    except (SourceError, RecursionError):
         return sample.source
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and ast.get_docstring(
-            node
-        ):
-            node.body = node.body[1:]
-    return hashlib.sha256(ast.dump(tree).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _nothing(spec: str, reasons: Counter[str]) -> str:

@@ -46,10 +46,10 @@ class Table:
                     splits.add(str(row.get("split")))
                 if self.split is None or str(row.get("split")) == self.split:
                     sample = _sample(row, path=self.path.name, number=number)
-                    if sample is None:
-                        skipped["row without source"] += 1
-                    else:
+                    if isinstance(sample, Sample):
                         yield sample
+                    else:
+                        skipped[sample] += 1
         except (OSError, EOFError, zlib.error, csv.Error, UnicodeDecodeError) as error:
             raise CorpusError(f"cannot read table {str(self.path)!r}: {error}") from error
         if self.split is not None and self.split not in splits and len(splits) < _SPLITS:
@@ -116,10 +116,13 @@ READERS: Final[Mapping[str, Callable[[Path, Counter[str]], Iterator[tuple[int, R
 }
 
 
-def _sample(row: Row, *, path: str, number: int) -> Sample | None:
+def _sample(row: Row, *, path: str, number: int) -> Sample | str:
+    """The sample of a row, or why there is none."""
     source = _source(row)
     if source is None:
-        return None
+        return "row without source"
+    if not source.isascii() and source.encode("utf-8", "replace").decode() != source:
+        return "row that is not Unicode"
     file, line, label = _text(row.get("file")), row.get("line"), _label(row)
     return raw_sample(
         source,

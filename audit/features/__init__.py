@@ -1,0 +1,1 @@
+"""Functions as the networks take them: words, ids, and relations between lines."""

@@ -53,9 +53,9 @@ class Encoded:
     @property
     def lines(self) -> int:
         """N."""
-        return self.relation.shape[-1]
+        return int(self.relation.shape[-1])
 
-    def permuted(self, order: Sequence[int]) -> "Encoded":
+    def permuted(self, order: Sequence[int] | npt.NDArray[np.uint16]) -> "Encoded":
         """With its lines in another order: line `order[k]` comes to stand at k."""
         tokens = [np.flatnonzero(self.line == line) for line in order]
         chosen = np.concatenate(tokens)
@@ -110,8 +110,10 @@ def _nothing(predecessors: Sequence[int]) -> Bytes:
 def _mask(predecessors: Sequence[int]) -> Bytes:
     """The symmetry mask of SPE attention, Definition 4.4."""
     count = len(predecessors)
-    rows = [np.frombuffer(row.to_bytes(count // 8 + 1, "little"), np.uint8) for row in symmetry_mask(predecessors)]
-    return np.unpackbits(np.stack(rows), axis=1, bitorder="little")[None, :, :count]
+    packed = (row.to_bytes(count // 8 + 1, "little") for row in symmetry_mask(predecessors))
+    rows = [np.frombuffer(row, np.uint8) for row in packed]
+    mask: Bytes = np.stack([np.unpackbits(row, count=count, bitorder="little") for row in rows])[None]
+    return mask
 
 
 def _distances(predecessors: Sequence[int]) -> Bytes:

@@ -30,7 +30,8 @@ def read_answer(raw: object) -> Prediction:
 
 def _from_mapping(raw: Mapping[object, object]) -> Prediction:
     if error := raw.get("error"):
-        return Failed(reason=f"model: {str(error).splitlines()[0][:80]}")
+        told = str(error).encode("utf-8", "replace").decode().splitlines()
+        return Failed(reason=f"model: {told[0][:80]}")
     plain = raw.get("answer")
     predicted = MALFORMED if isinstance(plain, Mapping) else read_answer(plain)
     if isinstance(predicted, Failed):

@@ -107,7 +107,7 @@ def read_config(path: Path) -> Config:
 
 def _check(path: Path, config: Config) -> None:
     if config.task not in TASKS:
-        raise _broken(path, f"made for task {config.task!r}, known: {", ".join(TASKS)}")
+        raise _broken(path, f"made for task {config.task!r}, known: {', '.join(TASKS)}")
     if config.network not in NETWORKS:
         raise _broken(path, f"network {config.network!r}, known: {', '.join(NETWORKS)}")
     if config.precision not in PRECISIONS:

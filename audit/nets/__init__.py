@@ -1,0 +1,1 @@
+"""The papers' networks, one file each, over one trunk."""

@@ -19,7 +19,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from audit.nets.trunk import Batch, Projections, Shape, Trunk, padding_bias, score_type
+from audit.nets.trunk import Attention, Batch, Shape, Trunk, padding_bias, score_type
 
 MaskMode: TypeAlias = Literal["hadamard", "additive"]
 RELATION: Final = "mask"
@@ -64,13 +64,8 @@ def head_plan(heads: int, *, all_heads: bool = False) -> HeadPlan:
     return HeadPlan(mask, transposed, heads - mask - transposed)
 
 
-class SPEAttention(nn.Module):
+class SPEAttention(Attention):
     """softmax(Q Kᵀ / √d ∘ M + padding) V with one mask per head."""
-
-    def __init__(self, width: int, heads: int, mode: MaskMode) -> None:
-        super().__init__()
-        self.projections = Projections(width, heads)
-        self.mode = mode
 
     def forward(self, x: Tensor, relation: tuple[Tensor, Tensor]) -> Tensor:
         """(B, T, D) and the factor and bias of `SPE.relate`, to (B, T, D)."""
@@ -89,7 +84,7 @@ class SPE(nn.Module):
         super().__init__()
         self.variant = variant or Variant()
         self.plan = head_plan(shape.heads, all_heads=self.variant.all_heads)
-        self.trunk = Trunk(shape, lambda: SPEAttention(shape.width, shape.heads, self.variant.mask_mode))
+        self.trunk = Trunk(shape, lambda: SPEAttention(shape.width, shape.heads))
         self.positions = nn.Embedding(shape.line, shape.width) if self.variant.line_positions else None
 
     def forward(self, batch: Batch) -> Tensor:
@@ -103,8 +98,8 @@ class SPE(nn.Module):
         """What the scores are multiplied by, (B, H, T, T), and what is then added, (B, 1 or H, 1 or T, T)."""
         mask = batch.between_tokens(0).to(dtype)
         one = torch.ones_like(mask)
-        kinds = [mask] * self.plan.mask + [mask.transpose(1, 2)] * self.plan.transposed + [one] * self.plan.plain
-        factor = torch.stack(kinds, 1)
+        masks = [mask] * self.plan.mask + [mask.transpose(1, 2)] * self.plan.transposed
+        factor = torch.stack([*masks, *[one] * self.plan.plain], 1)
         bias = padding_bias(batch.real, dtype)
         if self.variant.mask_mode == "additive":
             bias = bias.masked_fill(factor == 0, -torch.inf)

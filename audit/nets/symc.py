@@ -14,19 +14,15 @@ from typing import Final, Literal, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from audit.nets.trunk import Batch, Projections, Shape, Trunk, padding_bias, score_type
+from audit.nets.trunk import Attention, Batch, Shape, Trunk, padding_bias, score_type
 
 RELATION: Final = "distances"
 
 Sign: TypeAlias = Literal[1, -1]
 
 
-class SYMCAttention(nn.Module):
+class SYMCAttention(Attention):
     """softmax(Q Kᵀ / √d + distance + padding) V with one distance per head."""
-
-    def __init__(self, width: int, heads: int) -> None:
-        super().__init__()
-        self.projections = Projections(width, heads)
 
     def forward(self, x: Tensor, relation: Tensor) -> Tensor:
         """(B, T, D) and the (B, H, T, T) bias of `SYMC.relate`, to (B, T, D)."""

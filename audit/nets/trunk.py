@@ -6,7 +6,7 @@ two-layer head of SPE attention, section 5.2. A network file adds its attention 
 Two things are not in the papers; all networks have them alike, and no order of lines changes them. The rows
 of the last layer are the embeddings of the labels' own tokens, so that what was read can be said. And every
 token votes for the label that it is (after the copying of See et al. 2017): a label's logit gains
-c · log(1 + Σ softplus(w · x_t + b)) over its occurrences. Mean pooling alone dilutes one word among a hundred.
+c · log(1 + Σ softplus(w · x_t + b)) over its occurrences. Mean pooling alone dilutes a word in a hundred.
 
 Dimension key: B batch, T tokens, N lines, D width, H heads, K labels, V vocabulary.
 """
@@ -102,10 +102,18 @@ class Projections(nn.Module):
         return joined
 
 
+class Attention(nn.Module):
+    """What a network file derives its own from; only `forward` is left to it."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.projections = Projections(width, heads)
+
+
 class Block(nn.Module):
     """x + attention(norm(x)), then x + feed-forward(norm(x)); the inner width is 4 D."""
 
-    def __init__(self, width: int, attention: nn.Module, dropout: float) -> None:
+    def __init__(self, width: int, attention: Attention, dropout: float) -> None:
         super().__init__()
         self.before_attention = nn.LayerNorm(width)
         self.attention = attention
@@ -126,11 +134,13 @@ class Trunk(nn.Module):
     label_tokens: Tensor
     """(K,) the token that each label is."""
 
-    def __init__(self, shape: Shape, attention: Callable[[], nn.Module]) -> None:
+    def __init__(self, shape: Shape, attention: Callable[[], Attention]) -> None:
         super().__init__()
         self.pooling = shape.pooling
         self.tokens = nn.Embedding(shape.vocabulary, shape.width)
-        self.blocks = nn.ModuleList(Block(shape.width, attention(), shape.dropout) for _ in range(shape.layers))
+        self.blocks = nn.ModuleList(
+            Block(shape.width, attention(), shape.dropout) for _ in range(shape.layers)
+        )
         self.norm = nn.LayerNorm(shape.width)
         self.mix = nn.Linear(shape.width, shape.width)
         self.label_bias = nn.Parameter(torch.zeros(shape.labels))
@@ -150,6 +160,15 @@ class Trunk(nn.Module):
         mixed = F.gelu(self.mix(self.dropout(self._pool(x, batch.real))))
         said = F.linear(mixed, self.tokens.weight[self.label_tokens], self.label_bias)
         return said + self.vote_weight * torch.log1p(self._votes(x, batch))
+
+    def ways_out(self) -> list[nn.Linear]:
+        """The last layers of all blocks' two branches: with these at zero, the blocks change nothing."""
+        found: list[nn.Linear] = []
+        for block in self.blocks:
+            if isinstance(block, Block):
+                found += [block.attention.projections.outward]
+                found += [layer for layer in list(block.feed)[-1:] if isinstance(layer, nn.Linear)]
+        return found
 
     def _votes(self, x: Tensor, batch: Batch) -> Tensor:
         """(B, T, D) to (B, K): how strongly the tokens that are a label ask for it."""

@@ -10,17 +10,13 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 
-from audit.nets.trunk import Batch, Projections, Shape, Trunk, padding_bias, score_type
+from audit.nets.trunk import Attention, Batch, Shape, Trunk, padding_bias, score_type
 
 RELATION: Final = "none"
 
 
-class PlainAttention(nn.Module):
+class PlainAttention(Attention):
     """softmax(Q Kᵀ / √d + padding) V."""
-
-    def __init__(self, width: int, heads: int) -> None:
-        super().__init__()
-        self.projections = Projections(width, heads)
 
     def forward(self, x: Tensor, relation: Tensor) -> Tensor:
         """(B, T, D) and the (B, 1, 1, T) bias of padding, to (B, T, D)."""

@@ -1,59 +1,76 @@
 """Featurised samples: flat arrays that are made once, kept on disk, and cut into batches."""
 
 import zipfile
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache, partial
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from tokenizers import Tokenizer
 
-from audit.features.lines import PLANES, Encoded, Encoder, Relation
+from audit.features.lines import PLANES, TOO_LONG, UNPARSABLE, Encoded, Encoder, Relation
+from audit.nets.batches import collate
 from audit.nets.trunk import Batch
 from audit.records import Failed
+from transforms.errors import SourceError
+from transforms.python.program import analyse
 from transforms.records import Sample
+from transforms.seeding import stream
 
 Integers: TypeAlias = npt.NDArray[np.int64]
+Chosen: TypeAlias = Sequence[int] | Integers
 CHUNK: Final = 256
 """Samples that a worker gets at once."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Examples:
-    """Many encoded functions with their labels, each kind of number in one flat array.
-
-    `*_end[i]` is where example i ends in the array of that kind.
-    """
+    """Many encoded functions with their labels, each kind of number in one flat array."""
 
     ids: npt.NDArray[np.uint16]
-    position: npt.NDArray[np.uint8]
     line: npt.NDArray[np.uint16]
-    token_end: Integers
+    position: npt.NDArray[np.uint8]
+    tokens: Integers
+    """(count,) the tokens of each example."""
     relation: npt.NDArray[np.uint8]
     """(3, Σ N²) the symmetry mask and SYMC's two distances."""
     lines: Integers
-    """(count,) the N of each example."""
+    """(count,) the lines N of each example."""
+    orders: npt.NDArray[np.uint16]
+    """(orders, Σ N) legal orders of the lines, as old places in new order."""
     labels: npt.NDArray[np.uint16]
     """The known labels of each example as indices, distinct."""
-    label_end: Integers
+    known: Integers
+    """(count,) how many those are."""
     wanted: Integers
     """(count,) how many distinct subtokens the name has, unknown ones included."""
     left_out: Integers
     """(2,) how many samples did not parse, and how many were too long."""
 
     def __len__(self) -> int:
-        return len(self.token_end)
+        return len(self.tokens)
 
-    @property
-    def lengths(self) -> Integers:
-        """(count,) tokens."""
-        return np.diff(self.token_end, prepend=0)
+    @cached_property
+    def _token_ends(self) -> Integers:
+        return np.cumsum(self.tokens)
+
+    @cached_property
+    def _line_ends(self) -> Integers:
+        return np.cumsum(self.lines)
+
+    @cached_property
+    def _square_ends(self) -> Integers:
+        return np.cumsum(self.lines**2)
+
+    @cached_property
+    def _label_ends(self) -> Integers:
+        return np.cumsum(self.known)
 
     def save(self, path: Path) -> None:
         """Write all arrays to one compressed file, completely or not at all."""
@@ -70,104 +87,120 @@ class Examples:
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             return None
 
-    def batch(self, chosen: Sequence[int] | Integers, relation: Relation) -> Batch:
-        """The chosen examples, padded to the longest of them."""
-        planes = PLANES[relation]
-        tokens = int(self.lengths[chosen].max())
-        lines = int(self.lines[chosen].max())
-        ids, line, position = (np.zeros((len(chosen), tokens), dtype=np.int64) for _ in range(3))
-        related = np.zeros((len(chosen), planes.stop - planes.start, lines, lines), dtype=np.uint8)
-        squares = np.cumsum(self.lines**2)
-        for row, example in enumerate(chosen):
-            stop = int(self.token_end[example])
-            start = int(self.token_end[example - 1]) if example else 0
-            ids[row, : stop - start] = self.ids[start:stop]
-            line[row, : stop - start] = self.line[start:stop]
-            position[row, : stop - start] = self.position[start:stop]
-            count = int(self.lines[example])
-            square = slice(int(squares[example]) - count * count, int(squares[example]))
-            related[row, :, :count, :count] = self.relation[planes, square].reshape(-1, count, count)
-        return Batch(
-            ids=torch.from_numpy(ids),
-            line=torch.from_numpy(line),
-            position=torch.from_numpy(position),
-            relation=torch.from_numpy(related),
+    def encoded(self, example: int, relation: Relation, order: int | None = None) -> Encoded:
+        """One example, in one of its stored orders or in the text's own."""
+        tokens = slice(self._token_ends[example] - self.tokens[example], self._token_ends[example])
+        count = int(self.lines[example])
+        square = slice(self._square_ends[example] - count * count, self._square_ends[example])
+        found = Encoded(
+            ids=self.ids[tokens].astype(np.int32),
+            line=self.line[tokens].astype(np.int32),
+            position=self.position[tokens].astype(np.int32),
+            relation=self.relation[PLANES[relation], square].reshape(-1, count, count),
         )
+        if order is None:
+            return found
+        return found.permuted(self.orders[order, self._line_ends[example] - count : self._line_ends[example]])
 
-    def targets(self, chosen: Sequence[int] | Integers, labels: int) -> torch.Tensor:
+    def batch(self, chosen: Chosen, relation: Relation, orders: Chosen | None = None) -> Batch:
+        """The chosen examples, padded to the longest of them; each in its stored order if `orders` says."""
+        places = [None] * len(chosen) if orders is None else list(orders)
+        pairs = zip(chosen, places, strict=True)
+        return collate([self.encoded(int(example), relation, order) for example, order in pairs])
+
+    def targets(self, chosen: Chosen, labels: int) -> torch.Tensor:
         """(B, K) 1 where the label belongs to the name."""
         found = torch.zeros(len(chosen), labels)
         for row, example in enumerate(chosen):
-            start = int(self.label_end[example - 1]) if example else 0
-            found[row, self.labels[start : int(self.label_end[example])].astype(np.int64)] = 1
+            end = self._label_ends[example]
+            found[row, self.labels[end - self.known[example] : end].astype(np.int64)] = 1
         return found
 
 
 def featurise(
-    samples: Iterable[Sample], tokenizer: Tokenizer, labels: Mapping[str, int], *, window: int, workers: int = 1
+    samples: Iterable[Sample],
+    tokenizer: Tokenizer,
+    labels: Mapping[str, int],
+    *,
+    window: int,
+    orders: int = 0,
+    seed: int = 0,
+    workers: int = 1,
 ) -> Examples:
     """The features of all samples, in their order; those without features are left out and counted."""
-    setting = (tokenizer.to_str(), window)
-    chunks = _chunks((sample.source, sample.label) for sample in samples)
-    rows: list[tuple[Encoded, object]] = []
-    left_out: Counter[str] = Counter()
-    for done in _encoded(chunks, setting, workers):
-        for features, label in done:
-            if isinstance(features, Failed):
-                left_out[features.reason] += 1
-            else:
-                rows.append((features, label))
-    return _flat(rows, labels, left_out)
-
-
-_Pair: TypeAlias = tuple[str, object]
-_Done: TypeAlias = "list[tuple[Encoded | Failed, object]]"
-_encoder: Encoder | None = None
-
-
-def _encoded(chunks: Iterator[list[_Pair]], setting: tuple[str, int], workers: int) -> Iterator[_Done]:
+    work = partial(_encode, _Setting(tokenizer.to_str(), window, orders, seed))
+    chunks = _chunks((sample.id, sample.source, sample.label) for sample in samples)
     if workers == 1:
-        _start(*setting)
-        yield from map(_encode, chunks)
-        return
-    with get_context("spawn").Pool(workers, _start, setting) as pool:
-        yield from pool.imap(_encode, chunks)
+        return _flat([row for done in map(work, chunks) for row in done], labels, orders)
+    with get_context("spawn").Pool(workers) as pool:
+        return _flat([row for done in pool.imap(work, chunks) for row in done], labels, orders)
 
 
-def _start(tokenizer: str, window: int) -> None:
-    global _encoder  # each worker process has one, made once
-    _encoder = Encoder(Tokenizer.from_str(tokenizer), window=window, relation="every")
+_Given: TypeAlias = tuple[str, str, object]
+"""Id, source, label."""
 
 
-def _encode(chunk: list[_Pair]) -> _Done:
-    if _encoder is None:
-        raise RuntimeError("the encoder is set before any chunk")
-    return [(_encoder.encode(source), label) for source, label in chunk]
+class _Setting(NamedTuple):
+    tokenizer: str
+    window: int
+    orders: int
+    seed: int
 
 
-def _chunks(pairs: Iterator[_Pair]) -> Iterator[list[_Pair]]:
-    while chunk := list(islice(pairs, CHUNK)):
+class _Row(NamedTuple):
+    features: Encoded
+    orders: npt.NDArray[np.uint16]
+    label: object
+
+
+@lru_cache(maxsize=1)
+def _encoder(setting: _Setting) -> Encoder:
+    return Encoder(Tokenizer.from_str(setting.tokenizer), window=setting.window, relation="every")
+
+
+def _encode(setting: _Setting, chunk: list[_Given]) -> list[_Row | Failed]:
+    encoder = _encoder(setting)
+    return [_row(encoder, setting, given) for given in chunk]
+
+
+def _row(encoder: Encoder, setting: _Setting, given: _Given) -> _Row | Failed:
+    identity, source, label = given
+    try:
+        program = analyse(source)
+    except SourceError:
+        return UNPARSABLE
+    features = encoder.features(program)
+    if isinstance(features, Failed):
+        return features
+    drawn = [
+        program.sample_lines(stream(setting.seed, identity, "training order", number))
+        for number in range(setting.orders)
+    ]
+    return _Row(features, np.array(drawn, dtype=np.uint16).reshape(setting.orders, features.lines), label)
+
+
+def _chunks(given: Iterator[_Given]) -> Iterator[list[_Given]]:
+    while chunk := list(islice(given, CHUNK)):
         yield chunk
 
 
-def _flat(rows: list[tuple[Encoded, object]], labels: Mapping[str, int], left_out: Counter[str]) -> Examples:
-    names = [sorted(set(label)) if isinstance(label, tuple) else [] for _, label in rows]
+def _flat(found: list[_Row | Failed], labels: Mapping[str, int], orders: int) -> Examples:
+    rows = [row for row in found if isinstance(row, _Row)]
+    names = [sorted(set(row.label)) if isinstance(row.label, tuple) else [] for row in rows]
     known = [[labels[part] for part in name if part in labels] for name in names]
-    encoded = [features for features, _ in rows]
-
-    def joined(arrays: list[npt.NDArray[np.int32]], kind: type) -> npt.NDArray[np.uint16]:
-        return np.concatenate(arrays or [np.zeros(0)]).astype(kind)
-
-    relations = [one.relation.reshape(3, -1) for one in encoded] or [np.zeros((3, 0), np.uint8)]
+    empty = np.zeros(0, dtype=np.int32)
     return Examples(
-        ids=joined([one.ids for one in encoded], np.uint16),
-        position=joined([one.position for one in encoded], np.uint8).astype(np.uint8),
-        line=joined([one.line for one in encoded], np.uint16),
-        token_end=np.cumsum([len(one.ids) for one in encoded], dtype=np.int64),
-        relation=np.concatenate(relations, axis=1),
-        lines=np.array([one.lines for one in encoded], dtype=np.int64),
+        ids=np.concatenate([empty, *(row.features.ids for row in rows)]).astype(np.uint16),
+        line=np.concatenate([empty, *(row.features.line for row in rows)]).astype(np.uint16),
+        position=np.concatenate([empty, *(row.features.position for row in rows)]).astype(np.uint8),
+        tokens=np.array([len(row.features.ids) for row in rows], dtype=np.int64),
+        relation=np.concatenate(
+            [np.zeros((3, 0), np.uint8), *(row.features.relation.reshape(3, -1) for row in rows)], axis=1
+        ),
+        lines=np.array([row.features.lines for row in rows], dtype=np.int64),
+        orders=np.concatenate([np.zeros((orders, 0), np.uint16), *(row.orders for row in rows)], axis=1),
         labels=np.array([label for one in known for label in one], dtype=np.uint16),
-        label_end=np.cumsum([len(one) for one in known], dtype=np.int64),
+        known=np.array([len(one) for one in known], dtype=np.int64),
         wanted=np.array([len(name) for name in names], dtype=np.int64),
-        left_out=np.array([left_out["source does not parse"], left_out["input too long"]], dtype=np.int64),
+        left_out=np.array([found.count(UNPARSABLE), found.count(TOO_LONG)], dtype=np.int64),
     )

@@ -1,7 +1,7 @@
 """The driver: what it asks, in which batches, and what it makes of the answers."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 
 import pytest
@@ -41,7 +41,7 @@ class Remembering:
     def recall(self, queries: Sequence[Query], *, again: bool) -> dict[Query, Predicted]:
         return {query: self.known[query, again] for query in queries if (query, again) in self.known}
 
-    def remember(self, answers: dict[Query, Predicted], *, again: bool) -> None:
+    def remember(self, answers: Mapping[Query, Predicted], *, again: bool) -> None:
         self.known |= {(query, again): answer for query, answer in answers.items()}
 
 

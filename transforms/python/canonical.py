@@ -18,7 +18,8 @@ from transforms.dependence.layers import bits, layers
 from transforms.edits import Edit, splice
 from transforms.errors import SourceError
 from transforms.interface import Refused
-from transforms.python.program import Block, Program, analyse
+from transforms.python.blocks import Block
+from transforms.python.program import Program, analyse
 from transforms.python.rename import RENAME, RENAME_PARAMETERS
 from transforms.python.reorder import reordered
 from transforms.python.scopes import OUTER, Binding, Scopes, resolve

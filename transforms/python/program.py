@@ -7,30 +7,20 @@ all lines of the function (what the networks' symmetry mask is made from).
 """
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from random import Random
 from typing import Literal, TypeAlias
 
 from transforms.dependence import orders
-from transforms.dependence.effects import (
-    ACTS,
-    ANYTHING,
-    BARRIER,
-    LEAVES_LOOP,
-    RAISES,
-    Effects,
-    conflicts,
-    reaching_reads,
-)
+from transforms.dependence.effects import Effects, conflicts, reaching_reads
 from transforms.dependence.graph import Graph
 from transforms.dependence.layers import bits
 from transforms.errors import SourceError
-from transforms.python.effects import Reading, settle_types
-from transforms.python.facts import Facts, FunctionNode, free_names, gather, stored
+from transforms.python.blocks import Block, Row, all_blocks, emitted
+from transforms.python.builder import Builder
 from transforms.python.normal import clause, header
-from transforms.python.statements import assign, is_text, simple
 
 Dependence: TypeAlias = Literal["full", "paper"]
 """`full`: the conflict relation. `paper`: names only, read after write; it does not keep the meaning."""
@@ -48,34 +38,10 @@ class Line:
     """The line it hangs under: a header or a clause; -1 for the first line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """One statement of a block, with everything nested in it."""
-
-    node: ast.stmt
-    lines: range
-    """The lines it covers; empty for a docstring."""
-    parts: "tuple[int | Block, ...]"
-    """Its own lines and its blocks, in the order of the text."""
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A list of statements that run one after the other."""
-
-    statements: tuple[Statement, ...]
-    predecessors: tuple[int, ...]
-    """Bit i of mask j: statement j depends on statement i."""
-    fixed: str | None
-    """Why its text cannot be permuted, if so."""
-    above: int
-    """A line number: what stands above the block ends there or before."""
-
-
 class Program:
     """A parsed function with its dependences. Compare programs by their lines and graph."""
 
-    def __init__(self, source: str, root: Block, rows: "Sequence[_Row]", dependence: Dependence) -> None:
+    def __init__(self, source: str, root: Block, rows: "Sequence[Row]", dependence: Dependence) -> None:
         self.source = source
         self.root = root
         self.dependence = dependence
@@ -126,11 +92,11 @@ class Program:
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """Every block, in the order of the text, outer before inner."""
-        return tuple(_blocks(self.root))
+        return tuple(all_blocks(self.root))
 
     def sample_lines(self, rng: Random) -> tuple[int, ...]:
         """The lines in a fresh legal order, as old indices in new order."""
-        return tuple(_emit(self.root, lambda block: orders.sample(block.predecessors, rng)))
+        return tuple(emitted(self.root, lambda block: orders.sample(block.predecessors, rng)))
 
 
 @lru_cache(maxsize=4)
@@ -144,7 +110,7 @@ def analyse(source: str, *, dependence: Dependence = "full") -> Program:
     """
     try:
         tree = ast.parse(source)
-        builder = _Builder(dependence)
+        builder = Builder(names_only=dependence == "paper")
         if len(tree.body) == 1 and isinstance(tree.body[0], ast.FunctionDef | ast.AsyncFunctionDef):
             root = builder.alone(tree.body[0])
         else:
@@ -156,327 +122,6 @@ def analyse(source: str, *, dependence: Dependence = "full") -> Program:
     except (RecursionError, MemoryError) as error:
         raise SourceError("not readable: nested too deeply") from error
     return Program(source, root, builder.rows, dependence)
-
-
-@dataclass(slots=True)
-class _Row:
-    """A line under construction."""
-
-    node: ast.AST
-    clause: str
-    """Empty for a statement or header; else which clause of it."""
-    depth: int
-    parent: int
-    effects: Effects
-    certain: bool = True
-
-
-@dataclass(slots=True)
-class _Scope:
-    """Where the builder stands."""
-
-    facts: Facts
-    depth: int = 1
-    parent: int = 0
-    guarded: bool = False
-    pinned: bool = False
-    """The statements here never change places (a class body, a module)."""
-    definite: frozenset[str] = frozenset()
-    """Locals that are certainly bound here."""
-    maybe: frozenset[str] = frozenset()
-    """Locals that may already be bound here."""
-    dead: bool = False
-    """Nothing comes here: after return, raise, break, continue."""
-
-    def inner(self, parent: int, *, guarded: bool = False) -> "_Scope":
-        return _Scope(
-            facts=self.facts,
-            depth=self.depth + 1,
-            parent=parent,
-            guarded=self.guarded or guarded,
-            definite=self.definite,
-            maybe=self.maybe,
-        )
-
-    def bind(self, names: frozenset[str]) -> None:
-        self.definite |= names - self.facts.fragile
-        self.maybe |= names
-
-    def join(self, *branches: "_Scope") -> None:
-        """After a choice: bound for sure is what every branch that gets here has bound."""
-        alive = [branch.definite for branch in branches if not branch.dead]
-        self.dead = not alive
-        self.definite = frozenset.intersection(*alive) if alive else self.definite
-        self.maybe = self.maybe.union(*(branch.maybe for branch in branches))
-
-
-class _Builder:
-    """Walks a function once, making lines, effects and blocks."""
-
-    def __init__(self, dependence: Dependence) -> None:
-        self.rows: list[_Row] = []
-        self._paper = dependence == "paper"
-
-    # ── entry points ─────────────────────────────────────────────────────────────────────────────────
-
-    def alone(self, node: FunctionNode) -> Block:
-        line = self._line(node, -1, 0, Effects())
-        body = self._function_body(node, line, depth=1)
-        statement = Statement(node, range(len(self.rows)), (line, body))
-        return Block((statement,), (0,), "one statement", 0)
-
-    def module(self, tree: ast.Module) -> Block:
-        scope = _Scope(facts=Facts(), depth=0, parent=-1, pinned=True)
-        return self._block(tree.body, scope, above=0)[0]
-
-    def _function_body(self, node: FunctionNode, line: int, *, depth: int) -> Block:
-        facts = gather(node)
-        facts.prefix = f"{line}." if line else ""
-        settle_types(node, facts)
-        known = facts.parameters - facts.fragile
-        scope = _Scope(facts=facts, depth=depth, parent=line, definite=known, maybe=facts.parameters)
-        return self._block(node.body, scope, above=_header_end(node), documented=True)[0]
-
-    # ── blocks and statements ────────────────────────────────────────────────────────────────────────
-
-    def _block(
-        self, body: list[ast.stmt], scope: _Scope, *, above: int, documented: bool = False
-    ) -> tuple[Block, Effects]:
-        statements, effects, certain = [], [], []
-        fixed, last_line = None, 0
-        for number, node in enumerate(body):
-            if first_line(node) <= last_line:
-                fixed = "statements share a line"
-            last_line = node.end_lineno or 0
-            start = len(self.rows)
-            if documented and number == 0 and is_text(node):
-                parts: tuple[int | Block, ...] = ()
-                effect = Effects(flags=BARRIER)
-            else:
-                parts, effect = self._statement(node, scope)
-            statements.append(Statement(node, range(start, len(self.rows)), parts))
-            effects.append(Effects(flags=BARRIER) if scope.pinned else effect)
-            certain.append(not isinstance(node, _COMPOUND))
-        if self._paper:
-            relation = reaching_reads(effects, kills=certain)
-        else:
-            relation = conflicts(effects, guarded=scope.guarded)
-        total = Effects()
-        for effect in effects:
-            total |= effect
-        return Block(tuple(statements), relation, fixed, above), total.enclosed()
-
-    def _statement(self, node: ast.stmt, scope: _Scope) -> "tuple[tuple[int | Block, ...], Effects]":
-        match node:
-            case ast.If():
-                return self._if(node, scope)
-            case ast.For() | ast.AsyncFor() | ast.While():
-                return self._loop(node, scope)
-            case ast.With() | ast.AsyncWith():
-                return self._with(node, scope)
-            case ast.Try() | ast.TryStar():
-                return self._try(node, scope)
-            case ast.Match():
-                return self._match(node, scope)
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                return self._nested_function(node, scope)
-            case ast.ClassDef():
-                return self._class(node, scope)
-            case _:
-                reading = self._reading(scope)
-                simple(reading, node)
-                effect = self._effects(reading)
-                line = self._line(node, scope.parent, scope.depth, effect)
-                scope.bind(frozenset(reading.writes - reading.sometimes))
-                scope.maybe |= reading.sometimes
-                if isinstance(node, ast.Return | ast.Raise | ast.Break | ast.Continue):
-                    scope.dead = True
-                return (line,), effect
-
-    def _if(self, node: ast.If, scope: _Scope) -> "tuple[tuple[int | Block, ...], Effects]":
-        reading = self._reading(scope)
-        reading.truth(node.test)
-        effect = self._effects(reading)
-        line = self._line(node, scope.parent, scope.depth, effect)
-        scope.maybe |= reading.writes
-        then, otherwise = scope.inner(line), scope.inner(line)
-        body, inside = self._block(node.body, then, above=_header_end(node))
-        parts: list[int | Block] = [line, body]
-        effect |= inside
-        if node.orelse:
-            effect |= self._clause(node, "else", node.orelse, otherwise, parts)
-        scope.join(then, otherwise)
-        return tuple(parts), effect
-
-    def _loop(
-        self, node: ast.For | ast.AsyncFor | ast.While, scope: _Scope
-    ) -> "tuple[tuple[int | Block, ...], Effects]":
-        # What any turn of the loop binds may be bound before the next one reads or drops it.
-        scope.maybe |= scope.facts.bound_under.get(id(node), frozenset())
-        reading = self._reading(scope)
-        if isinstance(node, ast.While):
-            reading.truth(node.test)
-            reading.flags |= ACTS  # it may not end
-        else:
-            reading.iterate(node.iter)
-            assign(reading, node.target, None)
-            reading.flags |= BARRIER if isinstance(node, ast.AsyncFor) else 0
-        effect = self._effects(reading)
-        line = self._line(node, scope.parent, scope.depth, effect, certain=False)
-        turn = scope.inner(line)
-        turn.bind(frozenset(reading.writes))
-        body, inside = self._block(node.body, turn, above=_header_end(node))
-        parts: list[int | Block] = [line, body]
-        effect |= Effects(inside.reads, inside.writes, inside.flags & ~LEAVES_LOOP)
-        scope.maybe |= turn.maybe
-        if node.orelse:
-            effect |= self._clause(node, "else", node.orelse, scope.inner(line), parts)
-        return tuple(parts), effect
-
-    def _with(
-        self, node: ast.With | ast.AsyncWith, scope: _Scope
-    ) -> "tuple[tuple[int | Block, ...], Effects]":
-        reading = self._reading(scope)
-        for item in node.items:
-            reading.visit(item.context_expr)
-            if item.optional_vars is not None:
-                assign(reading, item.optional_vars, None)
-        reading.flags |= ANYTHING | (BARRIER if isinstance(node, ast.AsyncWith) else 0)
-        effect = self._effects(reading)
-        line = self._line(node, scope.parent, scope.depth, effect, certain=False)
-        within = scope.inner(line, guarded=True)
-        within.bind(frozenset(reading.writes))
-        body, inside = self._block(node.body, within, above=_header_end(node))
-        scope.maybe |= within.maybe  # the context may swallow an exception, so nothing is certain
-        return (line, body), effect | inside
-
-    def _try(self, node: ast.Try | ast.TryStar, scope: _Scope) -> "tuple[tuple[int | Block, ...], Effects]":
-        effect = Effects(flags=RAISES)
-        line = self._line(node, scope.parent, scope.depth, Effects(), certain=False)
-        within = scope.inner(line, guarded=True)
-        body, inside = self._block(node.body, within, above=_header_end(node))
-        parts: list[int | Block] = [line, body]
-        effect |= inside
-        scope.maybe |= within.maybe
-        for handler in node.handlers:
-            place = scope.inner(line, guarded=True)
-            reading = self._reading(place)
-            if handler.type is not None:
-                reading.visit(handler.type)
-                reading.flags |= ANYTHING
-            if handler.name is not None:
-                reading.write(handler.name)
-                place.maybe |= {handler.name}
-            effect |= self._clause(handler, "except", handler.body, place, parts, reading)
-            scope.maybe |= place.maybe
-        for name, inner in (("else", node.orelse), ("finally", node.finalbody)):
-            if inner:
-                place = scope.inner(line, guarded=True)
-                effect |= self._clause(node, name, inner, place, parts)
-                scope.maybe |= place.maybe
-        return tuple(parts), effect
-
-    def _match(self, node: ast.Match, scope: _Scope) -> "tuple[tuple[int | Block, ...], Effects]":
-        reading = self._reading(scope)
-        reading.visit(node.subject)
-        reading.flags |= ANYTHING
-        effect = self._effects(reading)
-        line = self._line(node, scope.parent, scope.depth, effect, certain=False)
-        parts: list[int | Block] = [line]
-        for case in node.cases:
-            place = scope.inner(line)
-            within = self._reading(place)
-            for name in stored(case.pattern):
-                within.write(name)
-                place.maybe |= {name}
-            within.flags |= ANYTHING
-            for value in ast.walk(case.pattern):
-                if isinstance(value, ast.MatchValue):
-                    within.visit(value.value)
-                elif isinstance(value, ast.MatchClass):
-                    within.visit(value.cls)
-            if case.guard is not None:
-                within.truth(case.guard)
-            effect |= self._clause(case, "case", case.body, place, parts, within)
-            scope.maybe |= place.maybe
-        return tuple(parts), effect
-
-    def _nested_function(
-        self, node: FunctionNode, scope: _Scope
-    ) -> "tuple[tuple[int | Block, ...], Effects]":
-        reading = self._reading(scope)
-        reading.definition(node)
-        effect = self._effects(reading)
-        line = self._line(node, scope.parent, scope.depth, effect)
-        scope.bind(frozenset(reading.writes))
-        return (line, self._function_body(node, line, depth=scope.depth + 1)), effect
-
-    def _class(self, node: ast.ClassDef, scope: _Scope) -> "tuple[tuple[int | Block, ...], Effects]":
-        reading = self._reading(scope)
-        for part in (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)):
-            reading.visit(part)
-        reading.reads |= free_names(node) & scope.facts.local
-        reading.write(node.name)
-        reading.flags |= ANYTHING
-        effect = self._effects(reading)
-        line = self._line(node, scope.parent, scope.depth, effect)
-        scope.bind(frozenset(reading.writes))
-        place = _Scope(facts=Facts(), depth=scope.depth + 1, parent=line, pinned=True)
-        return (line, self._block(node.body, place, above=_header_end(node), documented=True)[0]), effect
-
-    def _clause(
-        self,
-        node: ast.AST,
-        name: str,
-        body: list[ast.stmt],
-        scope: _Scope,
-        parts: "list[int | Block]",
-        reading: Reading | None = None,
-    ) -> Effects:
-        effect = self._effects(reading) if reading else Effects()
-        line = self._line(node, scope.parent, scope.depth - 1, effect, clause=name, certain=False)
-        scope.parent = line
-        block, inside = self._block(
-            body, scope, above=_header_end(node) if name in ("except", "case") else _body_end(node, body)
-        )
-        parts += [line, block]
-        return effect | inside
-
-    # ── small pieces ─────────────────────────────────────────────────────────────────────────────────
-
-    def _reading(self, scope: _Scope) -> Reading:
-        return Reading(scope.facts, scope.definite, scope.maybe)
-
-    def _effects(self, reading: Reading) -> Effects:
-        reads, writes, flags = reading.reads, reading.writes, reading.flags
-        if self._paper:
-            writes, flags = writes | reading.touched, 0
-        prefix = reading.facts.prefix
-        if prefix:
-            reads = {prefix + name for name in reads}
-            writes = {prefix + name for name in writes}
-        return Effects(frozenset(reads), frozenset(writes), flags)
-
-    def _line(
-        self,
-        node: ast.AST,
-        parent: int,
-        depth: int,
-        effects: Effects,
-        *,
-        clause: str = "",
-        certain: bool = True,
-    ) -> int:
-        self.rows.append(_Row(node, clause, depth, parent, effects, certain))
-        return len(self.rows) - 1
-
-
-_COMPOUND = (
-    ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match,
-)  # fmt: skip
-
-
-_BODIES = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
 def _gate(block: Block, outer: int, between: Sequence[int], found: list[int]) -> None:
@@ -507,46 +152,5 @@ def _span(lines: range) -> int:
     return full
 
 
-def _blocks(block: Block) -> "list[Block]":
-    found = [block]
-    for statement in block.statements:
-        for part in statement.parts:
-            if isinstance(part, Block):
-                found += _blocks(part)
-    return found
-
-
-def _emit(block: Block, order: Callable[[Block], Sequence[int]]) -> list[int]:
-    lines: list[int] = []
-    chosen = order(block)
-    for number in chosen:
-        for part in block.statements[number].parts:
-            if isinstance(part, Block):
-                lines += _emit(part, order)
-            else:
-                lines.append(part)
-    return lines
-
-
-def first_line(node: ast.stmt) -> int:
-    """The line on which a statement begins, its decorators included."""
-    decorators = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
-
-
-def _header_end(node: ast.AST) -> int:
-    """The last line that any expression of a header or clause reaches."""
-    parts = [part for part in ast.iter_child_nodes(node) if not isinstance(part, _BODIES)]
-    ends = [getattr(inner, "end_lineno", None) or 0 for part in parts for inner in ast.walk(part)]
-    return max(ends, default=getattr(node, "lineno", 0))
-
-
-def _body_end(node: ast.AST, body: list[ast.stmt]) -> int:
-    """The last line of what stands before one of the bodies of a statement."""
-    start = body[0].lineno
-    ends = (getattr(part, "end_lineno", None) or 0 for part in ast.iter_child_nodes(node))
-    return max((end for end in ends if end < start), default=0)
-
-
-def _text(row: _Row) -> str:
+def _text(row: Row) -> str:
     return clause(row.node, row.clause) if row.clause else header(row.node)

@@ -13,7 +13,8 @@ from typing import Final
 
 from transforms.dependence import orders
 from transforms.interface import Refused, Rewritten
-from transforms.python.program import Block, Dependence, Program, Statement, analyse, first_line
+from transforms.python.blocks import Block, Statement, first_line
+from transforms.python.program import Dependence, Program, analyse
 from transforms.python.units import line_starts, rearrange, units
 from transforms.records import Kind, Move
 

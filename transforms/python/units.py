@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from transforms.python.program import Block, first_line
+from transforms.python.blocks import Block, first_line
 
 
 class Unit(NamedTuple):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from audit.cli.main import main
+from audit.tables import read_rows
 from tests.support.commands import codeaudit
 
 
@@ -134,6 +135,38 @@ def test_a_run_in_which_nothing_could_be_changed(capsys: pytest.CaptureFixture[s
     assert main(words) == 3
     line = capsys.readouterr().err.splitlines()[-1]
     assert line.startswith("codeaudit: nothing could be judged: no perturbation could be applied")
+
+
+def test_code_too_deep_for_an_engine_is_counted_and_the_rest_audited(
+    sources: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chain = " + ".join(["x"] * 1500)
+    (sources / "chain.py").write_text(f"def deep(a):\n    x = a\n    return {chain}\n", encoding="utf-8")
+    words = ["run", "--model", "fake/hash", "--corpus", str(sources), "--workers", "1", "--out", "out"]
+    assert main(words) == 0
+    assert "5 of 5 functions" in capsys.readouterr().err
+    deep = [row for row in read_rows(Path("out/suite.parquet")) if row["path"] == "chain.py"]
+    assert {row["status"] for row in deep if row["transform"] != "identity"} == {"not_applied"}
+
+
+def test_an_engine_that_breaks_is_counted(
+    sources: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("transforms.perturb._variant", breaks)
+    words = ["run", "--model", "fake/hash", "--corpus", str(sources), "--workers", "1", "--out", "out"]
+    assert main(words) == 3
+    assert "transform failed: AssertionError" in capsys.readouterr().err
+
+
+def test_an_output_that_cannot_show_every_character(sources: Path, tmp_path: Path) -> None:
+    done = codeaudit(
+        "run", "--model", "fake/hash", "--corpus", str(sources), cwd=tmp_path, PYTHONIOENCODING="ascii"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "fake/hash" in done.stdout
 
 
 def test_a_language_without_transforms(capsys: pytest.CaptureFixture[str]) -> None:

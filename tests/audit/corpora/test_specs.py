@@ -4,6 +4,7 @@ import csv
 import gzip
 import json
 import os
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from pyarrow import parquet
 
 from audit.corpora.specs import corpus
+from tests.conftest import WORDS
 from tests.support.data import data_set
 from transforms.errors import CorpusError, SourceError
 from transforms.records import Sample
@@ -141,6 +143,21 @@ def test_language_by_column_or_file_or_default(tmp_path: Path) -> None:
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     assert [sample.language for sample in read(str(path))[0]] == ["java", "java", "python", "x86"]
+
+
+def test_text_that_is_not_unicode_is_counted(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"source": "x = \'\\ud800\'"}\n{"source": "y = \'\\u00e9\'"}\n', encoding="utf-8")
+    samples, skipped = read(str(path))
+    assert [sample.source for sample in samples] == ["y = 'é'"]
+    assert skipped == {"row that is not Unicode": 1}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse the name")
+def test_a_file_name_that_is_no_text(tmp_path: Path) -> None:
+    Path(os.fsdecode(bytes(tmp_path) + b"/\xff.py")).write_text(WORDS, encoding="utf-8")
+    samples, _ = read(str(tmp_path))
+    assert {sample.origin.path for sample in samples} == {"?.py"}
 
 
 @pytest.mark.parametrize("name", ["t.jsonl.gz", "t.csv.gz", "t.parquet"])

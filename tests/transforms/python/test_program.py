@@ -10,7 +10,8 @@ import pytest
 from transforms.dependence import orders
 from transforms.dependence.layers import permute
 from transforms.errors import SourceError
-from transforms.python.program import Block, Program, analyse
+from transforms.python.blocks import emitted
+from transforms.python.program import Program, analyse
 from transforms.seeding import stream
 
 
@@ -176,7 +177,7 @@ def stdlib_functions(modules: list[str]) -> list[tuple[str, str]]:
         for node in ast.parse(text).body:
             if isinstance(node, ast.FunctionDef):
                 source = ast.get_source_segment(text, node) or ""
-                found.append((f"{module}.{node.name}", source))  # noqa: PERF401 - clearer as a loop
+                found.append((f"{module}.{node.name}", source))
     return found
 
 
@@ -186,15 +187,9 @@ FUNCTIONS = stdlib_functions(["textwrap", "inspect", "tokenize", "shutil", "ast"
 def lines_in(program: Program, choose: dict[int, tuple[int, ...]]) -> list[int]:
     """The lines of a program after some of its blocks are permuted."""
     numbers = {id(block): number for number, block in enumerate(program.blocks)}
-
-    def emit(block: Block) -> list[int]:
-        found = []
-        for number in choose.get(numbers[id(block)], range(len(block.statements))):
-            for part in block.statements[number].parts:
-                found += emit(part) if isinstance(part, Block) else [part]
-        return found
-
-    return emit(program.root)
+    return emitted(
+        program.root, lambda block: choose.get(numbers[id(block)], tuple(range(len(block.statements))))
+    )
 
 
 def test_the_relation_of_a_legally_permuted_function_is_the_permuted_relation() -> None:

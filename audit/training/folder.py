@@ -1,0 +1,130 @@
+"""What a training leaves behind: a checkpoint folder, with a card that says how good it is."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors.torch import save
+
+from audit.models.checkpoint import CARD, CONFIG, TOKENIZER, WEIGHTS, Config
+from audit.nets.registry import NETWORKS, Network
+from audit.training.baselines import Baseline, copying, most_frequent
+from audit.training.examples import Examples
+from audit.training.loop import Trained
+from audit.training.material import Material
+from audit.training.recipe import Recipe
+from audit.training.scores import Scores, judged, scores
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """The result in numbers, as the card tells it."""
+
+    card: Mapping[str, object]
+    test: Scores
+    baselines: tuple[Baseline, ...]
+
+
+def write(
+    folder: Path,
+    trained: Trained,
+    material: Material,
+    *,
+    task: str,
+    recipe: Recipe,
+    about: Mapping[str, object],
+) -> Finished:
+    """Write config, weights in float16, tokenizer and card. The scores are those of the rounded weights.
+
+    `about` goes into the card as it is: corpora, versions, command.
+    """
+    shape = recipe.shape(vocabulary=material.tokenizer.get_vocab_size(), labels=len(material.labels))
+    config = Config(
+        task=task,
+        network=recipe.network,
+        options={**NETWORKS[recipe.network].options, **recipe.options},
+        shape=shape,
+        labels=material.labels,
+        threshold=trained.threshold,
+    )
+    rounded = _rounded(trained.network)
+    found = _finished(trained, material, task=task, recipe=recipe, about=about)
+    material.tokenizer.save(str(folder / TOKENIZER))
+    (folder / CONFIG).unlink(missing_ok=True)
+    (folder / WEIGHTS).write_bytes(save(rounded))
+    _write_json(folder / CARD, found.card)
+    _write_json(folder / CONFIG, config.as_json())  # last: a folder with a config is whole
+    return found
+
+
+@torch.no_grad()
+def _rounded(network: Network) -> dict[str, torch.Tensor]:
+    """The weights in float16; the network's own are set to the rounded values."""
+    found = {
+        name: value.half() if value.is_floating_point() else value
+        for name, value in network.state_dict().items()
+    }
+    network.load_state_dict(found)
+    return {name: value.contiguous() for name, value in found.items()}
+
+
+def _finished(
+    trained: Trained, material: Material, *, task: str, recipe: Recipe, about: Mapping[str, object]
+) -> Finished:
+    relation, labels = NETWORKS[recipe.network].relation, len(material.labels)
+
+    def measured(examples: Examples) -> Scores:
+        everything = np.arange(len(examples))
+        found = judged(trained.network, examples, everything, relation, labels)
+        return scores(found, trained.threshold)
+
+    valid, test = measured(material.valid), measured(material.test)
+    tokens = {label: material.tokenizer.token_to_id(label) for label in material.labels}
+    baselines = (
+        most_frequent(material.train, material.valid, material.test, labels=labels),
+        copying(material.valid, material.test, tokens=tokens),
+    )
+    progress = trained.progress
+    card = {
+        "task": task,
+        "summary": f"{NETWORKS[recipe.network].summary}; test F1 {test.micro:.1%}",
+        "parameters": sum(weight.numel() for weight in trained.network.parameters()),
+        "scores": {"valid": asdict(valid), "test": asdict(test)},
+        "baselines": [asdict(one) for one in baselines],
+        "label_coverage": {"valid": coverage(material.valid), "test": coverage(material.test)},
+        "labels": labels,
+        "threshold": trained.threshold,
+        "data": {
+            name: {
+                "hash": material.hashes[name],
+                "functions": len(examples),
+                "unparsable": int(examples.left_out[0]),
+                "too_long": int(examples.left_out[1]),
+            }
+            for name, examples in (
+                ("train", material.train),
+                ("valid", material.valid),
+                ("test", material.test),
+            )
+        },
+        "recipe": recipe.as_json(),
+        "steps": progress.step,
+        "samples_seen": progress.samples,
+        "best_epoch": progress.best_epoch,
+        "wall_seconds": round(progress.seconds, 1),
+        "epochs": progress.epochs,
+        **about,
+    }
+    return Finished(card=card, test=test, baselines=baselines)
+
+
+def coverage(examples: Examples) -> float:
+    """The share of the names' subtokens that are labels, and so could be answered at all."""
+    return float(examples.known.sum() / examples.wanted.sum())
+
+
+def _write_json(path: Path, value: Mapping[str, object]) -> None:
+    path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")

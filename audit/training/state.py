@@ -1,0 +1,94 @@
+"""A training in the middle: everything that the next step depends on, in one file without pickle."""
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Final
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save as packed
+from torch import Tensor
+
+from transforms.errors import ModelError
+
+FILE: Final = "training.safetensors"
+
+
+@dataclass(slots=True, kw_only=True)
+class Progress:
+    """Where a training stands; plain values."""
+
+    step: int = 0
+    """Steps done, of both stages."""
+    samples: int = 0
+    loss_sum: float = 0.0
+    """Of the steps of this epoch."""
+    best: float = -1.0
+    """Validation F1 of the kept weights; -1 before there are any."""
+    best_threshold: float = 0.0
+    best_epoch: int = -1
+    ended: bool = False
+    seconds: float = 0.0
+    """Wall time of all sittings."""
+    epochs: list[dict[str, float]] = field(default_factory=list)
+    """Of each finished epoch its number, loss, validation F1 and threshold."""
+
+
+def save(
+    path: Path,
+    *,
+    recipe: object,
+    progress: Progress,
+    tensors: dict[str, Tensor],
+    optimiser: torch.optim.Optimizer,
+) -> None:
+    """Write all of it, completely or not at all."""
+    found = {f"given/{name}": tensor.contiguous() for name, tensor in tensors.items()}
+    for number, values in optimiser.state_dict()["state"].items():
+        for name, value in values.items():
+            found[f"optimiser/{number}/{name}"] = value.contiguous()
+    found["random"] = torch.get_rng_state()
+    part = path.with_suffix(".part")
+    about = {"recipe": json.dumps(recipe), "progress": json.dumps(asdict(progress))}
+    part.write_bytes(packed(found, about))
+    part.replace(path)
+
+
+def load(
+    path: Path, *, recipe: object, optimiser: torch.optim.Optimizer
+) -> tuple[Progress, dict[str, Tensor]] | None:
+    """What was saved, with the optimiser and the random stream set to it; `None` where nothing was.
+
+    Raises:
+        ModelError: the file is damaged, or belongs to a training with another recipe or other data.
+    """
+    if not path.is_file():
+        return None
+    try:
+        with safe_open(path, framework="pt") as file:
+            about = file.metadata()
+            found = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+        known = json.loads(about["recipe"])
+        progress = Progress(**json.loads(about["progress"]))
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(
+            f"cannot resume from {str(path)!r}: {error}; delete it to start from the beginning"
+        ) from error
+    if known != json.loads(json.dumps(recipe)):
+        raise ModelError(
+            f"{str(path)!r} is of a training with other settings or data; delete it, or take another --out"
+        )
+    _restore(optimiser, found)
+    torch.set_rng_state(found["random"])
+    given = {name.removeprefix("given/"): value for name, value in found.items() if name.startswith("given/")}
+    return progress, given
+
+
+def _restore(optimiser: torch.optim.Optimizer, found: dict[str, Tensor]) -> None:
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, value in found.items():
+        if name.startswith("optimiser/"):
+            _, number, kind = name.split("/")
+            state.setdefault(int(number), {})[kind] = value
+    optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
