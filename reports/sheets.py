@@ -79,7 +79,8 @@ def _models(summary: Summary) -> Sheet:
         "noise floor",
     )
     best = {s.model for paired in summary.statistics.paired[:1] for s in paired.standings if s.best}
-    notes = [wording.reading(model) + "." for model in summary.models]
+    notes = [f"{sentence}." for sentence in wording.contrasts(summary)]
+    notes += [f"{wording.reading(model)}." for model in summary.models]
     notes += [f"{paired.name}: {wording.verdict(paired.test)}." for paired in summary.statistics.paired[:1]]
     legend = [*LEGEND, _attack_legend(summary, score)]
     if summary.skipped:

@@ -1,9 +1,9 @@
 """Numbers as people read them. Every format takes its texts from here."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from reports.records import UNITS, ModelSummary, Rate, Score, Test
+from reports.records import UNITS, ModelSummary, Rate, Score, Summary, Test
 
 ABSENT: Final = "-"
 """What stands where there is no number."""
@@ -127,6 +127,24 @@ def reading(model: ModelSummary) -> str:
     if sensitivity.total and sensitivity.count == 0:
         text += "; but no control changed an answer either: it may not read what was changed"
     return text
+
+
+def contrasts(summary: Summary) -> Iterator[str]:
+    """A sentence for each meaning-keeping transform under which some models keep every answer and others not."""
+    found: dict[str, list[tuple[str, Rate]]] = {}
+    for model in summary.models:
+        for row in model.by_transform:
+            if row.kind == "preserving" and row.violations.total:
+                found.setdefault(row.transform, []).append((plain(model.model), row.violations))
+    for transform, rates in found.items():
+        kept = [f"{name} kept all {rate.total} answers" for name, rate in rates if not rate.count]
+        changed = [
+            f"{name} changed {counts(rate)} ({percent(rate.rate)}, {interval(rate)})"
+            for name, rate in rates
+            if rate.count
+        ]
+        if kept and changed:
+            yield f"under {transform} {', '.join([*kept, *changed])}"
 
 
 def _hindrances(model: ModelSummary) -> dict[str, int]:

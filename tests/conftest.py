@@ -7,8 +7,15 @@ from pathlib import Path
 
 import pytest
 import rich.style  # noqa: F401 - it draws from the global generator when it is first imported
+from hypothesis import HealthCheck, settings
 
 KEPT = {"CODEAUDIT_DATA"}
+
+# Reproducible, and without a clock: a busy machine is no failure.
+settings.register_profile(
+    "codeaudit", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("codeaudit")
 
 
 @pytest.fixture(autouse=True)

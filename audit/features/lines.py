@@ -119,7 +119,8 @@ def _mask(predecessors: Sequence[int]) -> Bytes:
 def _distances(predecessors: Sequence[int]) -> Bytes:
     """SYMC's distances from the common ancestor: p to the row's line, n to the column's line."""
     found = common_ancestor_distances(predecessors, longest_paths(predecessors))
-    return np.minimum(np.array([found.positive, found.negative]), FARTHEST).astype(np.uint8)
+    both: Bytes = np.minimum([found.positive, found.negative], FARTHEST).astype(np.uint8)
+    return both
 
 
 def _every(predecessors: Sequence[int]) -> Bytes:

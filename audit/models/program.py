@@ -72,7 +72,7 @@ class ProgramModel:
 
     def _start(self) -> subprocess.Popen[str]:
         try:
-            # A session of its own: Ctrl-C is for us to handle, and the program ends when its input does.
+            # A process group of its own: Ctrl-C is for us to handle, and it ends when its input does.
             process = subprocess.Popen(
                 self._command,
                 stdin=subprocess.PIPE,
@@ -140,7 +140,7 @@ def _end(process: subprocess.Popen[str], reader: threading.Thread) -> None:
 
 
 def _kill(process: subprocess.Popen[str]) -> None:
-    """End the program with all that it started: it leads a session of its own."""
+    """End the program with all that it started: it leads a process group of its own."""
     with suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -82,7 +82,8 @@ def _finished(
         return scores(found, trained.threshold)
 
     valid, test = measured(material.valid), measured(material.test)
-    tokens = {label: material.tokenizer.token_to_id(label) for label in material.labels}
+    spoken = trained.network.trunk.label_tokens.tolist()
+    tokens = dict(zip(material.labels, spoken, strict=True))
     baselines = (
         most_frequent(material.train, material.valid, material.test, labels=labels),
         copying(material.valid, material.test, tokens=tokens),

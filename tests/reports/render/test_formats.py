@@ -34,6 +34,8 @@ vanilla-checkpoint  100.0         89.8     13.2 %     50.0 %       35.0 %    0 %
 2 skipped
 2 unjudged
 
+under reorder spe-checkpoint kept all 40 answers, vanilla-checkpoint changed
+10/40 (25.0 %, 10.0–40.0).
 spe-checkpoint kept every answer on all 10 movable samples (0 %, 0–27.8).
 vanilla-checkpoint changed its answer on 5 of 10 movable samples (50.0 %,
 23.7–76.3).

@@ -1,0 +1,138 @@
+"""Small networks with generic random weights in float64, and every legal order of small functions."""
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from typing import NamedTuple
+
+import torch
+from tokenizers import Tokenizer
+
+from audit.features import vocabulary
+from audit.features.lines import Encoded, Encoder
+from audit.features.words import words
+from audit.nets.batches import collate
+from audit.nets.registry import NETWORKS, Network, build
+from audit.nets.trunk import Shape
+from tests.support import stdlib
+from transforms.dependence.orders import enumerate_orders
+from transforms.python.program import Block, Program, analyse
+from transforms.python.reorder import is_movable, reordered
+
+LABELS = ("add", "get", "name", "sum", "total", "value")
+
+
+@cache
+def tokenizer() -> Tokenizer:
+    """Made from a few functions of the standard library."""
+    counts: Counter[str] = Counter()
+    for source in stdlib.sample(100):
+        for line in analyse(source).lines:
+            counts.update(words(line))
+    return vocabulary.build(counts, LABELS, size=700)
+
+
+def shape(**sizes: int) -> Shape:
+    """A small shape over that tokenizer."""
+    given = {"width": 16, "layers": 2, "heads": 4, **sizes}
+    return Shape(vocabulary=tokenizer().get_vocab_size(), labels=len(LABELS), **given)  # type: ignore[arg-type]
+
+
+def network(kind: str, *, seed: int = 0, **options: object) -> Network:
+    """A network in which no weight is zero and no two are equal."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        made = build(kind, shape(), options).double().eval()
+        with torch.no_grad():
+            for weight in made.parameters():
+                weight.normal_(0, 0.5)
+    made.trunk.label_tokens.copy_(torch.tensor([tokenizer().token_to_id(label) for label in LABELS]))
+    return made
+
+
+def encoded(kind: str, source: str) -> Encoded:
+    """The features of a source for a network."""
+    found = Encoder(tokenizer(), window=2048, relation=NETWORKS[kind].relation).encode(source)
+    assert isinstance(found, Encoded), found
+    return found
+
+
+@torch.no_grad()
+def logits(made: Network, *inputs: Encoded) -> torch.Tensor:
+    """(B, K)."""
+    found: torch.Tensor = made(collate(inputs))
+    return found
+
+
+class Legal(NamedTuple):
+    """One legal order of a function."""
+
+    source: str
+    lines: tuple[int, ...]
+    """Old line numbers in new order."""
+
+
+def legal_orders(source: str) -> Iterator[Legal]:
+    """Every legal order of a function's text; those of all blocks combined."""
+    program = analyse(source)
+    movable = [number for number, block in enumerate(program.blocks) if is_movable(block)]
+    choices = [list(enumerate_orders(program.blocks[number].predecessors)) for number in movable]
+    for combination in product(*choices):
+        chosen = dict(zip(movable, combination, strict=True))
+        yield Legal(reordered(program, chosen), tuple(_lines(program, program.root, chosen)))
+
+
+def _lines(program: Program, block: Block, chosen: dict[int, tuple[int, ...]]) -> Iterator[int]:
+    number = next(place for place, one in enumerate(program.blocks) if one is block)
+    for statement in chosen.get(number, range(len(block.statements))):
+        for part in block.statements[statement].parts:
+            if isinstance(part, Block):
+                yield from _lines(program, part, chosen)
+            else:
+                yield part
+
+
+SMALL = (
+    """\
+def MASK(items, name):
+    total = 0
+    seen = 1
+    label = name
+    if items:
+        first = 2
+        second = 3
+        total = first + second
+    else:
+        total = 4
+    return total, seen, label
+""",
+    """\
+def MASK(values):
+    a = 1
+    b = 2
+    c = a + b
+    d = 3
+    return values, c, d
+""",
+    """\
+def MASK(value):
+    try:
+        left = 1
+        right = 2
+    except ValueError:
+        left = right = 3
+    other = [left, right, value]
+    count = 5
+    return other, count
+""",
+)
+"""Functions with few legal orders each, nested blocks among them."""
+
+CHAIN = """\
+def MASK(value):
+    first = 1
+    second = 2
+    third = first + second
+    return third + value
+"""
