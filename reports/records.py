@@ -161,8 +161,6 @@ class Pairwise:
 
     first: str
     second: str
-    statistic: float | None
-    """Conover's t: positive where `first` ranks higher; absent where its variance is zero."""
     p: float
     p_adjusted: float
     """Holm, over all pairs."""

@@ -130,7 +130,7 @@ def reading(model: ModelSummary) -> str:
 
 
 def contrasts(summary: Summary) -> Iterator[str]:
-    """A sentence for each meaning-keeping transform under which some models keep every answer and others not."""
+    """A sentence for each meaning-keeping transform that some models keep every answer under, others not."""
     found: dict[str, list[tuple[str, Rate]]] = {}
     for model in summary.models:
         for row in model.by_transform:

@@ -102,27 +102,24 @@ def conover(groups: Mapping[str, Sequence[float]]) -> tuple[Pairwise, ...]:
     ----------
     Conover and Iman (1979), On multiple-comparisons procedures, LA-7677-MS.
     """
-    from scipy.special import stdtr
+    from scikit_posthocs import posthoc_conover
 
     names, ranks = list(groups), _rank(list(groups.values()))
     n, k = ranks.n, len(names)
-    raw: list[tuple[str, str, float | None, float, str]] = []
+    raw: list[tuple[str, str, float, str]] = []
     # Each group constant means no variance within groups; testing that on H would be at rounding's mercy.
     if n == k or all(len(set(group)) == 1 for group in ranks.doubled):
         for first, second in combinations(names, 2):
             p = kruskal_wallis([groups[first], groups[second]]).p
-            raw.append((first, second, None, 1.0 if p is None else p, "exact permutation"))
+            raw.append((first, second, 1.0 if p is None else p, "exact permutation"))
     else:
-        means = [fmean(group) / 2 for group in ranks.doubled]
-        variance = ranks.squares / 4 / (n - 1) * (n - 1 - _statistic(ranks)) / (n - k)
+        table = posthoc_conover([list(groups[name]) for name in names]).to_numpy()
         for i, j in combinations(range(k), 2):
-            spread = 1 / len(ranks.doubled[i]) + 1 / len(ranks.doubled[j])
-            t = (means[i] - means[j]) / sqrt(variance * spread)
-            raw.append((names[i], names[j], t, 2 * float(stdtr(n - k, -abs(t))), "Conover t"))
-    adjusted = holm([each[3] for each in raw])
+            raw.append((names[i], names[j], float(table[i, j]), "Conover t"))
+    adjusted = holm([each[2] for each in raw])
     return tuple(
-        Pairwise(first=first, second=second, statistic=t, p=p, p_adjusted=q, method=method)
-        for (first, second, t, p, method), q in zip(raw, adjusted, strict=True)
+        Pairwise(first=first, second=second, p=p, p_adjusted=q, method=method)
+        for (first, second, p, method), q in zip(raw, adjusted, strict=True)
     )
 
 
