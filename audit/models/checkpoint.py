@@ -128,7 +128,7 @@ class CheckpointModel:
         self.device = device
         self._files = files
         self._network = files.network.to(device=device, dtype=PRECISIONS[precision]).eval()
-        self._encoder = Encoder(
+        self.encoder = Encoder(
             files.tokenizer, window=config.shape.window, relation=NETWORKS[config.network].relation
         )
 
@@ -180,7 +180,7 @@ class CheckpointModel:
         for number, query in enumerate(queries):
             if query.task != self.task:
                 raise ModelError(f"model {self.name!r} is made for task {self.task!r}, not {query.task!r}")
-            features = self._encoder.encode(query.source) if query.language == "python" else OTHER_LANGUAGE
+            features = self.encoder.encode(query.source) if query.language == "python" else OTHER_LANGUAGE
             if isinstance(features, Failed):
                 found[number] = features
             else:

@@ -4,7 +4,8 @@ For lines i and j let a be their lowest common ancestor in the program dependenc
 path from a to i and n_ij that from a to j. Half of the heads add p to the scores, the other half n. The
 distances move with the lines, so the network is equivariant too; positions start again in every line.
 
-The bias is positive as written in the paper, which favours far lines; `sign=-1` favours near ones.
+The bias is positive as written in the paper, which favours far lines; `sign=-1` favours near ones, and is
+what `codeaudit train` takes unless told otherwise.
 
 Dimension key: B batch, T tokens, N lines, D width, H heads, K labels.
 """

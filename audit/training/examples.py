@@ -82,7 +82,7 @@ class Examples:
     def load(cls, path: Path) -> "Examples | None":
         """What was saved; `None` where there is nothing, or nothing readable."""
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                 return cls(**{one.name: file[one.name] for one in fields(cls)})
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             return None

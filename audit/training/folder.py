@@ -82,13 +82,7 @@ def _finished(
         return scores(found, trained.threshold)
 
     valid, test = measured(material.valid), measured(material.test)
-    spoken = trained.network.trunk.label_tokens.tolist()
-    tokens = dict(zip(material.labels, spoken, strict=True))
-    baselines = (
-        most_frequent(material.train, material.valid, material.test, labels=labels),
-        copying(material.valid, material.test, tokens=tokens),
-    )
-    progress = trained.progress
+    baselines = _baselines(trained, material)
     card = {
         "task": task,
         "summary": f"{NETWORKS[recipe.network].summary}; test F1 {test.micro:.1%}",
@@ -98,28 +92,44 @@ def _finished(
         "label_coverage": {"valid": coverage(material.valid), "test": coverage(material.test)},
         "labels": labels,
         "threshold": trained.threshold,
-        "data": {
-            name: {
-                "hash": material.hashes[name],
-                "functions": len(examples),
-                "unparsable": int(examples.left_out[0]),
-                "too_long": int(examples.left_out[1]),
-            }
-            for name, examples in (
-                ("train", material.train),
-                ("valid", material.valid),
-                ("test", material.test),
-            )
-        },
+        "data": _data(material),
         "recipe": recipe.as_json(),
+        **_history(trained),
+        **about,
+    }
+    return Finished(card=card, test=test, baselines=baselines)
+
+
+def _baselines(trained: Trained, material: Material) -> tuple[Baseline, ...]:
+    spoken = trained.network.trunk.label_tokens.tolist()
+    return (
+        most_frequent(material.train, material.valid, material.test, labels=len(material.labels)),
+        copying(material.valid, material.test, tokens=dict(zip(material.labels, spoken, strict=True))),
+    )
+
+
+def _data(material: Material) -> dict[str, object]:
+    splits = {"train": material.train, "valid": material.valid, "test": material.test}
+    return {
+        name: {
+            "hash": material.hashes[name],
+            "functions": len(examples),
+            "unparsable": int(examples.left_out[0]),
+            "too_long": int(examples.left_out[1]),
+        }
+        for name, examples in splits.items()
+    }
+
+
+def _history(trained: Trained) -> dict[str, object]:
+    progress = trained.progress
+    return {
         "steps": progress.step,
         "samples_seen": progress.samples,
         "best_epoch": progress.best_epoch,
         "wall_seconds": round(progress.seconds, 1),
         "epochs": progress.epochs,
-        **about,
     }
-    return Finished(card=card, test=test, baselines=baselines)
 
 
 def coverage(examples: Examples) -> float:

@@ -26,7 +26,8 @@ from transforms.records import Sample
 SCHEMA: Final = 1
 """Counts up whenever the features of a source change, so that no stale cache is read."""
 PARTS: Final = 20
-"""Without a corpus of its own, validation gets one part in so many of the files, and the test another."""
+"""Without a corpus of its own, validation gets one part in so many, and the test another."""
+FEWEST_FILES: Final = 40
 
 Note = Callable[[str], None]
 
@@ -54,18 +55,26 @@ class Material:
 
 
 def read(task: Task, train: Corpus, valid: Corpus | None = None, test: Corpus | None = None) -> Splits:
-    """The examples of a task. For want of another corpus whole files are held out, by a hash of their path.
+    """The examples of a task. For want of another corpus a twentieth of the files is held out.
 
-    What is in the training corpus too, by content, is left out of the others.
+    Which files is decided by a hash of their paths; with fewer than `FEWEST_FILES`, functions are held
+    out instead. What is in the training corpus too, by content, is left out of the others.
 
     Raises:
         CorpusError: a corpus cannot be read, or a split is empty.
     """
     found = Splits([], [], [])
-    for sample in _prepared(task, train):
-        part = int.from_bytes(hashlib.sha256(sample.origin.path.encode()).digest()[:8], "big") % PARTS
-        chosen = found.valid if valid is None and part == 0 else found.train
-        (found.test if test is None and part == 1 else chosen).append(sample)
+    samples = list(_prepared(task, train))
+    paths = {sample.origin.path for sample in samples}
+    keys = [sample.origin.path if len(paths) >= FEWEST_FILES else sample.id for sample in samples]
+    for_valid, for_test = _held_out(keys)
+    for sample, key in zip(samples, keys, strict=True):
+        if valid is None and key in for_valid:
+            found.valid.append(sample)
+        elif test is None and key in for_test:
+            found.test.append(sample)
+        else:
+            found.train.append(sample)
     known = {sample.id for sample in found.train}
     for corpus, split in ((valid, found.valid), (test, found.test)):
         if corpus is not None:
@@ -74,6 +83,13 @@ def read(task: Task, train: Corpus, valid: Corpus | None = None, test: Corpus | 
         if not split:
             raise CorpusError(f"no {name} examples of task {task.name!r} in corpus {train.spec!r}")
     return found
+
+
+def _held_out(keys: Sequence[str]) -> tuple[set[str], set[str]]:
+    """Two sets of keys, each a twentieth of the distinct ones and at least one, by their hashes."""
+    ranked = sorted(set(keys), key=lambda key: hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest())
+    size = max(1, len(ranked) // PARTS)
+    return set(ranked[:size]), set(ranked[size : 2 * size])
 
 
 def _prepared(task: Task, corpus: Corpus) -> Iterator[Sample]:

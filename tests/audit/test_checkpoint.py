@@ -4,16 +4,23 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 import torch
 from safetensors.torch import save_file
 
+from audit.features.lines import Encoded
+from audit.models import catalogue
 from audit.models.checkpoint import CheckpointModel, Config, usable_device
 from audit.nets.registry import NETWORKS
 from audit.records import Failed, Predicted, Query
+from audit.tasks.function_name import FUNCTION_NAME
+from tests.support import stdlib
 from tests.support.networks import CHAIN, LABELS, SMALL, legal_orders, network, shape, tokenizer
 from transforms.errors import ModelError, UsageError
+from transforms.python.program import analyse
+from transforms.records import Origin, Sample
 
 
 def write(folder: Path, kind: str = "spe") -> Path:
@@ -65,10 +72,8 @@ def test_an_answer_is_a_sorted_set_with_scores_sorted_by_label(folder: Path) -> 
 
 def test_what_cannot_be_read_fails_alone(folder: Path) -> None:
     model = load(folder)
-    queries = [query(SMALL[0]), query("def ("), query(f"def MASK(a):\n    return a{' + a' * 30}\n" * 1), query(long())]
-    first, second, third, fourth = model.predict(
-        [*queries[:2], replace(queries[0], language="java"), queries[3]]
-    )
+    java = replace(query(SMALL[0]), language="java")
+    first, second, third, fourth = model.predict([query(SMALL[0]), query("def ("), java, query(long())])
     assert isinstance(first, Predicted)
     assert second == Failed(reason="source does not parse")
     assert third == Failed(reason="not Python")
@@ -217,3 +222,37 @@ def test_an_unusable_device_or_precision_is_a_usage_error(folder: Path) -> None:
     assert usable_device("cpu") == "cpu"
     with pytest.raises(UsageError, match="unknown precision 'int4'; known: float32"):
         load(folder, "int4")
+
+
+# ── the bundled checkpoints ──────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("name", sorted(catalogue.bundled()))
+def test_a_bundled_checkpoint_is_small_and_better_than_no_network(name: str) -> None:
+    card = json.loads((catalogue.CHECKPOINTS / name / "model-card.json").read_text(encoding="utf-8"))
+    size = sum(path.stat().st_size for path in (catalogue.CHECKPOINTS / name).iterdir())
+    assert size <= 6_000_000
+    for baseline in card["baselines"]:
+        assert card["scores"]["test"]["micro"] > baseline["test"]["micro"]
+    assert CheckpointModel.load(name).parameters == card["parameters"]
+
+
+@pytest.mark.parametrize("name", sorted(catalogue.bundled()))
+def test_an_equivariant_bundled_checkpoint_answers_legal_orders_alike(name: str) -> None:
+    """And a plain one does not, or the functions would show nothing."""
+    model = CheckpointModel.load(name, device="cpu")
+    moved = 0.0
+    for source in stdlib.sample(60):
+        masked = FUNCTION_NAME.prepare(
+            Sample(id="", language="python", source=source, label=None, origin=Origin(path="", line=1))
+        )
+        program = analyse(masked.source if isinstance(masked, Sample) else source)
+        features = model.encoder.features(program)
+        if isinstance(features, Encoded):
+            turned = features.permuted(program.sample_lines(Random(0)))
+            one, other = model.logits([features]), model.logits([turned])
+            moved = max(moved, float((one - other).abs().max()))
+    if model.config.network == "vanilla":
+        assert moved > 100 * model.noise
+    else:
+        assert moved <= model.noise

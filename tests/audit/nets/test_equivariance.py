@@ -91,7 +91,9 @@ def test_exactly_the_legal_orders_keep_the_logits(kind: str) -> None:
 def test_a_plain_transformer_sees_the_order_of_the_lines() -> None:
     made = network("vanilla")
     first, second = (order.source for order in legal_orders(CHAIN))
-    assert (logits(made, encoded("vanilla", first)) - logits(made, encoded("vanilla", second))).abs().max() > 1e-3
+    assert (
+        logits(made, encoded("vanilla", first)) - logits(made, encoded("vanilla", second))
+    ).abs().max() > 1e-3
 
 
 @pytest.mark.parametrize(("kind", "options"), [*EQUIVARIANT, pytest.param("vanilla", {}, id="vanilla")])

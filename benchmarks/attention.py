@@ -1,0 +1,92 @@
+"""How long the networks take by input length, and how far arithmetic alone moves their logits.
+
+    python -m benchmarks.attention                      milliseconds per function, one thread
+    python -m benchmarks.attention --noise CHECKPOINT…  largest logit differences by precision
+
+The noise is taken over functions of the standard library, each asked alone and padded in a batch; for
+equivariant networks also after a legal reordering of the lines, where exact arithmetic gives equal logits.
+"""
+
+import argparse
+import time
+from random import Random
+
+import numpy as np
+import torch
+
+from audit.features.lines import Encoded
+from audit.models.checkpoint import PRECISIONS, CheckpointModel
+from audit.nets.batches import collate
+from audit.nets.registry import NETWORKS, build
+from audit.nets.trunk import Shape
+from tests.support import stdlib
+from transforms.python.program import analyse
+
+LENGTHS = (64, 128, 256, 512)
+TOKENS_A_LINE = 8
+REPEATS = 7
+
+
+def made_up(tokens: int, planes: int) -> Encoded:
+    """An input of a given length with a random relation of the density that real functions have."""
+    rng = np.random.default_rng(tokens)
+    lines = tokens // TOKENS_A_LINE
+    return Encoded(
+        ids=rng.integers(1, 1000, tokens).astype(np.int32),
+        line=np.repeat(np.arange(lines, dtype=np.int32), TOKENS_A_LINE),
+        position=np.tile(np.arange(TOKENS_A_LINE, dtype=np.int32), lines),
+        relation=(rng.random((planes, lines, lines)) < 0.4).astype(np.uint8),
+    )
+
+
+def timed(name: str, tokens: int) -> float:
+    """Milliseconds of one input in one forward pass, the fastest of some."""
+    planes = {"none": 0, "mask": 1, "distances": 2}[NETWORKS[name].relation]
+    shape = Shape(vocabulary=1000, labels=100, layers=2, window=max(LENGTHS))
+    network = build(name, shape, {}).eval()
+    batch = collate([made_up(tokens, planes)])
+    best = float("inf")
+    with torch.no_grad():
+        for _ in range(REPEATS):
+            began = time.process_time()
+            network(batch)
+            best = min(best, time.process_time() - began)
+    return best * 1000
+
+
+def noise(place: str, precision: str, *, count: int = 150) -> float:
+    """The largest move of any logit that arithmetic alone makes."""
+    model = CheckpointModel.load(place, device="cpu", precision=precision)
+    programs = [analyse(source) for source in stdlib.sample(count)]
+    pairs = [(program, model.encoder.features(program)) for program in programs]
+    inputs = [(program, features) for program, features in pairs if isinstance(features, Encoded)]
+    together = model.logits([features for _, features in inputs]).double()
+    worst = 0.0
+    for number, (program, features) in enumerate(inputs):
+        variants = [features]
+        if NETWORKS[model.config.network].relation != "none":
+            variants.append(features.permuted(program.sample_lines(Random(number))))
+        for variant in variants:
+            moved = model.logits([variant])[0].double() - together[number]
+            worst = max(worst, float(moved.abs().max()))
+    return worst
+
+
+def main() -> None:
+    """Print one of the two tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--noise", nargs="+", metavar="CHECKPOINT", help="folders or bundled names")
+    asked = parser.parse_args()
+    torch.set_num_threads(1)
+    if asked.noise:
+        for place in asked.noise:
+            found = ", ".join(f"{precision} {noise(place, precision):.1e}" for precision in PRECISIONS)
+            print(f"{place}: {found}")
+        return
+    print("tokens  " + "  ".join(f"{name:>8}" for name in NETWORKS))
+    for tokens in LENGTHS:
+        print(f"{tokens:6}  " + "  ".join(f"{timed(name, tokens):8.2f}" for name in NETWORKS))
+
+
+if __name__ == "__main__":
+    main()
