@@ -20,6 +20,7 @@ F = TypeVar("F", bound=Callable[..., object])
 PRECISIONS: Final = ("float32", "float64", "bfloat16", "float16")
 FORMATS: Final = ("rich", "json", "markdown")
 WRAPPERS: Final = ("canonical",)
+ENGINES: Final = ("local",)
 NOT_REPEATED: Final = frozenset({"out", "config"})
 """Options that a manifest does not hand on to its repetition."""
 
@@ -46,6 +47,7 @@ class RunOptions:
     precision: str | None
     batch_size: int
     workers: int
+    engine: str
     cache: Path | None
 
     @property
@@ -141,6 +143,7 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         metavar="N",
         help="Processes that make the variants.",
     ),
+    _option("--engine", type=click.Choice(ENGINES), default="local", help="Where the work is done."),
     _option(
         "--cache",
         type=click.Path(path_type=Path),

@@ -37,6 +37,12 @@ def run(**options: Any) -> int:
 
     The table goes to stdout, progress to stderr, everything else into the run folder. Interrupted runs go
     on where they stopped when they are started again with the same --out.
+
+    \b
+    Examples:
+      codeaudit run
+      codeaudit run --corpus src/ --model py/my_module:predict
+      codeaudit run --transform reorder --trials 5 --format markdown > audit.md
     """
     asked = RunOptions(**options)
     _note_idle(asked)

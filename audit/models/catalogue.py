@@ -8,12 +8,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
+from audit import checkpoints
 from audit.interface import Model
 from audit.models.settings import Settings
 from transforms.errors import ModelError, UsageError
-
-CHECKPOINTS: Final = Path(__file__).parent.parent / "checkpoints"
-"""Folder of the bundled checkpoints."""
 
 CANONICAL: Final = "canonical"
 """`canonical/MODEL` is that model behind the canonical form."""
@@ -63,9 +61,7 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
 
 def bundled() -> dict[str, Mapping[str, object]]:
     """The bundled checkpoints with their model cards, by name, without loading any."""
-    if not CHECKPOINTS.is_dir():
-        return {}
-    folders = sorted(path.parent for path in CHECKPOINTS.glob("*/config.json"))
+    folders = sorted(path.parent for path in checkpoints.FOLDER.glob("*/config.json"))
     return {folder.name: _card(folder) for folder in folders}
 
 

@@ -12,8 +12,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
+from audit import checkpoints
 from audit.features.lines import OTHER_LANGUAGE, Encoded, Encoder
-from audit.models.catalogue import CHECKPOINTS
 from audit.nets.batches import collate
 from audit.nets.decision import decide, margin
 from audit.nets.registry import NETWORKS, Network, build
@@ -140,7 +140,7 @@ class CheckpointModel:
             ModelError: a file is missing, damaged, or does not fit the others.
             UsageError: no such device or precision.
         """
-        bundled = CHECKPOINTS / place
+        bundled = checkpoints.FOLDER / place
         folder = bundled if (bundled / CONFIG).is_file() else Path(place)
         config = read_config(folder / CONFIG)
         wanted = precision or config.precision

@@ -23,13 +23,13 @@ class Recipe:
     heads: int = 4
     window: int = 256
     """Tokens; longer functions are left out."""
-    dropout: float = 0.1
+    dropout: float = 0.2
     vocabulary: int = 6000
     rarest_label: int = 10
     """A subtoken of fewer training names is no label."""
     batch: int = 64
     bag_epochs: int = 2
-    epochs: int = 9
+    epochs: int = 4
     steps: int | None = None
     """Steps of the second stage; instead of `epochs` where given."""
     bag_rate: float = 2e-3

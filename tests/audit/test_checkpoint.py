@@ -10,6 +10,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from audit import checkpoints
 from audit.features.lines import Encoded
 from audit.models import catalogue
 from audit.models.checkpoint import CheckpointModel, Config, usable_device
@@ -229,8 +230,8 @@ def test_an_unusable_device_or_precision_is_a_usage_error(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(catalogue.bundled()))
 def test_a_bundled_checkpoint_is_small_and_better_than_no_network(name: str) -> None:
-    card = json.loads((catalogue.CHECKPOINTS / name / "model-card.json").read_text(encoding="utf-8"))
-    size = sum(path.stat().st_size for path in (catalogue.CHECKPOINTS / name).iterdir())
+    card = json.loads((checkpoints.FOLDER / name / "model-card.json").read_text(encoding="utf-8"))
+    size = sum(path.stat().st_size for path in (checkpoints.FOLDER / name).iterdir())
     assert size <= 6_000_000
     for baseline in card["baselines"]:
         assert card["scores"]["test"]["micro"] > baseline["test"]["micro"]

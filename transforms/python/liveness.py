@@ -74,9 +74,7 @@ class _Liveness:
             case _:
                 return self.simple(statement, needed)
 
-    def loop(
-        self, statement: ast.For | ast.AsyncFor | ast.While, needed: Names, targets: _Targets
-    ) -> Names:
+    def loop(self, statement: ast.For | ast.AsyncFor | ast.While, needed: Names, targets: _Targets) -> Names:
         done = self.block(statement.orelse, needed, targets)
         head = done
         for _ in range(2):

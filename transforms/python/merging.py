@@ -107,11 +107,14 @@ def _by_function(scopes: Scopes) -> Iterator[tuple[Definition, dict[str, Binding
     candidates = _candidates(scopes)
     for scope in scopes.scopes:
         if isinstance(scope.node, Definition) and scope.kind == "function":
-            yield scope.node, {
-                binding.name: binding
-                for binding in candidates
-                if binding.scope == scope.number and _written_here(binding)
-            }
+            yield (
+                scope.node,
+                {
+                    binding.name: binding
+                    for binding in candidates
+                    if binding.scope == scope.number and _written_here(binding)
+                },
+            )
 
 
 def _candidates(scopes: Scopes) -> list[Binding]:

@@ -21,6 +21,7 @@ from transforms.errors import SourceError
 from transforms.python.blocks import Block, Row, all_blocks, emitted
 from transforms.python.builder import Builder
 from transforms.python.normal import clause, header
+from transforms.python.parsing import parse
 
 Dependence: TypeAlias = Literal["full", "paper"]
 """`full`: the conflict relation. `paper`: names only, read after write; it does not keep the meaning."""
@@ -108,17 +109,13 @@ def analyse(source: str, *, dependence: Dependence = "full") -> Program:
     Raises:
         SourceError: the text is not Python, or nested too deeply to be read.
     """
+    tree = parse(source)
+    builder = Builder(names_only=dependence == "paper")
     try:
-        tree = ast.parse(source)
-        builder = Builder(names_only=dependence == "paper")
         if len(tree.body) == 1 and isinstance(tree.body[0], ast.FunctionDef | ast.AsyncFunctionDef):
             root = builder.alone(tree.body[0])
         else:
             root = builder.module(tree)
-    except SyntaxError as error:
-        raise SourceError(f"not valid Python: line {error.lineno}: {error.msg}") from error
-    except ValueError as error:
-        raise SourceError(f"not valid Python: {error}") from error
     except (RecursionError, MemoryError) as error:
         raise SourceError("not readable: nested too deeply") from error
     return Program(source, root, builder.rows, dependence)

@@ -5,15 +5,16 @@ with the relation made sound); each block is drawn uniformly and independently, 
 statement. Only whole statements move: every byte of every statement, its comments included, survives.
 """
 
-import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
 from transforms.dependence import orders
+from transforms.errors import SourceError
 from transforms.interface import Refused, Rewritten
 from transforms.python.blocks import Block, Statement, first_line
+from transforms.python.parsing import parse
 from transforms.python.program import Dependence, Program, analyse
 from transforms.python.units import line_starts, rearrange, units
 from transforms.records import Kind, Move
@@ -146,8 +147,8 @@ def note_of(block: Block, order: Sequence[int]) -> str:
 
 def _parses(text: str) -> bool:
     try:
-        ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        parse(text)
+    except SourceError:
         return False
     return True
 

@@ -12,14 +12,15 @@ function's own name) is the scope `OUTER`, number 0.
 
 import ast
 import re
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal, TypeAlias, get_args
 
 from transforms.edits import Positions
 from transforms.errors import SourceError
 from transforms.python.fstrings import PARSER_KNOWS, prints_itself, straighten
+from transforms.python.parsing import parse
 
 OUTER: Final = 0
 """The number of the scope that stands for everything outside the function."""
@@ -123,22 +124,20 @@ Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 
+@lru_cache(maxsize=4)
 def resolve(source: str) -> Scopes:
     """Resolve every name of one function, given as its text (with its decorators, not indented).
+
+    The last few are remembered, since a transform proposes and applies to one source many times.
 
     Raises:
         SourceError: the text does not parse, or is not exactly one function.
     """
+    tree = parse(source)
+    if len(tree.body) != 1 or not isinstance(tree.body[0], Definition):
+        raise SourceError("the text is not one function definition; give one function at a time")
     try:
-        data = source.encode()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(source)
-        if len(tree.body) != 1 or not isinstance(tree.body[0], Definition):
-            raise SourceError("the text is not one function definition; give one function at a time")
-        return _Walk(data, tree, tree.body[0]).result()
-    except (SyntaxError, ValueError) as error:
-        raise SourceError(f"the text does not parse: {error}; give Python source") from error
+        return _Walk(source.encode(), tree, tree.body[0]).result()
     except (RecursionError, MemoryError) as error:
         raise SourceError("the text is nested too deeply; give a smaller function") from error
 
@@ -399,9 +398,7 @@ class _Walk:
 
     def formatted(self, node: ast.FormattedValue) -> None:
         before = self.context
-        if id(node) in self.printing or (
-            PARSER_KNOWS and prints_itself(node, self.source, self.positions)
-        ):
+        if id(node) in self.printing or (PARSER_KNOWS and prints_itself(node, self.source, self.positions)):
             self.context = "printed"
         self.visit(node.value)
         self.context = before

@@ -44,7 +44,10 @@ def test_distances_are_those_of_the_nearest_common_ancestor(relation: tuple[int,
     for i in range(len(relation)):
         for j in range(len(relation)):
             shared = list(bits(reach[i] & reach[j]))
-            assert (found.positive[i][j], found.negative[i][j]) == (found.negative[j][i], found.positive[j][i])
+            assert (found.positive[i][j], found.negative[i][j]) == (
+                found.negative[j][i],
+                found.positive[j][i],
+            )
             if shared:
                 nearest = min(longest[a][i] + longest[a][j] for a in shared)
                 assert found.positive[i][j] + found.negative[i][j] == nearest

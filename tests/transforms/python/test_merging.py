@@ -42,7 +42,9 @@ def test_a_merge_in_a_loop_is_found_where_no_other_is() -> None:
     (move,) = RENAME_MERGING.propose(source, Random(0))  # type: ignore[misc]
     assert (move.kind, move.value) == ("merge", "n")
     outcome = RENAME_MERGING.apply(source, (move,))
-    assert outcome == Rewritten(source=source.replace("x in", "n in").replace("> x", "> n"), evidence="parsed")
+    assert outcome == Rewritten(
+        source=source.replace("x in", "n in").replace("> x", "> n"), evidence="parsed"
+    )
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,10 @@ def test_misleading_names_say_the_opposite() -> None:
     assert new[3] in NATURAL
 
 
-@given(st.lists(st.sampled_from(["a", "b", "c", "_d", "_e", "F", "match", "len", "kept"]), max_size=9), st.randoms())
+@given(
+    st.lists(st.sampled_from(["a", "b", "c", "_d", "_e", "F", "match", "len", "kept"]), max_size=9),
+    st.randoms(),
+)
 def test_a_shuffle_is_a_bijection_that_keeps_looks(names: list[str], rng: Random) -> None:
     old = dict(enumerate(names))
     new = {**old, **shuffle(old, {"kept"}, rng)}

@@ -269,7 +269,9 @@ def test_two_variables_of_one_name_are_renamed_apart() -> None:
 
 
 def test_fields_of_a_data_class_are_attributes() -> None:
-    source = "def f(z):\n    @dataclass\n    class C:\n        x: int\n        y: int = z\n    return C(x=1)\n"
+    source = (
+        "def f(z):\n    @dataclass\n    class C:\n        x: int\n        y: int = z\n    return C(x=1)\n"
+    )
     assert moves(source, {"x": "v", "y": "w"}) == ()
 
 
@@ -288,7 +290,9 @@ def test_a_function_that_looks_at_its_names_is_refused(statement: str) -> None:
     assert RENAME_PARAMETERS.propose(source, Random(0)) == Refused(REFLECTION)
 
 
-@pytest.mark.parametrize("statement", ["return vars(a), dir(a)", "return a.locals()", "return globals()['x']"])
+@pytest.mark.parametrize(
+    "statement", ["return vars(a), dir(a)", "return a.locals()", "return globals()['x']"]
+)
 def test_looking_at_other_names_is_no_obstacle(statement: str) -> None:
     assert not isinstance(RENAME.propose(f"def f(a):\n    x = a\n    {statement}\n", Random(0)), Refused)
 
@@ -353,7 +357,11 @@ def test_a_permutation_of_names_is_legal_as_a_whole_and_refused_in_part() -> Non
         ("def f(a):\n    x = a\n    def g():\n        global y\n        return x\n    return g\n", "x", "y"),
         ("def f(a):\n    x = a\n    def g():\n        nonlocal x\n        y = x\n    return g\n", "x", "y"),
         ("def f(a):\n    x = a\n    class C:\n        y = x\n    return C\n", "x", "y"),
-        ("def f(a):\n    x = a\n    def g():\n        def h(): return y\n        return h\n    return g\n", "x", "y"),
+        (
+            "def f(a):\n    x = a\n    def g():\n        def h(): return y\n        return h\n    return g\n",
+            "x",
+            "y",
+        ),
         ("def f(a):\n    b = [(y := x) for x in a]\n    return y\n", "y", "x"),
         ("def f(a):\n    x = a\n    return f(x)\n", "x", "f"),
     ],
@@ -409,9 +417,9 @@ def test_parameters_are_renamed_with_everything_that_reads_them() -> None:
     assert rename("def f(a, *b, c, **d):\n    return a, b, c, d\n", {"b": "v", "d": "w"}, BOTH) == (
         "def f(a, *v, c, **w):\n    return a, v, c, w\n"
     )
-    assert rename("def f(a: A, b=0, /, c=a):\n    return lambda: (a, b, c)\n", {"a": "v", "b": "w", "c": "u"}, BOTH) == (
-        "def f(v: A, w=0, /, u=a):\n    return lambda: (v, w, u)\n"
-    )
+    assert rename(
+        "def f(a: A, b=0, /, c=a):\n    return lambda: (a, b, c)\n", {"a": "v", "b": "w", "c": "u"}, BOTH
+    ) == ("def f(v: A, w=0, /, u=a):\n    return lambda: (v, w, u)\n")
 
 
 def test_rename_alone_leaves_parameters() -> None:
@@ -456,7 +464,9 @@ KEPT = {
 @pytest.mark.parametrize(("source", "name", "reason"), KEPT.values(), ids=KEPT)
 def test_a_parameter_that_is_passed_by_name_is_kept(source: str, name: str, reason: str) -> None:
     scopes = resolve(source)
-    parameter = next(binding for binding in scopes.bindings if binding.name == name and binding.view == "parameter")
+    parameter = next(
+        binding for binding in scopes.bindings if binding.name == name and binding.view == "parameter"
+    )
     assert Guard(scopes).obstacle(parameter) == reason
 
 

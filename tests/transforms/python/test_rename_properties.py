@@ -160,7 +160,11 @@ def test_programs_compute_the_same(program: Program, transform: Rename) -> None:
     for seed in range(3):
         moves = transform.propose(program.source, Random(seed))
         if isinstance(moves, Refused):
-            assert moves.reason in {"no two names to shuffle", "no local to rename", "parameter beside gathered keywords"}
+            assert moves.reason in {
+                "no two names to shuffle",
+                "no local to rename",
+                "parameter beside gathered keywords",
+            }
             return
         rewritten = transform.apply(program.source, moves)
         assert isinstance(rewritten, Rewritten)

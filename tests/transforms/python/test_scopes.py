@@ -49,7 +49,9 @@ def test_bindings_are_numbered_in_source_order() -> None:
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters came with Python 3.12")
 def test_type_parameters_are_bound_around_the_function() -> None:
-    scopes = resolve("def f[T: int, *U, **V](a: T) -> U:\n    type L[W] = list[W]\n    b: T = a\n    return b\n")
+    scopes = resolve(
+        "def f[T: int, *U, **V](a: T) -> U:\n    type L[W] = list[W]\n    b: T = a\n    return b\n"
+    )
     found = {binding.name: binding for binding in scopes.bindings}
     assert [found[name].view for name in "TUVW"] == ["type parameter"] * 4
     assert len(found["T"].occurrences) == 3

@@ -1,0 +1,24 @@
+"""Reading Python text."""
+
+import ast
+import warnings
+
+from transforms.errors import SourceError
+
+
+def parse(source: str) -> ast.Module:
+    """The tree of a text. What the parser warns of (`"\\d"`, `x is 1`) is the author's affair and kept quiet.
+
+    Raises:
+        SourceError: the text is not Python, or nested too deeply to be read.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source)
+    except SyntaxError as error:
+        raise SourceError(f"not valid Python: line {error.lineno}: {error.msg}") from error
+    except ValueError as error:
+        raise SourceError(f"not valid Python: {error}") from error
+    except (RecursionError, MemoryError) as error:
+        raise SourceError("not readable: nested too deeply") from error
