@@ -45,9 +45,13 @@ class AnswerCache:
         with self._told():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(path, timeout=60, isolation_level=None)
-            self._connection.execute("PRAGMA journal_mode=WAL")
-            self._connection.execute("PRAGMA synchronous=NORMAL")
-            self._connection.execute(_SCHEMA)
+            try:
+                self._connection.execute("PRAGMA journal_mode=WAL")
+                self._connection.execute("PRAGMA synchronous=NORMAL")
+                self._connection.execute(_SCHEMA)
+            except sqlite3.Error:
+                self._connection.close()
+                raise
 
     def close(self) -> None:
         """Close the file."""

@@ -1,6 +1,8 @@
 """The cache: what its keys separate, what survives, and that floats come back exactly."""
 
 import json
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,8 +16,10 @@ ANSWER = Predicted(answer=("a", "b"), scores=(("a", 0.1), ("b", 1 / 3)), margin=
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> AnswerCache:
-    return AnswerCache(tmp_path / "deep" / "answers.sqlite")
+def cache(tmp_path: Path) -> Iterator[AnswerCache]:
+    opened = AnswerCache(tmp_path / "deep" / "answers.sqlite")
+    yield opened
+    opened.close()
 
 
 def memory(cache: AnswerCache, fingerprint: str = "model", run: str = "run") -> ModelMemory:
@@ -38,8 +42,8 @@ def test_predictions_come_back_exactly(answer: Predicted) -> None:
 
 def test_what_is_remembered_is_recalled_by_another_connection(cache: AnswerCache, tmp_path: Path) -> None:
     memory(cache).remember({QUERY: ANSWER}, again=False)
-    other = AnswerCache(tmp_path / "deep" / "answers.sqlite")
-    assert memory(other, run="another").recall([QUERY], again=False) == {QUERY: ANSWER}
+    with closing(AnswerCache(tmp_path / "deep" / "answers.sqlite")) as other:
+        assert memory(other, run="another").recall([QUERY], again=False) == {QUERY: ANSWER}
 
 
 def test_two_checkpoints_never_share_an_entry(cache: AnswerCache) -> None:
