@@ -72,7 +72,12 @@ def test_a_wrong_word_is_one_line(
         (b"x = 1\0", "null bytes"),
         (b"x = 1\n" * 1_700_000, "file over 2 MB"),
         (b"x = " + b"(" * 5000 + b")" * 5000, "nested too deeply"),
-        (b"x = " + b"-" * 5000 + b"1", "nested too deeply"),
+        # Later parsers read on where Python 3.11 gives up.
+        pytest.param(
+            b"x = " + b"-" * 5000 + b"1",
+            "nested too deeply",
+            marks=pytest.mark.skipif(sys.version_info >= (3, 12), reason="readable since Python 3.12"),
+        ),
     ],
 )
 def test_a_named_file_that_cannot_be_used(
