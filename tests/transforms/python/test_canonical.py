@@ -26,6 +26,12 @@ def test_what_means_something_else_has_another_form() -> None:
     assert canonicalise(one) != canonicalise(other)
 
 
+def test_names_above_an_else_belong_to_the_line_they_stand_in() -> None:
+    one = "def f(a, p, q):\n    if a is None:\n        x = p\n        y = q\n    else:\n        x = y = q\n    return x, y\n"
+    other = "def f(a, p, q):\n    if a is None:\n        y = q\n        x = p\n    else:\n        x = y = q\n    return x, y\n"
+    assert canonicalise(one) == canonicalise(other)
+
+
 @pytest.mark.parametrize("transform", [REORDER, RENAME, RENAME_PARAMETERS], ids=lambda value: value.name)
 def test_it_is_exactly_invariant_on_real_functions(transform: Transform) -> None:
     changed = 0

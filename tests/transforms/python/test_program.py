@@ -126,6 +126,45 @@ def f():
     assert analyse(source).blocks[2].predecessors == (0, 1)
 
 
+def test_a_name_bound_where_it_is_not_always_evaluated_may_be_unbound() -> None:
+    source = """\
+def f(a, b):
+    a is None and (y := 1)
+    x = y
+    b()
+"""
+    assert analyse(source).blocks[1].predecessors[2] & 0b10
+
+
+def test_equal_names_of_different_functions_are_different_variables() -> None:
+    source = """\
+def f(a):
+    def g(x):
+        y = x
+        return y
+    {0} = a
+    return {0}
+"""
+    graphs = {analyse(source.format(name)).graph for name in ("y", "z")}
+    assert len(graphs) == 1
+
+
+def test_what_a_nested_function_binds_itself_is_not_captured() -> None:
+    source = """\
+def f(a, b):
+    x = 1
+    def g(x):
+        return x
+    b()
+    return g
+"""
+    assert analyse(source).blocks[1].predecessors[2] & 0b1 == 0
+
+
+def test_what_the_parser_warns_of_stays_silent() -> None:
+    assert analyse("def f():\n    return '\\d'\n").lines
+
+
 @pytest.mark.parametrize(
     ("source", "lines"),
     [
