@@ -43,6 +43,11 @@ def splice(source: bytes, edits: Iterable[Edit]) -> bytes:
     return b"".join(pieces)
 
 
+def line_starts(source: bytes) -> list[int]:
+    """The byte offset of every line, counted as Python's reader counts: LF, CRLF or CR end one."""
+    return [0, *(match.end() for match in _LINE_END.finditer(source))]
+
+
 class Positions:
     """Goes between (line, column) and byte offsets.
 
@@ -52,7 +57,7 @@ class Positions:
     __slots__ = ("_starts",)
 
     def __init__(self, source: bytes) -> None:
-        self._starts = [0, *(match.end() for match in _LINE_END.finditer(source))]
+        self._starts = line_starts(source)
 
     def offset(self, line: int, column: int) -> int:
         """The byte offset of a line, from 1, and a column in bytes, from 0; -1 for line 0 (nowhere)."""

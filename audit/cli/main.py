@@ -13,6 +13,7 @@ from typing import Final
 
 import click
 
+from audit.cli.streams import silence_stdout
 from transforms.errors import CodeauditError
 
 INTERRUPTED: Final = 130
@@ -108,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _say(error.format_message(), CANNOT_AUDIT)
         except BrokenPipeError:
             # The reader of our output has had enough; what was to be kept is in the run folder.
-            _silence_stdout()
+            silence_stdout()
             return 0
         except Exception as error:
             if os.environ.get("CODEAUDIT_DEBUG"):
@@ -163,11 +164,6 @@ def _sentence(text: str) -> str:
     """click's message in the voice of ours: one line, no capital, no full stop."""
     line = " ".join(text.split()).rstrip(".")
     return line[:1].lower() + line[1:]
-
-
-def _silence_stdout() -> None:
-    """Point stdout at nothing, so that the interpreter's last flush does not complain."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 if __name__ == "__main__":

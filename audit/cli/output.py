@@ -1,10 +1,10 @@
 """Results on stdout; everything else goes to stderr."""
 
-import os
 import sys
 
 from rich.console import Console
 
+from audit.cli.streams import silence_stdout
 from reports.records import Comparison, Summary
 from reports.registry import FORMATS
 
@@ -23,8 +23,3 @@ class _Stdout(Console):
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
-
-
-def silence_stdout() -> None:
-    """Point stdout at nothing, so that the interpreter's last flush does not complain."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -3,13 +3,14 @@
 import ast
 import io
 import tokenize
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
 from audit.corpora.records import raw_sample
 from transforms.errors import SourceError
+from transforms.python import parsing as reading
+from transforms.python.blocks import first_line
 from transforms.records import Sample
 
 SHORTEST: Final = 3
@@ -51,16 +52,11 @@ def parse(text: str) -> ast.Module:
     Raises:
         SourceError: with a phrase that counts.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return ast.parse(text)
-        except (RecursionError, MemoryError) as error:
-            raise SourceError("nested too deeply") from error
-        except (SyntaxError, ValueError) as error:
-            if "too many nested" in str(error):
-                raise SourceError("nested too deeply") from error
-            raise SourceError("syntax error") from error
+    try:
+        return reading.parse(text)
+    except SourceError as error:
+        deep = "nested too deeply" in str(error) or "too many nested" in str(error)
+        raise SourceError("nested too deeply" if deep else "syntax error") from error
 
 
 def functions(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
@@ -74,7 +70,7 @@ def functions(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
     lines = text.split("\n")
     for node in _definitions(parse(text).body):
         reason = _unfit(node)
-        start = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+        start = first_line(node)
         unit = lines[start - 1 : node.end_lineno]
         if reason is None and not SHORTEST <= len(unit) <= LONGEST:
             reason = (

@@ -6,12 +6,13 @@ of its lower-cased subtokens, and quality is the F1 of predicted against true su
 
 import ast
 import re
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from audit.records import Answer, Predicted
+from transforms.errors import SourceError
+from transforms.python.parsing import parse
 from transforms.records import Sample
 
 MASK: Final = "MASK"
@@ -34,12 +35,10 @@ def subtokens(name: str) -> tuple[str, ...]:
 
 def function_name(source: str) -> str | None:
     """The name of the one function that a Python text defines; `None` where it is anything else."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            tree = ast.parse(source)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
+    try:
+        tree = parse(source)
+    except SourceError:
+        return None
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     return functions[-1].name if functions else None
 

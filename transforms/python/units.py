@@ -5,7 +5,6 @@ and a comment behind it. Blank lines and everything else between units stay wher
 """
 
 import ast
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -17,11 +16,6 @@ class Unit(NamedTuple):
 
     start: int
     end: int
-
-
-def line_starts(text: bytes) -> list[int]:
-    """Byte offset of every line, counted as Python's parser counts lines."""
-    return [0, *(match.end() for match in re.finditer(rb"\r\n|\r|\n", text))]
 
 
 def units(text: bytes, starts: Sequence[int], block: Block) -> list[Unit]:
