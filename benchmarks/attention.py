@@ -20,7 +20,7 @@ from audit.nets.batches import collate
 from audit.nets.registry import NETWORKS, build
 from audit.nets.trunk import Shape
 from tests.support import stdlib
-from transforms.python.program import analyse
+from transforms.python.analysis.program import analyse
 
 LENGTHS = (64, 128, 256, 512)
 TOKENS_A_LINE = 8

@@ -26,7 +26,7 @@ from transforms.dependence.paths import (
     program_dependence,
 )
 from transforms.errors import SourceError
-from transforms.python.program import Program, analyse
+from transforms.python.analysis.program import Program, analyse
 
 
 class Times(NamedTuple):

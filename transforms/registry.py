@@ -67,19 +67,19 @@ TRANSFORMS: Registry[Transform] = Registry(
     {
         "identity": Entry("transforms.identity:IDENTITY", "the unchanged input again: the model's own noise"),
         "reorder": Entry(
-            "transforms.python.reorder:REORDER",
+            "transforms.python.order.reorder:REORDER",
             "statements in another legal order (a linear extension of their dependences)",
         ),
-        "rename": Entry("transforms.python.rename:RENAME", "local variables get other names"),
+        "rename": Entry("transforms.python.identifiers.rename:RENAME", "local variables get other names"),
         "rename-parameters": Entry(
-            "transforms.python.rename:RENAME_PARAMETERS",
+            "transforms.python.identifiers.rename:RENAME_PARAMETERS",
             "locals and parameters get other names (keeps the meaning for positional callers)",
         ),
         "reorder-breaking": Entry(
-            "transforms.python.breaking:REORDER_BREAKING", "control: one true dependence is reversed"
+            "transforms.python.order.breaking:REORDER_BREAKING", "control: one true dependence is reversed"
         ),
         "rename-merging": Entry(
-            "transforms.python.merging:RENAME_MERGING", "control: two variables become one"
+            "transforms.python.identifiers.merging:RENAME_MERGING", "control: two variables become one"
         ),
     },
 )

@@ -10,7 +10,7 @@ from typing import Final
 from audit.corpora.records import raw_sample
 from transforms.errors import SourceError
 from transforms.python import parsing as reading
-from transforms.python.blocks import first_line
+from transforms.python.analysis.blocks import first_line
 from transforms.records import Sample
 
 SHORTEST: Final = 3

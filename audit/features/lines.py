@@ -21,7 +21,7 @@ from audit.records import Failed
 from transforms.dependence.layers import longest_paths, symmetry_mask
 from transforms.dependence.paths import common_ancestor_distances
 from transforms.errors import SourceError
-from transforms.python.program import Program, analyse
+from transforms.python.analysis.program import Program, analyse
 
 Relation: TypeAlias = Literal["none", "mask", "distances", "every"]
 """What a network must know about its lines: nothing, the symmetry mask, or SYMC's distances."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from audit.tasks.function_name import MASK, subtokens
-from transforms.python.program import Line
+from transforms.python.analysis.program import Line
 
 NAME: Final = "<name>"
 """Stands for the masked name of the function."""

@@ -19,7 +19,7 @@ from audit.nets.batches import collate
 from audit.nets.trunk import Batch
 from audit.records import Failed
 from transforms.errors import SourceError
-from transforms.python.program import analyse
+from transforms.python.analysis.program import analyse
 from transforms.records import Sample
 from transforms.seeding import stream
 

@@ -20,7 +20,7 @@ from audit.interface import Task
 from audit.training.examples import CHUNK, Examples, featurise
 from audit.training.recipe import Recipe
 from transforms.errors import CorpusError, SourceError
-from transforms.python.program import analyse
+from transforms.python.analysis.program import analyse
 from transforms.records import Sample
 
 SCHEMA: Final = 1

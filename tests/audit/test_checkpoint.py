@@ -20,7 +20,7 @@ from audit.tasks.function_name import FUNCTION_NAME
 from tests.support import stdlib
 from tests.support.networks import CHAIN, LABELS, SMALL, legal_orders, network, shape, tokenizer
 from transforms.errors import ModelError, UsageError
-from transforms.python.program import analyse
+from transforms.python.analysis.program import analyse
 from transforms.records import Origin, Sample
 
 

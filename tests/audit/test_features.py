@@ -11,7 +11,7 @@ from audit.features.words import masked_name, words
 from audit.records import Failed
 from tests.support import stdlib
 from tests.support.networks import CHAIN, LABELS, SMALL, legal_orders, tokenizer
-from transforms.python.program import Line
+from transforms.python.analysis.program import Line
 
 
 def said(text: str, *, depth: int = 0, name: str = "MASK") -> list[str]:

@@ -17,9 +17,9 @@ from audit.nets.registry import NETWORKS, Network, build
 from audit.nets.trunk import Shape
 from tests.support import stdlib
 from transforms.dependence.orders import enumerate_orders
-from transforms.python.blocks import Block
-from transforms.python.program import Program, analyse
-from transforms.python.reorder import is_movable, reordered
+from transforms.python.analysis.blocks import Block
+from transforms.python.analysis.program import Program, analyse
+from transforms.python.order.reorder import is_movable, reordered
 
 LABELS = ("add", "get", "name", "sum", "total", "value")
 

@@ -18,11 +18,11 @@ from transforms.dependence.layers import bits, layers
 from transforms.edits import Edit, splice
 from transforms.errors import SourceError
 from transforms.interface import Refused
-from transforms.python.blocks import Block
-from transforms.python.program import Program, analyse
-from transforms.python.rename import RENAME, RENAME_PARAMETERS
-from transforms.python.reorder import reordered
-from transforms.python.scopes import OUTER, Binding, Scopes, resolve
+from transforms.python.analysis.blocks import Block
+from transforms.python.analysis.program import Program, analyse
+from transforms.python.analysis.scopes import OUTER, Binding, Scopes, resolve
+from transforms.python.identifiers.rename import RENAME, RENAME_PARAMETERS
+from transforms.python.order.reorder import reordered
 
 NAMELESS: Final = "_v"
 """Stands for every variable where only the shape of a line counts."""

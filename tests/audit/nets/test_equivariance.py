@@ -9,8 +9,8 @@ import torch
 from tests.support import stdlib
 from tests.support.networks import CHAIN, SMALL, encoded, legal_orders, logits, network
 from transforms.errors import SourceError
-from transforms.python.program import analyse
-from transforms.python.reorder import REORDER
+from transforms.python.analysis.program import analyse
+from transforms.python.order.reorder import REORDER
 
 EQUIVARIANT = [
     pytest.param("spe", {}, id="spe"),

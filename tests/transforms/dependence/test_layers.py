@@ -17,7 +17,7 @@ from transforms.dependence.layers import (
     reduction,
     symmetry_mask,
 )
-from transforms.python.program import analyse
+from transforms.python.analysis.program import analyse
 
 EARNINGS = """\
 def earnings(rent, salary, lottery):

@@ -4,13 +4,13 @@ from random import Random
 
 import pytest
 
-from tests.transforms.python.test_program import FUNCTIONS
-from tests.transforms.python.test_reorder import behaviour, program
+from tests.transforms.python.analysis.test_program import FUNCTIONS
+from tests.transforms.python.order.test_reorder import behaviour, program
 from transforms.errors import SourceError
 from transforms.interface import Rewritten, Transform
 from transforms.python.canonical import canonicalise
-from transforms.python.rename import RENAME, RENAME_PARAMETERS
-from transforms.python.reorder import REORDER
+from transforms.python.identifiers.rename import RENAME, RENAME_PARAMETERS
+from transforms.python.order.reorder import REORDER
 from transforms.seeding import stream
 
 

@@ -10,8 +10,8 @@ import pytest
 from transforms.dependence import orders
 from transforms.dependence.layers import permute
 from transforms.errors import SourceError
-from transforms.python.blocks import emitted
-from transforms.python.program import Program, analyse
+from transforms.python.analysis.blocks import emitted
+from transforms.python.analysis.program import Program, analyse
 from transforms.seeding import stream
 
 
@@ -232,7 +232,7 @@ def lines_in(program: Program, choose: dict[int, tuple[int, ...]]) -> list[int]:
 
 
 def test_the_relation_of_a_legally_permuted_function_is_the_permuted_relation() -> None:
-    from transforms.python.reorder import REORDER
+    from transforms.python.order.reorder import REORDER
     from transforms.records import Move
 
     moved = 0

@@ -18,8 +18,8 @@ from transforms.dependence.effects import (
     OBSERVES,
     RAISES,
 )
-from transforms.python.facts import Facts, FunctionNode, free_names, settle_ownership
-from transforms.python.knowledge import (
+from transforms.python.analysis.facts import Facts, FunctionNode, free_names, settle_ownership
+from transforms.python.analysis.knowledge import (
     BUILTINS,
     CONTAINERS,
     EMPTY_CALLS,

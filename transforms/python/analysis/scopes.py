@@ -19,7 +19,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from transforms.edits import Positions
 from transforms.errors import SourceError
-from transforms.python.fstrings import PARSER_KNOWS, prints_itself, straighten
+from transforms.python.analysis.fstrings import PARSER_KNOWS, prints_itself, straighten
 from transforms.python.parsing import parse
 
 OUTER: Final = 0

@@ -14,10 +14,10 @@ from transforms.dependence import orders
 from transforms.edits import line_starts
 from transforms.errors import SourceError
 from transforms.interface import Refused, Rewritten
-from transforms.python.blocks import Block, Statement, first_line
+from transforms.python.analysis.blocks import Block, Statement, first_line
+from transforms.python.analysis.program import Dependence, Program, analyse
+from transforms.python.order.units import rearrange, units
 from transforms.python.parsing import parse
-from transforms.python.program import Dependence, Program, analyse
-from transforms.python.units import rearrange, units
 from transforms.records import Kind, Move
 
 DRAWS: Final = 32

@@ -8,7 +8,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
-from transforms.python.scopes import Binding, Definition, Scope, Scopes
+from transforms.python.analysis.scopes import Binding, Definition, Scope, Scopes
 
 Callee: TypeAlias = Definition | ast.Lambda
 

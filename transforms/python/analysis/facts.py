@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from transforms.python.knowledge import CONTAINERS, OWNED_USES
+from transforms.python.analysis.knowledge import CONTAINERS, OWNED_USES
 
 FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 

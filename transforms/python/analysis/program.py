@@ -18,9 +18,9 @@ from transforms.dependence.effects import Effects, conflicts, reaching_reads
 from transforms.dependence.graph import Graph
 from transforms.dependence.layers import bits
 from transforms.errors import SourceError
-from transforms.python.blocks import Block, Row, all_blocks, emitted
-from transforms.python.builder import Builder
-from transforms.python.normal import clause, header
+from transforms.python.analysis.blocks import Block, Row, all_blocks, emitted
+from transforms.python.analysis.builder import Builder
+from transforms.python.analysis.normal import clause, header
 from transforms.python.parsing import parse
 
 Dependence: TypeAlias = Literal["full", "paper"]

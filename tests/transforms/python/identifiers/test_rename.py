@@ -9,8 +9,15 @@ import pytest
 
 from transforms.errors import SourceError
 from transforms.interface import Refused, Rewritten
-from transforms.python.rename import COLLISION, REFLECTION, RENAME, RENAME_PARAMETERS, Guard, Rename
-from transforms.python.scopes import resolve
+from transforms.python.analysis.scopes import resolve
+from transforms.python.identifiers.rename import (
+    COLLISION,
+    REFLECTION,
+    RENAME,
+    RENAME_PARAMETERS,
+    Guard,
+    Rename,
+)
 from transforms.records import Move
 
 BOTH = RENAME_PARAMETERS

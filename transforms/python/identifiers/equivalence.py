@@ -9,7 +9,7 @@ import ast
 from collections.abc import Mapping
 from typing import Final
 
-from transforms.python.scopes import Scopes
+from transforms.python.analysis.scopes import Scopes
 
 _NAMES: Final[dict[type[ast.AST], str]] = {
     ast.Name: "id",

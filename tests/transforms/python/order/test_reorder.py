@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from transforms.interface import Refused, Rewritten
-from transforms.python.breaking import REORDER_BREAKING
-from transforms.python.program import analyse
-from transforms.python.reorder import REORDER, REORDER_NAMES_ONLY
+from transforms.python.analysis.program import analyse
+from transforms.python.order.breaking import REORDER_BREAKING
+from transforms.python.order.reorder import REORDER, REORDER_NAMES_ONLY
 from transforms.records import Move
 from transforms.seeding import stream
 

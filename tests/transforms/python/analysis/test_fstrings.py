@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from transforms.interface import Refused, Rewritten
-from transforms.python.rename import RENAME
-from transforms.python.scopes import resolve
+from transforms.python.analysis.scopes import resolve
+from transforms.python.identifiers.rename import RENAME
 
 TEXTS = ("x", " ", "{{", "}}", "é日", "=", ":", "!", "#x", "x=", "{{x}}", "\t")
 ESCAPES = ("\\n", "\\\\", "\\N{BULLET}", "\\x41", "\\u0078")

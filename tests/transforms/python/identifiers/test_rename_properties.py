@@ -16,9 +16,9 @@ from tests.support.pure_functions import PROGRAMS, Program
 from tests.support.stdlib import sample
 from transforms.interface import Refused, Rewritten
 from transforms.perturb import perturb_one
-from transforms.python.names import Strategy
-from transforms.python.rename import COLLISION, RENAME, RENAME_PARAMETERS, Rename, collides
-from transforms.python.scopes import resolve
+from transforms.python.analysis.scopes import resolve
+from transforms.python.identifiers.names import Strategy
+from transforms.python.identifiers.rename import COLLISION, RENAME, RENAME_PARAMETERS, Rename, collides
 from transforms.records import Origin, Perturbed, Sample
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)

@@ -3,8 +3,8 @@
 import ast
 
 from transforms.dependence.effects import ANYTHING, BARRIER, ENDS_CALL, LEAVES_LOOP, RAISES
-from transforms.python.effects import Reading
-from transforms.python.facts import stored
+from transforms.python.analysis.effects import Reading
+from transforms.python.analysis.facts import stored
 
 
 def is_text(node: ast.stmt) -> bool:

@@ -13,10 +13,10 @@ from transforms.dependence.effects import (
     conflicts,
     reaching_reads,
 )
-from transforms.python.blocks import Block, Row, Statement, first_line
-from transforms.python.effects import Reading, settle_types
-from transforms.python.facts import Facts, FunctionNode, free_names, gather, stored
-from transforms.python.statements import assign, is_text, simple
+from transforms.python.analysis.blocks import Block, Row, Statement, first_line
+from transforms.python.analysis.effects import Reading, settle_types
+from transforms.python.analysis.facts import Facts, FunctionNode, free_names, gather, stored
+from transforms.python.analysis.statements import assign, is_text, simple
 
 _COMPOUND = (
     ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match,

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.stdlib import sample
 from transforms.errors import SourceError
-from transforms.python.scopes import OUTER, Scopes, resolve
+from transforms.python.analysis.scopes import OUTER, Scopes, resolve
 
 
 def views(source: str) -> dict[str, str]:

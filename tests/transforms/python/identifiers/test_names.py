@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.python.names import NATURAL, Strategy, draw, reserved, shuffle
+from transforms.python.identifiers.names import NATURAL, Strategy, draw, reserved, shuffle
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 

@@ -13,9 +13,9 @@ from typing import Final
 from transforms.dependence import orders
 from transforms.dependence.layers import bits, closure, reduction
 from transforms.interface import Refused, Rewritten
-from transforms.python.blocks import Block
-from transforms.python.program import analyse
-from transforms.python.reorder import NO_BLOCK, note_of, reordered
+from transforms.python.analysis.blocks import Block
+from transforms.python.analysis.program import analyse
+from transforms.python.order.reorder import NO_BLOCK, note_of, reordered
 from transforms.records import Kind, Move
 
 NO_PAIR: Final = "no true dependence that stands alone"

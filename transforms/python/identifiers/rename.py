@@ -28,10 +28,10 @@ from typing import Final
 from transforms.edits import Edit, splice
 from transforms.errors import SourceError
 from transforms.interface import Refused, Rewritten
-from transforms.python.equivalence import renamed
-from transforms.python.names import Strategy, draw, reserved, shuffle
-from transforms.python.parameters import Parameters
-from transforms.python.scopes import OUTER, Binding, Definition, Scopes, resolve
+from transforms.python.analysis.scopes import OUTER, Binding, Definition, Scopes, resolve
+from transforms.python.identifiers.equivalence import renamed
+from transforms.python.identifiers.names import Strategy, draw, reserved, shuffle
+from transforms.python.identifiers.parameters import Parameters
 from transforms.records import Kind, Move
 
 REFLECTION: Final = "reflection on names"

@@ -16,10 +16,10 @@ from typing import Final
 
 from transforms.errors import SourceError
 from transforms.interface import Refused, Rewritten
-from transforms.python.equivalence import merged
-from transforms.python.liveness import interferences
-from transforms.python.rename import REFLECTION, Guard, reflects, rewrite
-from transforms.python.scopes import Binding, Definition, Scopes, resolve
+from transforms.python.analysis.liveness import interferences
+from transforms.python.analysis.scopes import Binding, Definition, Scopes, resolve
+from transforms.python.identifiers.equivalence import merged
+from transforms.python.identifiers.rename import REFLECTION, Guard, reflects, rewrite
 from transforms.records import Kind, Move
 
 NO_PAIR: Final = "no two variables to merge"

@@ -1,0 +1,1 @@
+"""Names: what may be called otherwise, and what it is called then."""
