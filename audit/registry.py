@@ -1,7 +1,8 @@
 """Names of tasks and models, resolved lazily."""
 
 from audit.interface import Task
-from transforms.registry import Entry, Registry
+from transforms.entries import Entry
+from transforms.registry import Registry
 
 TASKS: Registry[Task] = Registry(
     "task",

@@ -1,7 +1,8 @@
 """Names of the formats, resolved lazily."""
 
 from reports.interface import Renderer
-from transforms.registry import Entry, Registry
+from transforms.entries import Entry
+from transforms.registry import Registry
 
 FORMATS: Registry[Renderer] = Registry(
     "format",

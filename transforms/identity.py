@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from transforms.interface import Refused, Rewritten
-from transforms.records import Kind, Move
+from transforms.records import Kind, Move, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +14,7 @@ class Identity:
     name: str = "identity"
     kind: Kind = "identity"
     languages: frozenset[str] = field(default_factory=frozenset)
+    unit: Unit = "module"
 
     def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
         """No moves at all."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Protocol
 
-from transforms.records import Evidence, Kind, Move
+from transforms.records import Evidence, Kind, Move, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,13 @@ class Transform(Protocol):
         """The languages that it rewrites; empty for all."""
         ...
 
+    @property
+    def unit(self) -> Unit:
+        """What it is given: `function` or `module`."""
+        ...
+
     def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
-        """Draw one variant as a set of moves; all randomness comes from `rng`.
+        """Draw one variant as a set of moves, at as many sites as go together; all randomness comes from `rng`.
 
         Raises:
             SourceError: the source cannot be parsed.

@@ -5,11 +5,12 @@ longer parses is refused, and every record says how it is known that the meaning
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from random import Random
 from typing import Final
 
 from transforms.errors import SourceError
 from transforms.interface import Refused, Transform
-from transforms.records import NotApplied, Outcome, Perturbed, Sample
+from transforms.records import Move, NotApplied, Outcome, Perturbed, Sample, Sites
 from transforms.seeding import stream
 
 DRAWS_PER_VARIANT: Final = 8
@@ -19,7 +20,12 @@ EXHAUSTED: Final = "no further distinct variant"
 
 
 def perturb(
-    samples: Iterable[Sample], transforms: Sequence[Transform], *, variants: int, seed: int
+    samples: Iterable[Sample],
+    transforms: Sequence[Transform],
+    *,
+    variants: int,
+    seed: int,
+    sites: Sites = "auto",
 ) -> Iterator[Outcome]:
     """Every sample under every transform, `variants` times; streams, so memory stays flat.
 
@@ -28,10 +34,12 @@ def perturb(
     """
     for sample in samples:
         for transform in transforms:
-            yield from perturb_one(sample, transform, variants=variants, seed=seed)
+            yield from perturb_one(sample, transform, variants=variants, seed=seed, sites=sites)
 
 
-def perturb_one(sample: Sample, transform: Transform, *, variants: int, seed: int) -> Iterator[Outcome]:
+def perturb_one(
+    sample: Sample, transform: Transform, *, variants: int, seed: int, sites: Sites = "auto"
+) -> Iterator[Outcome]:
     """The variants of one sample under one transform, distinct from it and from each other."""
     count = 1 if transform.kind == "identity" else variants
     if transform.languages and sample.language not in transform.languages:
@@ -39,7 +47,7 @@ def perturb_one(sample: Sample, transform: Transform, *, variants: int, seed: in
         return
     seen = {sample.source} if transform.kind != "identity" else set()
     for number in range(count):
-        outcome = _variant(sample, transform, number, seed=seed, seen=seen)
+        outcome = _variant(sample, transform, number, seed=seed, seen=seen, sites=sites)
         yield outcome
         if isinstance(outcome, Perturbed):
             seen.add(outcome.source)
@@ -49,18 +57,23 @@ def perturb_one(sample: Sample, transform: Transform, *, variants: int, seed: in
         return
 
 
-def _variant(sample: Sample, transform: Transform, number: int, *, seed: int, seen: set[str]) -> Outcome:
+def _variant(
+    sample: Sample, transform: Transform, number: int, *, seed: int, seen: set[str], sites: Sites
+) -> Outcome:
     rng = stream(seed, sample.id, transform.name, number)
-    for _ in range(DRAWS_PER_VARIANT):
+    for draw in range(DRAWS_PER_VARIANT):
         try:
-            moves = transform.propose(sample.source, rng)
-            if isinstance(moves, Refused):
-                return _refused(sample, transform, number, moves.reason)
+            proposed = transform.propose(sample.source, rng)
+            if isinstance(proposed, Refused):
+                return _refused(sample, transform, number, proposed.reason)
+            moves = _chosen(proposed, rng, sites, first=draw == 0)
             rewritten = transform.apply(sample.source, moves)
         except SourceError:
             return _refused(sample, transform, number, "source does not parse")
         if isinstance(rewritten, Refused):
-            return _refused(sample, transform, number, rewritten.reason)
+            if moves == proposed:
+                return _refused(sample, transform, number, rewritten.reason)
+            continue  # this subset does not stand alone
         if rewritten.source not in seen:
             return Perturbed(
                 sample=sample,
@@ -72,6 +85,16 @@ def _variant(sample: Sample, transform: Transform, number: int, *, seed: int, se
                 evidence=rewritten.evidence,
             )
     return _refused(sample, transform, number, EXHAUSTED)
+
+
+def _chosen(proposed: tuple[Move, ...], rng: Random, sites: Sites, *, first: bool) -> tuple[Move, ...]:
+    """The moves that make this draw: a deterministic transform would repeat itself without subsets."""
+    if len(proposed) < 2 or sites == "all" or (sites == "auto" and first):
+        return proposed
+    if sites == "one":
+        return (rng.choice(proposed),)
+    kept = tuple(move for move in proposed if rng.random() < 0.5)
+    return kept or (rng.choice(proposed),)
 
 
 def _refused(sample: Sample, transform: Transform, number: int, reason: str) -> NotApplied:

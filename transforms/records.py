@@ -13,6 +13,13 @@ Kind: TypeAlias = Literal["preserving", "control", "identity"]
 Evidence: TypeAlias = Literal["none", "analysis", "parsed", "compiled", "executed", "measured"]
 """How it is known that the meaning was kept (or, for a control, changed), weakest first."""
 
+Unit: TypeAlias = Literal["function", "module"]
+"""What a transform is given: one function, or the text of a whole file (of which one function is a case)."""
+
+Sites: TypeAlias = Literal["auto", "all", "one"]
+"""How many of the proposed moves make a variant: all of them first and then random subsets, so that variants
+differ; always all; or a single one."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:

@@ -1,25 +1,19 @@
 """Names to lazy targets. Looking a name up imports one module; listing imports none."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
+from transforms.entries import Entry, TransformEntry
 from transforms.errors import UsageError
 from transforms.interface import Transform
+from transforms.python import identifiers, order
 
 T = TypeVar("T")
 
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A registered name."""
-
-    target: str
-    """`package.module:attribute`, imported when first asked for."""
-    summary: str
-    """One line for `codeaudit list`."""
+FAMILIES: Final = (order, identifiers)
+"""The packages of Python engines; each holds its `ENTRIES`. Importing them imports no engine."""
 
 
 class Registry(Generic[T]):
@@ -62,30 +56,53 @@ def unknown(noun: str, name: str, known: Mapping[str, object] | list[str]) -> st
     return f"unknown {noun} {name!r}; {hint}"
 
 
-TRANSFORMS: Registry[Transform] = Registry(
-    "transform",
-    {
-        "identity": Entry("transforms.identity:IDENTITY", "the unchanged input again: the model's own noise"),
-        "reorder": Entry(
-            "transforms.python.order.reorder:REORDER",
-            "statements in another legal order (a linear extension of their dependences)",
-        ),
-        "rename": Entry("transforms.python.identifiers.rename:RENAME", "local variables get other names"),
-        "rename-parameters": Entry(
-            "transforms.python.identifiers.rename:RENAME_PARAMETERS",
-            "locals and parameters get other names (keeps the meaning for positional callers)",
-        ),
-        "reorder-breaking": Entry(
-            "transforms.python.order.breaking:REORDER_BREAKING", "control: one true dependence is reversed"
-        ),
-        "rename-merging": Entry(
-            "transforms.python.identifiers.merging:RENAME_MERGING", "control: two variables become one"
-        ),
-    },
+_IDENTITY: Final = TransformEntry(
+    "transforms.identity:IDENTITY",
+    "the unchanged input again: the model's own noise",
+    family="identity",
+    kind="identity",
 )
+
+ENTRIES: Final[Mapping[str, TransformEntry]] = {
+    "identity": _IDENTITY,
+    **{name: entry for family in FAMILIES for name, entry in family.ENTRIES.items()},
+}
+"""Every transform with what there is to say of it before it is imported."""
+
+TRANSFORMS: Registry[Transform] = Registry("transform", ENTRIES)
 
 STANDARD: Mapping[str, tuple[str, ...]] = {"python": ("reorder", "rename", "rename-parameters")}
 """The meaning-keeping transforms of a default run, by language."""
 
 CONTROLS: Mapping[str, tuple[str, ...]] = {"python": ("reorder-breaking", "rename-merging")}
 """The controls of a default run, by language."""
+
+ALL: Final = "all"
+"""The name for every transform that keeps the meaning and the interface."""
+
+
+def expand(names: Iterable[str], *, interface: bool = True) -> tuple[str, ...]:
+    """Names of transforms, with each family's name replaced by its meaning-keeping members.
+
+    Without `interface`, a family (and `all`) leaves out the members that change what callers can see:
+    parameters, docstrings, annotations.
+
+    Raises:
+        UsageError: no such transform or family; the message holds the nearest one.
+    """
+    families = {entry.family for entry in ENTRIES.values()} - {"identity"}
+    found: list[str] = []
+    for name in names:
+        if name in ENTRIES:
+            found.append(name)
+        elif name == ALL or name in families:
+            found += [
+                member
+                for member, entry in ENTRIES.items()
+                if entry.kind == "preserving"
+                and name in (ALL, entry.family)
+                and not (entry.interface and (name == ALL or not interface))
+            ]
+        else:
+            raise UsageError(unknown("transform", name, [*ENTRIES, *sorted(families), ALL]))
+    return tuple(dict.fromkeys(found))

@@ -20,7 +20,7 @@ from transforms.python.analysis.liveness import interferences
 from transforms.python.analysis.scopes import Binding, Definition, Scopes, resolve
 from transforms.python.identifiers.equivalence import merged
 from transforms.python.identifiers.rename import REFLECTION, Guard, reflects, rewrite
-from transforms.records import Kind, Move
+from transforms.records import Kind, Move, Unit
 
 NO_PAIR: Final = "no two variables to merge"
 
@@ -42,6 +42,7 @@ class RenameMerging:
     name: str = "rename-merging"
     kind: Kind = "control"
     languages: frozenset[str] = field(default=frozenset({"python"}))
+    unit: Unit = "function"
 
     def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
         """One merge: a certain one where there is any.

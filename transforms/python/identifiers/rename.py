@@ -32,7 +32,7 @@ from transforms.python.analysis.scopes import OUTER, Binding, Definition, Scopes
 from transforms.python.identifiers.equivalence import renamed
 from transforms.python.identifiers.names import Strategy, draw, reserved, shuffle
 from transforms.python.identifiers.parameters import Parameters
-from transforms.records import Kind, Move
+from transforms.records import Kind, Move, Unit
 
 REFLECTION: Final = "reflection on names"
 COLLISION: Final = "name collision"
@@ -75,6 +75,7 @@ class Rename:
     strategy: Strategy = "natural"
     kind: Kind = "preserving"
     languages: frozenset[str] = field(default=frozenset({"python"}))
+    unit: Unit = "function"
 
     def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
         """New names for every variable that may have one.

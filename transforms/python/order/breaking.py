@@ -16,7 +16,7 @@ from transforms.interface import Refused, Rewritten
 from transforms.python.analysis.blocks import Block
 from transforms.python.analysis.program import analyse
 from transforms.python.order.reorder import NO_BLOCK, note_of, reordered
-from transforms.records import Kind, Move
+from transforms.records import Kind, Move, Unit
 
 NO_PAIR: Final = "no true dependence that stands alone"
 
@@ -28,6 +28,7 @@ class ReorderBreaking:
     name: str = "reorder-breaking"
     kind: Kind = "control"
     languages: frozenset[str] = field(default_factory=lambda: frozenset({"python"}))
+    unit: Unit = "function"
 
     def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
         """One block's order with one dependence pair reversed.

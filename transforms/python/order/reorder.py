@@ -18,7 +18,7 @@ from transforms.python.analysis.blocks import Block, Statement, first_line
 from transforms.python.analysis.program import Dependence, Program, analyse
 from transforms.python.order.units import rearrange, units
 from transforms.python.parsing import parse
-from transforms.records import Kind, Move
+from transforms.records import Kind, Move, Unit
 
 DRAWS: Final = 32
 """Draws of the whole function before one movable block is made to move."""
@@ -34,6 +34,7 @@ class Reorder:
     name: str = "reorder"
     kind: Kind = "preserving"
     languages: frozenset[str] = field(default_factory=lambda: frozenset({"python"}))
+    unit: Unit = "function"
     dependence: Dependence = "full"
 
     def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
