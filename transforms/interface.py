@@ -51,7 +51,7 @@ class Transform(Protocol):
         ...
 
     def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
-        """Draw one variant as a set of moves, at as many sites as go together; all randomness comes from `rng`.
+        """Draw one variant, at as many sites as go together; all randomness comes from `rng`.
 
         Raises:
             SourceError: the source cannot be parsed.

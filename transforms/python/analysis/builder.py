@@ -25,6 +25,18 @@ _COMPOUND = (
 _BODIES = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What is known where a statement begins."""
+
+    facts: Facts
+    """Of the function in whose scope it is evaluated; empty in a class body or a module."""
+    definite: frozenset[str]
+    """Locals that are certainly bound."""
+    maybe: frozenset[str]
+    """Locals that may be bound."""
+
+
 @dataclass(slots=True)
 class _Scope:
     """Where the builder stands."""
@@ -70,6 +82,8 @@ class Builder:
     def __init__(self, *, names_only: bool) -> None:
         self.rows: list[Row] = []
         """The lines in the order of the text."""
+        self.places: dict[int, Place] = {}
+        """By the `id` of each statement what is known where it begins."""
         self._paper = names_only
 
     # ── entry points ─────────────────────────────────────────────────────────────────────────────────
@@ -124,6 +138,7 @@ class Builder:
         return Block(tuple(statements), relation, fixed, above), total.enclosed()
 
     def _statement(self, node: ast.stmt, scope: _Scope) -> "tuple[tuple[int | Block, ...], Effects]":
+        self.places[id(node)] = Place(scope.facts, scope.definite, scope.maybe)
         match node:
             case ast.If():
                 return self._if(node, scope)

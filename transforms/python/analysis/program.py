@@ -7,7 +7,7 @@ all lines of the function (what the networks' symmetry mask is made from).
 """
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from random import Random
@@ -19,7 +19,7 @@ from transforms.dependence.graph import Graph
 from transforms.dependence.layers import bits
 from transforms.errors import SourceError
 from transforms.python.analysis.blocks import Block, Row, all_blocks, emitted
-from transforms.python.analysis.builder import Builder
+from transforms.python.analysis.builder import Builder, Place
 from transforms.python.analysis.normal import clause, header
 from transforms.python.parsing import parse
 
@@ -42,11 +42,16 @@ class Line:
 class Program:
     """A parsed function with its dependences. Compare programs by their lines and graph."""
 
-    def __init__(self, source: str, root: Block, rows: "Sequence[Row]", dependence: Dependence) -> None:
+    def __init__(
+        self, source: str, tree: ast.Module, root: Block, builder: Builder, dependence: Dependence
+    ) -> None:
         self.source = source
+        self.tree = tree
         self.root = root
         self.dependence = dependence
-        self._rows = rows
+        self.places: Mapping[int, Place] = builder.places
+        """By the `id` of each statement of the tree what is known where it begins."""
+        self._rows: Sequence[Row] = builder.rows
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
@@ -118,7 +123,7 @@ def analyse(source: str, *, dependence: Dependence = "full") -> Program:
             root = builder.module(tree)
     except (RecursionError, MemoryError) as error:
         raise SourceError("not readable: nested too deeply") from error
-    return Program(source, root, builder.rows, dependence)
+    return Program(source, tree, root, builder, dependence)
 
 
 def _gate(block: Block, outer: int, between: Sequence[int], found: list[int]) -> None:

@@ -1,0 +1,365 @@
+"""One text, read once, with what the rules of the catalogue ask of it: places, tokens, types, effects."""
+
+import ast
+import io
+import tokenize
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Final, TypeAlias
+
+from transforms.edits import Positions
+from transforms.errors import SourceError
+from transforms.python.analysis.effects import Reading
+from transforms.python.analysis.facts import Facts
+from transforms.python.analysis.program import Program, analyse
+
+_COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_FSTRING_START: Final = getattr(tokenize, "FSTRING_START", -1)
+_FSTRING_END: Final = getattr(tokenize, "FSTRING_END", -1)
+
+Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+Placed: TypeAlias = ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias | ast.excepthandler | ast.pattern
+"""Nodes that know where they stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The bytes from `start` up to but not including `end`, with whatever is edited inside them."""
+
+    start: int
+    end: int
+    add: str = ""
+    """Indentation put before each line; the span then begins at the start of a line."""
+    drop: str = ""
+    """Indentation taken from each line; the span then begins at the start of a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token as `tokenize` reads it, with byte offsets."""
+
+    type: int
+    text: str
+    start: int
+    end: int
+
+
+class Code:
+    """A text with its tree. Nodes are those of `tree`; offsets count bytes of the UTF-8 text, from 0."""
+
+    def __init__(self, text: str, program: Program) -> None:
+        self.text = text
+        self.source = text.encode()
+        self.program = program
+        self.tree = program.tree
+        self.positions = Positions(self.source)
+
+    # ── places ───────────────────────────────────────────────────────────────────────────────────────
+
+    def start(self, node: Placed) -> int:
+        """Where a node begins; for a definition its first decorator's `@`."""
+        decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+        if decorators:
+            first = min(self.positions.offset(item.lineno, item.col_offset) for item in decorators)
+            return self.source.rindex(b"@", 0, first)
+        return self.positions.offset(node.lineno, node.col_offset)
+
+    def end(self, node: Placed) -> int:
+        """Where a node ends."""
+        return self.positions.offset(node.end_lineno or 0, node.end_col_offset or 0)
+
+    def span(self, node: Placed) -> Span:
+        """A node's own bytes: without parentheses around it."""
+        return Span(self.start(node), self.end(node))
+
+    def full(self, node: ast.expr) -> Span:
+        """An expression's bytes with the parentheses that belong to it alone."""
+        start, end = self.start(node), self.end(node)
+        lowest = self._belongs_outside(node)
+        before = self._index_before(start)
+        after = self._index_after(end)
+        tokens = self.significant
+        while (
+            before >= 0
+            and after < len(tokens)
+            and tokens[before].text == "("
+            and tokens[after].text == ")"
+            and tokens[before].start > lowest
+        ):
+            start, end = tokens[before].start, tokens[after].end
+            before, after = before - 1, after + 1
+        return Span(start, end)
+
+    def slice(self, span: Span) -> str:
+        """The text of a span."""
+        return self.source[span.start : span.end].decode()
+
+    def line(self, node: Placed) -> int:
+        """The line on which a node begins, from 1, its decorators included."""
+        return self.positions.line_column(self.start(node))[0]
+
+    def indentation(self, node: ast.stmt) -> str:
+        """The white space before a statement that stands first on its line."""
+        start = self.start(node)
+        begin = self.positions.offset(self.positions.line_column(start)[0], 0)
+        return self.source[begin:start].decode()
+
+    def alone(self, node: ast.stmt) -> bool:
+        """Whether a statement has its lines to itself: no `;`, not behind a header's colon."""
+        if self.indentation(node).strip(" \t"):
+            return False
+        following = self._index_after(self.end(node))
+        tokens = self.significant
+        return following >= len(tokens) or self._line_of(tokens[following].start) > self._line_of(
+            self.end(node)
+        )
+
+    def lines(self, first: ast.stmt, last: ast.stmt) -> Span:
+        """The whole lines from one statement to a later one of its block, line break and comment included.
+
+        Both must be `alone`. Comment lines above the first one are not included.
+        """
+        begin = self.positions.offset(self._line_of(self.start(first)), 0)
+        end = self.source.find(b"\n", self.end(last))
+        return Span(begin, len(self.source) if end < 0 else end + 1)
+
+    @cached_property
+    def newline(self) -> str:
+        """The line break that the text uses."""
+        return "\r\n" if b"\r\n" in self.source else "\n"
+
+    @cached_property
+    def step(self) -> str:
+        """The indentation of one level, as the first block shows it."""
+        for node in self.nodes():
+            body = getattr(node, "body", None)
+            if isinstance(node, ast.stmt) and isinstance(body, list) and body and self.alone(body[0]):
+                outer, inner = self.indentation(node), self.indentation(body[0])
+                if inner.startswith(outer) and inner != outer:
+                    return inner[len(outer) :]
+        return "    "
+
+    # ── tokens ───────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def tokens(self) -> tuple[Token, ...]:
+        """All tokens, comments and line breaks included.
+
+        Raises:
+            SourceError: the tokenizer cannot read what the parser could.
+        """
+        try:
+            found = list(tokenize.generate_tokens(io.StringIO(self.text, newline="").readline))
+        except (tokenize.TokenError, SyntaxError) as error:
+            raise SourceError("not readable by tokens") from error
+        rows = self.text.split("\n")
+
+        def offset(place: tuple[int, int]) -> int:
+            line, column = place
+            if line > len(rows):
+                return len(self.source)
+            return self.positions.offset(line, len(rows[line - 1][:column].encode()))
+
+        return tuple(Token(one.type, one.string, offset(one.start), offset(one.end)) for one in found)
+
+    @cached_property
+    def significant(self) -> tuple[Token, ...]:
+        """Tokens other than comments, line breaks and indentation."""
+        apart = {
+            tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
+            tokenize.ENDMARKER, tokenize.ENCODING,
+        }  # fmt: skip
+        return tuple(token for token in self.tokens if token.type not in apart)
+
+    @cached_property
+    def hard_breaks(self) -> tuple[int, ...]:
+        """Offsets of the `\\n` bytes that belong to strings: what follows them is no indentation."""
+        found: list[int] = []
+        opened: list[int] = []
+        for token in self.tokens:
+            if token.type == _FSTRING_START:
+                opened.append(token.start)
+            elif token.type == _FSTRING_END:
+                begin = opened.pop()
+                if not opened:
+                    found += self._breaks(begin, token.end)
+            elif token.type == tokenize.STRING and not opened:
+                found += self._breaks(token.start, token.end)
+        return tuple(found)
+
+    # ── tree ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def nodes(self) -> Iterator[ast.AST]:
+        """Every node in the order of the text, parents first, but none inside an f-string.
+
+        Python 3.11 does not tell where the parts of an f-string stand.
+        """
+        stack: list[ast.AST] = [self.tree]
+        while stack:
+            node = stack.pop()
+            yield node
+            if not isinstance(node, ast.JoinedStr):
+                stack.extend(reversed(list(ast.iter_child_nodes(node))))
+
+    @cached_property
+    def _parents(self) -> dict[int, ast.AST]:
+        return {id(child): node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        """The node that holds a node; `None` for the module. (Shared `Load()` nodes have no one parent.)"""
+        return self._parents.get(id(node))
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around a node, from the inside out."""
+        above = self.parent(node)
+        while above is not None:
+            yield above
+            above = self.parent(above)
+
+    def function(self, node: ast.AST) -> Function | None:
+        """The function in whose own scope a node is evaluated; `None` in a class body or a module.
+
+        Decorators, defaults and annotations of a function belong to the scope around it.
+        """
+        inner = node
+        for above in self.ancestors(node):
+            if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef) and inner in above.body:
+                return above
+            if isinstance(above, ast.ClassDef) and inner in above.body:
+                return None
+            inner = above
+        return None
+
+    def statement(self, node: ast.AST) -> ast.stmt | None:
+        """The innermost statement that holds a node (or is it)."""
+        if isinstance(node, ast.stmt):
+            return node
+        return next((above for above in self.ancestors(node) if isinstance(above, ast.stmt)), None)
+
+    # ── types and effects ────────────────────────────────────────────────────────────────────────────
+
+    def kind(self, node: ast.expr) -> str | None:
+        """The builtin type (`int`, `str`, `list`, …) that an expression certainly has."""
+        return self._read(node)[0]
+
+    def harmless(self, node: ast.expr) -> bool:
+        """Whether evaluating an expression only computes: it raises nothing, changes nothing, sees no state
+        that others change, and so may be done earlier, later, twice or not at all."""
+        reading = self._read(node)[1]
+        return not reading.flags and not reading.writes
+
+    def flags(self, node: ast.expr) -> int:
+        """The effects of evaluating an expression: a union of the flags of `dependence.effects`."""
+        return self._read(node)[1].flags
+
+    def facts(self, node: ast.AST) -> Facts | None:
+        """What is known of the variables of the function in whose scope a node is evaluated."""
+        statement = self.statement(node)
+        place = self.program.places.get(id(statement)) if statement is not None else None
+        return place.facts if place is not None else None
+
+    def bound(self, node: ast.AST) -> frozenset[str]:
+        """The locals that are certainly bound where a node's statement begins."""
+        statement = self.statement(node)
+        place = self.program.places.get(id(statement)) if statement is not None else None
+        return place.definite if place is not None else frozenset()
+
+    def _read(self, node: ast.expr) -> tuple[str | None, Reading]:
+        statement = self.statement(node)
+        place = self.program.places.get(id(statement)) if statement is not None else None
+        if place is None:
+            reading = Reading(Facts(), frozenset(), frozenset())
+        else:
+            reading = Reading(place.facts, place.definite, place.maybe)
+        reading.shadow = self._shadow(node)
+        return reading.visit(node), reading
+
+    def _shadow(self, node: ast.AST) -> frozenset[str]:
+        """Names that comprehensions and lambdas between a node and its statement bind."""
+        names: set[str] = set()
+        for above in self.ancestors(node):
+            if isinstance(above, ast.stmt):
+                break
+            if isinstance(above, _COMPREHENSIONS):
+                targets = [part.target for part in above.generators]
+                names |= {
+                    inner.id
+                    for target in targets
+                    for inner in ast.walk(target)
+                    if isinstance(inner, ast.Name)
+                }
+            elif isinstance(above, ast.Lambda):
+                names |= {inner.arg for inner in ast.walk(above.args) if isinstance(inner, ast.arg)}
+        return frozenset(names)
+
+    # ── small pieces ─────────────────────────────────────────────────────────────────────────────────
+
+    def _line_of(self, offset: int) -> int:
+        return self.positions.line_column(offset)[0]
+
+    def _breaks(self, start: int, end: int) -> list[int]:
+        found, at = [], self.source.find(b"\n", start, end)
+        while at >= 0:
+            found.append(at)
+            at = self.source.find(b"\n", at + 1, end)
+        return found
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [token.start for token in self.significant]
+
+    def _index_before(self, offset: int) -> int:
+        """The last token that ends at or before an offset; -1 for none."""
+        return bisect_left(self._starts, offset) - 1
+
+    def _index_after(self, offset: int) -> int:
+        """The first token that begins at or behind an offset."""
+        return bisect_left(self._starts, offset)
+
+    def _belongs_outside(self, node: ast.expr) -> int:
+        """The offset of the `(` that belongs to what holds an expression, as a call's; -1 for none."""
+        above = self.parent(node)
+        match above:
+            case ast.Call(func=func) if func is not node:
+                opening = self._opening(self.end(func))
+            case ast.keyword():
+                call = self.parent(above)
+                opening = (
+                    self._opening(self.end(call.func))
+                    if isinstance(call, ast.Call)
+                    else self._opening(self.start(call))
+                    if isinstance(call, ast.ClassDef)
+                    else -1
+                )
+            case ast.ClassDef():
+                opening = self._opening(self.start(above)) if node in above.bases else -1
+            case ast.arguments():
+                function = self.parent(above)
+                if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                    opening = self._opening(self.positions.offset(function.lineno, function.col_offset))
+                else:
+                    opening = -1
+            case _:
+                opening = -1
+        return opening
+
+    def _opening(self, offset: int) -> int:
+        """The first `(` behind an offset that is not inside of brackets or a closing pair before."""
+        for token in self.significant[self._index_after(offset) :]:
+            if token.text == "(":
+                return token.start
+        return -1
+
+
+@lru_cache(maxsize=4)
+def read(source: str) -> Code:
+    """The code of one text; the last few are remembered.
+
+    Raises:
+        SourceError: the text is not Python, is nested too deeply, or has bare carriage returns as line ends.
+    """
+    if "\r" in source and source.count("\r") != source.count("\r\n"):
+        raise SourceError("lines end with a bare carriage return")
+    return Code(source, analyse(source))
