@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Final
 
 OBSERVES: Final = 1
-"""Reads state that others can change: globals, captured variables, containers that have escaped."""
+"""Reads state that others can change: globals, attributes, captured variables, shared containers."""
 ACTS: Final = 2
-"""Changes such state, performs I/O, may run unknown code, or may not end."""
+"""Changes such state, performs I/O, or may run unknown code."""
 RAISES: Final = 4
 """May raise an exception."""
 BARRIER: Final = 8
@@ -24,8 +24,29 @@ LEAVES_LOOP: Final = 16
 ENDS_CALL: Final = 32
 """`return` or `raise`: a barrier in its own block. Seen from outside the statement that holds it, it is what
 raising is: the rest may not run, and the variables of the call are gone unless somebody catches."""
+STORES: Final = 64
+"""Changes one known place of such state and does nothing else: an attribute of `self`, a captured variable.
+A name among the writes tells which place, so that stores to different places do not conflict."""
+EXITS: Final = 128
+"""May leave on purpose (`if …: return`, `assert`): what stands behind may rely on what was tested."""
+EXPECTS: Final = 256
+"""Looks up what is taken to exist where it is looked up, as an attribute of `self`: stays behind exits."""
+LOOKS_UP: Final = 512
+"""Reads a global name or a plain attribute: only acts, or a store to that very place, can change it."""
 ANYTHING: Final = OBSERVES | ACTS | RAISES
 """What an unknown call may do."""
+
+_BARRIERS: Final = BARRIER | LEAVES_LOOP | ENDS_CALL
+_CONFLICTS: Final = (
+    (ACTS, OBSERVES | ACTS | RAISES | STORES | LOOKS_UP),
+    (LOOKS_UP, ACTS),
+    (OBSERVES, ACTS | STORES),
+    (RAISES, ACTS | STORES | RAISES),
+    (STORES, ACTS | OBSERVES | RAISES),
+    (EXITS, EXPECTS),
+    (EXPECTS, EXITS),
+)
+"""Which effects may not change places with which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +64,7 @@ class Effects:
         """The effects as seen from outside the block."""
         if not self.flags & ENDS_CALL:
             return self
-        return Effects(self.reads, self.writes, self.flags & ~ENDS_CALL | RAISES)
+        return Effects(self.reads, self.writes, self.flags & ~ENDS_CALL | RAISES | EXITS)
 
     def __or__(self, other: "Effects") -> "Effects":
         """The effects of both."""
@@ -58,31 +79,34 @@ def conflicts(effects: Sequence[Effects], *, guarded: bool = False) -> tuple[int
     """
     readers: dict[str, int] = {}
     writers: dict[str, int] = {}
-    observers = actors = raisers = barriers = binders = 0
+    having: dict[int, int] = dict.fromkeys((one for one, _ in _CONFLICTS), 0)
+    barriers = binders = 0
     predecessors = []
     for number, effect in enumerate(effects):
         bit = 1 << number
         flags = effect.flags
         before = barriers
-        if flags & (BARRIER | LEAVES_LOOP | ENDS_CALL):
+        if flags & _BARRIERS:
             before = bit - 1
             barriers |= bit
         for name in effect.reads:
             before |= writers.get(name, 0)
         for name in effect.writes:
             before |= writers.get(name, 0) | readers.get(name, 0)
-        if flags & ACTS:
-            before |= observers | actors | raisers
-            actors |= bit
-        if flags & OBSERVES:
-            before |= actors & ~bit
-            observers |= bit
-        if flags & RAISES:
-            before |= (raisers | actors | (binders if guarded else 0)) & ~bit
-            raisers |= bit
+        if flags:
+            for one, others in _CONFLICTS:
+                if flags & one:
+                    for other, mask in having.items():
+                        if others & other:
+                            before |= mask
+        if guarded and flags & RAISES:
+            before |= binders
+        if guarded and effect.writes:
+            before |= having[RAISES]
+        for one in having:
+            if flags & one:
+                having[one] |= bit
         if effect.writes:
-            if guarded:
-                before |= raisers & ~bit
             binders |= bit
         for name in effect.reads:
             readers[name] = readers.get(name, 0) | bit

@@ -248,7 +248,7 @@ class Code:
         """Whether evaluating an expression only computes: it raises nothing, changes nothing, sees no state
         that others change, and so may be done earlier, later, twice or not at all."""
         reading = self._read(node)[1]
-        return not reading.flags and not reading.writes
+        return not (reading.flags or reading.writes or reading.stored)
 
     def flags(self, node: ast.expr) -> int:
         """The effects of evaluating an expression: a union of the flags of `dependence.effects`."""
@@ -269,10 +269,7 @@ class Code:
     def _read(self, node: ast.expr) -> tuple[str | None, Reading]:
         statement = self.statement(node)
         place = self.program.places.get(id(statement)) if statement is not None else None
-        if place is None:
-            reading = Reading(Facts(), frozenset(), frozenset())
-        else:
-            reading = Reading(place.facts, place.definite, place.maybe)
+        reading = Reading(place.facts, place.definite) if place else Reading(Facts(), frozenset())
         reading.shadow = self._shadow(node)
         return reading.visit(node), reading
 

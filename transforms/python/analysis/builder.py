@@ -4,10 +4,10 @@ import ast
 from dataclasses import dataclass
 
 from transforms.dependence.effects import (
-    ACTS,
     ANYTHING,
     BARRIER,
     LEAVES_LOOP,
+    OBSERVES,
     RAISES,
     Effects,
     conflicts,
@@ -33,8 +33,6 @@ class Place:
     """Of the function in whose scope it is evaluated; empty in a class body or a module."""
     definite: frozenset[str]
     """Locals that are certainly bound."""
-    maybe: frozenset[str]
-    """Locals that may be bound."""
 
 
 @dataclass(slots=True)
@@ -49,8 +47,6 @@ class _Scope:
     """The statements here never change places (a class body, a module)."""
     definite: frozenset[str] = frozenset()
     """Locals that are certainly bound here."""
-    maybe: frozenset[str] = frozenset()
-    """Locals that may already be bound here."""
     dead: bool = False
     """Nothing comes here: after return, raise, break, continue."""
 
@@ -61,19 +57,16 @@ class _Scope:
             parent=parent,
             guarded=self.guarded or guarded,
             definite=self.definite,
-            maybe=self.maybe,
         )
 
     def bind(self, names: frozenset[str]) -> None:
         self.definite |= names - self.facts.fragile
-        self.maybe |= names
 
     def join(self, *branches: "_Scope") -> None:
         """After a choice: bound for sure is what every branch that gets here has bound."""
         alive = [branch.definite for branch in branches if not branch.dead]
         self.dead = not alive
         self.definite = frozenset.intersection(*alive) if alive else self.definite
-        self.maybe = self.maybe.union(*(branch.maybe for branch in branches))
 
 
 class Builder:
@@ -105,7 +98,7 @@ class Builder:
         facts.prefix = f"{line}." if line else ""
         settle_types(node, facts)
         known = facts.parameters - facts.fragile
-        scope = _Scope(facts=facts, depth=depth, parent=line, definite=known, maybe=facts.parameters)
+        scope = _Scope(facts=facts, depth=depth, parent=line, definite=known)
         return self._block(node.body, scope, above=_header_end(node), documented=True)[0]
 
     # ── blocks and statements ────────────────────────────────────────────────────────────────────────
@@ -138,7 +131,7 @@ class Builder:
         return Block(tuple(statements), relation, fixed, above), total.enclosed()
 
     def _statement(self, node: ast.stmt, scope: _Scope) -> "tuple[tuple[int | Block, ...], Effects]":
-        self.places[id(node)] = Place(scope.facts, scope.definite, scope.maybe)
+        self.places[id(node)] = Place(scope.facts, scope.definite)
         match node:
             case ast.If():
                 return self._if(node, scope)
@@ -160,7 +153,6 @@ class Builder:
                 effect = self._effects(reading)
                 line = self._line(node, scope.parent, scope.depth, effect)
                 scope.bind(frozenset(reading.writes - reading.sometimes))
-                scope.maybe |= reading.sometimes
                 if isinstance(node, ast.Return | ast.Raise | ast.Break | ast.Continue):
                     scope.dead = True
                 return (line,), effect
@@ -170,7 +162,6 @@ class Builder:
         reading.truth(node.test)
         effect = self._effects(reading)
         line = self._line(node, scope.parent, scope.depth, effect)
-        scope.maybe |= reading.writes
         then, otherwise = scope.inner(line), scope.inner(line)
         body, inside = self._block(node.body, then, above=_header_end(node))
         parts: list[int | Block] = [line, body]
@@ -183,12 +174,9 @@ class Builder:
     def _loop(
         self, node: ast.For | ast.AsyncFor | ast.While, scope: _Scope
     ) -> "tuple[tuple[int | Block, ...], Effects]":
-        # What any turn of the loop binds may be bound before the next one reads or drops it.
-        scope.maybe |= scope.facts.bound_under.get(id(node), frozenset())
         reading = self._reading(scope)
         if isinstance(node, ast.While):
             reading.truth(node.test)
-            reading.flags |= ACTS  # it may not end
         else:
             reading.iterate(node.iter)
             assign(reading, node.target, None)
@@ -200,7 +188,6 @@ class Builder:
         body, inside = self._block(node.body, turn, above=_header_end(node))
         parts: list[int | Block] = [line, body]
         effect |= Effects(inside.reads, inside.writes, inside.flags & ~LEAVES_LOOP)
-        scope.maybe |= turn.maybe
         if node.orelse:
             effect |= self._clause(node, "else", node.orelse, scope.inner(line), parts)
         return tuple(parts), effect
@@ -219,7 +206,6 @@ class Builder:
         within = scope.inner(line, guarded=True)
         within.bind(frozenset(reading.writes))
         body, inside = self._block(node.body, within, above=_header_end(node))
-        scope.maybe |= within.maybe  # the context may swallow an exception, so nothing is certain
         return (line, body), effect | inside
 
     def _try(self, node: ast.Try | ast.TryStar, scope: _Scope) -> "tuple[tuple[int | Block, ...], Effects]":
@@ -229,29 +215,25 @@ class Builder:
         body, inside = self._block(node.body, within, above=_header_end(node))
         parts: list[int | Block] = [line, body]
         effect |= inside
-        scope.maybe |= within.maybe
         for handler in node.handlers:
             place = scope.inner(line, guarded=True)
             reading = self._reading(place)
             if handler.type is not None:
                 reading.visit(handler.type)
-                reading.flags |= ANYTHING
+                reading.flags |= OBSERVES | RAISES
             if handler.name is not None:
                 reading.write(handler.name)
-                place.maybe |= {handler.name}
             effect |= self._clause(handler, "except", handler.body, place, parts, reading)
-            scope.maybe |= place.maybe
         for name, inner in (("else", node.orelse), ("finally", node.finalbody)):
             if inner:
                 place = scope.inner(line, guarded=True)
                 effect |= self._clause(node, name, inner, place, parts)
-                scope.maybe |= place.maybe
         return tuple(parts), effect
 
     def _match(self, node: ast.Match, scope: _Scope) -> "tuple[tuple[int | Block, ...], Effects]":
         reading = self._reading(scope)
         reading.visit(node.subject)
-        reading.flags |= ANYTHING
+        reading.flags |= OBSERVES | RAISES
         effect = self._effects(reading)
         line = self._line(node, scope.parent, scope.depth, effect, certain=False)
         parts: list[int | Block] = [line]
@@ -260,8 +242,7 @@ class Builder:
             within = self._reading(place)
             for name in stored(case.pattern):
                 within.write(name)
-                place.maybe |= {name}
-            within.flags |= ANYTHING
+            within.flags |= OBSERVES | RAISES
             for value in ast.walk(case.pattern):
                 if isinstance(value, ast.MatchValue):
                     within.visit(value.value)
@@ -270,7 +251,6 @@ class Builder:
             if case.guard is not None:
                 within.truth(case.guard)
             effect |= self._clause(case, "case", case.body, place, parts, within)
-            scope.maybe |= place.maybe
         return tuple(parts), effect
 
     def _nested_function(
@@ -317,12 +297,14 @@ class Builder:
     # ── small pieces ─────────────────────────────────────────────────────────────────────────────────
 
     def _reading(self, scope: _Scope) -> Reading:
-        return Reading(scope.facts, scope.definite, scope.maybe)
+        return Reading(scope.facts, scope.definite)
 
     def _effects(self, reading: Reading) -> Effects:
         reads, writes, flags = reading.reads, reading.writes, reading.flags
         if self._paper:
             writes, flags = writes | reading.touched, 0
+        else:
+            reads, writes = reads | reading.stored_reads, writes | reading.stored
         prefix = reading.facts.prefix
         if prefix:
             reads = {prefix + name for name in reads}

@@ -1,10 +1,22 @@
 """What Python expressions may do: the names they touch, whether they may raise, observe or act.
 
-An expression does nothing but compute only where that is certain from builtin types and literals; every
-attribute access, unknown call, operator on values of unknown type, iteration or truth test of such a value
-may run any code at all. Not counted as effects: MemoryError, RecursionError, KeyboardInterrupt, and the
-texts and line numbers in tracebacks. Assumed: global names that a function reads exist, unless the function
-has a `try` of its own.
+Builtin types and literals are known exactly; everything else is somebody's object. Calls of unknown functions
+and methods, iteration over unknown objects, and stores anywhere but on `self` may do anything.
+
+Assumed of other people's objects, and part of what is promised:
+
+1. Looking does not act: reading an attribute or an item, comparing, arithmetic, hashing, formatting, testing
+   for truth, `len` and `isinstance` may depend on any state and may raise, but change nothing that another
+   statement of the function sees. Equality does not raise, and with a constant it depends on no store.
+2. A private attribute of `self` (`self._x`) is plain: storing it changes nothing else and does not raise, and
+   reading one that the function stores gives what was stored. Others may be properties with setters.
+3. What a function looks up exists where it looks it up: globals, attributes of modules and of `self`,
+   modules that it imports; not so in a function that asks (`try`, `hasattr`), and a look-up and a deliberate
+   exit keep their order.
+4. The order in which values are dropped, in which two modules are first imported, and in which attributes
+   first came into an object's `__dict__` is not seen; loops end.
+5. Not counted as effects: MemoryError, RecursionError, KeyboardInterrupt, and the texts and line numbers in
+   tracebacks.
 """
 
 import ast
@@ -12,25 +24,23 @@ from collections.abc import Callable
 from typing import Final
 
 from transforms.dependence.effects import (
-    ACTS,
     ANYTHING,
     BARRIER,
+    EXPECTS,
+    LOOKS_UP,
     OBSERVES,
     RAISES,
+    STORES,
 )
+from transforms.python.analysis import calls
 from transforms.python.analysis.facts import Facts, FunctionNode, free_names, settle_ownership
-from transforms.python.analysis.knowledge import (
-    BUILTINS,
-    CONTAINERS,
-    EMPTY_CALLS,
-    KNOWN,
-    NUMBERS,
-    OWNED_MUTATIONS,
-    OWNED_USES,
-    PLAIN,
-    REFLECTION,
-    STR_METHODS,
-)
+from transforms.python.analysis.knowledge import BUILTINS, CONTAINERS, KNOWN, NUMBERS, PLAIN, SEQUENCES
+
+LOOKS: Final = OBSERVES | RAISES
+"""What looking at somebody's object may do."""
+SHARED: Final = "[]"
+"""Stands for the contents of every container that others may reach, among the writes."""
+UNSETTLED: Final = "unsettled"
 
 _TYPE_NAMES: Final = {
     int: "int", float: "float", bool: "bool", str: "str", bytes: "bytes", type(None): "none",
@@ -38,20 +48,25 @@ _TYPE_NAMES: Final = {
 }  # fmt: skip
 _EXACT_ARITHMETIC: Final = (ast.Add, ast.Sub, ast.Mult)
 _EXACT_BITS: Final = (ast.BitAnd, ast.BitOr, ast.BitXor)
-UNSETTLED: Final = "unsettled"
 
 
 class Reading:
     """Collects the effects of the expressions of one statement."""
 
-    __slots__ = ("definite", "facts", "flags", "maybe", "reads", "shadow", "sometimes", "touched", "writes")
+    __slots__ = (
+        "definite", "facts", "flags", "reads", "shadow", "sometimes", "stored", "stored_reads", "touched",
+        "writes",
+    )  # fmt: skip
 
-    def __init__(self, facts: Facts, definite: frozenset[str], maybe: frozenset[str]) -> None:
+    def __init__(self, facts: Facts, definite: frozenset[str]) -> None:
         self.facts = facts
         self.definite = definite
-        self.maybe = maybe
         self.reads: set[str] = set()
         self.writes: set[str] = set()
+        self.stored: set[str] = set()
+        """Places written that are no variables: `.name` of `self`, `SHARED` for containers."""
+        self.stored_reads: set[str] = set()
+        """Such places that are read."""
         self.sometimes: set[str] = set()
         """Names bound by `:=`, which may stand where it is not always evaluated."""
         self.touched: set[str] = set()
@@ -69,7 +84,7 @@ class Reading:
         facts = self.facts
         if name not in facts.local:
             if name not in BUILTINS:
-                self.flags |= OBSERVES | (RAISES if facts.has_try else 0)
+                self.expect(LOOKS_UP)
             return None
         self.reads.add(name)
         if name in facts.captured:
@@ -79,21 +94,38 @@ class Reading:
         return facts.types.get(name)
 
     def write(self, name: str) -> None:
-        """A variable is bound. What it held before is dropped, and that may run a finaliser."""
-        facts = self.facts
-        if name not in facts.local:
+        """A variable is bound."""
+        if name not in self.facts.local:
             self.flags |= ANYTHING
             return
         self.writes.add(name)
-        if name in facts.captured:
-            self.flags |= ACTS
-        if name in self.maybe and facts.types.get(name) not in PLAIN:
-            self.flags |= ACTS
+        if name in self.facts.captured:
+            self.flags |= STORES
+
+    def expect(self, look: int = OBSERVES) -> None:
+        """Something is looked up that is taken to be there."""
+        self.flags |= look | (RAISES if self.facts.doubts else EXPECTS)
+
+    def store(self, place: str) -> None:
+        """A place that others may see is changed, and nothing else happens."""
+        self.flags |= STORES
+        self.stored.add(place)
+
+    def is_local(self, name: str) -> bool:
+        """Whether a name is a variable of the function, and so no builtin and no module."""
+        return name in self.facts.local or name in self.shadow
+
+    def is_owned(self, node: ast.expr) -> bool:
+        """Whether an expression is a variable whose container nothing else can reach."""
+        return isinstance(node, ast.Name) and node.id in self.facts.owned and node.id not in self.shadow
 
     def truth(self, node: ast.expr) -> None:
         """An expression is tested for truth."""
-        if self.visit(node) not in KNOWN:
-            self.flags |= ANYTHING
+        kind = self.visit(node)
+        if kind not in KNOWN:
+            self.flags |= LOOKS
+        elif kind in CONTAINERS:
+            self.contents(node)
 
     def touch(self, node: ast.expr) -> None:
         """The object that an attribute or subscript chain hangs on is changed."""
@@ -101,6 +133,22 @@ class Reading:
             node = node.value
         if isinstance(node, ast.Name) and node.id in self.facts.local:
             self.touched.add(node.id)
+
+    def iterate(self, node: ast.expr) -> None:
+        """An expression is iterated over, from one end to the other."""
+        if isinstance(node, ast.GeneratorExp):
+            self.visit(node)
+        elif not calls.iterated(self, node):
+            kind = self.visit(node)
+            if kind in CONTAINERS:
+                self.contents(node)
+            elif kind not in SEQUENCES:
+                self.flags |= ANYTHING
+
+    def contents(self, node: ast.expr) -> None:
+        """What is in a container is looked at; others may change it unless it is owned."""
+        if isinstance(node, ast.Name) and not self.is_owned(node):
+            self.flags |= LOOKS  # it may change while it is iterated over
 
     # ── expressions ──────────────────────────────────────────────────────────────────────────────────
 
@@ -126,8 +174,8 @@ class Reading:
 
     def _bool_op(self, node: ast.BoolOp) -> str | None:
         kinds = {self.visit(value) for value in node.values[:-1]}
-        if not kinds <= KNOWN:
-            self.flags |= ANYTHING
+        if not kinds <= KNOWN or kinds & CONTAINERS:
+            self.flags |= LOOKS
         kinds.add(self.visit(node.values[-1]))
         return kinds.pop() if len(kinds) == 1 else None
 
@@ -137,7 +185,7 @@ class Reading:
             return "bool"
         kind = self.visit(node.operand)
         if kind not in NUMBERS or (isinstance(node.op, ast.Invert) and kind != "int"):
-            self.flags |= ANYTHING
+            self.flags |= LOOKS
             return None
         return "int" if kind == "bool" else kind
 
@@ -145,17 +193,24 @@ class Reading:
         left, right, op = self.visit(node.left), self.visit(node.right), node.op
         if UNSETTLED in (left, right):
             return UNSETTLED
-        if left == right and left in ("str", "bytes", "tuple") and isinstance(op, ast.Add):
+        if left == right and left in ("str", "bytes", "tuple", "list") and isinstance(op, ast.Add):
+            if left == "list":
+                self.contents(node.left)
+                self.contents(node.right)
+            return left
+        if left in ("str", "bytes") and isinstance(op, ast.Mod):
+            self.flags |= LOOKS
             return left
         if left not in NUMBERS or right not in NUMBERS:
-            self.flags |= ANYTHING
+            self.flags |= LOOKS
             return None
+        return self._arithmetic(node, left, right)
+
+    def _arithmetic(self, node: ast.BinOp, left: str, right: str) -> str | None:
+        op = node.op
         floats = "float" in (left, right)
-        if (
-            floats
-            and left != right
-            and not isinstance(node.left if left != "float" else node.right, ast.Constant)
-        ):
+        whole = node.left if left != "float" else node.right
+        if floats and left != right and not isinstance(whole, ast.Constant):
             self.flags |= RAISES  # a big int does not fit a float
         if isinstance(op, _EXACT_ARITHMETIC) or (isinstance(op, _EXACT_BITS) and not floats):
             return "float" if floats else "int"
@@ -163,20 +218,24 @@ class Reading:
         if isinstance(op, ast.FloorDiv | ast.Mod) and divisor:
             return "float" if floats else "int"
         self.flags |= RAISES
-        return "float" if floats or isinstance(op, ast.Div) else None
+        if isinstance(op, ast.FloorDiv | ast.Mod | ast.LShift | ast.RShift) and not floats:
+            return "int"
+        return "float" if isinstance(op, ast.Div) or (floats and not isinstance(op, ast.Pow)) else None
 
     def _compare(self, node: ast.Compare) -> str | None:
         kinds = [self.visit(node.left), *(self.visit(value) for value in node.comparators)]
-        exact = all(
-            _exact_comparison(op, left, right, value)
-            for op, left, right, value in zip(node.ops, kinds, kinds[1:], node.comparators, strict=False)
-        )
-        if not exact:
-            self.flags |= ANYTHING
-            return None
+        boolean = True
+        for op, left, right, value in zip(node.ops, kinds, kinds[1:], node.comparators, strict=False):
+            self.flags |= _comparison(op, left, right, value)
+            boolean &= isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) or (
+                left in KNOWN and right in KNOWN
+            )
         for value in node.comparators:
-            self._contents(value)
-        return "bool"
+            if isinstance(value, ast.Name) and self.facts.types.get(value.id) in CONTAINERS:
+                self.contents(value)
+        if len(node.ops) > 1 and not boolean:
+            self.flags |= LOOKS
+        return "bool" if boolean else None
 
     def _if_exp(self, node: ast.IfExp) -> str | None:
         self.truth(node.test)
@@ -185,16 +244,21 @@ class Reading:
 
     def _sequence(self, node: ast.List | ast.Tuple | ast.Set) -> str | None:
         for element in node.elts:
+            if isinstance(element, ast.Starred):
+                self.iterate(element.value)
+                continue
             kind = self.visit(element)
-            if isinstance(element, ast.Starred) or (isinstance(node, ast.Set) and kind not in PLAIN):
-                self.flags |= ANYTHING
+            if isinstance(node, ast.Set) and kind not in PLAIN:
+                self.flags |= LOOKS
         return type(node).__name__.lower()
 
     def _dict(self, node: ast.Dict) -> str | None:
         for key, value in zip(node.keys, node.values, strict=True):
-            if key is None or self.visit(key) not in PLAIN:
-                self.flags |= ANYTHING
-            self.visit(value)
+            kind = self.visit(value)
+            if key is None:
+                self.flags |= LOOKS if kind == "dict" else ANYTHING
+            elif self.visit(key) not in PLAIN:
+                self.flags |= LOOKS
         return "dict"
 
     def _lambda(self, node: ast.Lambda) -> str | None:
@@ -214,7 +278,7 @@ class Reading:
                 inner.id for inner in ast.walk(generator.target) if isinstance(inner, ast.Name)
             )
             if not isinstance(generator.target, ast.Name):
-                self.flags |= ANYTHING
+                self.flags |= LOOKS
             self.shadow |= targets
             for condition in generator.ifs:
                 self.truth(condition)
@@ -225,7 +289,7 @@ class Reading:
             kinds = [self.visit(node.elt)]
         self.shadow = outer
         if isinstance(node, ast.SetComp | ast.DictComp) and kinds[0] not in PLAIN:
-            self.flags |= ANYTHING
+            self.flags |= LOOKS
         return {"ListComp": "list", "SetComp": "set", "DictComp": "dict"}.get(type(node).__name__)
 
     def _joined(self, node: ast.JoinedStr) -> str | None:
@@ -233,7 +297,7 @@ class Reading:
             if isinstance(part, ast.FormattedValue):
                 kind = self.visit(part.value)
                 if kind not in PLAIN:
-                    self.flags |= ANYTHING
+                    self.flags |= LOOKS
                 elif part.format_spec is not None or kind == "int":
                     self.flags |= RAISES  # a huge int has no decimal text
                 if part.format_spec is not None:
@@ -244,19 +308,46 @@ class Reading:
         kind = self.visit(node.value)
         if not isinstance(node.slice, ast.Slice):
             self.visit(node.slice)
-            self.flags |= ANYTHING
-            return None
+            self.flags |= RAISES
+            if kind in CONTAINERS:
+                self.contents(node.value)
+            elif kind not in SEQUENCES:
+                self.flags |= LOOKS
+            return {"str": "str", "bytes": "int", "range": "int"}.get(kind or "")
         parts = [part for part in (node.slice.lower, node.slice.upper, node.slice.step) if part is not None]
         bounds = {self.visit(part) for part in parts}
-        if kind in ("str", "bytes", "tuple") and node.slice.step is None and bounds <= {"int", "none"}:
+        if kind in ("str", "bytes", "tuple", "list"):
+            if node.slice.step is not None or not bounds <= {"int", "none"}:
+                self.flags |= LOOKS
+            if kind == "list":
+                self.contents(node.value)
             return kind
-        self.flags |= ANYTHING
+        self.flags |= LOOKS
         return None
 
     def _attribute(self, node: ast.Attribute) -> str | None:
         self.visit(node.value)
-        self.flags |= ANYTHING
+        if self.is_receiver(node.value):
+            if node.attr in self.facts.stored and is_private(node.attr):
+                self.stored_reads.add(f".{node.attr}")
+                self.expect(LOOKS_UP)
+            else:
+                self.expect()
+        elif self.is_module(node.value):
+            self.expect(LOOKS_UP if calls.is_module_name(node.value) else OBSERVES)
+        else:
+            self.flags |= LOOKS
         return None
+
+    def is_receiver(self, node: ast.expr) -> bool:
+        """Whether an expression is the `self` or `cls` of the function."""
+        return isinstance(node, ast.Name) and node.id == self.facts.receiver and node.id not in self.shadow
+
+    def is_module(self, node: ast.expr) -> bool:
+        """Whether an expression is a global name or a chain of attributes of one."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return isinstance(node, ast.Name) and not self.is_local(node.id)
 
     def _named(self, node: ast.NamedExpr) -> str | None:
         kind = self.visit(node.value)
@@ -271,106 +362,42 @@ class Reading:
         self.flags |= BARRIER
         return None
 
-    # ── calls ────────────────────────────────────────────────────────────────────────────────────────
-
     def _call(self, node: ast.Call) -> str | None:
-        name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", None)
-        if name in REFLECTION:
-            self.flags |= BARRIER
-        if isinstance(node.func, ast.Attribute):
-            return self._method(node, node.func)
-        if not isinstance(node.func, ast.Name) or node.func.id not in BUILTINS:
-            return self._unknown_call(node)
-        if node.func.id in self.facts.local or node.func.id in self.shadow:
-            return self._unknown_call(node)
-        if not node.args and not node.keywords and node.func.id in EMPTY_CALLS:
-            return EMPTY_CALLS[node.func.id]
-        if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
-            return self._unknown_call(node)
-        return self._builtin(node, node.func.id)
+        return calls.call(self, node)
 
-    def _unknown_call(self, node: ast.Call) -> str | None:
-        self.visit(node.func)
-        for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
-            self.visit(argument.value if isinstance(argument, ast.Starred) else argument)
-        self.flags |= ANYTHING
-        return None
+    # ── stores ───────────────────────────────────────────────────────────────────────────────────────
 
-    def _builtin(self, node: ast.Call, name: str) -> str | None:
-        kinds = [self.visit(argument) for argument in node.args]
-        first = kinds[0] if kinds else None
-        match name, len(kinds):
-            case "len", 1 if first in ("str", "bytes", "tuple", "range"):
-                return "int"
-            case "len", 1 if first in CONTAINERS:
-                self._contents(node.args[0])
-                return "int"
-            case "range", 1 | 2 if all(kind == "int" for kind in kinds):
-                return "range"
-            case "bool", 1 if first in PLAIN:
-                return "bool"
-            case "str" | "repr", 1 if first in PLAIN:
-                self.flags |= RAISES if first == "int" else 0
-                return "str"
-            case "int", 1 if first in ("int", "bool"):
-                return "int"
-            case "float", 1 if first in ("float", "bool"):
-                return "float"
-            case "abs", 1 if first in NUMBERS:
-                return "float" if first == "float" else "int"
-            case "min" | "max", _ if len(kinds) > 1 and set(kinds) in ({"int"}, {"float"}, {"str"}):
-                return first
-            case "list", 1 if first in ("range", "str"):
-                return "list"
-            case "isinstance", 2 if first in PLAIN and _builtin_types(node.args[1]):
-                return "bool"
-            case "id", 1:
-                return "int"
-            case _:
-                self.flags |= ANYTHING
-                return None
-
-    def _method(self, node: ast.Call, func: ast.Attribute) -> str | None:
-        receiver = self.visit(func.value)
-        self.touch(func.value)
-        kinds = [self.visit(argument) for argument in node.args]
-        plain = not node.keywords
-        if receiver == "str" and plain and func.attr in STR_METHODS and all(kind == "str" for kind in kinds):
-            return STR_METHODS[func.attr]
-        if (
-            isinstance(func.value, ast.Name)
-            and func.value.id in self.facts.owned
-            and plain
-            and OWNED_USES.get(receiver or "", {}).get(func.attr) == len(kinds)
-            and not any(isinstance(argument, ast.Starred) for argument in node.args)
-        ):
-            if func.attr in OWNED_MUTATIONS:
-                self.writes.add(func.value.id)
-                return "none"
-            return receiver if func.attr == "copy" else None
-        for keyword in node.keywords:
-            self.visit(keyword.value)
-        self.flags |= ANYTHING
-        return None
-
-    # ── iteration, contents, definitions ─────────────────────────────────────────────────────────────
-
-    def iterate(self, node: ast.expr) -> None:
-        """An expression is iterated over."""
-        kind = self.visit(node)
-        if kind in ("str", "bytes", "tuple", "range"):
-            return
-        if kind in CONTAINERS:
-            self._contents(node)
+    def assign_attribute(self, target: ast.Attribute) -> None:
+        """An attribute is bound."""
+        self.visit(target.value)
+        if self.is_receiver(target.value) and is_private(target.attr):
+            self.store(f".{target.attr}")
         else:
             self.flags |= ANYTHING
 
-    def _contents(self, node: ast.expr) -> None:
-        """The contents of a container are looked at; others may change them unless it is owned."""
-        if isinstance(node, ast.Name) and node.id in self.facts.local and node.id not in self.facts.owned:
-            kind = self.facts.types.get(node.id)
-            if kind in CONTAINERS:
-                self.flags |= OBSERVES | RAISES  # changed while it is iterated over
+    def assign_item(self, target: ast.Subscript) -> None:
+        """An item or a slice is bound."""
+        kind = self.visit(target.value)
+        key = self.visit(target.slice) if not isinstance(target.slice, ast.Slice) else UNSETTLED
+        if kind not in CONTAINERS or key == UNSETTLED:
+            if isinstance(target.slice, ast.Slice):
+                self.visit(target.slice)
+            self.flags |= ANYTHING
+            return
+        self.change(target.value)
+        if kind == "list":
+            self.flags |= RAISES
+        elif key not in PLAIN:
+            self.flags |= LOOKS
+
+    def change(self, container: ast.expr) -> None:
+        """A builtin container gets other contents."""
+        if self.is_owned(container) and isinstance(container, ast.Name):
+            self.writes.add(container.id)
+        else:
+            self.store(SHARED)
+
+    # ── definitions ──────────────────────────────────────────────────────────────────────────────────
 
     def definition(self, node: FunctionNode) -> None:
         """A nested `def` is executed: decorators, defaults and annotations, and what it closes over."""
@@ -394,28 +421,32 @@ class Reading:
         self.reads |= (free_names(scope) & self.facts.local) - self.shadow
 
 
-def _exact_comparison(op: ast.cmpop, left: str | None, right: str | None, value: ast.expr) -> bool:
+def is_private(attribute: str) -> bool:
+    """Whether an attribute's name says that it is no part of an interface."""
+    return attribute.startswith("_") and not attribute.endswith("__")
+
+
+def _comparison(op: ast.cmpop, left: str | None, right: str | None, value: ast.expr) -> int:
+    """The flags of one comparison."""
     match op:
         case ast.Is() | ast.IsNot():
-            return True
+            return 0
         case ast.Eq() | ast.NotEq():
-            return left in PLAIN and right in PLAIN
+            if left in PLAIN and right in PLAIN:
+                return 0
+            return LOOKS_UP if isinstance(value, ast.Constant) else OBSERVES
         case ast.In() | ast.NotIn():
-            if right == "str":
-                return left == "str"
+            if right == "str" and left == "str":
+                return 0
             literal = isinstance(value, ast.Tuple | ast.List | ast.Set) and all(
                 isinstance(element, ast.Constant) for element in value.elts
             )
-            return left in PLAIN and literal
+            if left in PLAIN and (literal or right in ("dict", "set", "range")):
+                return 0
+            return OBSERVES if right in ("tuple", "list") else LOOKS
         case _:
-            return (left in NUMBERS and right in NUMBERS) or (left == right and left in ("str", "bytes"))
-
-
-def _builtin_types(node: ast.expr) -> bool:
-    names = node.elts if isinstance(node, ast.Tuple) else [node]
-    return all(
-        isinstance(name, ast.Name) and name.id in ("int", "float", "bool", "str", "bytes") for name in names
-    )
+            exact = (left in NUMBERS and right in NUMBERS) or (left == right and left in ("str", "bytes"))
+            return 0 if exact else LOOKS
 
 
 _VISITORS: Final[dict[type[ast.expr], Callable[..., str | None]]] = {
@@ -477,12 +508,10 @@ def settle_types(function: FunctionNode, facts: Facts) -> None:
                 # Upwards only: a type that was settled and then differs is no certain type.
                 types[name] = kind if types[name] == UNSETTLED else None
                 changed = True
-        if not changed:
-            break
     facts.types = {name: kind for name, kind in types.items() if kind is not None and kind != UNSETTLED}
     if any(kind in CONTAINERS for kind in facts.types.values()):
         facts.owned = settle_ownership(function, facts)
 
 
 def _type_of(value: ast.expr, facts: Facts, everything: frozenset[str]) -> str | None:
-    return Reading(facts, everything, frozenset()).visit(value)
+    return Reading(facts, everything).visit(value)

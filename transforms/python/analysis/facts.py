@@ -9,11 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from transforms.python.analysis.knowledge import CONTAINERS, OWNED_USES
+from transforms.python.analysis.knowledge import CONSUMING, CONTAINERS, USES, VIEWS, Use
 
 FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
-UNKNOWN = None
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -35,11 +34,14 @@ class Facts:
     """The builtin type that a local always has, where that is certain."""
     owned: frozenset[str] = frozenset()
     """Locals that only ever hold a container made here which nothing else can reach."""
-    has_try: bool = False
+    receiver: str | None = None
+    """The first parameter where it is called `self` or `cls` and nothing else is ever bound to it."""
+    stored: frozenset[str] = frozenset()
+    """The attributes of the receiver that the function stores."""
+    doubts: bool = False
+    """Whether the function asks what exists (`try`, `hasattr`), so that a look-up may well fail."""
     prefix: str = ""
     """Put before names in effects, so that equal names of different functions stay apart."""
-    bound_under: dict[int, frozenset[str]] = field(default_factory=dict)
-    """For each loop node (by `id`), the names bound anywhere under it."""
 
 
 def own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
@@ -74,12 +76,15 @@ def gather(function: FunctionNode) -> Facts:
     """The facts of one function, apart from types and ownership, which `effects` completes."""
     facts = Facts(parameters=frozenset(parameters(function.args)))
     values: dict[str, list[ast.expr | None]] = {name: [None] for name in facts.parameters}
+    values |= _gathered(function.args)
     outer: set[str] = set()
     fragile: set[str] = set()
     seen_inside: set[str] = set()
     apart = _Apart()
+    immediate: set[int] = set()
     for node in own_nodes(function.body):
         apart.note(node)
+        immediate.update(id(inner) for inner in _used_up(node))
         for target, value in _valued(node):
             apart.add(target)
             values.setdefault(target.id, []).append(value)
@@ -93,15 +98,15 @@ def gather(function: FunctionNode) -> Facts:
                 fragile.update(target.id for target in targets if isinstance(target, ast.Name))
             case ast.ExceptHandler(name=str(name)):
                 fragile.add(name)
-            case ast.Try() | ast.TryStar():
-                facts.has_try = True
+            case ast.Try() | ast.TryStar() | ast.Name(id="hasattr"):
+                facts.doubts = True
             case (
                 ast.FunctionDef()
                 | ast.AsyncFunctionDef()
                 | ast.Lambda()
                 | ast.ClassDef()
                 | ast.GeneratorExp()
-            ):
+            ) if id(node) not in immediate:
                 seen_inside.update(free_names(node))
             case _:
                 pass
@@ -109,12 +114,42 @@ def gather(function: FunctionNode) -> Facts:
     facts.local = frozenset(facts.values)
     facts.captured = frozenset(seen_inside) & facts.local
     facts.fragile = frozenset(fragile)
-    for node in own_nodes(function.body):
-        if isinstance(node, ast.For | ast.AsyncFor | ast.While):
-            facts.bound_under[id(node)] = frozenset(
-                name for inner in own_nodes([node]) for name in _bound(inner)
-            )
+    first = [*function.args.posonlyargs, *function.args.args][:1]
+    if first and first[0].arg in ("self", "cls") and facts.values.get(first[0].arg) == [None]:
+        facts.receiver = first[0].arg
+        facts.stored = frozenset(
+            node.attr
+            for node in own_nodes(function.body)
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.ctx, ast.Store)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == facts.receiver
+        )
     return facts
+
+
+def _gathered(args: ast.arguments) -> dict[str, list[ast.expr | None]]:
+    """What `*args` and `**kwargs` hold: a tuple and a dict made for this call."""
+    found: dict[str, list[ast.expr | None]] = {}
+    if args.vararg is not None:
+        found[args.vararg.arg] = [ast.Tuple(elts=[], ctx=ast.Load())]
+    if args.kwarg is not None:
+        found[args.kwarg.arg] = [ast.Dict(keys=[], values=[])]
+    return found
+
+
+def _used_up(node: ast.AST) -> Iterator[ast.AST]:
+    """Generator expressions and lambdas that only the call they are given to uses."""
+    match node:
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if name in CONSUMING:
+            yield from (part for part in args if isinstance(part, ast.GeneratorExp))
+            yield from (part.value for part in keywords if isinstance(part.value, ast.Lambda))
+        case ast.Call(
+            func=ast.Attribute(attr="join" | "extend" | "update"), args=[ast.GeneratorExp() as part]
+        ):
+            yield part
+        case _:
+            pass
 
 
 class _Apart:
@@ -239,17 +274,17 @@ def stored(node: ast.AST) -> Iterator[str]:
 
 
 def settle_ownership(function: FunctionNode, facts: Facts) -> frozenset[str]:
-    """Locals that only ever hold containers made here (displays, empty calls) and that never escape.
+    """Locals that only ever hold containers made here (displays, empty calls, `**kwargs`) and never escape.
 
-    A use that cannot leak the container: a method of `OWNED_USES`, subscription, `len`, membership,
-    iteration, truth, `return`. Any other use of the name disqualifies it.
+    A use that cannot leak the container: a method of `USES` (a view of it only where it is iterated over),
+    subscription, iteration, `len` and other builtins that use it up, membership, truth, `return`. Any other
+    use of the name disqualifies it.
     """
     owned = {
         name
         for name, kind in facts.types.items()
-        if kind in CONTAINERS and name not in facts.captured and name not in facts.parameters
-        and all(_fresh(value) for value in facts.values[name])
-    }  # fmt: skip
+        if kind in CONTAINERS and name not in facts.captured and all(map(_fresh, facts.values[name]))
+    }
     if not owned:
         return frozenset()
     harmless: set[int] = set()
@@ -261,11 +296,21 @@ def settle_ownership(function: FunctionNode, facts: Facts) -> frozenset[str]:
     return frozenset(owned)
 
 
+def use_of(kind: str | None, node: ast.Call) -> Use | None:
+    """What calling this method of a builtin container does, if it is known."""
+    if not isinstance(node.func, ast.Attribute) or node.keywords:
+        return None
+    use = USES.get(kind or "", {}).get(node.func.attr)
+    if use is None or any(isinstance(argument, ast.Starred) for argument in node.args):
+        return None
+    return use if use.least <= len(node.args) <= use.most else None
+
+
 def _fresh(value: ast.expr | None) -> bool:
     match value:
         case ast.List() | ast.Dict() | ast.Set() | ast.ListComp() | ast.DictComp() | ast.SetComp():
             return True
-        case ast.Call(func=ast.Name(id="list" | "dict" | "set"), args=[], keywords=[]):
+        case ast.Call(func=ast.Name(id="list" | "dict" | "set"), keywords=[]):
             return True
         case _:
             return False
@@ -275,20 +320,38 @@ def _harmless_uses(node: ast.AST, facts: Facts) -> Iterator[ast.AST]:
     match node:
         case ast.Assign(targets=[ast.Name() as target]) | ast.AnnAssign(target=ast.Name() as target):
             yield target
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name) as use, attr=attr), args=args, keywords=[]):
-            if OWNED_USES.get(facts.types.get(name) or "", {}).get(attr) == len(args):
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name) as use, attr=attr)):
+            if use_of(facts.types.get(name), node) is not None and attr not in VIEWS:
                 yield use
-        case ast.Call(func=ast.Name(id="len"), args=[ast.Name() as use], keywords=[]):
+        case ast.Call(func=ast.Name(id=name), args=[use], keywords=[]) if name == "len" or name in CONSUMING:
+            yield from _looked_through(use)
+        case ast.Subscript(value=ast.Name() as use):
             yield use
-        case ast.Subscript(value=ast.Name() as use) | ast.For(iter=ast.Name() as use):
-            yield use
-        case ast.comprehension(iter=ast.Name() as use):
-            yield use
+        case ast.For(iter=use) | ast.comprehension(iter=use):
+            yield from _looked_through(use)
         case ast.Return(value=ast.Name() as use):
             yield use
-        case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Name() as use]):
-            yield use
+        case ast.Return(value=ast.Tuple(elts=elements)):
+            yield from (element for element in elements if isinstance(element, ast.Name))
+        case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()], comparators=[ast.Name() as use]):
+            if not (isinstance(left, ast.Name) and left.id == use.id):
+                yield use
         case ast.If(test=ast.Name() as use) | ast.UnaryOp(op=ast.Not(), operand=ast.Name() as use):
             yield use
+        case _:
+            pass
+
+
+def _looked_through(node: ast.expr) -> Iterator[ast.AST]:
+    """The name of a container that is iterated over, itself or through a view of it."""
+    match node:
+        case ast.Name():
+            yield node
+        case ast.Call(func=ast.Attribute(value=ast.Name() as use, attr=attr), args=[], keywords=[]):
+            if attr in VIEWS:
+                yield use
+        case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed"), args=args):
+            for argument in args:
+                yield from _looked_through(argument)
         case _:
             pass

@@ -1,20 +1,25 @@
-"""What is known of Python's builtins: which calls do nothing but compute, and what they give.
+"""What is known of Python's builtins and of a few standard modules: what a call does, and what it gives.
 
-Assumed, and part of what is promised: the builtin names below mean the builtins. A function that binds one
-of them itself is seen; a module that rebinds one is not visible from inside a function.
+Assumed, and part of what is promised: the builtin names below mean the builtins, and the module names below
+the modules. A function that binds one of them itself is seen; a module that rebinds one is not visible from
+inside a function.
 """
 
 import builtins
-from typing import Final
+import sys
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 BUILTINS: Final = frozenset(dir(builtins))
 
 NUMBERS: Final = frozenset({"int", "float", "bool"})
 PLAIN: Final = NUMBERS | {"str", "bytes", "none", "ellipsis"}
-"""Types whose values hold no references: dropping one runs no code; their comparison and hash are exact."""
+"""Types whose values hold no references: their comparison and hash are exact and run no foreign code."""
 CONTAINERS: Final = frozenset({"list", "dict", "set"})
 KNOWN: Final = PLAIN | CONTAINERS | {"tuple", "range", "function"}
 """Types whose truth value runs no foreign code."""
+SEQUENCES: Final = frozenset({"str", "bytes", "tuple", "range"})
+"""Types whose contents never change, and which are iterated over without any effect."""
 
 REFLECTION: Final = frozenset({"locals", "vars", "eval", "exec", "dir", "_getframe", "currentframe", "stack"})
 """Calls that may see any variable of their caller: barriers, whatever they are called on."""
@@ -25,20 +30,129 @@ EMPTY_CALLS: Final = {
 }  # fmt: skip
 """Constructors without arguments, and the type that they give."""
 
+SILENT: Final[Mapping[str, str | None]] = {
+    "id": "int", "type": None, "callable": "bool", "super": None, "object": None,
+}  # fmt: skip
+"""Builtins that only compute, whatever they are called on, and never raise as they are written here (`super`
+and `object` without arguments, `type` with one)."""
+
+ASKING: Final[Mapping[str, str | None]] = {"isinstance": "bool", "hasattr": "bool"}
+"""Builtins that look at state and never raise."""
+
+COMPUTING: Final[Mapping[str, str | None]] = {
+    "len": "int", "repr": "str", "str": "str", "ascii": "str", "format": "str", "int": "int", "float": "float",
+    "bool": "bool", "abs": None, "round": None, "divmod": "tuple", "pow": None, "hash": "int", "ord": "int",
+    "chr": "str", "hex": "str", "bin": "str", "oct": "str", "issubclass": "bool", "getattr": None,
+    "complex": None, "slice": None, "range": "range", "iter": None, "zip": None, "enumerate": None,
+    "reversed": None,
+}  # fmt: skip
+"""Builtins that look at their arguments, may raise, and change nothing."""
+
+CONSUMING: Final[Mapping[str, str | None]] = {
+    "list": "list", "tuple": "tuple", "set": "set", "frozenset": None, "dict": "dict", "sorted": "list",
+    "sum": None, "any": "bool", "all": "bool", "min": None, "max": None, "bytes": "bytes", "bytearray": None,
+}  # fmt: skip
+"""Builtins that iterate over their one argument at once, and so use an iterator up."""
+
+LAZY: Final = frozenset({"zip", "enumerate", "reversed", "iter"})
+"""Builtins whose result iterates over their arguments later."""
+
+EXCEPTIONS: Final = frozenset(
+    name for name in BUILTINS if isinstance(getattr(builtins, name), type)
+    and issubclass(getattr(builtins, name), BaseException)
+)  # fmt: skip
+
 STR_METHODS: Final = {
     "upper": "str", "lower": "str", "strip": "str", "lstrip": "str", "rstrip": "str", "title": "str",
     "capitalize": "str", "casefold": "str", "swapcase": "str", "replace": "str", "removeprefix": "str",
-    "removesuffix": "str", "expandtabs": "str", "startswith": "bool", "endswith": "bool", "isdigit": "bool",
+    "removesuffix": "str", "startswith": "bool", "endswith": "bool", "isdigit": "bool",
     "isalpha": "bool", "isalnum": "bool", "isspace": "bool", "isupper": "bool", "islower": "bool",
     "isidentifier": "bool", "isdecimal": "bool", "isnumeric": "bool", "istitle": "bool", "isascii": "bool",
     "isprintable": "bool", "find": "int", "rfind": "int", "count": "int", "splitlines": "list",
+    "partition": "tuple", "rpartition": "tuple",
 }  # fmt: skip
-"""Methods of `str` that compute only and never raise when every argument is a `str`."""
+"""Methods of `str` that compute only; they raise only where an argument has a type that they do not take."""
 
-OWNED_USES: Final = {
-    "list": {"append": 1, "copy": 0, "reverse": 0},
-    "dict": {"copy": 0, "keys": 0, "values": 0, "items": 0},
-    "set": {"copy": 0},
-}
-"""Methods of an unshared container that never raise and run no foreign code, with their arity."""
-OWNED_MUTATIONS: Final = frozenset({"append", "reverse"})
+RAISING_STR_METHODS: Final = {
+    "split": "list", "rsplit": "list", "format": "str", "encode": "bytes", "center": "str", "ljust": "str",
+    "rjust": "str", "zfill": "str", "index": "int", "rindex": "int", "translate": "str", "expandtabs": "str",
+    "format_map": "str",
+}  # fmt: skip
+"""Methods of `str` that compute only and may raise for other reasons too."""
+
+
+class Use(NamedTuple):
+    """What a method of a builtin container does."""
+
+    least: int
+    most: int
+    """How many arguments it takes."""
+    changes: bool
+    """Whether the container is another one afterwards."""
+    flags: str = ""
+    """`raises`: it may raise. `hashes`: it raises where the first argument cannot be hashed. `iterates`: its
+    argument is iterated over. `compares`: foreign comparisons may run."""
+    gives: str | None = None
+
+
+USES: Final[Mapping[str, Mapping[str, Use]]] = {
+    "list": {
+        "append": Use(1, 1, True, gives="none"),
+        "extend": Use(1, 1, True, "iterates", "none"),
+        "insert": Use(2, 2, True, "raises", "none"),
+        "pop": Use(0, 1, True, "raises"),
+        "clear": Use(0, 0, True, gives="none"),
+        "reverse": Use(0, 0, True, gives="none"),
+        "sort": Use(0, 0, True, "compares", "none"),
+        "remove": Use(1, 1, True, "compares", "none"),
+        "index": Use(1, 3, False, "compares", "int"),
+        "count": Use(1, 1, False, "compares", "int"),
+        "copy": Use(0, 0, False, gives="list"),
+    },
+    "dict": {
+        "get": Use(1, 2, False, "hashes"),
+        "setdefault": Use(1, 2, True, "hashes"),
+        "pop": Use(1, 2, True, "raises"),
+        "popitem": Use(0, 0, True, "raises", "tuple"),
+        "clear": Use(0, 0, True, gives="none"),
+        "copy": Use(0, 0, False, gives="dict"),
+        "keys": Use(0, 0, False),
+        "values": Use(0, 0, False),
+        "items": Use(0, 0, False),
+    },
+    "set": {
+        "add": Use(1, 1, True, "hashes", "none"),
+        "discard": Use(1, 1, True, "hashes", "none"),
+        "remove": Use(1, 1, True, "raises", "none"),
+        "update": Use(1, 1, True, "iterates", "none"),
+        "pop": Use(0, 0, True, "raises"),
+        "clear": Use(0, 0, True, gives="none"),
+        "copy": Use(0, 0, False, gives="set"),
+    },
+}  # fmt: skip
+"""Methods of the builtin containers."""
+
+VIEWS: Final = frozenset({"keys", "values", "items"})
+"""Methods whose result goes on showing the container."""
+
+MODULE_NAMES: Final = sys.stdlib_module_names | {"np"}
+"""What a global of such a name is taken to be: a module, whose attributes are plain."""
+
+MODULES: Final[Mapping[str, frozenset[str]]] = {
+    "math": frozenset(),
+    "operator": frozenset(),
+    "os.path": frozenset({
+        "join", "basename", "dirname", "split", "splitext", "normpath", "normcase", "isabs", "commonprefix",
+        "splitdrive",
+    }),
+    "re": frozenset({"compile", "escape"}),
+    "itertools": frozenset({"count", "repeat", "chain", "cycle", "product", "combinations", "permutations"}),
+    "functools": frozenset({"partial"}),
+    "collections": frozenset({"defaultdict", "OrderedDict", "deque", "Counter"}),
+    "np": frozenset({
+        "zeros", "ones", "empty", "full", "arange", "linspace", "eye", "identity", "zeros_like", "ones_like",
+        "empty_like", "full_like", "dtype", "shape", "ndim", "size", "isscalar", "iinfo", "finfo",
+    }),
+}  # fmt: skip
+"""Functions that compute only, but may raise, by the name that their module commonly has in a text; none
+means all that the module has."""

@@ -1,10 +1,15 @@
 """What Python's simple statements may do."""
 
 import ast
+from typing import Final
 
-from transforms.dependence.effects import ANYTHING, BARRIER, ENDS_CALL, LEAVES_LOOP, RAISES
+from transforms.dependence.effects import ANYTHING, BARRIER, ENDS_CALL, EXITS, LEAVES_LOOP, OBSERVES, RAISES
 from transforms.python.analysis.effects import Reading
 from transforms.python.analysis.facts import stored
+from transforms.python.analysis.knowledge import PLAIN
+
+IMMUTABLE: Final = PLAIN | {"tuple", "range"}
+"""Types whose values never change, so that `+=` makes a new one."""
 
 
 def is_text(node: ast.stmt) -> bool:
@@ -25,10 +30,13 @@ def simple(reading: Reading, node: ast.stmt) -> None:
                 assign(reading, target, value, kind)
         case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
             left = ast.Name(id=name, ctx=ast.Load())
-            reading.visit(ast.BinOp(left=left, op=op, right=value))
+            kind = reading.visit(ast.BinOp(left=left, op=op, right=value))
             reading.write(name)
+            if reading.facts.types.get(name) not in IMMUTABLE and kind not in IMMUTABLE:
+                reading.flags |= ANYTHING  # it may change the object in place
         case ast.AugAssign(target=target, value=value):
             reading.visit(value)
+            reading.flags |= ANYTHING
             assign(reading, target, None)
         case ast.AnnAssign(target=target, value=value):
             if value is not None:
@@ -53,21 +61,24 @@ def simple(reading: Reading, node: ast.stmt) -> None:
             reading.truth(test)
             if msg is not None:
                 reading.visit(msg)
-            reading.flags |= RAISES
+            reading.flags |= RAISES | EXITS
         case ast.Delete(targets=targets):
             for target in targets:
                 assign(reading, target, None)
-            reading.flags |= ANYTHING
+                if not isinstance(target, ast.Name):
+                    reading.flags |= ANYTHING
+                elif target.id not in reading.definite:
+                    reading.flags |= RAISES
         case ast.Import(names=names) | ast.ImportFrom(names=names):
             for alias in names:
                 reading.write(alias.asname or alias.name.partition(".")[0])
-            reading.flags |= ANYTHING
+            reading.expect()
         case ast.Break() | ast.Continue():
             reading.flags |= LEAVES_LOOP
         case ast.Pass():
             pass
         case _:  # global, nonlocal, type aliases, and whatever later versions bring
-            reading.flags |= BARRIER | ANYTHING
+            reading.flags |= BARRIER
             for name in stored(node):
                 reading.write(name)
 
@@ -84,14 +95,18 @@ def assign(reading: Reading, target: ast.expr, value: ast.expr | None, kind: str
                 and not any(isinstance(element, ast.Starred) for element in (*elements, *value.elts))
             )
             if not exact:
-                reading.flags |= ANYTHING
+                reading.flags |= OBSERVES | RAISES
+                if isinstance(value, ast.Name) and value.id in reading.facts.local and kind is None:
+                    reading.writes.add(value.id)  # it may be an iterator, which is used up
             for element in elements:
                 assign(reading, element, None)
         case ast.Starred(value=inner):
             assign(reading, inner, None)
-        case _:
+        case ast.Attribute():
             reading.touch(target)
-            for part in ast.iter_child_nodes(target):
-                if isinstance(part, ast.expr):
-                    reading.visit(part)
+            reading.assign_attribute(target)
+        case ast.Subscript():
+            reading.touch(target)
+            reading.assign_item(target)
+        case _:
             reading.flags |= ANYTHING

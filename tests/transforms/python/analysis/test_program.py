@@ -38,10 +38,68 @@ def movable(body: str, parameters: str = "a, b, c") -> bool:
         pytest.param("def g():\n    return 1\na.run()", id="a nested function and a call"),
         pytest.param("x: int = 1\na.run()", id="an annotated constant"),
         pytest.param("xs = [1]\nys = []\nxs.append(2)", id="lists of one's own"),
+        pytest.param("x = G\ny = H", id="globals exist"),
+        pytest.param("x = os.sep\ny = a.b", id="modules have their attributes"),
+        pytest.param("x = a.b\ny = isinstance(b, G)", id="isinstance does not raise"),
+        pytest.param("x = type(a)\nb()", id="type only looks at its argument"),
+        pytest.param("x = super()\nb()", id="super without arguments"),
+        pytest.param("a = None\nb()", id="the order in which values are dropped is not seen"),
+        pytest.param("import x\nimport y", id="imports find their modules in any order"),
+        pytest.param("import x\ny = a.b", id="an import and a look"),
+        pytest.param("x = {}\ny = []\nx['k'] = 1\ny.append(2)", id="containers of one's own"),
+        pytest.param("def g():\n    return a\ndef h():\n    return a", id="two closures over one variable"),
+        pytest.param("x = a.upper() if isinstance(a, str) else ''\ny = 1", id="a constant and anything"),
     ],
 )
 def test_may_change_places(body: str) -> None:
     assert movable(body)
+
+
+def method(body: str) -> bool:
+    """Whether the first two statements of a method may change places."""
+    return movable(body, "self, a, b")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("self._x = a\nself._y = b", id="stores to different private attributes"),
+        pytest.param("self._x = a\ny = G", id="a store and a global"),
+        pytest.param("x = self.p\ny = self.q", id="attributes of self exist"),
+        pytest.param("x = self.p\ny = b[0]", id="an attribute of self and what may raise"),
+        pytest.param(
+            "self._x = a\ny = self._z\nself._z = b",
+            id="private attributes that the function stores are plain",
+        ),
+    ],
+)
+def test_in_a_method_may_change_places(body: str) -> None:
+    assert method(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("self._x = a\nself._x = b", id="stores to one attribute"),
+        pytest.param("self.x = a\nself.y = b", id="a public attribute may be a property with a setter"),
+        pytest.param("self.x = a\nself._y = b", id="a setter may look at private attributes"),
+        pytest.param("self._x = a\ny = self._x", id="reading what was stored"),
+        pytest.param("self._x = a\ny = self.area", id="an attribute that may be computed from the other"),
+        pytest.param("self._x = a\ny = b.c", id="another object's attribute may be computed from it"),
+        pytest.param("self._x = a\nself.run()", id="a method sees the store"),
+        pytest.param("self._x = a\ny = b[0]", id="who catches the error sees the store"),
+        pytest.param("if a:\n    return b\nx = self.p", id="an exit may guard the look-up"),
+        pytest.param("assert a is b\nx = self.p", id="an assertion may guard the look-up"),
+        pytest.param("if a:\n    return b\nself._x = a", id="an exit and a store"),
+        pytest.param("a._x = 1\nself._x = 2", id="self may have another name"),
+        pytest.param("self = a\nself._x = b", id="self is another object"),
+        pytest.param(
+            "x = self.p\ntry:\n    y = self.q\nexcept E:\n    pass", id="who asks knows that it may fail"
+        ),
+    ],
+)
+def test_in_a_method_may_not_change_places(body: str) -> None:
+    assert not method(body)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +127,6 @@ def test_may_change_places(body: str) -> None:
         pytest.param("x = 1\n'text'", id="a text that would become the docstring"),
         pytest.param("x = locals()\ny = 1", id="locals sees every variable"),
         pytest.param("x = a.f(lambda: y)\ny = 1", id="a captured variable and a call"),
-        pytest.param("a = None\nb()", id="dropping an object may run its finaliser"),
         pytest.param("del a\nb()", id="del drops an object"),
         pytest.param("with a:\n    x = 1\nb()", id="contexts run code"),
         pytest.param("xs = [1]\nb(xs)\nys = xs.copy()", id="a list that has escaped"),
@@ -80,6 +137,18 @@ def test_may_change_places(body: str) -> None:
         pytest.param("class C: pass\nb()", id="class bodies run code"),
         pytest.param("x, y = a\nb()", id="unpacking may run code"),
         pytest.param("x = y\ny = 2\n", id="an unbound local"),
+        pytest.param("x = a.b\ny = len(c)", id="len may raise"),
+        pytest.param("x = sorted(a)\ny = list(b)", id="sorting uses an iterator up"),
+        pytest.param("x = any(a)\ny = any(a)", id="any uses an iterator up"),
+        pytest.param("x, y = a\nz, w = a", id="unpacking uses an iterator up"),
+        pytest.param("a += b\nc()", id="an object may be changed in place"),
+        pytest.param("xs = ys = []\nxs.append(1)\nys.append(2)", id="two names of one list"),
+        pytest.param("d = {}\nks = d.keys()\nd['k'] = 1\nx = list(ks)", id="a view shows the dict"),
+        pytest.param("x = a\ndef g():\n    return x\nx = 2", id="a captured variable that is bound again"),
+        pytest.param("sys.path = a\nimport x", id="an import sees what was done before"),
+        pytest.param("if a:\n    return 1\nx = winreg.key", id="an exit may guard a look-up"),
+        pytest.param("if a:\n    return 1\nx = G", id="an exit may guard a global"),
+        pytest.param("x = G\ny = H\nif hasattr(a, 'b'):\n    c = 1", id="who asks knows that it may fail"),
     ],
 )
 def test_may_not_change_places(body: str) -> None:

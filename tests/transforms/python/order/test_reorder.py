@@ -165,7 +165,7 @@ SIMPLE = [
     "{v} = {w} // {u}", "{v} = [{w}, {n}]", "{v} = 'a' + 'b'", "log.append({v})", "{v} = len(log)",
     "{v} = {w} == {u}", "{v} = lambda: {w}", "{v} = f'{{{w}}}'", "{v}, {w} = {n}, {u}", "del {v}", "{v} = G",
     "bump()", "{v} = {w} if {u} else {n}", "{v} = [i for i in range({n})]", "own.append({n})",
-    "{v} = own[:]", "assert {v} != {n}", "{v} = call({w})", "{v} = not {w}", "{v} = x.y", "{v} = Dropped({n})",
+    "{v} = own[:]", "assert {v} != {n}", "{v} = call({w})", "{v} = not {w}", "{v} = x.y", "{v} = Value({n})",
     "{v} = '{n}'.upper()", "{v} = min({n}, 3)", "{v} = {n} in (1, 2)", "{v} = None", "return {v}", "raise KeyError({n})",
 ]  # fmt: skip
 
@@ -178,13 +178,11 @@ def bump():
     log.append(G)
 def call(value):
     return value() if callable(value) else log.append(str(value))
-class Dropped:
+class Value:
     def __init__(self, n): self.n = n
-    def __del__(self): log.append(("dropped", self.n))
 class X:
     @property
     def y(self):
-        log.append("y")
         return len(log)
 x = X()
 """
