@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from transforms.edits import Positions
 from transforms.errors import SourceError
@@ -45,7 +45,7 @@ _RANK: Final[dict[View, int]] = {view: rank for rank, view in enumerate(get_args
 
 _GAP: Final = rb"(?:[ \t\f\r\n]|\\\r?\n|\\\r|#[^\r\n]*)*"
 _WORD: Final = rb"([A-Za-z_\x80-\xff][0-9A-Za-z_\x80-\xff]*)"
-_DEF: Final = re.compile(rb"(?:async" + _GAP + rb")?(?:def|class)" + _GAP + _WORD)
+DEFINITION: Final = re.compile(rb"(?:async" + _GAP + rb")?(?:def|class)" + _GAP + _WORD)
 _AS: Final = re.compile(rb"(?:" + _GAP + rb"\))*" + _GAP + rb"as" + _GAP + _WORD)
 _STAR: Final = re.compile(_GAP + rb"\*\*?" + _GAP + _WORD)
 _REST: Final = re.compile(rb"(?:" + _GAP + rb"[{,)])*" + _GAP + rb"\*\*" + _GAP + _WORD)
@@ -65,9 +65,8 @@ class Scope:
     """The definition, lambda, class or comprehension; the module for `OUTER`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Occurrence:
-    """One place where a name stands."""
+class Occurrence(NamedTuple):
+    """One place where a name stands. A tuple, since a function has hundreds."""
 
     start: int
     """Byte offset in the UTF-8 source; -1 where the text does not show the name as it is known."""
@@ -104,6 +103,8 @@ class Scopes:
     positions: Positions
     tree: ast.Module
     function: ast.FunctionDef | ast.AsyncFunctionDef
+    method: bool
+    """Whether a class stands around the function."""
     scopes: tuple[Scope, ...]
     """By number; the first is `OUTER`."""
     body: int
@@ -126,20 +127,37 @@ Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.D
 
 @lru_cache(maxsize=4)
 def resolve(source: str) -> Scopes:
-    """Resolve every name of one function, given as its text (with its decorators, not indented).
+    """Resolve every name of one function, given as its text (with its decorators).
 
-    The last few are remembered, since a transform proposes and applies to one source many times.
+    An indented function is given under one line that stands for the text around it, `class _:` or `if 1:`,
+    so that none of its bytes has to move; that line names nothing. Offsets are those of the whole text. The
+    last few results are remembered, since a transform proposes and applies to one source many times.
 
     Raises:
         SourceError: the text does not parse, or is not exactly one function.
     """
     tree = parse(source)
-    if len(tree.body) != 1 or not isinstance(tree.body[0], Definition):
+    function = only_function(tree)
+    if function is None:
         raise SourceError("the text is not one function definition; give one function at a time")
     try:
-        return _Walk(source.encode(), tree, tree.body[0]).result()
+        return _Walk(source.encode(), tree, function).result()
     except (RecursionError, MemoryError) as error:
         raise SourceError("the text is nested too deeply; give a smaller function") from error
+
+
+def only_function(tree: ast.Module) -> Definition | None:
+    """The one function of a text, be it alone or under a line that stands for what is around it."""
+    match tree.body:
+        case [ast.FunctionDef() | ast.AsyncFunctionDef() as function]:
+            return function
+        case [ast.If(test=ast.Constant(value=1), body=[function], orelse=[])]:
+            return function if isinstance(function, Definition) else None
+        case [ast.ClassDef(name="_", bases=[], keywords=[], decorator_list=[], body=[function]) as around]:
+            bare = isinstance(function, Definition) and not getattr(around, "type_params", [])
+            return function if bare and isinstance(function, Definition) else None
+        case _:
+            return None
 
 
 class _Table:
@@ -182,7 +200,7 @@ class _Walk:
         if handler is not None:
             handler(self, node)
             return
-        for name in node._fields:
+        for name in _PARTS[node.__class__]:
             value = getattr(node, name, None)
             if value.__class__ is list:
                 for child in value:
@@ -212,9 +230,7 @@ class _Walk:
         end = start + len(spelled)
         if start < 0 or _word(self.source, start) != spelled:
             start = end = -1
-        self.noted.append(
-            (name, Occurrence(start=start, end=end, scope=self.scope, use=use, context=self.context))
-        )
+        self.noted.append((name, Occurrence(start, end, self.scope, use, self.context)))
 
     def bind(self, name: str, view: View, scope: int) -> None:
         bound = self.tables[scope].bound
@@ -237,7 +253,7 @@ class _Walk:
 
     def definition(self, node: Definition) -> None:
         self.visit_all(node.decorator_list)
-        self.note(node.name, self.after(_DEF, self.start(node)), "write", "function")
+        self.note(node.name, self.after(DEFINITION, self.start(node)), "write", "function")
         self.defaults(node.args)
         outside = self.scope
         if parameters := getattr(node, "type_params", None):
@@ -298,7 +314,7 @@ class _Walk:
 
     def class_(self, node: ast.ClassDef) -> None:
         self.visit_all(node.decorator_list)
-        self.note(node.name, self.after(_DEF, self.start(node)), "write", "class")
+        self.note(node.name, self.after(DEFINITION, self.start(node)), "write", "class")
         outside = self.scope
         if parameters := getattr(node, "type_params", None):
             self.type_parameters(node, parameters)
@@ -324,12 +340,18 @@ class _Walk:
     # Names
 
     def name(self, node: ast.Name) -> None:
-        context = node.ctx.__class__
-        if context is ast.Load:
-            self.note(node.id, self.start(node), "read")
-        else:
+        use = _USES[node.ctx.__class__]
+        if use != "read":
             view: View = "comprehension" if self.tables[self.scope].kind == "comprehension" else "local"
-            self.note(node.id, self.start(node), "write" if context is ast.Store else "delete", view)
+            self.bind(node.id, view, self.scope)
+        spelled = node.id.encode()
+        start = self.positions.offset(node.lineno, node.col_offset)
+        end = start + len(spelled)
+        # The parser gives a name's end too, so that no longer word of the text can be taken for it.
+        width = (node.end_col_offset or 0) - node.col_offset
+        if start < 0 or width != len(spelled) or not self.source.startswith(spelled, start):
+            start = end = -1
+        self.noted.append((node.id, Occurrence(start, end, self.scope, use, self.context)))
 
     def walrus(self, node: ast.NamedExpr) -> None:
         self.visit(node.value)
@@ -434,6 +456,7 @@ class _Walk:
             positions=self.positions,
             tree=self.tree,
             function=self.function,
+            method=isinstance(self.tree.body[0], ast.ClassDef),
             scopes=tuple(
                 Scope(number=number, kind=table.kind, parent=table.parent, node=table.node)
                 for number, table in enumerate(self.tables)
@@ -494,9 +517,19 @@ def _parameters(arguments: ast.arguments) -> list[ast.arg]:
     return found
 
 
-def _nothing(_: _Walk, __: ast.AST) -> None:
-    """For nodes that hold no name."""
+class _Parts(dict[type[ast.AST], tuple[str, ...]]):
+    """By kind of node the fields that may hold names, found out when first asked for."""
 
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        found = self[kind] = tuple(name for name in kind._fields if name not in _BARE)
+        return found
+
+
+_PARTS: Final = _Parts()
+_BARE: Final = frozenset({"ctx", "op", "ops", "kind", "type_comment", "is_async", "type_ignores"})
+"""Fields that hold no name, left out to save time."""
+
+_USES: Final[dict[type[ast.AST], Use]] = {ast.Load: "read", ast.Store: "write", ast.Del: "delete"}
 
 _HANDLERS: Final[dict[type[ast.AST], Callable[..., None]]] = {
     ast.FunctionDef: _Walk.definition,
@@ -522,8 +555,5 @@ _HANDLERS: Final[dict[type[ast.AST], Callable[..., None]]] = {
     ast.FormattedValue: _Walk.formatted,
     ast.Constant: _Walk.constant,
     ast.Attribute: _Walk.attribute,
-    **dict.fromkeys((*ast.operator.__subclasses__(), *ast.unaryop.__subclasses__()), _nothing),
-    **dict.fromkeys((*ast.cmpop.__subclasses__(), *ast.boolop.__subclasses__()), _nothing),
-    **dict.fromkeys((ast.Pass, ast.Break, ast.Continue), _nothing),
     **({ast.TypeAlias: _Walk.type_alias} if hasattr(ast, "TypeAlias") else {}),
 }

@@ -21,6 +21,9 @@ _NAMES: Final[dict[type[ast.AST], str]] = {
     ast.MatchMapping: "rest",
     ast.Global: "names",
     ast.Nonlocal: "names",
+    ast.FunctionDef: "name",
+    ast.AsyncFunctionDef: "name",
+    ast.ClassDef: "name",
 }
 """The fields that hold the names which `slots` cover; they are compared through the variables."""
 

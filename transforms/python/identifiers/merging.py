@@ -8,9 +8,9 @@ certain, one is taken where `b` is written on some path on which `a` is still ne
 """
 
 import ast
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from random import Random
 from typing import Final
 
@@ -18,8 +18,10 @@ from transforms.errors import SourceError
 from transforms.interface import Refused, Rewritten
 from transforms.python.analysis.liveness import interferences
 from transforms.python.analysis.scopes import Binding, Definition, Scopes, resolve
+from transforms.python.identifiers.bytecode import compiled
 from transforms.python.identifiers.equivalence import merged
-from transforms.python.identifiers.rename import REFLECTION, Guard, reflects, rewrite
+from transforms.python.identifiers.obstacles import REFLECTION, Guard, reflects
+from transforms.python.identifiers.variables import NOT_A_MOVE, variables
 from transforms.records import Kind, Move, Unit
 
 NO_PAIR: Final = "no two variables to merge"
@@ -50,15 +52,15 @@ class RenameMerging:
         Raises:
             SourceError: the source does not parse or is not one function.
         """
-        scopes = resolve(source)
-        if reflects(scopes):
+        merges = _merges(source)
+        if reflects(merges.scopes):
             return Refused(REFLECTION)
-        for pairs in (certain_pairs, likely_pairs):
-            candidates = sorted(pairs(scopes))
-            rng.shuffle(candidates)
-            for pair in candidates:
-                if isinstance(_merge(scopes, pair), str):
-                    old, new = scopes.bindings[pair.gone].name, scopes.bindings[pair.into].name
+        for candidates in (merges.certain, merges.likely):
+            remaining = list(candidates)
+            while remaining:
+                pair = remaining.pop(rng.randrange(len(remaining)))
+                if merges.text(pair) is not None:
+                    old, new = merges.names(pair)
                     note = f"{old} -> {new} (two variables become one)"
                     return (Move(kind="merge", site=pair.gone, value=new, note=note),)
         return Refused(NO_PAIR)
@@ -67,20 +69,56 @@ class RenameMerging:
         """Merge; evidence is `analysis` for a certain merge, `parsed` for another."""
         if not moves:
             return Rewritten(source=source, evidence="parsed")
-        scopes = resolve(source)
-        if len(moves) != 1 or not 0 <= moves[0].site < len(scopes.bindings):
-            return Refused("not a move of this function")
-        gone = scopes.bindings[moves[0].site]
-        for into in scopes.bindings:
-            pair = Pair(gone.number, into.number)
-            if (into.scope, into.name) != (gone.scope, moves[0].value) or into is gone:
-                continue
-            certain = pair in certain_pairs(scopes)
-            if certain or pair in likely_pairs(scopes):
-                text = _merge(scopes, pair)
-                if isinstance(text, str):
-                    return Rewritten(source=text, evidence="analysis" if certain else "parsed")
-        return Refused("not a move of this function")
+        merges = _merges(source)
+        if len(moves) == 1:
+            for pair in (*merges.certain, *merges.likely):
+                if (pair.gone, merges.names(pair)[1]) == (moves[0].site, moves[0].value):
+                    text = merges.text(pair)
+                    if text is not None:
+                        certain = pair in merges.certain
+                        return Rewritten(source=text, evidence="analysis" if certain else "parsed")
+        return Refused(NOT_A_MOVE)
+
+
+class _Merges:
+    """The merges of one function, worked out once for all of its variants."""
+
+    def __init__(self, source: str) -> None:
+        self._variables = variables(source)
+        self.scopes = self._variables.scopes
+        self._texts: dict[Pair, str | None] = {}
+
+    @cached_property
+    def certain(self) -> tuple[Pair, ...]:
+        return tuple(sorted(certain_pairs(self.scopes)))
+
+    @cached_property
+    def likely(self) -> tuple[Pair, ...]:
+        return tuple(sorted(likely_pairs(self.scopes)))
+
+    def names(self, pair: Pair) -> tuple[str, str]:
+        return self.scopes.bindings[pair.gone].name, self.scopes.bindings[pair.into].name
+
+    def text(self, pair: Pair) -> str | None:
+        """The merged text; `None` where it would not compile or would be more than this one merge."""
+        if pair not in self._texts:
+            text = self._variables.rewritten({pair.gone: self.names(pair)[1]})
+            self._texts[pair] = text if self._is_merge(pair, text) else None
+        return self._texts[pair]
+
+    def _is_merge(self, pair: Pair, text: str) -> bool:
+        try:
+            after = resolve.__wrapped__(text)
+        except SourceError:
+            return False
+        if not merged(self.scopes, after, pair.gone, pair.into):
+            return False
+        return self._variables.code is None or compiled(text) is not None
+
+
+@lru_cache(maxsize=4)
+def _merges(source: str) -> _Merges:
+    return _Merges(source)
 
 
 def certain_pairs(scopes: Scopes) -> set[Pair]:
@@ -126,28 +164,6 @@ def _candidates(scopes: Scopes) -> list[Binding]:
         if binding.located and (free or binding.view == "parameter"):
             found.append(binding)
     return found
-
-
-def _merge(scopes: Scopes, pair: Pair) -> str | None:
-    """The merged text; `None` where it would not compile or would be more than this one merge."""
-    text = rewrite(scopes, {pair.gone: scopes.bindings[pair.into].name})
-    try:
-        after = resolve(text)
-    except SourceError:
-        return None
-    if not merged(scopes, after, pair.gone, pair.into):
-        return None
-    return text if _compiles(after.tree) or not _compiles(scopes.tree) else None
-
-
-def _compiles(tree: ast.Module) -> bool:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(tree, "<unit>", "exec", dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError):
-        return False
-    return True
 
 
 # Certain merges

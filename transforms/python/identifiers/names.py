@@ -7,7 +7,7 @@ CONSTANT stays upper case, a ClassLike name stays so.
 import builtins
 import keyword
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from random import Random
 from typing import Final, Literal, TypeAlias
@@ -41,6 +41,22 @@ _FREQUENT: Final = """
 NATURAL: Final[tuple[str, ...]] = tuple(_FREQUENT.split())
 """Names of local variables that are frequent in Python code."""
 
+_VERBS: Final = """
+    accept adjust advance align append_all apply arrange assign attach balance build calculate check
+    choose classify clean collapse collect combine compare compute convert count_up create decide decode
+    derive describe detect divide drop_empty emit encode enforce ensure evaluate examine expand extend extract
+    fetch fill find_best finish fix flatten follow format_one gather generate get_next group handle_one
+    identify inspect_one join_parts load_one locate look_up make mark match_one measure merge move normalize
+    notify pack parse pick prepare process_one produce propagate prune pull push_down read_one reduce_all
+    refine refresh register remove_all replace_all report reset resolve restore run_once save_one scale_up
+    scan search_in select send shift show skip_over solve sort_out split_up start_up step_through store_one
+    strip_all swap sync test_one transform translate trim try_one unpack update validate verify visit walk
+    warn_once wrap write_one
+"""
+
+ACTIONS: Final[tuple[str, ...]] = tuple(_VERBS.split())
+"""Names of helper functions that are frequent in Python code."""
+
 _PAIRS: Final = """
     first/last start/end begin/finish left/right top/bottom min/max minimum/maximum low/high lower/upper
     old/new before/after source/target src/dst input/output request/response parent/child head/tail
@@ -62,6 +78,10 @@ _OPPOSITES: Final[Mapping[str, str]] = {
 
 _RESERVED: Final = frozenset(keyword.kwlist) | frozenset(keyword.softkwlist) | frozenset(dir(builtins))
 
+_PLAIN_TRIES: Final = 30
+"""How many names of other functions are tried as they are before numbers are put behind them."""
+
+_WORD_START: Final = re.compile(r"(?:^|_)([a-z0-9])")
 _ONSETS: Final = (*"bdfgklmnprstvz", "br", "gr", "st", "tr")
 _VOWELS: Final = (*"aeiou", "ai", "ou")
 
@@ -71,7 +91,13 @@ def reserved(name: str) -> bool:
     return name in _RESERVED or name.startswith("__") or not name.strip("_")
 
 
-def draw(strategy: Strategy, names: Mapping[int, str], taken: Iterable[str], rng: Random) -> dict[int, str]:
+def draw(
+    strategy: Strategy,
+    names: Mapping[int, str],
+    taken: Collection[str],
+    rng: Random,
+    pool: Sequence[str] = NATURAL,
+) -> dict[int, str]:
     """New names for variables, given their old ones by number, all different from each other.
 
     Args:
@@ -79,14 +105,16 @@ def draw(strategy: Strategy, names: Mapping[int, str], taken: Iterable[str], rng
         names: the old names, in source order.
         taken: names that must not be given; only `canonical` gives one of the old names again.
         rng: the only source of chance.
+        pool: what `natural` and whatever falls back on it choose from.
     """
-    used = set(taken) if strategy == "canonical" else {*taken, *names.values()}
+    used = set() if strategy == "canonical" else set(names.values())
     fresh: dict[int, str] = {}
-    pool = list(NATURAL)
-    rng.shuffle(pool)
     for position, (number, old) in enumerate(names.items()):
-        proposals = _proposals(strategy, old, position, pool, rng)
-        name = _free(proposals, old, used)
+        prefix, look = _look(old)
+        for proposal in _proposals(strategy, old, position, pool, rng):
+            name = prefix + _styled(proposal, look)
+            if name not in taken and name not in used and not reserved(name):
+                break
         used.add(name)
         fresh[number] = name
     return fresh
@@ -119,27 +147,18 @@ def _derangement(group: Sequence[str], rng: Random) -> dict[str, str]:
 
 
 def _proposals(
-    strategy: Strategy, old: str, position: int, pool: list[str], rng: Random
-) -> Callable[[int], str]:
-    """A function from the number of a try to the name to try; it never ends."""
-    match strategy:
-        case "canonical":
-            return lambda tries: f"v{position + tries}"
-        case "random":
-            return lambda tries: _pronounceable(rng, 2 + rng.randrange(2) + tries // 20)
-        case "misleading":
-            candidates = [*_misleading(old), *pool]
-        case _:
-            candidates = pool
-    return lambda tries: candidates[tries] if tries < len(candidates) else f"{pool[tries % len(pool)]}{tries}"
-
-
-def _free(proposals: Callable[[int], str], old: str, used: set[str]) -> str:
+    strategy: Strategy, old: str, position: int, pool: Sequence[str], rng: Random
+) -> Iterator[str]:
+    """Names to try, without end."""
+    if strategy == "canonical":
+        yield from (f"v{number}" for number in count(position))
+    elif strategy == "random":
+        yield from (_pronounceable(rng, 2 + rng.randrange(2) + tries // 20) for tries in count())
+    elif strategy == "misleading":
+        yield from _misleading(old)
     for tries in count():
-        name = _restyle(proposals(tries), old)
-        if name not in used and not reserved(name):
-            return name
-    raise AssertionError  # proposals never end
+        name = pool[int(rng.random() * len(pool))]
+        yield name if tries < _PLAIN_TRIES else f"{name}{tries}"
 
 
 def _misleading(old: str) -> list[str]:
@@ -169,14 +188,8 @@ def _look(name: str) -> tuple[str, str]:
     return prefix, "plain"
 
 
-def _restyle(name: str, old: str) -> str:
-    """A plain name in the look of the old one."""
-    prefix, look = _look(old)
-    match look:
-        case "constant":
-            name = name.upper()
-        case "class":
-            name = re.sub(r"(?:^|_)([a-z0-9])", lambda match: match[1].upper(), name)
-        case _:
-            pass
-    return prefix + name
+def _styled(name: str, look: str) -> str:
+    """A plain name in another look."""
+    if look == "constant":
+        return name.upper()
+    return _WORD_START.sub(lambda match: match[1].upper(), name) if look == "class" else name

@@ -8,7 +8,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
-from transforms.python.analysis.scopes import Binding, Definition, Scope, Scopes
+from transforms.python.analysis.scopes import OUTER, Binding, Definition, Scope, Scopes
 
 Callee: TypeAlias = Definition | ast.Lambda
 
@@ -46,7 +46,7 @@ class Parameters:
         node = scope.node
         assert isinstance(node, Callee)
         place = _place(node, binding.name)
-        if place == "first" and (binding.name in RECEIVERS or self._is_method(scope)):
+        if place == "first" and (binding.name in RECEIVERS or self._is_bound(scope, node)):
             return "receiver of a method"
         if isinstance(node, Definition):
             if not all(_blind(decorator) for decorator in node.decorator_list):
@@ -69,7 +69,13 @@ class Parameters:
         parent = self._scopes.scopes[scope.parent]
         if parent.kind == "type parameters":
             parent = self._scopes.scopes[parent.parent]
-        return parent.kind == "class"
+        return parent.kind == "class" or (parent.number == OUTER and self._scopes.method)
+
+    def _is_bound(self, scope: Scope, node: Callee) -> bool:
+        """Whether the first parameter is a method's object or class."""
+        if isinstance(node, ast.Lambda):
+            return self._is_method(scope)
+        return self._is_method(scope) and "staticmethod" not in map(_dotted, node.decorator_list)
 
     def _is_positional_only(self, node: Callee, name: str) -> bool:
         return any(parameter.arg == name for parameter in node.args.posonlyargs)

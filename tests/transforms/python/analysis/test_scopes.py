@@ -165,3 +165,57 @@ def needing(scopes: Scopes, number: int) -> set[int]:
             found.add(here)
             here = scopes.scopes[here].parent
     return found
+
+
+# An indented function under a line that stands for what is around it
+
+
+METHOD = """\
+class _:
+    @d(n)
+    def m(self, a, n=[i for i in k]):
+        text = '''
+  not indented'''
+        return m, text, a, n
+"""
+
+
+def test_a_method_is_seen_through_the_line_above_it() -> None:
+    scopes = resolve(METHOD)
+    assert scopes.function.name == "m"
+    assert scopes.method
+    assert views(METHOD) == {
+        "d": "outer", "n": "parameter", "m": "outer", "self": "parameter", "a": "parameter",
+        "i": "comprehension", "k": "outer", "text": "local",
+    }  # fmt: skip
+    for binding in scopes.bindings:
+        for use in binding.occurrences:
+            assert METHOD.encode()[use.start : use.end] == binding.name.encode()
+
+
+def test_a_function_in_a_block_is_seen_through_the_line_above_it() -> None:
+    alone = "def f(a):\n    b = a\n    return b\n"
+    scopes = resolve("if 1:\n\tdef f(a):\n\t\tb = a\n\t\treturn b\n")
+    assert not scopes.method
+    assert scopes.slots == resolve(alone).slots
+    assert [binding.view for binding in scopes.bindings] == ["outer", "parameter", "local"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class _:\n    x = 1\n",
+        "class _:\n    def f(self): pass\n    x = 1\n",
+        "class _(B):\n    def f(self): pass\n",
+        "@d\nclass _:\n    def f(self): pass\n",
+        "class C:\n    def f(self): pass\n",
+        "class _:\n    class _:\n        def f(self): pass\n",
+        "if 2:\n    def f(): pass\n",
+        "if 1:\n    def f(): pass\nelse:\n    pass\n",
+        "if 1:\n    def f(): pass\n    def g(): pass\n",
+        "while 1:\n    def f(): pass\n",
+    ],
+)
+def test_any_other_surroundings_are_no_wrapper(text: str) -> None:
+    with pytest.raises(SourceError, match="one function"):
+        resolve(text)

@@ -10,7 +10,7 @@ from transforms.errors import SourceError
 from transforms.interface import Refused, Rewritten
 from transforms.python.analysis.scopes import resolve
 from transforms.python.identifiers.merging import NO_PAIR, RENAME_MERGING, certain_pairs, likely_pairs
-from transforms.python.identifiers.rename import REFLECTION
+from transforms.python.identifiers.obstacles import REFLECTION
 from transforms.records import Move
 
 

@@ -10,12 +10,11 @@ import pytest
 from transforms.errors import SourceError
 from transforms.interface import Refused, Rewritten
 from transforms.python.analysis.scopes import resolve
+from transforms.python.identifiers.obstacles import REFLECTION, Guard
 from transforms.python.identifiers.rename import (
     COLLISION,
-    REFLECTION,
     RENAME,
     RENAME_PARAMETERS,
-    Guard,
     Rename,
 )
 from transforms.records import Move
@@ -37,7 +36,7 @@ def moves(source: str, names: dict[str, str]) -> tuple[Move, ...]:
 def rename(source: str, names: dict[str, str], transform: Rename = RENAME) -> str:
     outcome = transform.apply(source, moves(source, names))
     assert isinstance(outcome, Rewritten), outcome
-    assert outcome.evidence == "analysis"
+    assert outcome.evidence in {"analysis", "compiled"}
     return outcome.source
 
 
@@ -226,8 +225,8 @@ APART = {
         "def f(n):\n    v = n\n    return [w for w in v for y in w]\n",
     ),
     "except star and parentheses around one type": (
-        "def f():\n    try:\n        g()\n    except* ( A ) as e:\n        return h(e)\n",
-        "def f():\n    try:\n        g()\n    except* ( A ) as v:\n        return h(v)\n",
+        "def f():\n    try:\n        g()\n    except* ( A ) as e:\n        h(e)\n",
+        "def f():\n    try:\n        g()\n    except* ( A ) as v:\n        h(v)\n",
     ),
     "f-strings: comparison, lambda, comprehension, named escape": (
         'def f(a):\n    x = a\n    return f"\\N{BULLET} {x==a} {x!=a!s:>3} {[x for x in a if x]} {(lambda x: x)(x)}"\n',
@@ -256,7 +255,9 @@ def test_variables_of_one_name_are_told_apart(before: str, after: str) -> None:
         for old, new in zip(resolve(before).bindings, resolve(after).bindings, strict=True)
         if old.name != new.name
     )
-    assert RENAME.apply(before, chosen) == Rewritten(source=after, evidence="analysis")
+    outcome = RENAME.apply(before, chosen)
+    assert isinstance(outcome, Rewritten)
+    assert outcome.source == after
 
 
 def test_two_variables_of_one_name_are_renamed_apart() -> None:
@@ -338,7 +339,7 @@ def test_a_permutation_of_names_is_legal_as_a_whole_and_refused_in_part() -> Non
     both = shuffled.propose(SWAPPED, Random(0))
     assert isinstance(both, tuple)
     assert shuffled.apply(SWAPPED, both) == Rewritten(
-        source="def f(n):\n    b = n\n    a = b + 1\n    return b - a\n", evidence="analysis"
+        source="def f(n):\n    b = n\n    a = b + 1\n    return b - a\n", evidence="compiled"
     )
     for move in both:
         assert shuffled.apply(SWAPPED, (move,)) == Refused(COLLISION)
@@ -521,3 +522,35 @@ def test_f_strings_of_newer_pythons() -> None:
 def test_type_parameters_keep_their_names() -> None:
     source = "def f[T](a: T) -> T:\n    x: T = a\n    type L = list[T]\n    return x\n"
     assert rename(source, {"x": "v", "T": "U", "L": "M"}) == source.replace("x", "v")
+
+
+# An indented function, its bytes untouched
+
+
+@pytest.mark.parametrize("wrapper", ["class _:\n", "if 1:\n"])
+def test_an_indented_function_is_renamed_in_place(wrapper: str) -> None:
+    source = wrapper + '    def f(self, a):\n\tx = """\n x"""; y = x\n\treturn y\n'.replace("\t", "        ")
+    after = source.replace(" x = ", " v = ").replace("y = x", "w = v").replace("return y", "return w")
+    assert rename(source, {"x": "v", "y": "w", "_": "u"}) == after
+
+
+def test_the_first_parameter_of_a_method_is_its_receiver() -> None:
+    for source, reason in (
+        ("class _:\n    def f(this): return this\n", "receiver of a method"),
+        ("class _:\n    @classmethod\n    def f(kind): return kind\n", "receiver of a method"),
+    ):
+        assert RENAME_PARAMETERS.propose(source, Random(0)) == Refused(reason)
+    for source in (
+        "class _:\n    @staticmethod\n    def f(a): return a\n",
+        "if 1:\n    def f(a): return a\n",
+    ):
+        assert isinstance(RENAME_PARAMETERS.propose(source, Random(0)), tuple)
+
+
+@pytest.mark.parametrize("name", ["_C__x", "__x", "_C__"])
+def test_no_name_that_mangling_may_give_is_drawn_or_renamed(name: str) -> None:
+    """The class around a method is not in sight, nor is what it makes of `__x`."""
+    source = f"class _:\n    def f(self):\n        {name} = 1\n        return __x, {name}\n"
+    assert RENAME.propose(source, Random(0)) == Refused("mangled or special name")
+    source = "class _:\n    def f(self):\n        y = 1\n        return __x, y\n"
+    assert RENAME.apply(source, moves(source, {"y": name})) == Refused(COLLISION)

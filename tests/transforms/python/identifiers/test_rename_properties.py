@@ -14,11 +14,14 @@ import pytest
 
 from tests.support.pure_functions import PROGRAMS, Program
 from tests.support.stdlib import sample
-from transforms.interface import Refused, Rewritten
+from transforms.interface import Refused, Rewritten, Transform
 from transforms.perturb import perturb_one
 from transforms.python.analysis.scopes import resolve
+from transforms.python.identifiers.functions import RENAME_INNER_FUNCTIONS
+from transforms.python.identifiers.merging import RENAME_MERGING
 from transforms.python.identifiers.names import Strategy
-from transforms.python.identifiers.rename import COLLISION, RENAME, RENAME_PARAMETERS, Rename, collides
+from transforms.python.identifiers.rename import COLLISION, RENAME, RENAME_PARAMETERS, Rename
+from transforms.python.identifiers.variables import collides
 from transforms.records import Origin, Perturbed, Sample
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
@@ -40,7 +43,7 @@ def test_whatever_is_proposed_for_the_standard_library_applies(transform: Rename
             continue
         rewritten = transform.apply(source, moves)
         assert isinstance(rewritten, Rewritten), (rewritten, source)
-        assert rewritten.evidence == "analysis"
+        assert rewritten.evidence in {"analysis", "compiled"}
         assert rewritten.source != source
         assert len(ast.dump(ast.parse(rewritten.source))) > 0
         outside_names_nothing_changed(source, rewritten.source)
@@ -191,4 +194,30 @@ def test_canonical_names_do_not_depend_on_the_names() -> None:
         assert isinstance(renamed, Rewritten)
         second = canonical.propose(renamed.source, Random(1))
         assert isinstance(second, tuple)
-        assert canonical.apply(source, first) == canonical.apply(renamed.source, second)
+        one, other = canonical.apply(source, first), canonical.apply(renamed.source, second)
+        assert isinstance(one, Rewritten)
+        assert isinstance(other, Rewritten)
+        assert one.source == other.source
+
+
+@pytest.mark.parametrize(
+    "transform", [RENAME, RENAME_MERGING, RENAME_INNER_FUNCTIONS], ids=lambda one: one.name
+)
+def test_a_function_under_a_line_for_its_surroundings_is_treated_as_alone(transform: Transform) -> None:
+    compared = 0
+    nested = [source for source in sample(4000) if "    def " in source]
+    for number, source in enumerate([*nested[::3], *sample(150)]):
+        lines = source.splitlines(keepends=True)
+        wrapped = "if 1:\n" + "".join(f" {line}" if line.strip() else line for line in lines)
+        moves = transform.propose(source, Random(number))
+        if '"""' in source or "'''" in source or isinstance(moves, Refused):
+            continue
+        assert transform.propose(wrapped, Random(number)) == moves
+        alone, inside = transform.apply(source, moves), transform.apply(wrapped, moves)
+        assert isinstance(alone, Rewritten)
+        assert isinstance(inside, Rewritten)
+        assert inside.evidence == alone.evidence
+        lines = alone.source.splitlines(keepends=True)
+        assert inside.source == "if 1:\n" + "".join(f" {line}" if line.strip() else line for line in lines)
+        compared += 1
+    assert compared > 1

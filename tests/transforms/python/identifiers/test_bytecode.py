@@ -1,0 +1,113 @@
+"""The compiler as judge: what is not the same program up to names has other code."""
+
+from itertools import pairwise
+
+import pytest
+
+from tests.support.stdlib import sample
+from transforms.python.identifiers.bytecode import Image, compiled, same_code
+from transforms.python.identifiers.variables import variables
+
+BEFORE = "def f(a):\n    x = a\n    y = 1\n    return [x.z(k=x) for z in y]\n"
+
+
+def proved(before: str, after: str, image: Image) -> bool:
+    one, other = compiled(before), compiled(after)
+    assert one is not None
+    return other is not None and same_code(one, other, image)
+
+
+def test_names_are_no_difference() -> None:
+    after = "def f(a):\n    v = a\n    y = 1\n    return [v.z(k=v) for z in y]\n"
+    assert proved(BEFORE, after, Image({"x": {"v"}}))
+    assert not proved(BEFORE, after, Image({"x": {"w"}}))
+    assert not proved(BEFORE, after, Image({}))
+    assert not proved(BEFORE, BEFORE, Image({"x": {"v"}}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(a):\n    v = a\n    y = 1\n    return [x.z(k=v) for z in y]\n",  # one missed
+        "def f(a):\n    v = a\n    y = 1\n    return [v.v(k=v) for z in y]\n",  # an attribute too
+        "def f(a):\n    v = a\n    y = 1\n    return [v.z(v=v) for z in y]\n",  # a keyword too
+        "def f(a):\n    v = a\n    y = 1\n    return [v.z(k=v) for v in y]\n",  # captured
+        "def f(a):\n    v = a\n    v = 1\n    return [v.z(k=v) for z in v]\n",  # two merged
+        "def f(a):\n    v = a\n    y = 2\n    return [v.z(k=v) for z in y]\n",  # another constant
+        "def f(a):\n    v = a\n    y = True\n    return [v.z(k=v) for z in y]\n",  # an equal constant
+        "def f(a):\n    v = a\n    y = 1\n    return {v.z(k=v) for z in y}\n",  # another structure
+        "def f(a):\n    v = a\n    y = 1\n    return [v.z(k=v) for z in v]\n",  # another variable
+        "def f(v):\n    v = v\n    y = 1\n    return [v.z(k=v) for z in y]\n",  # a parameter's name
+        "def f(a):\n    v = a\n    y = 1\n    return [v.z(k=y) for z in y]\n",  # another closure
+        "def f(a):\n    global v\n    v = a\n    y = 1\n    return [v.z(k=v) for z in y]\n",  # a global
+        "def g(a):\n    v = a\n    y = 1\n    return [v.z(k=v) for z in y]\n",  # another function
+        "async def f(a):\n    v = a\n    y = 1\n    return [v.z(k=v) for z in y]\n",  # another kind
+        "def f(a=1):\n    v = a\n    y = 1\n    return [v.z(k=v) for z in y]\n",  # another default
+        "def f(a):\n    v = a\n    y = 1\n    return [v.z(k=v) for z in y\n",  # no longer Python
+    ],
+)
+def test_any_other_difference_is_seen(text: str) -> None:
+    assert not proved(BEFORE, text, Image({"x": {"v"}}))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("1", "1.0"), ("0.0", "-0.0"), ("(1,)", "(True,)"), ("'x'", "b'x'"), ("None", "..."), ("1j", "-1j")],
+)
+def test_constants_are_compared_by_type_and_sign(one: str, other: str) -> None:
+    assert proved(f"x = {one}", f"x = {one}", Image({}))
+    assert not proved(f"x = {one}", f"x = {other}", Image({}))
+
+
+def test_sets_are_compared_whatever_their_order() -> None:
+    text = "def f(a):\n    return a in {1, True, 'a', 'b', (2,), None}\n"
+    assert proved(text, text, Image({}))
+    assert not proved(text, text.replace("(2,)", "(2.0,)"), Image({}))
+
+
+def test_assertions_are_compared() -> None:
+    assert not proved("assert x", "assert y", Image({}))
+
+
+def test_the_handlers_of_exceptions_are_compared() -> None:
+    guarded = "def f():\n    try:\n        a()\n        {}\n    except E:\n        pass\n    {}\n"
+    assert not proved(guarded.format("b()", "pass"), guarded.format("pass", "b()"), Image({}))
+
+
+def test_text_that_does_not_compile_has_no_code() -> None:
+    assert compiled("def f():\n    nonlocal x\n") is None
+    assert compiled("def f(:\n") is None
+    assert compiled("\0") is None
+
+
+# The proof of a renaming, whichever of its two ways it takes
+
+
+@pytest.mark.parametrize(
+    ("source", "evidence"),
+    [
+        ("def f(a):\n    x = a\n    return x\n", "compiled"),
+        ("def f(a):\n    nonlocal n\n    x = n = a\n    return x\n", "analysis"),
+        ("def f(a):\n    x = y = a\n    return lambda: x + y\n", "analysis"),
+    ],
+)
+def test_a_wrong_splice_is_refused(source: str, evidence: str) -> None:
+    known = variables(source)
+    number = next(binding.number for binding in known.scopes.bindings if binding.name == "x")
+    right = known.rewritten({number: "zz"})
+    assert known.proof(right, {number: "zz"}) == evidence
+    for at in range(len(right)):
+        for wrong in (right[:at] + right[at + 1 :], right[:at] + "q" + right[at + 1 :]):
+            if "".join(wrong.split()) != "".join(right.split()):  # spaces are no difference
+                assert known.proof(wrong, {number: "zz"}) is None, wrong
+
+
+def test_a_capture_is_refused() -> None:
+    for source in sample(30):
+        known = variables(source)
+        local = [binding for binding in known.scopes.bindings if binding.view == "local" and binding.located]
+        for one, other in pairwise(local):
+            if one.scope == other.scope:
+                names = {one.number: other.name}
+                assert known.collides(names)
+                assert known.proof(known.rewritten(names), names) is None, source

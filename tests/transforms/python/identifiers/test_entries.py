@@ -1,0 +1,21 @@
+"""What is said of the family before it is imported is true of it."""
+
+import pytest
+
+from transforms.perturb import perturb_one
+from transforms.python.identifiers import ENTRIES
+from transforms.records import Origin, Perturbed, Sample
+from transforms.registry import TRANSFORMS
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_an_entry_names_a_transform_that_rewrites_its_example(name: str) -> None:
+    entry, transform = ENTRIES[name], TRANSFORMS.get(name)
+    assert (transform.name, transform.kind) == (name, entry.kind)
+    assert entry.twin is None or ENTRIES[entry.twin].kind == "control"
+    sample = Sample(
+        id=name, language="python", source=entry.example, label=None, origin=Origin(path="x", line=1)
+    )
+    variants = list(perturb_one(sample, transform, variants=2, seed=0))
+    assert isinstance(variants[0], Perturbed)
+    assert variants[0].source != entry.example

@@ -1,0 +1,199 @@
+"""One function's variables, studied once for all of its variants."""
+
+from collections.abc import Mapping
+from functools import cached_property, lru_cache
+from types import CodeType
+from typing import Final
+
+from transforms.errors import SourceError
+from transforms.interface import Refused
+from transforms.python.analysis.scopes import OUTER, Binding, Scopes, resolve
+from transforms.python.identifiers.bytecode import Image, compiled, same_code
+from transforms.python.identifiers.equivalence import renamed
+from transforms.python.identifiers.obstacles import MOVABLE_VIEWS, REFLECTION, WORDS, Guard, reflects
+from transforms.records import Evidence
+
+NOT_A_MOVE: Final = "not a move of this function"
+NO_PARAMETER: Final = "no parameter to rename"
+NO_LOCAL: Final = "no local to rename"
+_EMPTY_REASONS: Final = frozenset({NO_PARAMETER, NO_LOCAL, "receiver of a method", "throwaway name"})
+"""Reasons that give way to a better one of another variable."""
+
+
+class Variables:
+    """What all renamings of one function share: what may move, where it stands, and the compiled original."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.scopes = resolve(source)
+        self._movable: dict[bool, Mapping[int, Binding] | Refused] = {}
+
+    def movable(self, *, parameters: bool) -> Mapping[int, Binding] | Refused:
+        """The variables that may be renamed, by number, or why there is none."""
+        found = self._movable.get(parameters)
+        if found is None:
+            found = self._movable[parameters] = movable(self.scopes, parameters=parameters)
+        return found
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every word of the text, also those of strings and comments."""
+        return frozenset(WORDS.findall(self.source))
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Every name of a variable, also those from outside."""
+        return frozenset(binding.name for binding in self.scopes.bindings)
+
+    def collides(self, names: Mapping[int, str]) -> bool:
+        """Whether with these names some occurrence would belong to another variable than before."""
+        fresh = set(names.values())
+        if len(fresh) == len(names) and self.names.isdisjoint(fresh):
+            return False  # names that are nowhere meet none
+        return collides(self.scopes, names)
+
+    def rewritten(self, names: Mapping[int, str]) -> str:
+        """The text with new names at every occurrence of these variables, and nothing else changed."""
+        pieces, slots = self._pieces
+        parts = pieces.copy()
+        for number, name in names.items():
+            for slot in slots[number]:
+                parts[slot] = name
+        return "".join(parts)
+
+    def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
+        """How it is known that a text is this function with exactly these new names; `None` if it is not.
+
+        `compiled`: its code is equal (`bytecode`). `analysis`: its tree and its variables are equal
+        (`equivalence`); this is asked where code does not compile by itself, and where it orders the cells of
+        closures by name.
+        """
+        if self.code is not None:
+            code = compiled(text)
+            if code is None:
+                return None
+            if same_code(self.code, code, self._image(names)):
+                return "compiled"
+        try:
+            return "analysis" if renamed(self.scopes, resolve.__wrapped__(text), names) else None
+        except SourceError:
+            return None
+
+    def _image(self, names: Mapping[int, str]) -> Image:
+        image: dict[str, set[str]] = {}
+        keys: dict[str, str] = {}
+        titles: dict[str, str] = {}
+        for number, name in names.items():
+            binding = self.scopes.bindings[number]
+            image.setdefault(binding.name, set()).add(name)
+            if binding.view == "parameter" and binding.name not in self.scopes.strings:
+                keys[binding.name] = name
+            elif binding.view == "function":
+                titles[binding.name] = name
+        for binding in self.scopes.bindings:
+            if binding.name in image and binding.number not in names:
+                image[binding.name].add(binding.name)
+        return Image(image, titles, keys)
+
+    @cached_property
+    def code(self) -> CodeType | None:
+        """The compiled original; `None` where it does not compile by itself."""
+        return compiled(self.source)
+
+    @cached_property
+    def _pieces(self) -> tuple[list[str], Mapping[int, list[int]]]:
+        """The text cut at every name, and by variable the places of its own pieces.
+
+        Raises:
+            ValueError: names overlap, which is a mistake of whoever placed them.
+        """
+        source = self.scopes.source
+        places = sorted(
+            (use.start, use.end, binding.number)
+            for binding in self.scopes.bindings
+            if binding.located
+            for use in binding.occurrences
+        )
+        pieces: list[str] = []
+        slots: dict[int, list[int]] = {}
+        done = 0
+        for start, end, number in places:
+            if start < done:
+                raise ValueError(f"two names overlap at byte {start}; give places that are disjoint")
+            slots.setdefault(number, []).append(len(pieces) + 1)
+            pieces += (source[done:start].decode(), source[start:end].decode())
+            done = end
+        pieces.append(source[done:].decode())
+        return pieces, slots
+
+
+@lru_cache(maxsize=4)
+def variables(source: str) -> Variables:
+    """The variables of one function; the last few are remembered, since a transform asks many times.
+
+    Raises:
+        SourceError: the source does not parse or is not one function.
+    """
+    return Variables(source)
+
+
+def movable(scopes: Scopes, *, parameters: bool) -> Mapping[int, Binding] | Refused:
+    """The variables that may be renamed, by number, or why there is none."""
+    if reflects(scopes):
+        return Refused(REFLECTION)
+    guard = Guard(scopes)
+    found: dict[int, Binding] = {}
+    obstacles = {"parameter": NO_PARAMETER, "other": NO_LOCAL}
+    met: set[str] = set()
+    for binding in scopes.bindings:
+        wanted = binding.view == "parameter"
+        if binding.view not in MOVABLE_VIEWS or (wanted and not parameters):
+            continue
+        obstacle = guard.obstacle(binding)
+        sort = "parameter" if wanted else "other"
+        if obstacle is None:
+            found[binding.number] = binding
+            met.add(sort)
+        elif obstacles[sort] in _EMPTY_REASONS:
+            obstacles[sort] = obstacle
+    needed = "parameter" if parameters else "other"
+    return found if needed in met else Refused(obstacles[needed])
+
+
+def collides(scopes: Scopes, names: Mapping[int, str]) -> bool:
+    """Whether with these names some occurrence would belong to another variable than before."""
+    owned: dict[tuple[int, str], int] = {}
+    declared: dict[tuple[int, str], int] = {}
+    for binding in scopes.bindings:
+        name = names.get(binding.number, binding.name)
+        if owned.setdefault((binding.scope, name), binding.number) != binding.number:
+            return True
+        for occurrence in binding.occurrences:
+            if occurrence.use == "declare":
+                declared[occurrence.scope, name] = binding.number
+    return any(
+        _captured(scopes, binding, names.get(binding.number, binding.name), (owned, declared))
+        for binding in scopes.bindings
+    )
+
+
+def _captured(
+    scopes: Scopes,
+    binding: Binding,
+    name: str,
+    tables: tuple[Mapping[tuple[int, str], int], Mapping[tuple[int, str], int]],
+) -> bool:
+    owned, declared = tables
+    for start in {occurrence.scope for occurrence in binding.occurrences}:
+        here = start
+        while here != binding.scope:
+            scope = scopes.scopes[here]
+            claims = {declared.get((here, name), binding.number)}
+            if scope.kind != "class" or here == start or scopes.scopes[start].kind == "type parameters":
+                claims.add(owned.get((here, name), binding.number))
+            if claims != {binding.number}:
+                return True
+            if binding.scope == OUTER and (here, name) in declared:
+                break  # `global` leads outside at once
+            here = scope.parent
+    return False
