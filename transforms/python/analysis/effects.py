@@ -482,12 +482,10 @@ def settle_types(function: FunctionNode, facts: Facts) -> None:
 
     A captured variable that a nested function rebinds (`nonlocal`) has no certain type.
     """
-    rebound = {
-        name
-        for node in ast.walk(function)
-        if isinstance(node, ast.Nonlocal | ast.Global)
-        for name in node.names
-    }
+    rebound = set[str]()
+    if facts.captured:
+        declared = (node for node in ast.walk(function) if isinstance(node, ast.Nonlocal | ast.Global))
+        rebound = {name for node in declared for name in node.names}
     candidates = {
         name: bound
         for name, bound in facts.values.items()

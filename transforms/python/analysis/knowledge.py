@@ -40,7 +40,8 @@ ASKING: Final[Mapping[str, str | None]] = {"isinstance": "bool", "hasattr": "boo
 """Builtins that look at state and never raise."""
 
 COMPUTING: Final[Mapping[str, str | None]] = {
-    "len": "int", "repr": "str", "str": "str", "ascii": "str", "format": "str", "int": "int", "float": "float",
+    "len": "int", "repr": "str", "str": "str", "ascii": "str", "format": "str", "int": "int",
+    "float": "float",
     "bool": "bool", "abs": None, "round": None, "divmod": "tuple", "pow": None, "hash": "int", "ord": "int",
     "chr": "str", "hex": "str", "bin": "str", "oct": "str", "issubclass": "bool", "getattr": None,
     "complex": None, "slice": None, "range": "range", "iter": None, "zip": None, "enumerate": None,
