@@ -29,6 +29,8 @@ class Block:
     """Why its text cannot be permuted, if so."""
     above: int
     """A line number: what stands above the block ends there or before."""
+    effects: tuple[Effects, ...] = ()
+    """What each statement touches, as the block sees it."""
 
 
 @dataclass(slots=True)

@@ -128,7 +128,7 @@ class Builder:
         total = Effects()
         for effect in effects:
             total |= effect
-        return Block(tuple(statements), relation, fixed, above), total.enclosed()
+        return Block(tuple(statements), relation, fixed, above, tuple(effects)), total.enclosed()
 
     def _statement(self, node: ast.stmt, scope: _Scope) -> "tuple[tuple[int | Block, ...], Effects]":
         self.places[id(node)] = Place(scope.facts, scope.definite)

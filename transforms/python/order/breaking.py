@@ -15,7 +15,7 @@ from transforms.dependence.layers import bits, closure, reduction
 from transforms.interface import Refused, Rewritten
 from transforms.python.analysis.blocks import Block
 from transforms.python.analysis.program import analyse
-from transforms.python.order.reorder import NO_BLOCK, note_of, reordered
+from transforms.python.order.reorder import NO_BLOCK, is_large, note_of, reordered
 from transforms.records import Kind, Move, Unit
 
 NO_PAIR: Final = "no true dependence that stands alone"
@@ -44,7 +44,7 @@ class ReorderBreaking:
             for pair in reversible(block.predecessors, true.predecessors)
         ]
         if not pairs:
-            large = any(len(block.statements) > 1 for block in program.blocks)
+            large = any(is_large(block) for block in program.blocks)
             return Refused(NO_PAIR if large else NO_BLOCK)
         site, (definition, use) = rng.choice(pairs)
         block = program.blocks[site]

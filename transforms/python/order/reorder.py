@@ -7,10 +7,12 @@ statement. Only whole statements move: every byte of every statement, its commen
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from random import Random
 from typing import Final
 
 from transforms.dependence import orders
+from transforms.dependence.effects import ACTS, BARRIER, ENDS_CALL, LEAVES_LOOP, STORES, Effects
 from transforms.edits import line_starts
 from transforms.errors import SourceError
 from transforms.interface import Refused, Rewritten
@@ -24,7 +26,14 @@ DRAWS: Final = 32
 """Draws of the whole function before one movable block is made to move."""
 
 NO_BLOCK: Final = "no block of two statements"
-NO_ORDER: Final = "one legal order only"
+OBSTACLES: Final = (
+    "two neighbours may raise",
+    "a neighbour stores what another may see",
+    "a neighbour may run unknown code",
+    "neighbours share a variable",
+    "neighbours leave or suspend the block",
+)
+"""Why a function has one legal order only; the first would be the easiest to remove."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +93,37 @@ def is_movable(block: Block) -> bool:
 
 
 def why_not(program: Program) -> str:
-    """The reason to count for a program without a movable block."""
-    large = [block for block in program.blocks if len(block.statements) > 1]
+    """The reason to count for a program without a movable block: what stands least in the way."""
+    large = [block for block in program.blocks if is_large(block)]
     if not large:
         return NO_BLOCK
-    fixed = {block.fixed for block in large if block.fixed}
-    return fixed.pop() if len(fixed) == 1 and all(block.fixed for block in large) else NO_ORDER
+    if all(block.fixed for block in large):
+        return min(block.fixed or "" for block in large)
+    found = {
+        obstacle(first, second)
+        for block in large
+        if block.fixed is None
+        for first, second in pairwise(block.effects)
+    }
+    return next(reason for reason in OBSTACLES if reason in found)
+
+
+def is_large(block: Block) -> bool:
+    """Whether a block has two statements, a docstring not counted."""
+    return sum(bool(statement.parts) for statement in block.statements) > 1
+
+
+def obstacle(first: Effects, second: Effects) -> str:
+    """Why two neighbours may not change places: one of `OBSTACLES`, the strongest that applies."""
+    if (first.flags | second.flags) & (BARRIER | LEAVES_LOOP | ENDS_CALL):
+        return "neighbours leave or suspend the block"
+    if first.writes & (second.reads | second.writes) or first.reads & second.writes:
+        return "neighbours share a variable"
+    if (first.flags | second.flags) & ACTS:
+        return "a neighbour may run unknown code"
+    if (first.flags | second.flags) & STORES:
+        return "a neighbour stores what another may see"
+    return "two neighbours may raise"
 
 
 def reordered(program: Program, chosen: Mapping[int, Sequence[int]]) -> str:

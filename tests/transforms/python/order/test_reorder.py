@@ -91,7 +91,7 @@ def test_the_docstring_stays_first() -> None:
     ("source", "reason"),
     [
         ("def f(a):\n    return a\n", "no block of two statements"),
-        ("def f(a):\n    b = a\n    return b\n", "one legal order only"),
+        ("def f(a):\n    b = a\n    return b\n", "neighbours leave or suspend the block"),
         ("def f():\n    x = 1; y = 2\n", "statements share a line"),
     ],
 )

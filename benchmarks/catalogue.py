@@ -1,0 +1,110 @@
+"""How often does each transform apply, why not, and how fast is it?
+
+    python benchmarks/catalogue.py [CORPUS ...] [--transform all] [--limit 2000] [--variants 4] [--seed 0]
+
+CORPUS is what `codeaudit run --corpus` takes (default `stdlib`); give several to compare packages. For each
+transform: the functions that it rewrote, of those that hold what it rewrites (for `reorder` a block of two
+statements, for `rename` a local), distinct variants, processor time per function for all variants on one
+core, and the reasons for the rest. `--reasons` shows them all.
+"""
+
+import argparse
+import resource
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import islice
+
+from audit.corpora.specs import corpus
+from transforms.errors import CodeauditError
+from transforms.perturb import EXHAUSTED, perturb_one
+from transforms.records import Perturbed, Sample
+from transforms.registry import ENTRIES, TRANSFORMS, expand
+
+
+@dataclass(kw_only=True)
+class Tally:
+    """What became of one transform on one corpus."""
+
+    rewritten: int = 0
+    variants: int = 0
+    seconds: float = 0.0
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def add(self, sample: Sample, name: str, variants: int, seed: int) -> None:
+        """Count one function."""
+        begin = time.process_time()
+        outcomes = list(perturb_one(sample, TRANSFORMS.get(name), variants=variants, seed=seed))
+        self.seconds += time.process_time() - begin
+        made = [outcome.source for outcome in outcomes if isinstance(outcome, Perturbed)]
+        assert len(set(made)) == len(made)
+        self.variants += len(made)
+        self.rewritten += bool(made)
+        if not made:
+            self.reasons.update(
+                {outcome.reason for outcome in outcomes if not isinstance(outcome, Perturbed)} - {EXHAUSTED}
+            )
+
+    @property
+    def nothing(self) -> int:
+        """Functions that hold nothing that the transform rewrites."""
+        return sum(count for reason, count in self.reasons.items() if reason.startswith("no "))
+
+
+def main() -> int:
+    """Measure and print."""
+    layout = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
+    parser.add_argument("corpus", nargs="*", default=["stdlib"])
+    parser.add_argument("--transform", default="all", help="names or families, separated by commas")
+    parser.add_argument("--limit", type=int, default=2000, help="functions of each corpus, 0 for all")
+    parser.add_argument("--variants", type=int, default=4)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--reasons", action="store_true")
+    asked = parser.parse_args()
+    try:
+        names = expand(asked.transform.split(","))
+        for spec in asked.corpus:
+            measure(spec, names, asked)
+    except CodeauditError as error:
+        parser.error(str(error))
+    return 0
+
+
+def measure(spec: str, names: tuple[str, ...], asked: argparse.Namespace) -> None:
+    """One corpus under all transforms, function by function: nothing is held in memory."""
+    tallies = {name: Tally() for name in names}
+    functions = 0
+    samples = corpus(spec).read(Counter())
+    for sample in islice(samples, asked.limit or None):
+        functions += 1
+        for name, tally in tallies.items():
+            tally.add(sample, name, asked.variants, asked.seed)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    spent = sum(tally.seconds for tally in tallies.values())
+    print(
+        f"\n{spec}: {functions:,} functions, {asked.variants} variants, seed {asked.seed}; peak {memory:.0f} MB"
+    )
+    print(f"all of it {functions / spent:,.0f} functions a second\n")
+    print(
+        f"{'transform':28} {'rewritten':>9} {'of all':>7} {'of those that have it':>22} {'variants':>9} {'ms':>6}"
+    )
+    for name, tally in tallies.items():
+        able = functions - tally.nothing
+        share = f"{tally.rewritten / able:.1%} of {able:,}" if able else "–"
+        print(
+            f"{name:28} {tally.rewritten:9,} {tally.rewritten / functions:7.1%} {share:>22} "
+            f"{tally.variants:9,} {1000 * tally.seconds / functions:6.2f}"
+        )
+        if asked.reasons or len(names) <= 2:
+            for reason, count in tally.reasons.most_common():
+                print(f"    {count:7,}  {reason}")
+    families = Counter(ENTRIES[name].family for name in names)
+    print(
+        f"\n{len(names)} transforms: {', '.join(f'{count} {family}' for family, count in families.items())}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
