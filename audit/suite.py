@@ -1,19 +1,15 @@
 """The inputs of an audit: samples with their variants, made once and shared by all models."""
 
-import os
-import signal
-import threading
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from itertools import chain, islice
-from multiprocessing import get_context, parent_process
+from functools import partial
 from typing import Final
 
 from audit.run import Case
+from audit.workers import spread
 from transforms.perturb import perturb_one
-from transforms.records import NotApplied, Outcome, Sample
-from transforms.registry import CONTROLS, STANDARD, TRANSFORMS
+from transforms.records import NotApplied, Outcome, Sample, Sites
+from transforms.registry import CONTROLS, ENTRIES, STANDARD, TRANSFORMS, expand
 
 CHUNK: Final = 8
 """Samples that a worker takes at a time."""
@@ -28,6 +24,7 @@ class Plan:
     transforms: tuple[str, ...]
     variants: int
     seed: int
+    sites: Sites = "auto"
 
 
 def standard_transforms(languages: Iterable[str], *, controls: bool) -> tuple[str, ...]:
@@ -38,29 +35,23 @@ def standard_transforms(languages: Iterable[str], *, controls: bool) -> tuple[st
 
 
 def with_noise_floor(names: Sequence[str], languages: Iterable[str], *, controls: bool) -> tuple[str, ...]:
-    """The named transforms, the identity that measures noise, and the controls where they are wanted.
+    """The named transforms, the identity that measures noise, and the controls where they are wanted: those
+    of a default run, so that runs can be compared, and the twins of what is named.
 
     Raises:
-        UsageError: there is no such transform; the message holds the nearest.
+        UsageError: there is no such transform or family; the message holds the nearest.
     """
-    for name in names:
-        TRANSFORMS.summary(name)
-    added = sorted(languages) if controls else []
-    wanted = [name for language in added for name in CONTROLS.get(language, ())]
-    return tuple(dict.fromkeys(["identity", *names, *wanted]))
+    found = expand(names)
+    wanted: list[str] = []
+    if controls:
+        wanted += (name for language in sorted(languages) for name in CONTROLS.get(language, ()))
+        wanted += (twin for name in found if (twin := ENTRIES[name].twin) is not None)
+    return tuple(dict.fromkeys(["identity", *found, *wanted]))
 
 
 def cases(samples: Iterable[Sample], plan: Plan, *, workers: int) -> Iterator[Case]:
     """One case per sample, in the order of the samples; equal for every number of workers."""
-    pending = iter(samples)
-    first = list(islice(pending, FEW + 1))
-    if workers <= 1 or len(first) <= FEW:
-        yield from (case(sample, plan) for sample in chain(first, pending))
-        return
-    pending = chain(first, pending)
-    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_serve) as pool:
-        while window := list(islice(pending, workers * CHUNK * 4)):
-            yield from pool.map(case, window, [plan] * len(window), chunksize=CHUNK)
+    yield from spread(partial(case, plan=plan), samples, workers=workers, chunk=CHUNK, few=FEW)
 
 
 def case(sample: Sample, plan: Plan) -> Case:
@@ -72,7 +63,7 @@ def case(sample: Sample, plan: Plan) -> Case:
 def _outcomes(sample: Sample, name: str, plan: Plan) -> list[Outcome]:
     transform = TRANSFORMS.get(name)
     try:
-        return list(perturb_one(sample, transform, variants=plan.variants, seed=plan.seed))
+        return list(perturb_one(sample, transform, variants=plan.variants, seed=plan.seed, sites=plan.sites))
     except Exception as error:  # one sample on which an engine breaks must not end the run; it is counted
         deep = isinstance(error, RecursionError)
         reason = "nested too deeply" if deep else f"transform failed: {type(error).__name__}"
@@ -80,15 +71,3 @@ def _outcomes(sample: Sample, name: str, plan: Plan) -> list[Outcome]:
             NotApplied(sample=sample, transform=name, kind=transform.kind, variant=number, reason=reason)
             for number in range(1 if transform.kind == "identity" else plan.variants)
         ]
-
-
-def _serve() -> None:
-    """Leave Ctrl-C, which reaches the whole process group, to the parent, and end when the parent ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    if (parent := parent_process()) is not None:
-        parent.join()
-        os._exit(1)

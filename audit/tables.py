@@ -56,6 +56,11 @@ VERDICT_COLUMNS: Final[Mapping[str, str]] = {
 }
 
 
+LINES: Final = ".jsonl"
+"""The ending of a suite that is lines of JSON and not Parquet."""
+ABOUT: Final = frozenset({"schema", "task", "corpus"})
+"""What is said about a suite."""
+
 _ROWS: Final = 1024
 
 
@@ -93,6 +98,30 @@ class TableWriter:
         if self._rows:
             self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
             self._rows = []
+
+
+class LinesWriter:
+    """Writes rows as lines of JSON, each with what is said about the table."""
+
+    def __init__(self, path: Path, columns: Mapping[str, str], about: Mapping[str, object]) -> None:
+        """Open the file, as `TableWriter` does."""
+        self._columns = tuple(columns)
+        self._about = about
+        self._file = path.open("w", encoding="utf-8")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def write(self, rows: Iterable[Row]) -> None:
+        """Append rows with the table's columns."""
+        for row in rows:
+            whole = {**self._about, **{name: row.get(name) for name in self._columns}}
+            self._file.write(json.dumps(whole, ensure_ascii=True, allow_nan=False) + "\n")
 
 
 def suite_rows(seed: int, case: Case) -> Iterator[Row]:
@@ -173,6 +202,9 @@ def read_rows(path: Path, *, seed: int | None = None) -> Iterator[Row]:
     from pyarrow import ArrowException, compute
     from pyarrow.parquet import ParquetFile
 
+    if path.suffix == LINES:
+        yield from (row for row in _line_rows(path) if seed is None or row.get("seed") == seed)
+        return
     try:
         with ParquetFile(path) as file:
             for batch in file.iter_batches(batch_size=_ROWS):
@@ -185,6 +217,24 @@ def read_rows(path: Path, *, seed: int | None = None) -> Iterator[Row]:
         raise RunError(f"cannot read table {str(path)!r}: {error}") from error
 
 
+def _line_rows(path: Path) -> Iterator[Row]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, start=1):
+                row = json.loads(line)
+                if not isinstance(row, dict):
+                    raise RunError(f"cannot read suite {str(path)!r}: line {number} is not an object")
+                yield row
+    except FileNotFoundError as error:
+        raise RunError(f"no suite {str(path)!r}") from error
+    except (OSError, ValueError) as error:
+        raise RunError(f"cannot read suite {str(path)!r}: {error}") from error
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))
+
+
 def read_about(path: Path) -> Mapping[str, Any]:
     """What the writer of a table said about it.
 
@@ -194,6 +244,11 @@ def read_about(path: Path) -> Mapping[str, Any]:
     from pyarrow import ArrowException
     from pyarrow.parquet import read_schema
 
+    if path.suffix == LINES:
+        first = next(_line_rows(path), {})
+        if not ABOUT.issubset(first):
+            raise RunError(f"{str(path)!r} was not written by codeaudit: its rows lack {_listed(ABOUT)}")
+        return {name: first[name] for name in ABOUT}
     try:
         metadata = read_schema(path).metadata or {}
     except FileNotFoundError as error:

@@ -83,13 +83,10 @@ def measure(spec: str, names: tuple[str, ...], asked: argparse.Namespace) -> Non
             tally.add(sample, name, asked.variants, asked.seed)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     spent = sum(tally.seconds for tally in tallies.values())
-    print(
-        f"\n{spec}: {functions:,} functions, {asked.variants} variants, seed {asked.seed}; peak {memory:.0f} MB"
-    )
+    print(f"\n{spec}: {functions:,} functions, {asked.variants} variants; peak {memory:.0f} MB")
     print(f"all of it {functions / spent:,.0f} functions a second\n")
-    print(
-        f"{'transform':28} {'rewritten':>9} {'of all':>7} {'of those that have it':>22} {'variants':>9} {'ms':>6}"
-    )
+    heads = ("rewritten", "of all", "of those that have it", "variants", "ms")
+    print(f"{'transform':28} {heads[0]:>9} {heads[1]:>7} {heads[2]:>22} {heads[3]:>9} {heads[4]:>6}")
     for name, tally in tallies.items():
         able = functions - tally.nothing
         share = f"{tally.rewritten / able:.1%} of {able:,}" if able else "–"

@@ -14,6 +14,7 @@ from audit.interface import Task
 from audit.run import Case
 from audit.tables import read_about, read_suite, suite_contents
 from transforms.errors import CorpusError, UsageError
+from transforms.records import Sites
 
 
 class Inputs(Protocol):
@@ -62,6 +63,7 @@ class Drawn:
     transforms: tuple[str, ...]
     variants: int
     workers: int
+    sites: Sites = "auto"
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -94,7 +96,7 @@ class Drawn:
 
     def cases(self, seed: int) -> Iterator[Case]:
         """The samples of one trial with their variants."""
-        plan = suite.Plan(transforms=self.transforms, variants=self.variants, seed=seed)
+        plan = suite.Plan(transforms=self.transforms, variants=self.variants, seed=seed, sites=self.sites)
         return suite.cases(self._selection(seed).samples, plan, workers=self.workers)
 
     def _selection(self, seed: int) -> Selection:
@@ -174,6 +176,7 @@ def _drawn(options: RunOptions, task: Task) -> Drawn:
         transforms=transforms,
         variants=options.variants,
         workers=options.workers,
+        sites=options.sites,
     )
 
 

@@ -1,6 +1,10 @@
-"""`codeaudit list`: what there is to name on the command line. Imports no engine and no framework."""
+"""`codeaudit list`: what there is to name on the command line. Imports no engine and no framework, but for
+`transforms --verbose`, which shows what each engine does."""
 
-from collections.abc import Iterable, Mapping
+import difflib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Final
 
 import click
@@ -8,20 +12,36 @@ import click
 from audit.corpora.specs import FORMS
 from audit.models import catalogue
 from audit.registry import TASKS
-from transforms.registry import CONTROLS, STANDARD, TRANSFORMS
+from transforms.entries import TransformEntry
+from transforms.perturb import perturb_one
+from transforms.records import Origin, Perturbed, Sample
+from transforms.registry import CONTROLS, ENTRIES, FAMILIES, STANDARD, TRANSFORMS
 
 KINDS: Final = ("models", "tasks", "transforms", "corpora")
+CONTEXT: Final = 3
+"""Unchanged lines around each change of an example."""
 
 
 @click.command("list")
 @click.argument("what", type=click.Choice(KINDS), required=False)
-@click.option("--verbose", "-v", is_flag=True, help="Say what each one is.")
-def listing(what: str | None, verbose: bool) -> int:
+@click.option("--verbose", "-v", is_flag=True, help="Say what each one is; of a transform, show an example.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="For people or not."
+)
+def listing(what: str | None, verbose: bool, form: str) -> int:
     """List models, tasks, transforms or corpora; all of them without an argument."""
-    for number, kind in enumerate(KINDS if what is None else [what]):
+    kinds = KINDS if what is None else (what,)
+    if form == "json":
+        click.echo(json.dumps({kind: list(_records(kind)) for kind in kinds}, indent=2))
+        return 0
+    for number, kind in enumerate(kinds):
         if what is None:
             click.echo(f"{'' if number == 0 else chr(10)}{kind}")
-        _write(_table(kind, verbose=verbose), indent="" if what else "  ", verbose=verbose or what is None)
+        indent = "" if what else "  "
+        if kind == "transforms":
+            _write_transforms(indent=indent, verbose=verbose)
+        else:
+            _write(_table(kind, verbose=verbose), indent=indent, verbose=verbose or what is None)
     return 0
 
 
@@ -39,9 +59,24 @@ def _table(kind: str, *, verbose: bool) -> list[tuple[str, str]]:
         case "tasks":
             return [(name, TASKS.summary(name)) for name in TASKS]
         case "transforms":
-            return [(name, TRANSFORMS.summary(name) + _standing(name)) for name in TRANSFORMS]
+            return [(name, entry.summary) for name, entry in ENTRIES.items()]
         case _:
             return list(FORMS.items())
+
+
+def _records(kind: str) -> Iterator[dict[str, object]]:
+    for name, summary in _table(kind, verbose=True):
+        told: dict[str, object] = {"name": name, "summary": summary}
+        if kind == "transforms":
+            entry = ENTRIES[name]
+            told |= {
+                "family": entry.family,
+                "kind": entry.kind,
+                "twin": entry.twin,
+                "interface": entry.interface,
+                "default": bool(_standing(name)),
+            }
+        yield told
 
 
 def _checkpoints() -> list[tuple[str, str]]:
@@ -70,6 +105,60 @@ def _providers(*, verbose: bool) -> list[tuple[str, str]]:
         ("PATH", "a folder that `codeaudit train` wrote"),
         ("canonical/MODEL", "any of them, shown canonical code only"),
     ]
+
+
+# ── transforms ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _write_transforms(*, indent: str, verbose: bool) -> None:
+    """The transforms by family; `--transform` takes a family's name too."""
+    about = {
+        entry.family: (family.__doc__ or "").partition("\n")[0]
+        for family in FAMILIES
+        for entry in family.ENTRIES.values()
+    }
+    families = dict.fromkeys(entry.family for entry in ENTRIES.values())
+    width = max(map(len, ENTRIES))
+    for number, family in enumerate(families):
+        members = {name: entry for name, entry in ENTRIES.items() if entry.family == family}
+        if number:
+            click.echo()
+        if family not in members:
+            click.echo(f"{indent}{family}: {about.get(family, '')}".rstrip(": "))
+        for name, entry in members.items():
+            inner = indent if family in members else f"{indent}  "
+            if verbose:
+                _write_transform(name, entry, inner)
+            else:
+                click.echo(f"{inner}{name:{width}}  {entry.summary}{_standing(name)}")
+
+
+def _write_transform(name: str, entry: TransformEntry, indent: str) -> None:
+    click.echo(f"{indent}{name}{_standing(name)}")
+    twin = f"; its control: {entry.twin}" if entry.twin else ""
+    for line in (entry.summary, _promise(entry) + twin, *_example(name, entry)):
+        click.echo(f"{indent}    {line}".rstrip())
+
+
+def _promise(entry: TransformEntry) -> str:
+    if entry.kind == "preserving":
+        return "keeps the meaning" + (", changes what callers see" if entry.interface else "")
+    return "changes the meaning" if entry.kind == "control" else "changes nothing"
+
+
+def _example(name: str, entry: TransformEntry) -> Iterator[str]:
+    """The change of a transform's example, as a diff without its heading."""
+    if not entry.example:
+        return
+    origin = Origin(path="<example>", line=1)
+    sample = Sample(id="example", language="python", source=entry.example, label=None, origin=origin)
+    (outcome,) = perturb_one(sample, TRANSFORMS.get(name), variants=1, seed=0, sites="all")
+    if not isinstance(outcome, Perturbed):
+        yield f"({outcome.reason})"
+        return
+    before, after = (text.removesuffix("\n").split("\n") for text in (entry.example, outcome.source))
+    diff = difflib.unified_diff(before, after, lineterm="", n=CONTEXT)
+    yield from (line for line in islice(diff, 2, None) if not line.startswith("@@"))
 
 
 def _standing(name: str) -> str:

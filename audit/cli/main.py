@@ -23,6 +23,11 @@ USAGE: Final = 2
 COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "run": ("audit.cli.run:run", "Audit one or more models on a perturbed suite."),
     "compare": ("audit.cli.compare:compare", "Compare runs: statistics across models and trials."),
+    "transform": (
+        "audit.cli.transform:transform",
+        "Write a perturbed suite, or a perturbed copy of a source tree.",
+    ),
+    "verify": ("audit.cli.verify:verify", "Prove the engines on a project by its own tests."),
     "train": ("audit.cli.train:train", "Train one of the papers' models."),
     "list": ("audit.cli.list:listing", "List models, tasks, transforms, corpora."),
 }

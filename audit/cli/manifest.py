@@ -14,7 +14,7 @@ from audit.cli.versions import versions
 from audit.store import SCHEMA, Manifest
 from transforms.errors import RunError
 
-DECISIVE: Final = ("task", "seed", "trials", "transforms", "variants", "corpus", "models")
+DECISIVE: Final = ("task", "seed", "trials", "transforms", "sites", "variants", "corpus", "models")
 """The fields that decide a run's results."""
 
 
@@ -63,6 +63,7 @@ def _manifest(job: Job) -> Manifest:
         "seed": job.inputs.seeds[0],
         "trials": len(job.inputs.seeds),
         "transforms": list(job.inputs.transforms),
+        "sites": job.options.sites,
         "variants": job.options.variants,
         "corpus": dict(job.inputs.about),
         "models": models,

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from os import cpu_count
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, get_args
 
 import click
 
 from audit.store import MANIFEST, read_manifest
 from transforms.errors import CorpusError, UsageError
+from transforms.records import Sites
+from transforms.registry import expand
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -34,6 +36,7 @@ class RunOptions:
     task: str | None
     corpus: str
     transform: str | None
+    sites: Sites
     variants: int
     controls: bool
     limit: int
@@ -52,10 +55,17 @@ class RunOptions:
 
     @property
     def transforms(self) -> tuple[str, ...] | None:
-        """The named transforms; `None` for the standard set."""
+        """The named transforms, a family's name replaced by its members; `None` for the standard set.
+
+        Raises:
+            UsageError: there is no such transform or family, or none is named.
+        """
         if self.transform is None:
             return None
-        return tuple(name.strip() for name in self.transform.split(",") if name.strip())
+        names = expand(name.strip() for name in self.transform.split(",") if name.strip())
+        if not names:
+            raise UsageError("--transform names no transform; leave it out for the standard set")
+        return names
 
     @property
     def arguments(self) -> dict[str, str]:
@@ -81,7 +91,7 @@ class ModelSpec(click.types.StringParamType):
         return shlex.split(rv)
 
 
-def _option(*names: str, **settings: Any) -> Callable[[F], F]:
+def option(*names: str, **settings: Any) -> Callable[[F], F]:
     """An option that `CODEAUDIT_<OPTION>` sets too."""
     long = next(name for name in names if name.startswith("--")).partition("/")[0]
     variable = "CODEAUDIT_" + long.removeprefix("--").replace("-", "_").upper()
@@ -91,51 +101,61 @@ def _option(*names: str, **settings: Any) -> Callable[[F], F]:
 POSITIVE: Final = click.IntRange(min=1)
 
 RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
-    _option(
+    option(
         "--model",
         type=ModelSpec(),
         multiple=True,
         help="A model; repeatable.  [default: the task's bundled ones]",
     ),
-    _option(
+    option(
         "-M",
         "--model-argument",
         multiple=True,
         metavar="KEY=VALUE",
         help="An argument of the models; repeatable.",
     ),
-    _option("--task", metavar="NAME", help="What is asked.  [default: the model's own, else function-name]"),
-    _option("--corpus", default="stdlib", metavar="SPEC", help="Where the samples come from."),
-    _option(
+    option("--task", metavar="NAME", help="What is asked.  [default: the model's own, else function-name]"),
+    option("--corpus", default="stdlib", metavar="SPEC", help="Where the samples come from."),
+    option(
         "--transform",
         metavar="NAME[,NAME]",
-        help="Which perturbations.  [default: the standard set for the language]",
+        help="Which perturbations: transforms or families of them; `all` for every one that keeps the "
+        "meaning and what callers see.  [default: the standard set for the language]",
     ),
-    _option("--variants", type=POSITIVE, default=4, metavar="K", help="Variants per sample and transform."),
-    _option(
-        "--controls/--no-controls", default=True, help="Also audit sensitivity, with changes of the meaning."
+    option(
+        "--sites",
+        type=click.Choice(get_args(Sites)),
+        default="auto",
+        help="At how many places a transform edits: all and then random subsets, always all, or one.",
     ),
-    _option("--limit", type=click.IntRange(min=0), default=200, metavar="N", help="Samples; 0 for all."),
-    _option("--seed", type=int, default=0, metavar="S", help="Decides which samples and which variants."),
-    _option("--trials", type=POSITIVE, default=1, metavar="N", help="Repeat with seeds S, S+1, …"),
-    _option(
+    option("--variants", type=POSITIVE, default=4, metavar="K", help="Variants per sample and transform."),
+    option(
+        "--controls/--no-controls",
+        default=True,
+        help="Also audit sensitivity, with changes of the meaning: the standard ones, and the twin of each "
+        "named transform that has one.",
+    ),
+    option("--limit", type=click.IntRange(min=0), default=200, metavar="N", help="Samples; 0 for all."),
+    option("--seed", type=int, default=0, metavar="S", help="Decides which samples and which variants."),
+    option("--trials", type=POSITIVE, default=1, metavar="N", help="Repeat with seeds S, S+1, …"),
+    option(
         "--suite",
         type=click.Path(path_type=Path),
         metavar="FILE",
         help="Audit the inputs of an earlier run's suite.parquet.",
     ),
-    _option("--wrap", type=click.Choice(WRAPPERS), help="Show the models canonical code only."),
-    _option(
+    option("--wrap", type=click.Choice(WRAPPERS), help="Show the models canonical code only."),
+    option(
         "--out",
         type=click.Path(path_type=Path),
         metavar="DIR",
         help="Run folder.  [default: codeaudit-runs/<time>-<task>]",
     ),
-    _option("--format", type=click.Choice(FORMATS), default="rich", help="What goes to stdout."),
-    _option("--device", default="auto", metavar="NAME", help="Where models run: auto, cpu, cuda, …"),
-    _option("--precision", type=click.Choice(PRECISIONS), help="Arithmetic.  [default: the model's own]"),
-    _option("--batch-size", type=POSITIVE, default=32, metavar="N", help="Queries asked together."),
-    _option(
+    option("--format", type=click.Choice(FORMATS), default="rich", help="What goes to stdout."),
+    option("--device", default="auto", metavar="NAME", help="Where models run: auto, cpu, cuda, …"),
+    option("--precision", type=click.Choice(PRECISIONS), help="Arithmetic.  [default: the model's own]"),
+    option("--batch-size", type=POSITIVE, default=32, metavar="N", help="Queries asked together."),
+    option(
         "--workers",
         type=POSITIVE,
         default=lambda: min(4, cpu_count() or 1),
@@ -143,8 +163,8 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         metavar="N",
         help="Processes that make the variants.",
     ),
-    _option("--engine", type=click.Choice(ENGINES), default="local", help="Where the work is done."),
-    _option(
+    option("--engine", type=click.Choice(ENGINES), default="local", help="Where the work is done."),
+    option(
         "--cache",
         type=click.Path(path_type=Path),
         metavar="DIR",
@@ -158,7 +178,7 @@ def run_options(command: F) -> F:
     """Add the options of `codeaudit run`, and `--config`, to a command."""
     for add in reversed(RUN_OPTIONS):
         command = add(command)
-    config = _option(
+    config = option(
         "--config",
         type=click.Path(path_type=Path),
         metavar="FILE",

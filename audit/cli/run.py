@@ -22,11 +22,10 @@ from audit.cli.progress import note
 from audit.store import SUMMARY, RunFolder
 from reports.records import Summary
 from transforms.errors import CannotAudit, RunError
-from transforms.registry import TRANSFORMS
 
 RUNS: Final = Path("codeaudit-runs")
 CACHE_FILE: Final = "answers.sqlite"
-DRAWING: Final = ("corpus", "transform", "variants", "controls", "limit", "seed", "trials")
+DRAWING: Final = ("corpus", "transform", "sites", "variants", "controls", "limit", "seed", "trials")
 """Options that decide which inputs are made."""
 
 
@@ -46,8 +45,7 @@ def run(**options: Any) -> int:
     """
     asked = RunOptions(**options)
     _note_idle(asked)
-    for name in asked.transforms or ():
-        TRANSFORMS.summary(name)
+    named = asked.transforms
     specs = check_names(asked)
     with _reserved(asked.out or _default_folder(asked)) as folder, _resumable(folder):
         models = load_models(asked, specs)
@@ -58,7 +56,7 @@ def run(**options: Any) -> int:
         summary = _finished(job)
         show(summary, asked.format)
         note(f"run folder: {folder.path}")
-    _demand_verdicts(summary, asked)
+    _demand_verdicts(summary, frozenset(named or ()))
     return 0
 
 
@@ -147,9 +145,8 @@ def _inputs_line(inputs: Inputs) -> str:
     return f"corpus {inputs.name}: {size}{left_out}"
 
 
-def _demand_verdicts(summary: Summary, options: RunOptions) -> None:
+def _demand_verdicts(summary: Summary, named: frozenset[str]) -> None:
     """Raise where a model's answers to what was asked for could not be judged at all."""
-    named = set(options.transforms or ())
     wanted = named - {"identity"} or named
     for model in summary.models:
         rows = [

@@ -9,6 +9,7 @@ import pytest
 from audit.cli.main import main
 from audit.tables import read_rows
 from tests.support.data import data_set
+from transforms.registry import ENTRIES, expand
 
 
 @pytest.fixture(autouse=True)
@@ -230,18 +231,63 @@ def test_compare_reads_runs_back(sources: Path, capsys: pytest.CaptureFixture[st
     assert main(["compare", "hash", "constant"]) == 0
 
 
-def test_list_shows_every_kind(capsys: pytest.CaptureFixture[str]) -> None:
-    for kind, expected in (
-        ("models", "fake/hash"),
-        ("tasks", "function-name"),
-        ("transforms", "reorder"),
-        ("corpora", "stdlib"),
-    ):
-        assert main(["list", kind]) == 0
-        short = capsys.readouterr().out
-        assert expected in short.splitlines()
-        assert main(["list", kind, "--verbose"]) == 0
-        assert len(capsys.readouterr().out) > len(short)
+def names_of_transforms() -> set[object]:
+    return {row["transform"] for row in read_rows(Path("out/suite.parquet"))}
+
+
+def test_a_family_stands_for_its_members_and_brings_their_twins(sources: Path) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--transform", "order"]
+    assert run(*words, "--variants", "1") == 0
+    members = expand(["order"])
+    twins = {ENTRIES[name].twin for name in members} - {None}
+    assert names_of_transforms() == {"identity", *members, "reorder-breaking", "rename-merging", *twins}
+    assert manifest()["transforms"][1 : len(members) + 1] == list(members)
+    assert run(*words, "--variants", "1", "--no-controls") == 0
+    assert names_of_transforms() == {"identity", *members}
+
+
+def test_all_keeps_what_callers_see(sources: Path) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--transform", "all"]
+    assert run(*words, "--variants", "1", "--no-controls") == 0
+    assert names_of_transforms() == {"identity", *expand(["all"])}
+    assert "rename-parameters" not in names_of_transforms()
+
+
+def test_a_transform_of_modules_counts_its_reason_on_functions(
+    sources: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--no-controls"]
+    assert run(*words, "--transform", "reorder-functions,rename") == 0
+    (row,) = (
+        one for one in summary()["fake/hash"]["by_transform"] if one["transform"] == "reorder-functions"
+    )
+    assert row["not_applied"] == {"no two definitions side by side": 16}
+    assert run(*words, "--transform", "reorder-functions") == 3
+    assert (
+        "no perturbation could be applied (16 × no two definitions side by side)" in capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize("sites", ["one", "all"])
+def test_the_sites_of_a_variant(sources: Path, sites: str) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--transform", "rename"]
+    assert run(*words, "--no-controls", "--sites", sites, "--variants", "3") == 0
+    counts = [
+        len(json.loads(str(row["moves"])))
+        for row in read_rows(Path("out/suite.parquet"))
+        if row["transform"] == "rename" and row["status"] == "perturbed"
+    ]
+    assert manifest()["sites"] == sites
+    assert set(counts) == {1} if sites == "one" else max(counts) > 1
+
+
+def test_other_sites_are_another_run(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--transform", "rename"]
+    assert run(*words, "--sites", "one") == 0
+    again = manifest()
+    Path("out/manifest.json").write_text(json.dumps({**again, "state": "running"}), encoding="utf-8")
+    assert run(*words, "--sites", "all") == 0
+    assert "replacing the run in out" in capsys.readouterr().err
 
 
 def test_real_functions_from_a_real_table(capsys: pytest.CaptureFixture[str]) -> None:

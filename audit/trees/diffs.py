@@ -1,0 +1,54 @@
+"""Unified diffs of files and of single units."""
+
+import difflib
+from collections.abc import Iterator
+from typing import Final
+
+from transforms.errors import SourceError
+from transforms.python.encoding import Decoded
+from transforms.python.tree import MODULE, places
+
+_NO_END: Final = "\\ No newline at end of file\n"
+
+
+def file_diff(path: str, before: bytes, after: bytes) -> str:
+    """The change of a file as a patch that `patch -p1` takes; empty where there is none."""
+    return "".join(_diff(f"a/{path}", f"b/{path}", _text(before), _text(after)))
+
+
+def unit_diff(path: str, name: str, before: bytes, after: bytes) -> str:
+    """The change of one unit of a file; of the whole file for the unit that is the file."""
+    if name == MODULE:
+        return file_diff(path, before, after)
+    here = f"{path} {name}"
+    return "".join(_diff(here, here, _unit_text(before, name), _unit_text(after, name)))
+
+
+def text_diff(name: str, before: str, after: str) -> str:
+    """The change of a text; empty where there is none."""
+    return "".join(_diff(name, name, before + "\n", after + "\n"))
+
+
+def _diff(old: str, new: str, before: str, after: str) -> Iterator[str]:
+    for line in difflib.unified_diff(_lines(before), _lines(after), old, new):
+        yield line if line.endswith("\n") else f"{line}\n{_NO_END}"
+
+
+def _lines(text: str) -> list[str]:
+    """The lines with their ends, of which only `\\n` counts as one."""
+    parts = text.split("\n")
+    return [f"{part}\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
+
+
+def _text(data: bytes) -> str:
+    try:
+        decoded = Decoded.read(data)
+    except SourceError:
+        return data.decode("utf-8", "backslashreplace")
+    return decoded.text.replace("\n", decoded.newline)
+
+
+def _unit_text(data: bytes, name: str) -> str:
+    text = Decoded.read(data).text
+    source = text.encode()
+    return next((source[p.start : p.end].decode() + "\n" for p in places(text) if p.name == name), "")

@@ -1,0 +1,156 @@
+"""The files of a tree: copied, perturbed in parallel, and what happened to each."""
+
+import os
+import shutil
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from stat import S_ISDIR, S_ISLNK, S_ISREG
+from typing import Final
+
+from audit.corpora.files import FOREIGN
+from audit.workers import spread
+from transforms.errors import RunError
+from transforms.python.encoding import LARGEST
+from transforms.python.tree import Choice, Record, Series, perturb_file
+from transforms.records import Sites
+from transforms.registry import TRANSFORMS
+
+NOT_COPIED: Final = frozenset({".git", "__pycache__"})
+"""Folders and files that belong to one place and not to its copy."""
+FEW: Final = 3
+"""Up to so many files are perturbed sooner than workers start."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is done to a tree. Names, not transforms, so that it can be sent to a worker."""
+
+    transforms: tuple[str, ...]
+    seed: int
+    sites: Sites = "auto"
+
+    def series(self) -> Series:
+        """The plan with its transforms loaded."""
+        return Series(
+            transforms=tuple(TRANSFORMS.get(name) for name in self.transforms),
+            seed=self.seed,
+            sites=self.sites,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileResult:
+    """One file, before and after."""
+
+    path: str
+    """Relative to the tree, with `/`."""
+    before: bytes
+    after: bytes
+    records: tuple[Record, ...]
+
+
+def copy_tree(
+    source: Path, target: Path, *, without: Collection[str] = NOT_COPIED, environments: bool = True
+) -> None:
+    """Copy a folder with its links, modes and times; pipes, sockets and devices stay behind.
+
+    Names in `without` are left out wherever they stand, and virtual environments unless they are wanted.
+
+    Raises:
+        RunError: something cannot be read or written.
+    """
+
+    def left_out(folder: str, names: list[str]) -> set[str]:
+        unwanted = {name for name in names if name in without or not _copyable(Path(folder, name))}
+        return unwanted if environments else unwanted | {n for n in names if _is_environment(Path(folder, n))}
+
+    try:
+        shutil.copytree(source, target, symlinks=True, ignore=left_out, dirs_exist_ok=True)
+    except shutil.Error as error:
+        _, _, first = error.args[0][0]
+        raise RunError(f"cannot copy {str(source)!r}: {first}") from error
+    except OSError as error:
+        raise RunError(
+            f"cannot copy {str(source)!r}: {error.strerror or error}: {error.filename!r}"
+        ) from error
+
+
+def _copyable(path: Path) -> bool:
+    mode = path.lstat().st_mode
+    return S_ISDIR(mode) or S_ISREG(mode) or S_ISLNK(mode)
+
+
+def _is_environment(path: Path) -> bool:
+    return (path / "pyvenv.cfg").exists()
+
+
+def python_files(root: Path) -> Iterator[str]:
+    """The Python files of a tree, as paths relative to it in the order of their names.
+
+    Hidden folders, virtual environments and the like, and links are passed over.
+    """
+    for folder, folders, names in os.walk(root):
+        inside = [name for name in folders if not name.startswith(".") and name not in FOREIGN]
+        folders[:] = sorted(name for name in inside if not _is_environment(Path(folder, name)))
+        for name in sorted(names):
+            path = Path(folder, name)
+            if name.endswith(".py") and path.is_file() and not path.is_symlink():
+                yield path.relative_to(root).as_posix()
+
+
+def perturb_files(
+    root: Path,
+    paths: Iterable[str],
+    plan: Plan,
+    *,
+    workers: int,
+    only: Mapping[str, frozenset[Choice]] | None = None,
+) -> Iterator[FileResult]:
+    """The files at these paths under a tree after the plan's transforms, in the order of the paths.
+
+    `only` names, file by file, the units and transforms that may meet; files without an entry are left out.
+    Nothing is written.
+
+    Raises:
+        RunError: a file cannot be read.
+    """
+    wanted = [(path, None if only is None else only.get(path)) for path in paths]
+    pending = [(path, choice) for path, choice in wanted if only is None or choice]
+    return spread(partial(_perturbed, root, plan), pending, workers=workers, chunk=1, few=FEW)
+
+
+def _perturbed(root: Path, plan: Plan, item: tuple[str, frozenset[Choice] | None]) -> FileResult:
+    path, only = item
+    before = read_file(root / path)
+    found = perturb_file(before[: LARGEST + 1], path, plan.series(), only=only)
+    after = before if len(before) > LARGEST else found.data
+    return FileResult(path=path, before=before, after=after, records=found.records)
+
+
+def read_file(path: Path) -> bytes:
+    """A file's bytes.
+
+    Raises:
+        RunError: it cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise RunError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Give a file another content, all at once, and keep its mode; a link is replaced and not followed.
+
+    Raises:
+        RunError: it cannot be written.
+    """
+    place = path.with_name(f".{path.name}.partial")
+    try:
+        place.write_bytes(data)
+        shutil.copymode(path, place)
+        place.replace(path)
+    except OSError as error:
+        raise RunError(f"cannot write {str(path)!r}: {error.strerror or error}") from error

@@ -1,0 +1,41 @@
+"""Processes that share work: equal results in equal order for every number of them."""
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from itertools import chain, islice
+from multiprocessing import get_context, parent_process
+from typing import TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def spread(work: Callable[[T], R], items: Iterable[T], *, workers: int, chunk: int, few: int) -> Iterator[R]:
+    """`work` done on each item, in the order of the items; at most four chunks a worker in memory.
+
+    A process takes `chunk` items at a time. Up to `few` items are done here, sooner than processes start.
+    """
+    pending = iter(items)
+    first = list(islice(pending, few + 1))
+    if workers <= 1 or len(first) <= few:
+        yield from map(work, chain(first, pending))
+        return
+    pending = chain(first, pending)
+    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_serve) as pool:
+        while window := list(islice(pending, workers * chunk * 4)):
+            yield from pool.map(work, window, chunksize=chunk)
+
+
+def _serve() -> None:
+    """Leave Ctrl-C, which reaches the whole process group, to the parent, and end when the parent ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    if (parent := parent_process()) is not None:
+        parent.join()
+        os._exit(1)

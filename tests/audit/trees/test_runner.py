@@ -1,0 +1,189 @@
+"""What runners tell, read back: pytest's lines, unittest's words."""
+
+import json
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from audit.trees.runner import Command, pytest_results, unittest_results
+from transforms.errors import RunError
+
+UNITTESTS = """\
+import unittest
+
+
+class Kinds(unittest.TestCase):
+    def test_passes(self):
+        "A line of words."
+        print("said between ... ok")
+
+    def test_fails(self):
+        self.assertEqual(1, 2)
+
+    def test_breaks(self):
+        "Another line of words."
+        raise KeyError("x")
+
+    def test_with_parts(self):
+        for number in range(2):
+            with self.subTest(number=number):
+                self.assertEqual(number, 0)
+
+    @unittest.skip("no reason")
+    def test_skipped(self):
+        pass
+
+    @unittest.expectedFailure
+    def test_expected(self):
+        self.fail()
+
+    @unittest.expectedFailure
+    def test_unexpected(self):
+        pass
+
+
+class Broken(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        raise OSError("no server")
+
+    def test_never_run(self):
+        pass
+"""
+
+
+def test_the_words_of_unittest(tmp_path: Path) -> None:
+    (tmp_path / "test_kinds.py").write_text(UNITTESTS, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "unittest", "-v", "test_kinds"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+    )  # fmt: skip
+    found = unittest_results(done.stdout)
+    states = {name.split(" ")[0]: result.state for name, result in found.items()}
+    assert states == {
+        "test_passes": "passed",
+        "test_fails": "failed",
+        "test_breaks": "failed",
+        "test_with_parts": "failed",
+        "test_skipped": "skipped",
+        "test_expected": "skipped",
+        "test_unexpected": "failed",
+        "setUpClass": "failed",
+    }
+    texts = {name.split(" ")[0]: result.text for name, result in found.items()}
+    assert "AssertionError: 1 != 2" in texts["test_fails"]
+    assert "KeyError: 'x'" in texts["test_breaks"]
+    assert "KeyError" not in texts["test_fails"]
+
+
+def test_words_of_others_are_not_unittests() -> None:
+    assert unittest_results("all good\nRun complete\n") == {}
+
+
+PYTESTS = """\
+import pytest
+
+def test_passes(): pass
+def test_fails(): assert 1 == 2
+@pytest.fixture
+def broken(): raise OSError("no server")
+@pytest.fixture
+def leaky():
+    yield
+    raise OSError("late")
+def test_setup(broken): pass
+def test_teardown(leaky): pass
+@pytest.mark.xfail
+def test_expected(): assert 0
+@pytest.mark.parametrize("x", [1, "a::b ]"])
+def test_many(x): pass
+"""
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    project, scratch = tmp_path / "project", tmp_path / "scratch"
+    project.mkdir()
+    scratch.mkdir()
+    (project / "test_kinds.py").write_text(PYTESTS, encoding="utf-8")
+    return Command(
+        words=(sys.executable, "-m", "pytest", "-q"),
+        folder=project,
+        scratch=scratch,
+        roots=(project,),
+        timeout=60,
+    )
+
+
+def test_the_results_of_pytest_and_of_a_part_of_its_tests(command: Command) -> None:
+    run = command.run()
+    states = {name.partition("::")[2]: result.state for name, result in run.results.items()}
+    assert (run.told_by, run.code, run.timed_out) == ("pytest", 1, False)
+    assert states == {
+        "test_passes": "passed",
+        "test_fails": "failed",
+        "test_setup": "failed",
+        "test_teardown": "failed",
+        "test_expected": "skipped",
+        "test_many[1]": "passed",
+        "test_many[a::b ]]": "passed",
+    }
+    assert "assert 1 == 2" in run.results["test_kinds.py::test_fails"].text
+    only = {"test_kinds.py::test_many[a::b ]]", "test_kinds.py::test_fails"}
+    assert set(command.run(only).results) == only
+
+
+def test_a_file_that_cannot_be_collected_is_told_of(command: Command) -> None:
+    (command.folder / "test_kinds.py").write_text("import no_such_module\n", encoding="utf-8")
+    run = command.run()
+    assert run.passed() == frozenset()
+    (result,) = run.results.values()
+    assert "no_such_module" in result.text
+
+
+def test_a_run_over_its_time_is_ended_with_all_that_it_started(command: Command) -> None:
+    (command.folder / "test_kinds.py").write_text(
+        "import subprocess, time\n"
+        "def test_quick(): pass\n"
+        "def test_slow():\n    subprocess.Popen(['sleep', '61.7'])\n    time.sleep(60)\n",
+        encoding="utf-8",
+    )
+    run = Command(
+        words=command.words, folder=command.folder, scratch=command.scratch, roots=command.roots, timeout=5
+    ).run()
+    assert run.timed_out
+    assert {name.partition("::")[2]: r.state for name, r in run.results.items()} == {
+        "test_quick": "passed",
+        "test_slow": "failed",
+    }
+    assert run.results["test_kinds.py::test_slow"].text == "the test did not finish"
+    end = time.monotonic() + 10
+    while _runs(b"sleep\x0061.7\x00"):  # it is killed, but the system may take a moment
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def _runs(words: bytes) -> bool:
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if path.read_bytes() == words:
+                return True
+    return False
+
+
+def test_a_line_cut_off_by_a_kill_is_no_result() -> None:
+    row = {"id": "a", "when": "call", "outcome": "passed", "text": ""}
+    assert list(pytest_results([json.dumps(row), '{"id": "b", "wh'])) == ["a"]
+
+
+def test_a_command_that_does_not_exist(command: Command) -> None:
+    missing = Command(
+        words=("no-such-command",), folder=command.folder, scratch=command.scratch, roots=(), timeout=None
+    )
+    with pytest.raises(RunError, match="cannot run the test command 'no-such-command'"):
+        missing.run()
