@@ -36,8 +36,9 @@ from transforms.python.tree import Applied, Series, perturb_file, places
 from transforms.registry import ENTRIES, TRANSFORMS, expand
 
 MODULES = (
-    "textwrap", "statistics", "heapq", "bisect", "fnmatch", "shlex", "difflib", "string", "colorsys", "calendar",
-)  # fmt: skip
+    *("textwrap", "statistics", "heapq", "bisect", "fnmatch"),
+    *("shlex", "difflib", "string", "colorsys", "calendar"),
+)
 LIBRARY = Path(sysconfig.get_paths()["stdlib"])
 CPU_LIMIT = 14
 """Seconds of processor time for the tests of one function."""

@@ -1,0 +1,179 @@
+"""Random programs under a transform, before and after, in the sandbox: what is equal and what is not."""
+
+import ast
+import difflib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from tests.support.programs import INPUTS, PRELUDE, program
+from transforms.interface import Transform
+from transforms.oracle.containment import Limits
+from transforms.oracle.oracle import Oracle
+from transforms.oracle.records import Differed, Inconclusive, Pair
+from transforms.perturb import perturb_one
+from transforms.records import NotApplied, Origin, Perturbed, Sample
+from transforms.seeding import stream
+
+LIMITS = Limits(cpu_seconds=0.3, idle_seconds=1.0)
+_SHRINKING_SEEDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A program that a transform changes in what it does."""
+
+    original: str
+    perturbed: str
+    seen: Differed
+
+    def __str__(self) -> str:
+        lines = (self.original.splitlines(), self.perturbed.splitlines())
+        diff = "\n".join(list(difflib.unified_diff(*lines, lineterm="", n=99))[2:])
+        return f"{diff}\n  f{self.seen.input}\n  before  {self.seen.before}\n  after   {self.seen.after}"
+
+
+@dataclass(slots=True)
+class Tally:
+    """What came of one transform."""
+
+    pairs: int = 0
+    not_applied: Counter[str] = field(default_factory=Counter)
+    inconclusive: Counter[str] = field(default_factory=Counter)
+    equal: int = 0
+    different: list[Difference] = field(default_factory=list)
+
+    @property
+    def applied(self) -> int:
+        return self.pairs - self.not_applied.total()
+
+    @property
+    def judged(self) -> int:
+        return self.equal + len(self.different)
+
+    def __iadd__(self, other: "Tally") -> "Tally":
+        self.pairs += other.pairs
+        self.not_applied += other.not_applied
+        self.inconclusive += other.inconclusive
+        self.equal += other.equal
+        self.different += other.different
+        return self
+
+    @property
+    def smallest(self) -> Difference:
+        return min(self.different, key=lambda one: len(one.original))
+
+
+def unit(source: str, number: int = 0) -> Sample:
+    """A program as transforms take it."""
+    return Sample(
+        id=str(number), language="python", source=source, label=None, origin=Origin(path="-", line=1)
+    )
+
+
+def oracle() -> Oracle:
+    """An oracle with limits for small programs."""
+    return Oracle(limits=LIMITS)
+
+
+def fuzz(
+    judge: Oracle,
+    transforms: Sequence[Transform],
+    numbers: Sequence[int],
+    *,
+    seed: int,
+    variants: int = 1,
+    size: int = 5,
+    lifetimes: bool = False,
+) -> dict[str, Tally]:
+    """Every transform on the programs with these numbers; a program depends on (seed, number) alone."""
+    tallies = {transform.name: Tally() for transform in transforms}
+    changed: list[Perturbed] = []
+
+    def pairs() -> Iterator[Pair]:
+        for number in numbers:
+            source = program(stream(seed, "program", number), size=size, lifetimes=lifetimes)
+            for transform in transforms:
+                for outcome in perturb_one(unit(source, number), transform, variants=variants, seed=seed):
+                    tally = tallies[transform.name]
+                    tally.pairs += 1
+                    if isinstance(outcome, NotApplied):
+                        tally.not_applied[outcome.reason] += 1
+                        continue
+                    changed.append(outcome)
+                    yield pair(source, outcome.source)
+
+    for verdict in judge.judge_all(pairs()):
+        outcome = changed.pop()
+        tally = tallies[outcome.transform]
+        match verdict:
+            case Differed():
+                tally.different.append(Difference(outcome.sample.source, outcome.source, verdict))
+            case Inconclusive(reason):
+                tally.inconclusive[reason] += 1
+            case _:
+                tally.equal += 1
+    return tallies
+
+
+def pair(before: str, after: str) -> Pair:
+    """Both programs with what they need, on the usual inputs."""
+    return Pair(original=before, perturbed=after, function="f", inputs=INPUTS, setup=PRELUDE)
+
+
+def shrink(judge: Oracle, transform: Transform, found: Difference) -> Difference:
+    """A smaller program that the transform changes too: statements are taken away while it does."""
+    smallest = found
+    while True:
+        for source in smaller(smallest.original):
+            again = _difference(judge, transform, source)
+            if again is not None:
+                smallest = again
+                break
+        else:
+            return smallest
+
+
+def _difference(judge: Oracle, transform: Transform, source: str) -> Difference | None:
+    for seed in range(_SHRINKING_SEEDS):
+        for outcome in perturb_one(unit(source), transform, variants=2, seed=seed):
+            if isinstance(outcome, Perturbed):
+                (verdict,) = judge.judge_all([pair(source, outcome.source)])
+                if isinstance(verdict, Differed):
+                    return Difference(source, outcome.source, verdict)
+    return None
+
+
+def smaller(source: str) -> Iterator[str]:
+    """The program with one statement less, or with a block in the place of the statement around it."""
+    lines = source.splitlines()
+    for node in ast.walk(ast.parse(source).body[0]):
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            block = getattr(node, name, None)
+            if not isinstance(block, list):
+                continue
+            for one in reversed(block):
+                if hasattr(one, "lineno") and hasattr(one, "end_lineno"):
+                    first, last = one.lineno - 1, one.end_lineno
+                    kept = [*lines[:first], *lines[last:]]
+                    inner = getattr(one, "body", None)
+                    if isinstance(inner, list) and inner[0].lineno > one.lineno:
+                        start, end = inner[0].lineno - 1, inner[-1].end_lineno
+                        step = inner[0].col_offset - one.col_offset
+                        yield from _valid(
+                            [*lines[:first], *(line[step:] for line in lines[start:end]), *lines[last:]]
+                        )
+                    yield from _valid(kept)
+                    if name == "orelse" and one is block[0]:  # the whole branch with its word
+                        start, end = block[0].lineno - 1, block[-1].end_lineno
+                        if lines[start - 1].strip() == "else:":
+                            yield from _valid([*lines[: start - 1], *lines[end:]])
+
+
+def _valid(lines: list[str]) -> Iterator[str]:
+    text = "\n".join(lines) + "\n"
+    try:
+        compile(text, "<smaller>", "exec")
+    except SyntaxError:
+        return
+    yield text

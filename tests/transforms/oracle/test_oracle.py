@@ -1,0 +1,422 @@
+"""Verdicts: what counts as the same, what as different, and what says nothing."""
+
+import gzip
+import json
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.support.data import data_set
+from transforms.oracle.oracle import EXECUTION_DIFFERS, Oracle, confirm
+from transforms.oracle.records import Agreed, Differed, Inconclusive, Pair, Verdict
+from transforms.perturb import perturb_one
+from transforms.records import Evidence, Kind, NotApplied, Origin, Perturbed, Sample
+from transforms.registry import TRANSFORMS
+
+
+@pytest.fixture(scope="module")
+def oracle() -> Iterator[Oracle]:
+    with Oracle() as one:
+        yield one
+
+
+def function(body: str, parameters: str = "x") -> str:
+    return f"def f({parameters}):\n" + "".join(f"    {line}\n" for line in body.splitlines())
+
+
+def verdict(oracle: Oracle, before: str, after: str, *inputs: str, parameters: str = "x") -> Verdict:
+    return oracle.judge(
+        function(before, parameters), function(after, parameters), inputs=inputs or ("(2,)", "(0,)")
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("return 1", "return True"),
+        ("return 1", "return 1.0"),
+        ("return 0.0", "return -0.0"),
+        ("return float('nan')", "return float('inf')"),
+        ("return [x]", "return (x,)"),
+        ("return {1, 2}", "return frozenset({1, 2})"),
+        ("return {'a': 1, 'b': 2}", "return {'b': 2, 'a': 1}"),
+        ("return 'a'", "return b'a'"),
+        ("return '1'", "return 1"),
+        ("return None", "return 'None'"),
+        ("a = []\nreturn a, a", "return [], []"),
+        ("a = []\na.append(a)\nreturn a", "a = []\na.append([])\nreturn a"),
+        ("return (i for i in [1, 2])", "return (i for i in [2, 1])"),
+        ("return (1 // i for i in [1, 0])", "return (1 // i for i in [1, 1])"),
+        ("return iter([1])", "return iter([2])"),
+        ("return map(abs, [1])", "return map(abs, [2])"),
+        ("return lambda a: a + x", "return lambda a: a - x - 1"),
+        ("raise ValueError(1)", "raise ValueError(2)"),
+        ("raise ValueError(1)", "raise TypeError(1)"),
+        ("raise ValueError(1) from KeyError(1)", "raise ValueError(1)"),
+        ("raise ValueError(1)", "return ValueError(1)"),
+        ("return 1", "raise SystemExit"),
+        ("print(x)", "print(x, end='')"),
+        ("print(x)", "import sys\nprint(x, file=sys.stderr)"),
+        ("import os\nos.write(1, b'a')", "import os\nos.write(1, b'b')"),
+        ("print('x' * 99_999, 1)", "print('x' * 99_999, 2)"),
+        ("return ['x' * 99_999, 1]", "return ['x' * 99_999, 2]"),
+        ("class A: pass\na = A()\na.v = 1\nreturn a", "class A: pass\na = A()\na.v = 2\nreturn a"),
+        ("class A: pass\nreturn A()", "class B: pass\nreturn B()"),
+        (
+            "class A: __slots__ = 'v'\na = A()\na.v = 1\nreturn a",
+            "class A: __slots__ = 'v'\na = A()\nreturn a",
+        ),
+        ("class A(list): pass\nreturn A([1])", "class A(list): pass\nreturn A([2])"),
+        (
+            "from collections import deque\nreturn deque([1])",
+            "from collections import deque\nreturn deque([2])",
+        ),
+        ("from decimal import Decimal\nreturn Decimal(1)", "from decimal import Decimal\nreturn Decimal(2)"),
+        ("return 1", "while True: pass"),
+        ("return 1", "import os\nos._exit(0)"),
+        ("return 1", "return f(x)"),
+        ("return 1", "return unknown"),
+        ("global G\nG = 1", "global G\nG = 2"),
+        ("return hex(255)", "return hex(254)"),
+        ("import random\nreturn random.random()", "import random\nrandom.random()\nreturn random.random()"),
+        ("yield 1", "return [1]"),
+    ],
+)
+def test_different_programs_differ(oracle: Oracle, before: str, after: str) -> None:
+    found = verdict(oracle, before, after)
+    assert isinstance(found, Differed), found
+    assert found.input == "(2,)"
+    assert found.before != found.after
+
+
+def test_differences_are_told_by_input_before_and_after(oracle: Oracle) -> None:
+    found = verdict(oracle, "return x > 1", "return x > 0", "(5,)", "(1,)")
+    assert found == Differed(input="(1,)", before="value: False", after="value: True")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x.append(1)", "x.insert(0, 1)"),
+        ("return x", "return list(x)"),
+        ("return x[:]", "return x"),
+        ("next(iter(x), 0)", "x.clear()"),
+    ],
+)
+def test_what_is_done_to_arguments_counts(oracle: Oracle, before: str, after: str) -> None:
+    assert isinstance(verdict(oracle, before, after, "([3],)"), Differed)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("next(x)\nreturn 1", "next(x)\nnext(x)\nreturn 1"),
+        ("return sum(x)", "return 6"),
+    ],
+)
+def test_how_far_an_iterator_was_read_counts(oracle: Oracle, before: str, after: str) -> None:
+    assert isinstance(verdict(oracle, before, after, "(iter([1, 2, 3]),)"), Differed)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x.a\nx.b", "x.b\nx.a"),
+        ("x.run()", "x.run"),
+        ("x.run(1, k=2)", "x.run(1, k=3)"),
+        ("x[1] = 2", "x[2] = 1"),
+        ("return x == 1", "return 1 == x + 0"),
+        ("return x + 1", "return 1 + x"),
+        ("return x < 1, x > 1", "return x > 1, x < 1"),
+        ("with x: pass", "x.close()"),
+        ("for i in x: i.go()", "for i in x: pass"),
+        ("return bool(x)", "return bool(x and x)"),
+    ],
+)
+def test_what_is_done_to_an_object_counts(oracle: Oracle, before: str, after: str) -> None:
+    assert isinstance(verdict(oracle, before, after, "(probe('x'),)"), Differed)
+    assert isinstance(verdict(oracle, before, before, "(probe('x'),)"), Agreed)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("return x + 1", "y = x\nreturn y + 1"),
+        ("return object()", "a = [object() for _ in range(9)]\nreturn a[5]"),
+        ("return repr(object()), lambda: 1", "a = [[]]\nreturn repr(object()), lambda: 1"),
+        ("print(f)", "a = [object()]\nprint(f)"),
+        ("return {3, 1, 2}", "return {1, 2, 3}"),
+        ("return 10 ** 5000", "return 10 ** 4999 * 10"),
+        ("return float('nan')", "return float('inf') - float('inf')"),
+        ("a = []\nreturn a, a", "a = b = []\nreturn b, a"),
+        ("return (i for i in [x])", "yield from [x]"),
+        ("import itertools\nreturn itertools.count()", "import itertools\nreturn itertools.count(0)"),
+        ("raise KeyError(x)", "y = x\nraise KeyError(y)"),
+        ("if x: del y\ny = 1\nreturn y", "if x: del z\nz = 1\nreturn z"),
+        ("import collections\nreturn collections.Counter('ab')", "import collections\nreturn collections.Counter(['a', 'b'])"),
+        ("def g(): return x\nreturn g", "y = x\ndef g(): return y\nreturn g"),
+        ("import sys\nsys.setrecursionlimit(99)\nreturn x", "import sys\nsys.setrecursionlimit(98)\nreturn x"),
+    ],
+)  # fmt: skip
+def test_equal_programs_agree(oracle: Oracle, before: str, after: str) -> None:
+    found = verdict(oracle, before, after)
+    assert isinstance(found, Agreed), found
+    assert found.inputs == 2
+
+
+def test_coroutines_and_asynchronous_generators_are_run(oracle: Oracle) -> None:
+    before = "import asyncio\nasync def f(x):\n    await asyncio.sleep(0)\n    return x\n"
+    assert isinstance(oracle.judge(before, before, inputs=("(1,)",)), Agreed)
+    assert isinstance(
+        oracle.judge(before, before.replace("return x", "return -x"), inputs=("(1,)",)), Differed
+    )
+    before = "async def f(x):\n    yield x\n    raise KeyError(x)\n"
+    assert isinstance(oracle.judge(before, before, inputs=("(1,)",)), Agreed)
+    assert isinstance(
+        oracle.judge(before, before.replace("KeyError", "IndexError"), inputs=("(1,)",)), Differed
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("return unknown", "a global name is missing"),
+        ("import numpy_not_here\nreturn 1", "a module is missing"),
+        ("return open('/etc/passwd').read()", "stopped by the sandbox"),
+        ("import threading\nthreading.Thread(target=print).start()", "stopped by the sandbox"),
+        ("return f(x)", "out of memory or stack"),
+        ("return [0] * 10 ** 12", "out of memory or stack"),
+        ("import time\nreturn time.perf_counter_ns()", "the original is not deterministic"),
+        ("import os\nreturn os.urandom(8)", "the original is not deterministic"),
+        ("return id(x.__class__('a' * 99)) // 16", "the original is not deterministic"),
+        ("return list({object(): i for i in range(9)}.values()) + sorted({id([i]) for i in range(9)})", "the original is not deterministic"),
+        ("import os\nos._exit(0)", "left without an answer"),
+        ("while True: pass", "out of processor time"),
+    ],
+)  # fmt: skip
+def test_what_shows_nothing_is_inconclusive(oracle: Oracle, body: str, reason: str) -> None:
+    other = body.replace("return ", "return 0, ") if "return" in body else f"x = 1\n{body}"
+    assert verdict(oracle, body, other, "('a',)") == Inconclusive(reason)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "function_", "reason"),
+    [
+        ("def f(", "def f(): pass", None, "source does not parse"),
+        ("x = 1\n", "x = 1\n", None, "no function to call"),
+        ("def f(): pass\n", "def f(): pass\n", "g", "no function to call"),
+        ("raise KeyError\ndef f(): pass\n", "def f(): pass\n", None, "the program can't be executed alone"),
+        ("import nowhere\ndef f(): pass\n", "def f(): pass\n", None, "a module is missing"),
+    ],
+)
+def test_what_can_not_be_run_is_inconclusive(
+    oracle: Oracle, before: str, after: str, function_: str | None, reason: str
+) -> None:
+    assert oracle.judge(before, after, function=function_) == Inconclusive(reason)
+
+
+def test_an_input_on_which_the_original_shows_nothing_is_skipped(oracle: Oracle) -> None:
+    body = "return unknown if x else 1"
+    assert verdict(oracle, body, body, "(0,)", "(1,)") == Agreed(inputs=1, returned=1, skipped=1)
+    assert isinstance(verdict(oracle, body, "return unknown if x else 2", "(0,)", "(1,)"), Differed)
+    assert isinstance(verdict(oracle, body, "return 5 if x else 1", "(0,)", "(1,)"), Agreed)
+
+
+@pytest.mark.parametrize(
+    ("after", "reason"),
+    [
+        ("import os\nreturn os.urandom(8) if x else 1", None),
+        ("import time\nif x: time.sleep(99)\nreturn 1", "out of time"),
+        ("import os\nif x:\n    for n in range(3, 64):\n        try: os.write(n, b'x')\n        except OSError: pass\nreturn 1",
+         "something else was written to the channel"),
+        ("import random\nif x and random.SystemRandom().random() < 0: return 2\nreturn 1", "agreed"),
+    ],
+)  # fmt: skip
+def test_one_agreed_input_does_not_hide_another(oracle: Oracle, after: str, reason: str | None) -> None:
+    found = verdict(oracle, "return 1", after, "(0,)", "(1,)")
+    if reason == "agreed":
+        assert isinstance(found, Agreed)
+    else:
+        assert isinstance(found, Differed) if reason is None else found == Inconclusive(reason)
+
+
+def test_inputs_of_wrong_kinds_only_are_no_evidence(oracle: Oracle) -> None:
+    source = "def f(x):\n    return x.nowhere_to_be_found.really + [1][x]\n"
+    found = oracle.judge(source.replace("x.now", "(1).now"), source.replace("x.now", "(1).now"))
+    assert found == Inconclusive("only inputs of kinds that it does not take")
+
+
+def test_texts_of_errors_about_names_count_only_if_asked() -> None:
+    before, after = (f"def f(x):\n    if x: return {name}\n    {name} = 1\n" for name in "yz")
+    with Oracle() as loose:
+        assert isinstance(loose.judge(before, after, inputs=("(1,)",)), Agreed)
+        assert isinstance(
+            loose.judge(before, after.replace("return z", "raise NameError"), inputs=("(1,)",)), Differed
+        )
+    with Oracle(messages=True) as strict:
+        assert isinstance(strict.judge(before, after, inputs=("(1,)",)), Differed)
+        assert isinstance(strict.judge(before, before, inputs=("(1,)",)), Agreed)
+
+
+def test_one_program_leaves_nothing_for_the_next(oracle: Oracle) -> None:
+    spoiling = "import json, random, sys\njson.loads = None\nrandom.seed(x)\nsys.modules.pop('json')\nopen('left', 'w').write('x')\nreturn 1"
+    assert isinstance(verdict(oracle, spoiling, spoiling, "(1,)"), Agreed)
+    body = "import os, json\nreturn len(os.listdir()), json.loads('1')"
+    found = verdict(oracle, body, "return 0, 1", "(1,)")
+    assert found == Agreed(inputs=1, returned=1, skipped=0)
+
+
+def test_a_program_that_breaks_what_observes_it_shows_nothing(oracle: Oracle) -> None:
+    body = "import builtins\nbuiltins.len = builtins.type = None\nreturn x"
+    assert verdict(oracle, body, body, "(1,)") == Inconclusive("left without an answer")
+
+
+def test_inputs_do_not_share_state(oracle: Oracle) -> None:
+    source = "calls = []\ndef f(x, kept=[]):\n    calls.append(x)\n    kept.append(x)\n    return len(calls), len(kept)\n"
+    after = source.replace("len(calls), len(kept)", "1, 1")
+    assert isinstance(oracle.judge(source, after, inputs=("(1,)", "(2,)", "(3,)")), Agreed)
+
+
+def test_a_renamed_function_is_found_by_its_place(oracle: Oracle) -> None:
+    before = "def g(x): return x\ndef f(x): return g(x)\n"
+    after = "def a(x): return x\ndef b(x): return a(x)\n"
+    assert isinstance(oracle.judge(before, after, function="f"), Agreed)
+    assert isinstance(oracle.judge(before, after, function="g"), Agreed)
+    assert isinstance(oracle.judge(before, "def b(x): return 1\n"), Inconclusive)
+
+
+def test_what_both_need_stands_before_them(oracle: Oracle) -> None:
+    setup = "total = []\ndef note(x):\n    total.append(x)\n"
+    before, after = "def f(x):\n    note(x)\n", "def f(x):\n    note(x)\n    note(x)\n"
+    (same, other) = oracle.judge_all(
+        Pair(original=before, perturbed=one, setup=setup, inputs=("(1,)",)) for one in (before, after)
+    )
+    assert isinstance(same, Agreed)
+    assert isinstance(other, Differed)
+    assert "[1, 1]" in other.after
+
+
+def test_batches_stream_in_order(oracle: Oracle) -> None:
+    drawn: list[int] = []
+
+    def pairs() -> Iterator[Pair]:
+        for number in range(6):
+            drawn.append(number)
+            yield Pair(
+                original="def f(x): return x\n",
+                perturbed=f"def f(x): return x + {number % 2}\n",
+                inputs=("(1,)",),
+            )
+
+    verdicts = oracle.judge_all(pairs())
+    assert isinstance(next(verdicts), Agreed)
+    assert drawn == [0]
+    assert [isinstance(one, Agreed) for one in verdicts] == [False, True, False, True, False]
+
+
+def test_verdicts_repeat(oracle: Oracle) -> None:
+    source = "def f(words, n=2):\n    return sorted(words)[:n]\n"
+    with Oracle() as other:
+        assert oracle.judge(source, source, seed=3) == other.judge(source, source, seed=3)
+
+
+# ── the sample's own tests ────────────────────────────────────────────────────────────────────────────────
+
+TESTS = "def check(candidate):\n    assert candidate(1) == 2\n    assert candidate(x=2) == 3\n"
+
+
+def test_own_tests_decide(oracle: Oracle) -> None:
+    source = "def f(x): return x + 1\n"
+    assert oracle.judge(source, source, tests=TESTS) == Agreed(inputs=2, returned=2, skipped=0)
+    found = oracle.judge(source, source.replace("+ 1", "+ 2"), tests=TESTS)
+    assert isinstance(found, Differed)
+    assert found.input == "its own tests"
+    assert "AssertionError" in found.after
+
+
+def test_tests_that_the_original_fails_show_nothing(oracle: Oracle) -> None:
+    source = "def f(x): return x + 2\n"
+    assert oracle.judge(source, source, tests=TESTS) == Inconclusive("the original fails its own tests")
+
+
+def problems() -> list[dict[str, Any]]:
+    with gzip.open(data_set("HumanEval.jsonl.gz"), "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def verdicts_by_own_tests(oracle: Oracle, name: str) -> Counter[type]:
+    found: Counter[type] = Counter()
+    for number, problem in enumerate(problems()):
+        source = problem["prompt"] + problem["canonical_solution"]
+        sample = Sample(
+            id=str(number), language="python", source=source, label=None, origin=Origin(path="-", line=1)
+        )
+        for outcome in perturb_one(sample, TRANSFORMS.get(name), variants=1, seed=0):
+            if isinstance(outcome, Perturbed):
+                one = oracle.judge(
+                    source, outcome.source, tests=problem["test"], function=problem["entry_point"]
+                )
+                found[type(one)] += 1
+    return found
+
+
+@pytest.mark.parametrize(("name", "at_least"), [("identity", 164), ("rename", 100), ("reorder", 40)])
+def test_solutions_still_pass_their_tests(oracle: Oracle, name: str, at_least: int) -> None:
+    found = verdicts_by_own_tests(oracle, name)
+    assert set(found) == {Agreed}
+    assert found[Agreed] >= at_least
+
+
+@pytest.mark.parametrize("name", ["reorder-breaking", "rename-merging"])
+def test_controls_fail_them(oracle: Oracle, name: str) -> None:
+    found = verdicts_by_own_tests(oracle, name)
+    assert found[Differed] > 0.9 * found.total()
+    assert found.total() > 60
+
+
+# ── evidence ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def perturbed(kind: Kind, evidence: Evidence) -> Perturbed:
+    sample = Sample(id="x", language="python", source="a", label=None, origin=Origin(path="-", line=1))
+    return Perturbed(
+        sample=sample, transform="t", kind=kind, variant=1, source="b", moves=(), evidence=evidence
+    )
+
+
+AGREED = Agreed(inputs=1, returned=1, skipped=0)
+DIFFERED = Differed(input="()", before="", after="")
+
+
+@pytest.mark.parametrize(
+    ("kind", "verdict_", "before", "after"),
+    [
+        ("preserving", AGREED, "analysis", "executed"),
+        ("preserving", AGREED, "measured", "measured"),
+        ("preserving", Inconclusive("x"), "analysis", "analysis"),
+        ("control", DIFFERED, "none", "executed"),
+        ("control", AGREED, "none", "none"),
+        ("control", Inconclusive("x"), "none", "none"),
+        ("identity", AGREED, "none", "executed"),
+    ],
+)
+def test_evidence_is_lifted(kind: Kind, verdict_: Verdict, before: Evidence, after: Evidence) -> None:
+    outcome = confirm(perturbed(kind, before), verdict_)
+    assert isinstance(outcome, Perturbed)
+    assert outcome.evidence == after
+
+
+def test_what_was_meant_to_keep_the_meaning_and_did_not_is_not_applied() -> None:
+    outcome = confirm(perturbed("preserving", "analysis"), DIFFERED)
+    assert isinstance(outcome, NotApplied)
+    assert (outcome.reason, outcome.variant, outcome.transform) == (EXECUTION_DIFFERS, 1, "t")
+
+
+def test_the_global_generator_is_left_alone(oracle: Oracle) -> None:
+    source = "def f(x: int): return x\n"
+    before = Random(0).getstate()
+    assert isinstance(oracle.judge(source, source, seed=5), Agreed)
+    assert Random(0).getstate() == before

@@ -1,0 +1,1 @@
+"""Differential execution: two programs on the same inputs, in a contained process."""

@@ -1,0 +1,257 @@
+"""Closing a process in, without privileges: namespaces, limits, Landlock, seccomp.
+
+Four things must be had: a process of its own, resource limits, a seccomp filter, and Landlock, which
+keeps the file system closed. Namespaces (user, network, processes, mounts, IPC) and a size-limited private
+folder are added where the kernel allows them. Nothing here knows a language.
+
+Left open, for they tell little and change nothing: file metadata (`stat`) of paths that are guessed.
+"""
+
+import ctypes
+import os
+import platform
+import resource
+import signal
+import struct
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from transforms.errors import CannotAudit
+from transforms.oracle.filters import job_filter, server_filter
+from transforms.oracle.syscalls import ARCHITECTURES
+
+_LANDLOCK_CREATE: Final = 444
+_LANDLOCK_ADD: Final = 445
+_LANDLOCK_RESTRICT: Final = 446
+_PATH_BENEATH: Final = 1
+_ASK_VERSION: Final = 1
+
+_WRITE_FILE: Final = 1 << 1
+_READ_FILE: Final = 1 << 2
+_READ_DIRECTORY: Final = 1 << 3
+_TRUNCATE: Final = 1 << 14
+_FILE_RIGHTS: Final = _WRITE_FILE | _READ_FILE | _TRUNCATE
+_NOT_PRIVATE: Final = 1 << 0 | 1 << 6 | 1 << 9 | 1 << 11 | 1 << 15
+"""Not even in the private folder: run a file, make a device or a socket, drive a device."""
+
+_RIGHTS_BY_VERSION: Final = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
+"""How many file rights a version of Landlock knows; later ones know as many as 5."""
+_NETWORK_FROM: Final = 4
+_SCOPES_FROM: Final = 6
+
+_SET_DEATH_SIGNAL: Final = 1
+_SET_SECCOMP: Final = 22
+_FILTER_MODE: Final = 2
+_PLACE_OF_PROCESS: Final = 0x5A5A5A5A
+"""Stands in the prepared filter for the number of the process that will install it."""
+_SET_NO_NEW_PRIVILEGES: Final = 38
+_CAPABILITIES_VERSION: Final = 0x20080522
+
+_NEW_MOUNTS: Final = 0x00020000
+_NEW_IPC: Final = 0x08000000
+_NEW_USER: Final = 0x10000000
+_NEW_PROCESSES: Final = 0x20000000
+_NEW_NETWORK: Final = 0x40000000
+
+_NO_SET_ID: Final = 2
+_NO_DEVICES: Final = 4
+_RECURSIVE: Final = 16384
+_PRIVATE: Final = 1 << 18
+
+MEGABYTE: Final = 1 << 20
+SLOWEST: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one run of foreign code may use."""
+
+    cpu_seconds: float = 1.0
+    """Processor time between two answers of a run, so for one input."""
+    idle_seconds: float = 2.0
+    """Clock time without work, which ends what sleeps; `SLOWEST` times as long for what works a little."""
+    memory: int = 512 * MEGABYTE
+    """Address space in bytes."""
+    file_size: int = 16 * MEGABYTE
+    """Of one file, in bytes."""
+    folder_size: int = 64 * MEGABYTE
+    """Of all files together, in bytes; held where mounts are allowed."""
+    open_files: int = 64
+    answer_size: int = 4 * MEGABYTE
+    """Of all answers of one run, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """What this kernel offers."""
+
+    landlock: int
+    """Version; 0 where there is none."""
+    seccomp: bool
+
+    @property
+    def enough(self) -> bool:
+        """Whether foreign code can be contained."""
+        return self.landlock > 0 and self.seccomp
+
+
+def offered() -> Layers:
+    """The layers that this kernel offers, asked without changing anything."""
+    if not sys.platform.startswith("linux") or platform.machine() not in ARCHITECTURES:
+        return Layers(0, seccomp=False)
+    libc = ctypes.CDLL(None, use_errno=True)
+    version = libc.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(_ASK_VERSION))
+    # With a null filter a kernel that has filters complains about the address.
+    libc.prctl(_SET_SECCOMP, ctypes.c_ulong(_FILTER_MODE), None, None, None)
+    return Layers(max(0, version), seccomp=ctypes.get_errno() == 14)
+
+
+def require(layers: Layers) -> None:
+    """Make sure that foreign code can be contained.
+
+    Raises:
+        CannotAudit: it can't; the message says what is missing.
+    """
+    if not layers.enough:
+        missing = "Landlock" if layers.seccomp else "seccomp filters"
+        raise CannotAudit(
+            f"programs can't be run safely here: no {missing} on {platform.system()} {platform.release()} "
+            f"({platform.machine()}); Linux 5.13 or later has them on x86-64 and aarch64"
+        )
+
+
+class Containment:
+    """Closes the present process in, step by step; no step can be undone.
+
+    Keeps the C library's handle, so that the steps of a job cost a few system calls and no look-up.
+    """
+
+    def __init__(self) -> None:
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._machine = platform.machine()
+        # Made once, before any fork: what a child does not do, it need not copy pages for.
+        self._job_filter = job_filter(self._machine, _PLACE_OF_PROCESS)
+        self._job_program = ctypes.create_string_buffer(self._job_filter, len(self._job_filter))
+        self._job_header = self._header(self._job_program, len(self._job_filter))
+
+    def enter_namespaces(self) -> tuple[str, ...]:
+        """Enter as many new namespaces as are permitted, and name them.
+
+        Only the next child is in the new process namespace, as its first process.
+        """
+        user, group = os.geteuid(), os.getegid()
+        entered: list[str] = []
+        if self._libc.unshare(_NEW_USER) == 0:
+            entered.append("user")
+            self._map(user, group)
+        for name, flag in (
+            ("network", _NEW_NETWORK),
+            ("ipc", _NEW_IPC),
+            ("mounts", _NEW_MOUNTS),
+            ("processes", _NEW_PROCESSES),
+        ):
+            if self._libc.unshare(flag) == 0:
+                entered.append(name)
+        return tuple(entered)
+
+    @staticmethod
+    def _map(user: int, group: int) -> None:
+        for name, text in (
+            ("setgroups", "deny"),
+            ("uid_map", f"{user} {user} 1"),
+            ("gid_map", f"{group} {group} 1"),
+        ):
+            try:
+                with open(f"/proc/self/{name}", "w") as file:
+                    file.write(text)
+            except OSError:  # then files belong to nobody, which closes more, not less
+                continue
+
+    def limit_folder(self, folder: str, size: int) -> bool:
+        """Lay a file system of limited size in memory over a folder, if mounts are allowed."""
+        if self._libc.mount(None, b"/", None, ctypes.c_ulong(_RECURSIVE | _PRIVATE), None):
+            return False
+        options = f"size={size},nr_inodes=4096,mode=700".encode()
+        flags = ctypes.c_ulong(_NO_SET_ID | _NO_DEVICES)
+        return bool(self._libc.mount(b"oracle", folder.encode(), b"tmpfs", flags, options) == 0)
+
+    def die_with_parent(self) -> None:
+        """Be killed when the parent dies."""
+        self._libc.prctl(_SET_DEATH_SIGNAL, ctypes.c_ulong(signal.SIGKILL), 0, 0, 0)
+
+    def limit(self, limits: Limits) -> None:
+        """Set the limits that hold for the server and for every run."""
+        for kind, value in (
+            (resource.RLIMIT_CORE, 0),
+            (resource.RLIMIT_AS, limits.memory),
+            (resource.RLIMIT_FSIZE, limits.file_size),
+            (resource.RLIMIT_NOFILE, limits.open_files),
+            (resource.RLIMIT_MEMLOCK, 0),
+        ):
+            hard = resource.getrlimit(kind)[1]
+            allowed = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            resource.setrlimit(kind, (allowed, allowed))
+
+    def close(self, layers: Layers, *, readable: Iterable[str], folder: str) -> None:
+        """Give up all capabilities, see only these files, make only the allowed calls.
+
+        Raises:
+            OSError: the kernel refused a layer that it had offered.
+        """
+        header = struct.pack("=Ii", _CAPABILITIES_VERSION, 0)
+        self._check(self._libc.capset(header, bytes(24)), "capset")
+        self._check(self._libc.prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0), "no new privileges")
+        self._close_files(layers.landlock, readable, folder)
+        self._install(server_filter(self._machine))
+
+    def close_job(self, cpu_seconds: int) -> None:
+        """Take from the present process what the server needs and foreign code does not."""
+        self.die_with_parent()
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
+        own = os.getpid().to_bytes(4, sys.byteorder)
+        self._job_program.raw = self._job_filter.replace(_PLACE_OF_PROCESS.to_bytes(4, sys.byteorder), own)
+        self._check(self._libc.prctl(_SET_SECCOMP, _FILTER_MODE, self._job_header, 0, 0), "seccomp")
+
+    def _close_files(self, version: int, readable: Iterable[str], folder: str) -> None:
+        handled = (1 << _RIGHTS_BY_VERSION.get(version, 16)) - 1
+        network = 3 if version >= _NETWORK_FROM else 0
+        scopes = 3 if version >= _SCOPES_FROM else 0
+        attributes = struct.pack("=QQQ", handled, network, scopes)
+        size = 24 if version >= _SCOPES_FROM else 16 if version >= _NETWORK_FROM else 8
+        rules = self._libc.syscall(_LANDLOCK_CREATE, attributes, ctypes.c_size_t(size), ctypes.c_uint32(0))
+        self._check(rules, "Landlock")
+        for path in readable:
+            self._allow(rules, path, (_READ_FILE | _READ_DIRECTORY) & handled)
+        self._allow(rules, "/dev/null", (_READ_FILE | _WRITE_FILE | _TRUNCATE) & handled)
+        self._allow(rules, "/dev/urandom", _READ_FILE)
+        self._allow(rules, folder, handled & ~_NOT_PRIVATE)
+        self._check(self._libc.syscall(_LANDLOCK_RESTRICT, rules, ctypes.c_uint32(0)), "Landlock")
+        os.close(rules)
+
+    def _allow(self, rules: int, path: str, rights: int) -> None:
+        try:
+            place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except OSError:  # what is not there need not be read
+            return
+        if not os.path.isdir(path):
+            rights &= _FILE_RIGHTS
+        rule = struct.pack("=Qi", rights, place)
+        added = self._libc.syscall(_LANDLOCK_ADD, rules, _PATH_BENEATH, rule, ctypes.c_uint32(0))
+        os.close(place)
+        self._check(added, "Landlock")
+
+    def _install(self, code: bytes) -> None:
+        held = ctypes.create_string_buffer(code, len(code))
+        header = self._header(held, len(code))
+        self._check(self._libc.prctl(_SET_SECCOMP, _FILTER_MODE, header, 0, 0), "seccomp")
+
+    @staticmethod
+    def _header(held: "ctypes.Array[ctypes.c_char]", size: int) -> bytes:
+        return struct.pack("@HP", size // 8, ctypes.addressof(held))
+
+    def _check(self, result: int, what: str) -> None:
+        if result < 0:
+            number = ctypes.get_errno()
+            raise OSError(number, f"{what}: {os.strerror(number)}")

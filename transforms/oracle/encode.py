@@ -1,0 +1,267 @@
+"""Values as text, so that equal texts mean values that a program can't tell apart.
+
+The text tells 1 from True and 1.0, 0.0 from -0.0, a list from a tuple, the order of a dict, and which
+parts are the same object. Addresses are left out. Iterators, generators and coroutines are run to their end
+(or a limit), as their user would; functions that come out are called once with small numbers. Apart from
+that no code of the program under test runs here.
+"""
+
+import collections
+import datetime
+import decimal
+import fractions
+import functools
+import hashlib
+import itertools
+import re
+import types
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+DEPTH: Final = 40
+NODES: Final = 20_000
+ITEMS: Final = 500
+"""How far an iterator is followed."""
+TEXT: Final = 20_000
+"""Characters after which a text is cut; a hash of all of it follows."""
+CALLED: Final = (2, 1, 3)
+"""What functions that come out are called with."""
+
+_ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]{6,}")
+_PLAIN: Final = frozenset(
+    {type(None), bool, float, complex, bytes, range, slice, type(...), type(NotImplemented)}
+)
+_TOLD_BY_REPR: Final = frozenset(
+    {
+        bytearray, decimal.Decimal, fractions.Fraction, datetime.date, datetime.datetime, datetime.time,
+        datetime.timedelta, datetime.timezone, re.Pattern, re.Match, itertools.count,
+    }
+)  # fmt: skip
+_ITERATORS: Final[tuple[Any, ...]] = (
+    iter([]), iter(()), iter("a"), iter("é"), iter({}), iter({}.values()), iter({}.items()), iter(set()),
+    iter(range(0)), iter(range(1 << 70)), iter(b""), iter(bytearray()), reversed([]), reversed({}),
+    reversed(range(0)), map(str, []), filter(None, []), zip(), enumerate([]), iter(int, 0),
+    iter(collections.deque()), *(
+        kind([]) for kind in (itertools.chain, itertools.cycle, itertools.accumulate, itertools.groupby,
+                              itertools.pairwise, itertools.permutations, itertools.product)
+    ),
+    itertools.repeat(0, 0), itertools.islice([], 0), itertools.takewhile(bool, []),
+    itertools.dropwhile(bool, []), itertools.starmap(max, []), itertools.zip_longest([]),
+    itertools.combinations([], 0), itertools.compress([], []), itertools.filterfalse(None, []),
+)  # fmt: skip
+_STANDARD_ITERATORS: Final = frozenset(map(type, _ITERATORS))
+_ARGUMENTS: Final[Any] = BaseException.__dict__["args"]
+_CAUSE: Final[Any] = BaseException.__dict__["__cause__"]
+_NAMING: Final = frozenset({NameError, UnboundLocalError})
+
+
+def short(text: str) -> str:
+    """A text without addresses, cut where it is long, with a hash of what was cut."""
+    text = _ADDRESS.sub(" at 0x", text)
+    if len(text) <= TEXT:
+        return text
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{text[:TEXT]}… {len(text)} characters, {digest}"
+
+
+class Encoder:
+    """Encodes the values that one call left behind; remembers which objects it has met."""
+
+    def __init__(self, *, messages: bool) -> None:
+        """Without `messages` the texts of errors about unbound names, which hold the names, are left out."""
+        self._messages = messages
+        self._met: dict[int, int] = {}
+        self._alive: list[object] = []
+        self._nodes = 0
+
+    def encode(self, value: object) -> str:
+        """The text of a value."""
+        try:
+            return short(self._value(value, 0))
+        except RecursionError:
+            return "<nested too deeply>"
+
+    def error(self, error: BaseException) -> str:
+        """The text of an exception: kind, arguments, attributes, and what it was raised from."""
+        return short(self._error(error, 0))
+
+    def _value(self, value: Any, depth: int) -> str:
+        kind = type(value)
+        if kind in _PLAIN:
+            return repr(value)
+        if kind is str:
+            return _ADDRESS.sub(" at 0x", repr(value))
+        if kind is int:
+            return _integer(value)
+        self._nodes += 1
+        if self._nodes > NODES or depth > DEPTH:
+            return "<more>"
+        if kind is tuple:
+            return f"({self._all(value, depth)},)"
+        if kind is frozenset:
+            return f"frozenset({self._sorted(value, depth)})"
+        if kind in _TOLD_BY_REPR:
+            return f"{kind.__name__} {_ADDRESS.sub(' at 0x', repr(value))}"
+        number = self._met.get(id(value))
+        if number is not None:
+            return f"<same as {number}>"
+        number = self._met[id(value)] = len(self._met)
+        self._alive.append(value)  # a freed object's address may become another's
+        return f"{number}:{self._object(value, kind, depth + 1)}"
+
+    def _object(self, value: Any, kind: type, depth: int) -> str:
+        if kind is list:
+            return f"[{self._all(value, depth)}]"
+        if kind is dict:
+            return self._pairs(value, depth)
+        if kind is set:
+            return self._sorted(value, depth)
+        if kind in _STANDARD_ITERATORS or kind is types.GeneratorType:
+            return f"<{kind.__name__} {self._drained(value, depth)}>"
+        if kind in (types.CoroutineType, types.AsyncGeneratorType):
+            return f"<{kind.__name__} {self._awaited(value, depth)}>"
+        if kind in (types.FunctionType, functools.partial, types.MethodType):
+            return f"<{kind.__name__} {self._called(value, depth)}>"
+        if kind in (types.BuiltinFunctionType, types.ModuleType):
+            return f"<{kind.__name__} {value.__name__}>"
+        if issubclass(kind, type):
+            return f"<class {type.__dict__['__qualname__'].__get__(value)}>"
+        if issubclass(kind, BaseException):
+            return self._error(value, depth)
+        return self._instance(value, kind, depth)
+
+    def _instance(self, value: Any, kind: type, depth: int) -> str:
+        parts = [type.__dict__["__qualname__"].__get__(kind)]
+        for base, told in _CONTENTS:
+            if issubclass(kind, base):
+                parts.append(told(self, value, depth))
+                break
+        if issubclass(kind, collections.defaultdict):
+            parts.append(self._value(value.default_factory, depth))
+        attributes = _attributes(value, kind)
+        if attributes:
+            parts.append(self._pairs(attributes, depth))
+        if issubclass(kind, Iterator) and kind.__module__ in ("itertools", "builtins"):
+            parts.append(self._drained(value, depth))
+        return f"<{' '.join(parts)}>"
+
+    def _error(self, error: BaseException, depth: int) -> str:
+        kind = type(error)
+        name = f"{kind.__module__}.{kind.__qualname__}"
+        if kind in _NAMING and not self._messages:
+            return f"<{name}>"
+        parts = [name, self._value(_ARGUMENTS.__get__(error), depth + 1)]
+        attributes = _attributes(error, kind)
+        if attributes:
+            parts.append(self._pairs(attributes, depth + 1))
+        cause = _CAUSE.__get__(error)
+        if cause is not None and depth < DEPTH:
+            parts.append(f"from {self._error(cause, depth + 1)}")
+        if isinstance(error, BaseExceptionGroup):
+            parts.append(self._all(error.exceptions, depth + 1))
+        return f"<{' '.join(parts)}>"
+
+    def _all(self, values: Any, depth: int) -> str:
+        found = []
+        for value in values:
+            found.append(self._value(value, depth + 1))
+            if self._nodes > NODES:
+                found.append("<more>")
+                break
+        return ", ".join(found)
+
+    def _sorted(self, values: Any, depth: int) -> str:
+        return "{" + ", ".join(sorted(self._value(value, depth + 1) for value in values)) + "}"
+
+    def _pairs(self, values: dict[Any, Any], depth: int) -> str:
+        found = (
+            f"{self._value(key, depth + 1)}: {self._value(value, depth + 1)}"
+            for key, value in dict.items(values)
+        )
+        return "{" + ", ".join(found) + "}"
+
+    def _drained(self, values: Iterator[Any], depth: int) -> str:
+        found: list[str] = []
+        try:
+            for value in itertools.islice(values, ITEMS):
+                found.append(self._value(value, depth + 1))  # noqa: PERF401 - what came before an error stays
+            if len(found) == ITEMS:
+                found.append("<more>")
+        except BaseException as error:
+            found.append(f"raised {self._error(error, depth + 1)}")
+        return ", ".join(found)
+
+    def _awaited(self, value: Any, depth: int) -> str:
+        import asyncio  # large, and rarely needed: a process that forks often should stay small
+
+        async def collected() -> list[Any]:
+            if type(value) is types.CoroutineType:
+                return [await value]
+            found: list[Any] = []
+            async for one in value:
+                found.append(one)
+                if len(found) == ITEMS:
+                    break
+            return found
+
+        try:
+            return self._all(asyncio.run(collected()), depth)
+        except BaseException as error:
+            return f"raised {self._error(error, depth + 1)}"
+
+    def _called(self, value: Callable[..., Any], depth: int) -> str:
+        """What a function does with small numbers; tells closures apart."""
+        if depth > 3:
+            return "deep"
+        wanted = 0
+        if type(value) is types.FunctionType:
+            wanted = value.__code__.co_argcount - len(value.__defaults__ or ())
+            if value.__code__.co_kwonlyargcount:
+                return "with keywords"
+        if type(value) is not types.FunctionType or not 0 <= wanted <= len(CALLED):
+            return "not called"
+        try:
+            return f"-> {self._value(value(*CALLED[:wanted]), depth + 1)}"
+        except BaseException as error:
+            return f"-> raised {self._error(error, depth + 1)}"
+
+
+def _integer(value: int) -> str:
+    return repr(value) if value.bit_length() < 10_000 else hex(value)
+
+
+_DEQUE: Final = collections.deque
+_CONTENTS: Final[tuple[tuple[type, Callable[[Encoder, Any, int], str]], ...]] = (
+    (dict, lambda encoder, value, depth: encoder._pairs(value, depth)),
+    (list, lambda encoder, value, depth: f"[{encoder._all(list.__iter__(value), depth)}]"),
+    (tuple, lambda encoder, value, depth: f"({encoder._all(tuple.__iter__(value), depth)},)"),
+    (set, lambda encoder, value, depth: encoder._sorted(set.__iter__(value), depth)),
+    (frozenset, lambda encoder, value, depth: encoder._sorted(frozenset.__iter__(value), depth)),
+    (collections.deque, lambda encoder, value, depth: f"[{encoder._all(_DEQUE.__iter__(value), depth)}]"),
+    (int, lambda encoder, value, depth: _integer(int.__int__(value))),
+    (str, lambda encoder, value, depth: _ADDRESS.sub(" at 0x", str.__repr__(value))),
+    (float, lambda encoder, value, depth: float.__repr__(value)),
+    (bytes, lambda encoder, value, depth: bytes.__repr__(value)),
+    (type({}.keys()), lambda encoder, value, depth: f"[{encoder._all(value, depth)}]"),
+    (type({}.values()), lambda encoder, value, depth: f"[{encoder._all(value, depth)}]"),
+    (type({}.items()), lambda encoder, value, depth: f"[{encoder._all(value, depth)}]"),
+)  # fmt: skip
+
+
+def _attributes(value: Any, kind: type) -> dict[Any, Any]:
+    """What an object holds by name, looked at without calling anything of its own."""
+    found: dict[Any, Any] = {}
+    for base in reversed(kind.__mro__):
+        own = type.__dict__["__dict__"].__get__(base)
+        for name, member in own.items():
+            if type(member) is types.MemberDescriptorType and base.__module__ not in ("builtins", "_thread"):
+                try:
+                    found[name] = member.__get__(value)
+                except AttributeError:
+                    continue
+        holder = own.get("__dict__")
+        if type(holder) is types.GetSetDescriptorType:
+            held = holder.__get__(value)
+            if type(held) is dict:
+                found.update(held)
+    return found

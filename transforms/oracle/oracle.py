@@ -1,0 +1,294 @@
+"""Says of two Python programs whether they do the same, by running both in the sandbox."""
+
+import json
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any, Final, Self
+
+from transforms.errors import SourceError
+from transforms.oracle.containment import Limits
+from transforms.oracle.inputs import Function, find, inputs
+from transforms.oracle.records import Agreed, Differed, Inconclusive, Pair, Verdict
+from transforms.oracle.sandbox import Answer, Lost, Sandbox
+from transforms.oracle.server import CPU
+from transforms.python.parsing import parse
+from transforms.records import NotApplied, Perturbed
+
+EXECUTION_DIFFERS: Final = "execution differs"
+
+_OWN_TESTS: Final = "its own tests"
+_SHAKES: Final = (1, 2, 5)
+"""How the original is run again before it is said to differ: each time with objects at other addresses."""
+_DRAWN_SECONDS: Final = 0.2
+"""Processor time for an input that was drawn: there are others."""
+_REMEMBERED: Final = 32
+_SHOWN: Final = 400
+_BEFORE_DIFFERENCE: Final = 60
+_UNSTABLE: Final = Inconclusive("the original is not deterministic")
+_WRONG_KIND: Final = frozenset({"TypeError", "AttributeError"})
+"""What raised, where values of a kind that the function does not take were drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Original:
+    """What there is to compare with: the job with the inputs that are of use, and what was seen on them."""
+
+    job: Mapping[str, Any]
+    answers: tuple[Answer, ...]
+    usable: tuple[Mapping[str, str], ...]
+    reasons: Counter[str]
+    """Why other inputs are of no use."""
+    given: bool
+    """Whether the inputs were given, not drawn."""
+
+
+class Oracle:
+    """Owns the sandbox; a context manager. Not for use by several threads at once."""
+
+    def __init__(self, *, inputs: int = 12, limits: Limits | None = None, messages: bool = False) -> None:
+        """`inputs` is how many are drawn for a function.
+
+        The texts of errors about unbound names are compared only with `messages`, for renaming changes them.
+
+        Raises:
+            CannotAudit: this machine can't contain programs.
+        """
+        self._count = inputs
+        self._messages = messages
+        self._sandbox = Sandbox("transforms.oracle.worker", limits)
+        self._originals: OrderedDict[tuple[object, ...], _Original] = OrderedDict()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._sandbox.close()
+
+    def judge(
+        self,
+        original: str,
+        perturbed: str,
+        *,
+        tests: str | None = None,
+        function: str | None = None,
+        inputs: tuple[str, ...] | None = None,
+        setup: str = "",
+        seed: int = 0,
+    ) -> Verdict:
+        """Run both programs and compare what can be seen of them; `Pair` says what each argument is.
+
+        Raises:
+            CannotAudit: the sandbox can't be started.
+        """
+        return self._judge(
+            Pair(
+                original=original,
+                perturbed=perturbed,
+                tests=tests,
+                function=function,
+                inputs=inputs,
+                setup=setup,
+                seed=seed,
+            )
+        )
+
+    def judge_all(self, pairs: Iterable[Pair]) -> Iterator[Verdict]:
+        """A verdict for each pair, in order. Pairs of one original that stand together run it once.
+
+        Raises:
+            CannotAudit: the sandbox can't be started.
+        """
+        return map(self._judge, pairs)
+
+    def _judge(self, pair: Pair) -> Verdict:
+        try:
+            name = _called(pair)
+        except SourceError:
+            return Inconclusive("source does not parse")
+        if name is None:
+            return Inconclusive("no function to call")
+        try:
+            original = self._original(pair, name[0])
+            if not original.usable:
+                reasons = original.reasons.most_common(1)
+                return Inconclusive(reasons[0][0] if reasons else "no inputs to call it with")
+            job = {**original.job, "source": pair.perturbed, "function": name[1]}
+            (answers,) = self._sandbox.ask([job])
+            return self._compared(original, job, tuple(answers))
+        except Lost as lost:
+            return Inconclusive(str(lost))
+
+    def _original(self, pair: Pair, function: str) -> _Original:
+        key = (pair.setup, pair.original, function, pair.tests, pair.inputs, pair.seed)
+        known = self._originals.get(key)
+        if known is not None:
+            self._originals.move_to_end(key)
+            return known
+        texts: tuple[str, ...] = (_OWN_TESTS,)
+        if pair.tests is None:
+            texts = (
+                inputs(pair.original, function=function, seed=pair.seed, count=self._count)
+                if pair.inputs is None
+                else pair.inputs
+            )
+        job: dict[str, Any] = {
+            "source": pair.original,
+            "setup": pair.setup,
+            "function": function,
+            "inputs": texts,
+            "tests": pair.tests,
+            "messages": self._messages,
+            "shake": 0,
+            "count": len(texts),
+        }
+        if pair.tests is None and pair.inputs is None:
+            job["cpu_seconds"] = _DRAWN_SECONDS
+        answers = self._sandbox.ask([job])[0] if texts else []
+        seen = [
+            (text, answer, _seen(answer, tests=pair.tests is not None))
+            for text, answer in zip(texts, answers, strict=True)
+        ]
+        usable = [(text, answer, one) for text, answer, one in seen if not isinstance(one, str)]
+        made = _Original(
+            job={**job, "inputs": [text for text, _, _ in usable], "count": len(usable)},
+            answers=tuple(answer for _, answer, _ in usable),
+            usable=tuple(one for _, _, one in usable),
+            reasons=Counter(one for _, _, one in seen if isinstance(one, str)),
+            given=pair.inputs is not None or pair.tests is not None,
+        )
+        self._originals[key] = made
+        if len(self._originals) > _REMEMBERED:
+            self._originals.popitem(last=False)
+        return made
+
+    def _compared(self, original: _Original, job: Mapping[str, Any], answers: tuple[Answer, ...]) -> Verdict:
+        reasons = original.reasons.copy()
+        agreed: list[Mapping[str, str]] = []
+        for place, (before, seen, after) in enumerate(
+            zip(original.answers, original.usable, answers, strict=True)
+        ):
+            if before == after:
+                agreed.append(seen)
+            else:
+                verdict = self._again(original, job, place, seen, after)
+                if verdict != _UNSTABLE:
+                    return verdict
+                reasons[_UNSTABLE.reason] += 1
+        fitting = original.given or any(seen.get("kind") not in _WRONG_KIND for seen in agreed)
+        if not agreed or not fitting:
+            reason = "only inputs of kinds that it does not take" if agreed else reasons.most_common(1)[0][0]
+            return Inconclusive(reason)
+        calls = int(agreed[0].get("calls", "0")) if original.job["tests"] is not None else 0
+        if original.job["tests"] is not None:
+            return Agreed(inputs=max(1, calls), returned=max(1, calls), skipped=0)
+        returned = sum(seen["end"] == "returned" for seen in agreed)
+        return Agreed(inputs=len(agreed), returned=returned, skipped=reasons.total())
+
+    def _again(
+        self, original: _Original, job: Mapping[str, Any], place: int, seen: Mapping[str, str], after: Answer
+    ) -> Differed | Inconclusive:
+        """Whether a difference stays when both run again, and the original does what it did."""
+        only = {"inputs": [job["inputs"][place]], "count": 1}
+        runs = [{**original.job, **only, "shake": shake} for shake in _SHAKES]
+        found = [one for (one,) in self._sandbox.ask([*runs, {**job, **only, "shake": _SHAKES[0]}])]
+        if any(one != original.answers[place] for one in found[:-1]):
+            return _UNSTABLE
+        again = found[-1]
+        if again == original.answers[place]:
+            lost = after[0] == "lost"
+            return Inconclusive(after[1] if lost else "the perturbed program is not deterministic")
+        if "lost" in (after[0], again[0]) and not _is_behaviour(after, again):
+            return Inconclusive(again[1] if again[0] == "lost" else after[1])
+        other = _parsed(again)
+        shown = _difference(seen, other) if isinstance(other, Mapping) else (_told(seen), other)
+        return Differed(input=job["inputs"][place], before=shown[0], after=shown[1])
+
+
+def confirm(outcome: Perturbed, verdict: Verdict) -> Perturbed | NotApplied:
+    """The outcome with the evidence that execution gave it.
+
+    A meaning-keeping perturbation that agreed, and a control that differed, earn `executed`. A
+    meaning-keeping perturbation that differed is not applied. All else stays as it was: a control that
+    is not `executed` could not be confirmed to change anything.
+    """
+    if outcome.kind == "preserving" and isinstance(verdict, Differed):
+        return NotApplied(
+            sample=outcome.sample,
+            transform=outcome.transform,
+            kind=outcome.kind,
+            variant=outcome.variant,
+            reason=EXECUTION_DIFFERS,
+        )
+    shown = isinstance(verdict, Differed if outcome.kind == "control" else Agreed)
+    if shown and outcome.evidence != "measured":
+        return replace(outcome, evidence="executed")
+    return outcome
+
+
+def _called(pair: Pair) -> tuple[str, str] | None:
+    """The names of the function in both programs; its place tells it where its name was changed."""
+    before = find(pair.original, pair.function)
+    if before is None:
+        return None
+    same = find(pair.perturbed, before.name)
+    if same is not None:
+        return before.name, same.name
+    there = [node.name for node in parse(pair.original).body if isinstance(node, Function)]
+    here = [node.name for node in parse(pair.perturbed).body if isinstance(node, Function)]
+    return (before.name, here[there.index(before.name)]) if len(there) == len(here) else None
+
+
+def _parsed(answer: Answer) -> Mapping[str, str] | str:
+    kind, text = answer
+    if kind == "lost":
+        return text
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return "something else was written to the channel"
+    whole = isinstance(found, dict) and "end" in found and all(isinstance(one, str) for one in found.values())
+    return found if whole else "something else was written to the channel"
+
+
+def _seen(answer: Answer, *, tests: bool) -> Mapping[str, str] | str:
+    """What was seen of the original, or why it can't be compared with."""
+    found = _parsed(answer)
+    if isinstance(found, str):
+        return found
+    if found.get("unfit"):
+        return found["unfit"]
+    if found["end"] == "raised at import":
+        return "the program can't be executed alone"
+    if found["end"] == "no function":
+        return "no function to call"
+    return "the original fails its own tests" if tests and found["end"] != "returned" else found
+
+
+def _is_behaviour(first: Answer, again: Answer) -> bool:
+    """Whether a run of the perturbed program that gave no answer, twice, says something about it."""
+    return all(
+        kind == "lost" and (text == CPU or text.startswith(("left", "killed by signal")))
+        for kind, text in (first, again)
+    )
+
+
+def _difference(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, str]:
+    """What differs, from a little before the first character that does."""
+    told: tuple[list[str], list[str]] = ([], [])
+    for name in {**before, **after}:
+        texts = (before.get(name, ""), after.get(name, ""))
+        if texts[0] != texts[1]:
+            pairs = enumerate(zip(*texts, strict=False))
+            first = next((place for place, (one, other) in pairs if one != other), min(map(len, texts)))
+            start = max(0, first - _BEFORE_DIFFERENCE)
+            for each, text in zip(told, texts, strict=True):
+                each.append(f"{name}: {'…' if start else ''}{text[start : start + _SHOWN]}")
+    return "; ".join(told[0]), "; ".join(told[1])
+
+
+def _told(seen: Mapping[str, str]) -> str:
+    return "; ".join(f"{name}: {text[:_SHOWN]}" for name, text in seen.items())

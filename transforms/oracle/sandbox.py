@@ -1,0 +1,162 @@
+"""The parent's end of a contained server: starts it, asks it, ends it with all that it started."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from transforms.errors import CannotAudit
+from transforms.oracle.containment import SLOWEST, Limits, offered, require
+from transforms.oracle.frames import receive, send
+from transforms.oracle.server import LARGEST_REPLY, RESTARTS
+
+_ROOT: Final = str(Path(__file__).parents[2])
+_BOOT: Final = f"import sys; sys.path.insert(0, {_ROOT!r}); from transforms.oracle.server import main; main()"
+_START_SECONDS: Final = 60.0
+_END_SECONDS: Final = 2.0
+_SLACK_SECONDS: Final = 20.0
+
+Answer = tuple[str, str]
+"""`("seen", answer)` of an input, or `("lost", reason)`."""
+
+
+class Lost(Exception):  # noqa: N818 - it names what happened to a request
+    """The server did not answer; the next request finds a new one."""
+
+
+def readable() -> tuple[str, ...]:
+    """What contained programs may read: the standard library and the shared libraries under it."""
+    paths = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")]
+    paths += ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/usr/share/zoneinfo"]
+    return tuple(dict.fromkeys(paths))
+
+
+class Sandbox:
+    """A contained server. A context manager; the server starts with the first request."""
+
+    def __init__(self, target: str, limits: Limits | None = None) -> None:
+        """`target` is the module that runs jobs inside; see `server.Target`.
+
+        Raises:
+            CannotAudit: this machine can't contain programs.
+        """
+        self._layers = offered()
+        require(self._layers)
+        self._target = target
+        self._limits = limits or Limits()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._folder = ""
+        self._requests = self._replies = -1
+        self.namespaces: tuple[str, ...] = ()
+        """The namespaces that the running server is in."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def ask(self, jobs: Sequence[Mapping[str, Any]]) -> list[list[Answer]]:
+        """Run jobs; each holds `count`, its number of inputs, and what the target needs.
+
+        A job's `cpu_seconds`, if given, lowers the limit for each of its inputs.
+
+        Raises:
+            CannotAudit: the server can't be started.
+            Lost: it did not answer, or not as agreed; it is gone with all that it ran.
+        """
+        if self._process is None:
+            self._start()
+        runs = sum(job["count"] + RESTARTS for job in jobs)
+        seconds = _SLACK_SECONDS + runs * SLOWEST * self._limits.idle_seconds
+        try:
+            send(self._requests, json.dumps(jobs).encode())
+            reply = json.loads(receive(self._replies, seconds=seconds, limit=LARGEST_REPLY))
+            return [[_answer(one) for one in each] for each in reply]
+        except (OSError, EOFError, ValueError, TypeError) as error:
+            self.close()
+            raise Lost("the sandbox had to be restarted") from error
+        except BaseException:  # an interrupted request leaves an answer behind that is no one's
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the server and all that it started, and remove its folder."""
+        if self._process is None:
+            return
+        os.close(self._requests)
+        os.close(self._replies)
+        try:
+            self._process.wait(timeout=_END_SECONDS)  # an idle server ends when it is hung up on
+        except subprocess.TimeoutExpired:
+            # Its session is its own, so the group holds nothing else.
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._process = None
+
+    def _start(self) -> None:
+        request_end, self._requests = os.pipe()
+        self._replies, reply_end = os.pipe()
+        self._folder = tempfile.mkdtemp(prefix="codeaudit-oracle-")
+        settings = {
+            "target": self._target,
+            "root": _ROOT,
+            "folder": self._folder,
+            "readable": readable(),
+            "layers": asdict(self._layers),
+            "limits": asdict(self._limits),
+            "requests": request_end,
+            "replies": reply_end,
+        }
+        self._process = subprocess.Popen(
+            [sys.executable, "-S", "-s", "-P", "-B", "-X", "utf8", "-c", _BOOT, json.dumps(settings)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=_environment(self._folder),
+            cwd=self._folder,
+            pass_fds=(request_end, reply_end),
+            start_new_session=True,
+        )
+        os.close(request_end)
+        os.close(reply_end)
+        try:
+            told = json.loads(receive(self._replies, seconds=_START_SECONDS, limit=LARGEST_REPLY))
+        except (OSError, EOFError, ValueError) as error:
+            self.close()
+            raise CannotAudit("programs can't be run safely here: the sandbox did not start") from error
+        if "error" in told:
+            self.close()
+            raise CannotAudit(f"programs can't be run safely here: {told['error']}")
+        self.namespaces = tuple(told["ready"])
+
+
+def _environment(folder: str) -> dict[str, str]:
+    """All that contained programs find in their environment."""
+    return {
+        "HOME": folder,
+        "TMPDIR": folder,
+        "PATH": "/nonexistent",
+        "LANG": "C.UTF-8",
+        "TZ": "UTC",
+        "PYTHONHASHSEED": "0",
+    }
+
+
+def _answer(one: Any) -> Answer:
+    kind, text = one
+    if kind not in ("seen", "lost") or not isinstance(text, str):
+        raise ValueError("no answer of the server")
+    return kind, text

@@ -1,0 +1,269 @@
+"""Inside the containment: one warm interpreter that forks a further limited child for every run.
+
+The server runs no foreign code. Its child does, and answers on a pipe of its own: one frame for each
+input, each between two copies of a key that is drawn for this run. A run whose pipe holds anything but
+whole frames has no answers at all. A program can thus lie about itself (it shares a process with what
+observes it), but it can't answer for another program, and no stray write becomes an answer.
+"""
+
+import gc
+import json
+import math
+import os
+import select
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final, Protocol
+
+from transforms.oracle.containment import SLOWEST, Containment, Layers, Limits
+from transforms.oracle.frames import HEADER, receive, send
+
+RESTARTS: Final = 3
+"""How often a run that was lost goes on behind the input that ended it."""
+LARGEST_REQUEST: Final = 64 << 20
+LARGEST_REPLY: Final = 256 << 20
+_TICK: Final = 20
+"""Milliseconds between looks at the clocks of a silent run."""
+_SOME_WORK: Final = 0.005
+"""Seconds of processor time that show that a run is not asleep."""
+_KEY: Final = 16
+
+
+class Target(Protocol):
+    """The module that runs jobs."""
+
+    def warm(self) -> None:
+        """In the server, before the doors close: read and set up what every job needs."""
+
+    def prepare(self, job: dict[str, Any]) -> None:
+        """In the server: make a job ready; nothing foreign may run."""
+
+    def run(self, job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> None:
+        """In a child: run a job from a given input on, and answer once for each input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How one child ended: its answers, and why there are no more."""
+
+    answers: tuple[str, ...]
+    reason: str
+
+
+def main() -> None:
+    """Close the process in and serve until the parent hangs up. `sys.argv` holds the settings."""
+    settings = json.loads(sys.argv[1])
+    sys.argv = [""]
+    requests, replies = settings["requests"], settings["replies"]
+    limits = Limits(**settings["limits"])
+    containment = Containment()
+    entered = containment.enter_namespaces()
+    inner = os.fork()
+    if inner:
+        os.close(requests)
+        os.close(replies)
+        os._exit(os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1]) & 0xFF)
+    containment.die_with_parent()
+    try:
+        target = _prepare(settings, limits, containment, entered)
+    except OSError as error:
+        send(replies, json.dumps({"error": str(error)}).encode())
+        return
+    send(replies, json.dumps({"ready": entered}).encode())
+    server = Server(target, limits, containment, settings["folder"], requests, replies)
+    server.serve()
+
+
+def _prepare(
+    settings: Mapping[str, Any], limits: Limits, containment: Containment, entered: Sequence[str]
+) -> "Target":
+    folder: str = settings["folder"]
+    if "mounts" in entered:
+        containment.limit_folder(folder, limits.folder_size)
+    os.chdir(folder)
+    module: str = settings["target"]
+    target: Target = import_module(module)
+    target.warm()
+    containment.limit(limits)
+    containment.close(Layers(**settings["layers"]), readable=settings["readable"], folder=folder)
+    _hide_package(settings["root"])
+    gc.collect()
+    gc.freeze()
+    gc.disable()  # when cycles are found depends on every allocation before, and is no behaviour
+    return target
+
+
+_KEPT: list[object] = []
+
+
+def _hide_package(root: str) -> None:
+    """Foreign code finds the standard library only."""
+    sys.path.remove(root)
+    own = [name for name in sys.modules if name.partition(".")[0] == __name__.partition(".")[0]]
+    _KEPT.extend(sys.modules.pop(name) for name in own)
+
+
+class Server:
+    """Serves requests one after the other."""
+
+    def __init__(
+        self,
+        target: Target,
+        limits: Limits,
+        containment: Containment,
+        folder: str,
+        requests: int,
+        replies: int,
+    ) -> None:
+        self._target = target
+        self._limits = limits
+        self._containment = containment
+        self._folder = folder
+        self._requests = requests
+        self._replies = replies
+
+    def serve(self) -> None:
+        """Answer requests until the parent closes its end."""
+        while True:
+            try:
+                message = receive(self._requests, limit=LARGEST_REQUEST)
+            except EOFError:
+                return
+            reply = [self._job(job) for job in json.loads(message)]
+            send(self._replies, json.dumps(reply).encode())
+
+    def _job(self, job: dict[str, Any]) -> list[tuple[str, str]]:
+        """For each input `("seen", answer)` or `("lost", reason)`."""
+        self._target.prepare(job)
+        found: list[tuple[str, str]] = []
+        total: int = job["count"]
+        for _ in range(RESTARTS + 1):
+            ended = self._once(job, len(found), total)
+            found += (("seen", answer) for answer in ended.answers[: total - len(found)])
+            if len(found) == total:
+                break
+            found.append(("lost", ended.reason))
+            if len(found) == total:
+                break
+        found += [("lost", "too many inputs before it were lost")] * (total - len(found))
+        self._clean()
+        return found
+
+    def _once(self, job: Mapping[str, Any], start: int, total: int) -> Ended:
+        cpu_seconds: float = min(self._limits.cpu_seconds, job.get("cpu_seconds", math.inf))
+        reading, writing = os.pipe()
+        key = os.urandom(_KEY)
+        child = os.fork()
+        if child == 0:
+            try:
+                for pipe in (reading, self._requests, self._replies):
+                    os.close(pipe)
+                self._containment.close_job(1 + math.ceil(cpu_seconds * (total - start)))
+                self._target.run(job, start, _channel(writing, key))
+            finally:
+                os._exit(0)
+        os.close(writing)
+        watch = _Watch(child, reading, self._limits, cpu_seconds)
+        try:
+            data, reason = watch.read()
+        finally:
+            os.close(reading)
+            os.kill(child, signal.SIGKILL)
+            status = os.waitpid(child, 0)[1]
+        answers = _answers(data, key, whole=not reason)
+        if answers is None:
+            return Ended((), reason or "something else was written to the channel")
+        return Ended(answers, reason or _ending(os.waitstatus_to_exitcode(status)))
+
+    def _clean(self) -> None:
+        """Leave nothing for the next run; a folder that can't be emptied ends the server."""
+        for name in os.listdir(self._folder):
+            path = os.path.join(self._folder, name)
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path)
+            else:
+                os.unlink(path)
+
+
+def _channel(pipe: int, key: bytes) -> Callable[[str], None]:
+    write = os.write
+
+    def answer(text: str) -> None:
+        body = text.encode("utf-8", "surrogatepass")
+        rest = key + len(body).to_bytes(HEADER, "big") + body + key
+        while rest:
+            rest = rest[write(pipe, rest) :]
+
+    return answer
+
+
+def _ending(status: int) -> str:
+    if status < 0:
+        return f"killed by signal {-status}"
+    return f"left with status {status}" if status else "left without an answer"
+
+
+def _answers(data: bytes, key: bytes, *, whole: bool) -> tuple[str, ...] | None:
+    """The answers in a run's output, or None where there is anything else in it.
+
+    A run that was stopped may end in the middle of a frame.
+    """
+    found: list[str] = []
+    at = 0
+    while at < len(data):
+        body = at + _KEY + HEADER
+        end = body + int.from_bytes(data[at + _KEY : body], "big")
+        if end + _KEY > len(data):
+            return None if whole or data[at : at + _KEY] != key[: len(data) - at] else tuple(found)
+        if data[at : at + _KEY] != key or data[end : end + _KEY] != key:
+            return None
+        found.append(data[body:end].decode("utf-8", "surrogatepass"))
+        at = end + _KEY
+    return tuple(found)
+
+
+class _Watch:
+    """Reads what a run answers, and looks at its clocks while it is silent."""
+
+    def __init__(self, child: int, pipe: int, limits: Limits, cpu_seconds: float) -> None:
+        self._clock = ~child << 3 | 2  # the kernel's number for the processor time of a process
+        self._pipe = pipe
+        self._limits = limits
+        self._cpu_seconds = cpu_seconds
+
+    def read(self) -> tuple[bytes, str]:
+        """All that came, and why reading stopped before the end, if it did."""
+        poll = select.poll()
+        poll.register(self._pipe, select.POLLIN)
+        data = bytearray()
+        idle_since = silent_since = time.monotonic()
+        at_answer = at_work = 0.0
+        while True:
+            if poll.poll(_TICK):
+                part = os.read(self._pipe, 1 << 16)
+                if not part:
+                    return bytes(data), ""
+                data += part
+                if len(data) > self._limits.answer_size:
+                    return bytes(data), "too much output"
+                idle_since = silent_since = time.monotonic()
+                at_answer = at_work = time.clock_gettime(self._clock)
+                continue
+            used, now = time.clock_gettime(self._clock), time.monotonic()
+            if used - at_work > _SOME_WORK:
+                idle_since, at_work = now, used
+            if used - at_answer > self._cpu_seconds:
+                return bytes(data), CPU
+            if now - idle_since > self._limits.idle_seconds:
+                return bytes(data), IDLE
+            if now - silent_since > SLOWEST * self._limits.idle_seconds:
+                return bytes(data), IDLE
+
+
+CPU: Final = "out of processor time"
+IDLE: Final = "out of time"

@@ -1,0 +1,240 @@
+"""In a contained child: runs one program on its inputs, and tells what could be seen of each run.
+
+Every input meets a freshly executed program, seeded generators and empty output. What is told are texts;
+the parent compares them.
+"""
+
+import builtins
+import functools
+import hashlib
+import io
+import json
+import os
+import random
+import sys
+import types
+import warnings
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, Final
+
+from transforms.oracle.encode import Encoder, short
+from transforms.oracle.probe import Probe
+
+_READ_BEFORE: Final = (
+    "abc", "bisect", "calendar", "cmath", "contextlib", "copy", "dataclasses", "enum", "heapq", "numbers",
+    "operator", "statistics", "string", "textwrap", "time", "typing",
+)  # fmt: skip
+"""What programs import most; they may import all of the standard library, but this is read only once."""
+_OUTPUT: Final = 1 << 16
+_NAME: Final = "sample"
+_SEED: Final = 20_240_229
+_ROUNDS: Final = 12
+_HARMLESS: Final = """\
+total = 0
+def f(a, b, c=3):
+    a.append(b)
+    print(a, {b: "x"}, (1.5, None))
+    if b:
+        raise ValueError("y")
+"""
+_UNHELD: Final = (types.FunctionType, types.ModuleType, type, types.BuiltinFunctionType)
+
+
+class _Output(io.RawIOBase):
+    """Keeps the beginning of what is written, and a hash of the rest."""
+
+    def __init__(self) -> None:
+        self._kept = bytearray()
+        self._rest = hashlib.sha256()
+        self._length = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        data = bytes(data)
+        kept = data[: _OUTPUT - len(self._kept)]
+        self._kept += kept
+        self._rest.update(data[len(kept) :])
+        self._length += len(data)
+        return len(data)
+
+    def text(self) -> str:
+        kept = self._kept.decode("utf-8", "surrogateescape")
+        return kept if self._length <= _OUTPUT else f"{kept}… {self._length} bytes, {self._rest.hexdigest()}"
+
+
+def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> None:
+    """Run a program on its inputs from one on, and answer for each.
+
+    A job holds `setup` (executed before the program, in its namespace), `source`, `function`, `inputs`
+    (texts of argument lists), `tests` (a text that defines `check`, or None), `messages` (whether errors
+    about names are compared with their text) and `shake`: a number that moves the addresses of what is
+    made, which a program's behaviour must not depend on.
+    """
+    encode_json = json.JSONEncoder().encode
+    held = [bytes(size) for size in range(1, 480, 12) for _ in range(job["shake"] * 7)]
+    del held[::2]
+    limit = sys.getrecursionlimit()
+    warnings.simplefilter("ignore")  # what a reader of Python warns of is no behaviour of a program
+    code: types.CodeType | BaseException
+    try:
+        code = compile(job["source"], "<sample>", "exec", dont_inherit=True)
+    except BaseException as error:
+        code = error
+    for text in job["inputs"][start:] if job["tests"] is None else [None]:
+        sys.setrecursionlimit(limit)
+        random.seed(_SEED)
+        answer(encode_json(_Observation(job, code).of(text)))
+
+
+def prepare(job: dict[str, Any]) -> None:
+    """In the server, before it forks: read the setup, which many programs share."""
+    job["setup"] = _compiled_setup(job["setup"])
+
+
+@functools.lru_cache(maxsize=8)
+def _compiled_setup(text: str) -> types.CodeType:
+    return compile(text, "<setup>", "exec", dont_inherit=True)
+
+
+def warm() -> None:
+    """Run harmless programs of our own, so that children of this process find everything in place."""
+    job: dict[str, Any] = {"source": _HARMLESS, "function": "f", "inputs": ["([1], 2)"], "tests": None}
+    job |= {"setup": _compiled_setup("pass"), "messages": True, "shake": 0}
+    for name in _READ_BEFORE:
+        import_module(name)
+    kept = os.dup(1), os.dup(2)
+    for _ in range(_ROUNDS):
+        run(job, 0, lambda answer: None)
+    for place, file in enumerate(kept, start=1):
+        os.dup2(file, place)
+        os.close(file)
+    del sys.modules[_NAME]
+
+
+class _Observation:
+    """One run of a program on one input."""
+
+    def __init__(self, job: Mapping[str, Any], code: types.CodeType | BaseException) -> None:
+        self._job = job
+        self._code = code
+        self._encoder = Encoder(messages=job["messages"])
+        self._events: list[str] = []
+
+    def of(self, text: str | None) -> dict[str, str]:
+        out, err = _Output(), _Output()
+        kept = sys.stdout, sys.stderr, sys.stdin
+        streams = [
+            io.TextIOWrapper(raw, "utf-8", "backslashreplace", newline="", write_through=True)  # type: ignore[type-var]
+            for raw in (out, err)
+        ]
+        sys.stdout, sys.stderr = streams
+        sys.stdin = io.StringIO()
+        written = _Descriptors()
+        try:
+            seen = self._run(text)
+        finally:
+            sys.stdout, sys.stderr, sys.stdin = kept
+        seen |= {"printed": short(out.text()), "complained": short(err.text()), "descriptors": written.text()}
+        seen["events"] = short("\n".join(self._events))
+        return {name: told for name, told in seen.items() if told}
+
+    def _run(self, text: str | None) -> dict[str, str]:
+        module = types.ModuleType(_NAME)
+        sys.modules[_NAME] = module
+        space = module.__dict__
+        encoder = self._encoder
+        arguments: tuple[Any, ...] = ()
+        named: dict[str, Any] = {}
+        seen: dict[str, str] = {}
+        try:
+            seen["end"] = "raised at import"
+            if not isinstance(self._code, types.CodeType):
+                raise self._code
+            exec(self._job["setup"], space)
+            exec(self._code, space)
+            if text is None:
+                seen["end"] = "raised"
+                self._test(space, seen)
+                return seen
+            arguments, named = self._arguments(text)
+            function = space.get(self._job["function"])
+            if function is None:
+                return {"end": "no function"}
+            seen["end"] = "raised"
+            value = function(*arguments, **named)
+            seen["end"] = "returned"
+            seen["value"] = encoder.encode(value)
+        except BaseException as error:
+            seen["kind"] = type(error).__name__
+            seen["unfit"] = _unfit(error, space)
+            seen["value"] = encoder.error(error)
+        seen["arguments"] = encoder.encode((*arguments, *named.values()))
+        seen["globals"] = encoder.encode(
+            {
+                name: value
+                for name, value in sorted(space.items())
+                if not name.startswith("__") and not issubclass(type(value), _UNHELD)
+            }
+        )
+        return seen
+
+    def _arguments(self, text: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        def call(*arguments: Any, **named: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+            return arguments, named
+
+        space = {"call": call, "nan": float("nan"), "inf": float("inf"), "__builtins__": builtins}
+        space["probe"] = lambda name: Probe(name, self._events)
+        made: tuple[tuple[Any, ...], dict[str, Any]] = eval(f"call{text}", space)
+        return made
+
+    def _test(self, space: dict[str, Any], seen: dict[str, str]) -> None:
+        calls = 0
+        function = space[self._job["function"]]
+
+        def candidate(*arguments: Any, **named: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            return function(*arguments, **named)
+
+        exec(compile(self._job["tests"], "<tests>", "exec", dont_inherit=True), space)
+        space["check"](candidate)
+        seen["end"] = "returned"
+        seen["calls"] = str(calls)
+
+
+class _Descriptors:
+    """What is written to the standard descriptors under Python's streams."""
+
+    def __init__(self) -> None:
+        self._file = os.open(".", os.O_TMPFILE | os.O_RDWR, 0o600)
+        os.dup2(self._file, 1)
+        os.dup2(self._file, 2)
+
+    def text(self) -> str:
+        try:
+            kept = os.pread(self._file, _OUTPUT, 0)
+            os.close(self._file)
+        except OSError:  # the program closed it
+            return "closed"
+        return short(kept.decode("utf-8", "backslashreplace"))
+
+
+def _unfit(error: BaseException, space: Mapping[str, Any]) -> str:
+    """Why an error says more about where the program ran than about the program; else nothing."""
+    kind = type(error)
+    if kind is NameError:
+        name = error.name  # type: ignore[attr-defined]
+        free = str(error).startswith("cannot access free variable")
+        return "" if free or name in space or hasattr(builtins, str(name)) else "a global name is missing"
+    if issubclass(kind, ImportError):
+        return "a module is missing"
+    if issubclass(kind, (MemoryError, RecursionError)):
+        return "out of memory or stack"
+    if issubclass(kind, PermissionError):
+        return "stopped by the sandbox"
+    if kind is RuntimeError and error.args == ("can't start new thread",):
+        return "stopped by the sandbox"
+    return ""
