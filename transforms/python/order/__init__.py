@@ -22,6 +22,125 @@ def area(width):
     return side
 """
 
+_FUNCTIONS: Final = """\
+def total(values):
+    return sum(values)
+
+
+def mean(values):
+    return total(values) / len(values)
+"""
+
+_METHODS: Final = """\
+class Counter:
+    def __init__(self):
+        self.count = 0
+
+    def increase(self, by=1):
+        self.count += by
+
+    def reset(self):
+        self.count = 0
+"""
+
+_IMPORTS: Final = """\
+import json
+import os.path
+from collections import Counter, deque
+"""
+
+_NAMES: Final = """\
+from collections import Counter, deque
+
+counts = Counter(deque("abca"))
+"""
+
+_KEYWORDS: Final = """\
+def ranked(words):
+    return sorted(words, key=len, reverse=True)
+"""
+
+_ITEMS: Final = """\
+def season(month):
+    return {12: "winter", 1: "winter", 7: "summer"}.get(month)
+"""
+
+_EXCEPT: Final = """\
+def size(path):
+    try:
+        import os
+
+        return os.stat(path).st_size
+    except ImportError:
+        return None
+    except OSError:
+        return 0
+"""
+
+_CASES: Final = """\
+def name(number):
+    match len(str(number is None)):
+        case 4:
+            return "none"
+        case 5:
+            return "some"
+"""
+
+_BRANCHES: Final = """\
+def sign(number):
+    size = len(str(number is None))
+    if size == 4:
+        return "none"
+    elif size == 5:
+        return "some"
+    return "other"
+"""
+
+_GLOBALS: Final = """\
+def reset():
+    global count, total
+    count = total = 0
+"""
+
+_TUPLE: Final = """\
+def corner(image):
+    x = 0
+    y = 0
+    return image[x, y]
+"""
+
+_POWER: Final = """\
+def power(base, exponent):
+    return pow(base, exponent)
+"""
+
+_ORDINAL: Final = """\
+def ordinal(number):
+    return {1: "first", 3: "third"}.get(number)
+"""
+
+_LARGER: Final = """\
+def larger(one, other):
+    if one > other:
+        return one
+    else:
+        return other
+"""
+
+
+def _entry(
+    target: str, summary: str, example: str, *, twin: str | None = None, control: bool = False
+) -> TransformEntry:
+    return TransformEntry(
+        f"transforms.python.order.{target}",
+        summary,
+        family="order",
+        kind="control" if control else "preserving",
+        example=example,
+        twin=twin,
+    )
+
+
 ENTRIES: Final[Mapping[str, TransformEntry]] = {
     "reorder": TransformEntry(
         "transforms.python.order.reorder:REORDER",
@@ -36,5 +155,54 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
         family="order",
         kind="control",
         example=_AREA,
+    ),
+    "reorder-functions": _entry(
+        "definitions:REORDER_FUNCTIONS", "functions and classes of a module in another order", _FUNCTIONS
+    ),
+    "reorder-methods": _entry("definitions:REORDER_METHODS", "methods of a class in another order", _METHODS),
+    "reorder-imports": _entry(
+        "imports:REORDER_IMPORTS", "imports from the standard library in another order", _IMPORTS
+    ),
+    "reorder-import-names": _entry(
+        "imports:REORDER_IMPORT_NAMES", "the names of one import in another order", _NAMES
+    ),
+    "reorder-globals": _entry(
+        "assignments:REORDER_GLOBALS", "the names of a `global` or `nonlocal` in another order", _GLOBALS
+    ),
+    "reorder-keywords": _entry(
+        "arguments:REORDER_KEYWORDS",
+        "keyword arguments in another order, where the callee is known",
+        _KEYWORDS,
+        twin="arguments-swapped",
+    ),
+    "reorder-items": _entry(
+        "items:REORDER_ITEMS",
+        "items in another order, of a display asked for one of them",
+        _ITEMS,
+        twin="items-swapped",
+    ),
+    "reorder-branches": _entry(
+        "clauses:REORDER_BRANCHES",
+        "branches that compare a variable with distinct constants in another order",
+        _BRANCHES,
+        twin="branches-swapped",
+    ),
+    "reorder-cases": _entry(
+        "clauses:REORDER_CASES", "cases with distinct constants in another order", _CASES
+    ),
+    "reorder-except": _entry(
+        "clauses:REORDER_EXCEPT", "`except` clauses that no exception shares in another order", _EXCEPT
+    ),
+    "tuple-assignments": _entry(
+        "assignments:TUPLE_ASSIGNMENTS", "two assignments as one of a tuple, or the other way", _TUPLE
+    ),
+    "arguments-swapped": _entry(
+        "arguments:ARGUMENTS_SWAPPED", "control: two arguments of a call exchanged", _POWER, control=True
+    ),
+    "items-swapped": _entry(
+        "items:ITEMS_SWAPPED", "control: the values of two items of a dict exchanged", _ORDINAL, control=True
+    ),
+    "branches-swapped": _entry(
+        "clauses:BRANCHES_SWAPPED", "control: the bodies of two branches exchanged", _LARGER, control=True
     ),
 }

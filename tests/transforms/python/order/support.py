@@ -1,0 +1,65 @@
+"""What the tests of this family share: one text through one rule, and running it before and after."""
+
+import contextlib
+import io
+import warnings
+from typing import Any
+
+from transforms.interface import Refused, Rewritten
+from transforms.perturb import perturb_one
+from transforms.python.code import read
+from transforms.python.rewriting import Rewriting, Site
+from transforms.records import Move, Origin, Outcome, Perturbed, Sample
+
+
+def outcome(rule: Rewriting, source: str, *, seed: int = 0) -> Outcome:
+    """One variant with every site."""
+    sample = Sample(id="s", language="python", source=source, label=None, origin=Origin(path="", line=1))
+    (found,) = perturb_one(sample, rule, variants=1, seed=seed, sites="all")
+    return found
+
+
+def variants(rule: Rewriting, source: str) -> set[str]:
+    """The text after each option of each site, one at a time."""
+    found = set()
+    for number, site in enumerate(site for site in rule.find(read(source)) if isinstance(site, Site)):
+        for option in range(len(site.options)):
+            result = rule.apply(source, (Move(kind=rule.name, site=number, value=(option,), note=""),))
+            assert isinstance(result, Rewritten), result
+            found.add(result.source)
+    return found
+
+
+def reasons(rule: Rewriting, source: str) -> set[str]:
+    """Why candidates were declined."""
+    return {found.reason for found in rule.find(read(source)) if isinstance(found, Refused)}
+
+
+def untouched(rule: Rewriting, source: str) -> bool:
+    """Whether no site was found."""
+    return not any(isinstance(found, Site) for found in rule.find(read(source)))
+
+
+def run(source: str, call: str) -> tuple[str, str, str]:
+    """What evaluating a call behind a text prints, gives and raises."""
+    out, scope, result, error = io.StringIO(), dict[str, Any](), "", ""
+    with contextlib.redirect_stdout(out), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            exec(compile(source, "<text>", "exec"), scope)
+            result = repr(eval(call, scope))
+        except Exception as raised:
+            error = f"{type(raised).__name__}: {raised}"
+    return out.getvalue(), result, error
+
+
+def agrees(rule: Rewriting, source: str, *calls: str) -> int:
+    """Run every variant against the source; how many there were."""
+    found = variants(rule, source)
+    everything = outcome(rule, source)
+    if isinstance(everything, Perturbed):
+        found.add(everything.source)
+    for text in found:
+        for call in calls:
+            assert run(text, call) == run(source, call), text
+    return len(found)

@@ -1,0 +1,59 @@
+"""Every rule of this family on ordinary code: what must hold whatever is found."""
+
+import ast
+import io
+import tokenize
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.support import stdlib
+from tests.transforms.python.order.support import outcome
+from transforms.interface import Rewritten
+from transforms.python import order
+from transforms.python.rewriting import Rewriting
+from transforms.records import Perturbed
+from transforms.registry import TRANSFORMS
+
+RULES = [name for name in order.ENTRIES if isinstance(TRANSFORMS.get(name), Rewriting)]
+MODULES = ("textwrap", "shlex", "configparser", "statistics", "calendar", "plistlib", "json/encoder", "uuid")
+RARE = {"reorder-cases", "reorder-except", "reorder-branches", "reorder-globals"}
+"""Rules that these texts may give nothing to."""
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_result_compiles_and_loses_nothing(name: str) -> None:
+    rule = TRANSFORMS.get(name)
+    assert isinstance(rule, Rewriting)
+    applied = 0
+    for source in filter(_compiles, [*stdlib.sample(250), *_modules()]):
+        found = outcome(rule, source)
+        nothing = rule.apply(source, ())
+        assert isinstance(nothing, Rewritten)
+        assert nothing.source == source
+        if isinstance(found, Perturbed):
+            applied += 1
+            compile(ast.parse(found.source), "<result>", "exec")
+            assert _kept(found.source) == _kept(source), found.source
+            assert outcome(rule, source) == found
+    assert applied or name in RARE
+
+
+def _compiles(source: str) -> bool:
+    try:
+        compile(source, "<source>", "exec")
+    except SyntaxError:  # a nested function, taken out, may have a `nonlocal` of nothing
+        return False
+    return True
+
+
+def _modules() -> list[str]:
+    root = Path(ast.__file__).parent
+    return [(root / f"{name}.py").read_text(encoding="utf-8") for name in MODULES]
+
+
+def _kept(source: str) -> Counter[str]:
+    """The comments and string tokens of a text."""
+    tokens = tokenize.generate_tokens(io.StringIO(source, newline="").readline)
+    return Counter(token.string for token in tokens if token.type in (tokenize.COMMENT, tokenize.STRING))

@@ -1,0 +1,195 @@
+"""`reorder-keywords`: keyword arguments in another order, and its twin that gives arguments to each other.
+
+The order of keywords is seen by whatever takes `**kwargs`, so a call is touched only where the callee is
+known: a builtin, a function of the standard library that the text imports, a method of a certain type, or a
+function or class of the same text. Of the values at most one may do more than compute.
+Assumed: nobody replaces the functions of a module from outside.
+"""
+
+import ast
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from transforms.interface import Refused
+from transforms.python.analysis.knowledge import BUILTINS
+from transforms.python.code import Code, Function
+from transforms.python.order.permutation import binders, free, permuted, rearranged
+from transforms.python.order.stdlib import FUNCTIONS, KEYWORDS, METHODS, REGISTERING, SILENT
+from transforms.python.rewriting import Rewriting, Site
+
+UNKNOWN: Final = "the callee may see the order of its keywords"
+EFFECTS: Final = "the order of two values can be seen"
+COMMUTATIVE: Final = frozenset(
+    ["max", "min", "gcd", "lcm", "hypot", "isclose", "samefile", "union", "intersection", "eq", "ne"]
+)
+"""Callees that may give the same for exchanged arguments."""
+
+
+def find_keywords(code: Code) -> Iterator[Site | Refused]:
+    """Calls with two keywords."""
+    known = _Callees(code)
+    for node in code.nodes():
+        if not isinstance(node, ast.Call) or len(node.keywords) < 2:
+            continue
+        first = code.start(node.keywords[0])
+        late = any(isinstance(one, ast.Starred) and code.start(one) > first for one in node.args)
+        # A `**` has no name and so is none that a callee is known to take.
+        if late or not {word.arg for word in node.keywords} <= known.keywords(node):
+            yield Refused(UNKNOWN)
+        elif not commute(code, [word.value for word in node.keywords]):
+            yield Refused(EFFECTS)
+        else:
+            parts = [code.span(word) for word in node.keywords]
+            site = rearranged(code, parts, free(len(parts)), f"keywords of {_name(node) or 'a call'}")
+            yield site or Refused(UNKNOWN)
+
+
+def find_swapped(code: Code) -> Iterator[Site | Refused]:
+    """Two neighbouring arguments of a call: positional ones, or the values of keywords."""
+    for node in code.nodes():
+        if not isinstance(node, ast.Call):
+            continue
+        if _name(node) in COMMUTATIVE:
+            continue
+        plain = [argument for argument in node.args if not isinstance(argument, ast.Starred)]
+        named = [word.value for word in node.keywords if word.arg is not None]
+        for values in (plain if len(plain) == len(node.args) else [], named):
+            for one, other in pairwise(values):
+                if ast.dump(one) != ast.dump(other):
+                    parts = [code.full(one), code.full(other)]
+                    line = code.line(one)
+                    yield Site(((permuted(parts, (1, 0)),),), "two arguments exchanged", line)
+
+
+def _name(call: ast.Call) -> str | None:
+    func = call.func
+    return func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else None
+
+
+def commute(code: Code, values: Sequence[ast.expr]) -> bool:
+    """Whether the values of expressions do not depend on which is evaluated first."""
+    acting = [value for value in values if not code.harmless(value)]
+    if not acting:
+        return True
+    if len(acting) > 1 or any(isinstance(part, _BINDING) for part in ast.walk(acting[0])):
+        return False
+    return all(value is acting[0] or _fixed(value) for value in values)
+
+
+_BINDING: Final = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+
+
+def _fixed(node: ast.expr) -> bool:
+    """Whether a harmless expression looks into no object, so that no other one can change what it gives."""
+    match node:
+        case ast.Constant() | ast.Name() | ast.UnaryOp(operand=ast.Constant()):
+            return True
+        case ast.Tuple(elts=elements) | ast.List(elts=elements):
+            return all(_fixed(element) for element in elements)
+        case ast.Lambda(args=args):
+            return not args.defaults and not args.kw_defaults
+        case _:
+            return False
+
+
+class _Callees:
+    """The keywords of the callees that a text knows."""
+
+    def __init__(self, code: Code) -> None:
+        self._code = code
+        self._binders = binders(code.tree)
+        self._replaced = any(
+            isinstance(node, ast.Attribute)
+            and isinstance(node.ctx, ast.Store)
+            and node.attr in ("__init__", "__new__")
+            for node in ast.walk(code.tree)
+        )
+        self._imported: dict[str, tuple[str, ast.AST | None]] = {}
+        self._defined: dict[str, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef] = {}
+        for node in code.nodes():
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    if alias.asname or "." not in alias.name:
+                        self._imported[alias.asname or alias.name] = (alias.name, code.parent(node))
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                for alias in node.names:
+                    self._imported[alias.asname or alias.name] = (
+                        f"{node.module}.{alias.name}",
+                        code.parent(node),
+                    )
+            elif isinstance(node, Function | ast.ClassDef):
+                self._defined[node.name] = node
+
+    def keywords(self, call: ast.Call) -> frozenset[str]:
+        """The keywords in which the callee sees no order; empty where it is unknown."""
+        func = call.func
+        if isinstance(func, ast.Attribute):
+            own = METHODS.get((self._code.kind(func.value) or "", func.attr))
+            return own if own is not None else self._imported_keywords(call, self._dotted(func))
+        if not isinstance(func, ast.Name) or "*" in self._binders:
+            return frozenset()
+        if func.id not in self._binders:
+            return KEYWORDS.get(func.id, frozenset()) if func.id in BUILTINS else frozenset()
+        if self._binders[func.id] != 1:
+            return frozenset()
+        if func.id in self._defined:
+            return self._parameters(call, self._defined[func.id])
+        return self._imported_keywords(call, self._dotted(func))
+
+    def _dotted(self, func: ast.expr) -> str | None:
+        """The full name of an imported function."""
+        match func:
+            case ast.Name(id=name) if self._binders.get(name) == 1 and name in self._imported:
+                path, holder = self._imported[name]
+                return path if self._seen(holder, func) else None
+            case ast.Attribute(value=value, attr=attr):
+                above = self._dotted(value)
+                return f"{above}.{attr}" if above else None
+            case _:
+                return None
+
+    def _imported_keywords(self, call: ast.Call, name: str | None) -> frozenset[str]:
+        if name is None or name.partition(".")[0] not in SILENT | REGISTERING:
+            return frozenset()
+        return FUNCTIONS.get(name, frozenset())
+
+    def _parameters(
+        self, call: ast.Call, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    ) -> frozenset[str]:
+        """Of a function of the text the parameters that a call may give by name, if it is all there is."""
+        if not self._seen(self._code.parent(node), call) or node.decorator_list or self._replaced:
+            return frozenset()
+        bound = 0
+        if isinstance(node, ast.ClassDef):
+            if node.bases or node.keywords or getattr(node, "type_params", []):
+                return frozenset()
+            made = [part for part in node.body if isinstance(part, Function)]
+            first = [part for part in made if part.name == "__init__" and not part.decorator_list]
+            names = binders(ast.Module(body=node.body, type_ignores=[]))
+            if len(first) != 1 or "__new__" in names or names["__init__"] != 1:
+                return frozenset()
+            node, bound = first[0], 1
+        args = node.args
+        if args.kwarg is not None or any(isinstance(argument, ast.Starred) for argument in call.args):
+            return frozenset()
+        positional = [*args.posonlyargs, *args.args]
+        taken = bound + len(call.args)
+        by_name = {arg.arg for arg in [*args.args, *args.kwonlyargs]}
+        return frozenset(by_name - {arg.arg for arg in positional[:taken]})
+
+    def _seen(self, holder: ast.AST | None, node: ast.AST) -> bool:
+        """Whether a name bound directly in a scope is the one that another place sees."""
+        if isinstance(holder, ast.If | ast.Try | ast.With) and self._code.parent(holder) is self._code.tree:
+            holder = self._code.tree
+        if isinstance(holder, ast.Module):
+            return True
+        return isinstance(holder, Function) and any(above is holder for above in self._code.ancestors(node))
+
+
+REORDER_KEYWORDS: Final = Rewriting(
+    name="reorder-keywords", find=find_keywords, nothing="no call with two keywords", unit="module"
+)
+ARGUMENTS_SWAPPED: Final = Rewriting(
+    name="arguments-swapped", find=find_swapped, nothing="no two arguments that differ", kind="control"
+)

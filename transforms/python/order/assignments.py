@@ -1,0 +1,135 @@
+"""`tuple-assignments`: two assignments as one of a tuple, and one of a tuple as several.
+
+`a = x` and `b = y` become `a, b = x, y` where evaluating `y` can do nothing but give a value and does not
+read `a`: then nobody can tell whether it is evaluated before `a` is bound or after.
+`reorder-globals`: the names of a `global` or `nonlocal` statement in another order.
+"""
+
+import ast
+import tokenize
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from transforms.interface import Refused
+from transforms.python.code import Code, Span
+from transforms.python.order.permutation import bodies, free, rearranged
+from transforms.python.rewriting import Patch, Rewriting, Site
+
+EFFECTS: Final = "the order of evaluation can be seen"
+TARGETS: Final = "not one variable for one value"
+COMMENT: Final = "a comment stands between"
+_BARE: Final = (
+    ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.List, ast.Dict, ast.Set, ast.ListComp,
+    ast.DictComp, ast.SetComp, ast.JoinedStr, ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.IfExp,
+)  # fmt: skip
+"""Expressions that need no parentheses as an item of a tuple or as a value."""
+
+
+def find_tuples(code: Code) -> Iterator[Site | Refused]:
+    """Assignments of a tuple, and pairs of assignments that stand one behind the other."""
+    for node in code.nodes():
+        for body in bodies(node):
+            for one, other in pairwise(body):
+                match one, other:
+                    case ast.Assign(targets=[ast.Name()]), ast.Assign(targets=[ast.Name()]):
+                        yield _joined(code, one, other)
+                    case _:
+                        pass
+            for one in body:
+                if isinstance(one, ast.Assign) and isinstance(one.value, ast.Tuple):
+                    yield from _split(code, one, one.value)
+
+
+def _joined(code: Code, one: ast.Assign, other: ast.Assign) -> Site | Refused:
+    targets = [one.targets[0], other.targets[0]]
+    values = [one.value, other.value]
+    if not _independent(code, targets, values):
+        return Refused(EFFECTS)
+    start, end = code.start(one), code.end(other)
+    inside = [*(code.full(target) for target in targets), *(code.full(value) for value in values)]
+    if _comments(code, Span(start, end), inside):
+        return Refused(COMMENT)
+    left, right = (code.full(target) for target in targets)
+    parts = (left, ", ", right, " = ", *_item(code, values[0]), ", ", *_item(code, values[1]))
+    return Site(((Patch(start, end, parts),),), "two assignments in one", code.line(one))
+
+
+def _split(code: Code, node: ast.Assign, value: ast.Tuple) -> Iterator[Site | Refused]:
+    target = node.targets[0]
+    if len(node.targets) > 1 or not isinstance(target, ast.Tuple | ast.List) or len(value.elts) < 2:
+        return
+    names = [name for name in target.elts if isinstance(name, ast.Name)]
+    if len(names) != len(value.elts) or len(names) != len(target.elts):
+        yield Refused(TARGETS)
+        return
+    if not _independent(code, names, value.elts):
+        yield Refused(EFFECTS)
+        return
+    spans = [code.full(part) for part in [*names, *value.elts]]
+    if _comments(code, Span(code.start(node), code.end(node)), spans):
+        yield Refused(COMMENT)
+        return
+    between = code.newline + code.indentation(node) if code.alone(node) else "; "
+    parts: list[str | Span] = []
+    for name, item in zip(names, value.elts, strict=True):
+        parts += [*([between] if parts else []), code.full(name), " = ", *_item(code, item)]
+    yield Site(
+        ((Patch(code.start(node), code.end(node), tuple(parts)),),),
+        "one assignment in several",
+        code.line(node),
+    )
+
+
+def _independent(code: Code, targets: Sequence[ast.expr], values: Sequence[ast.expr]) -> bool:
+    """Whether every value but the first may be evaluated before or after the targets before it are bound."""
+    bound: set[str] = set()
+    for target, value in zip(targets, values, strict=True):
+        if not isinstance(target, ast.Name) or isinstance(value, ast.Starred) or target.id in bound:
+            return False
+        names = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
+        if bound and (bound & names or not code.harmless(value)):
+            return False
+        bound.add(target.id)
+    return True
+
+
+def _item(code: Code, node: ast.expr) -> tuple[str | Span, ...]:
+    """A value as an item of a tuple, in parentheses where it may need them."""
+    own, full = code.span(node), code.full(node)
+    if full != own or (isinstance(node, _BARE) and b"\n" not in code.source[own.start : own.end]):
+        return (full,)
+    if isinstance(node, ast.Tuple) and (not node.elts or code.full(node.elts[0]).start > own.start):
+        return (full,)
+    return ("(", full, ")")
+
+
+def _comments(code: Code, outer: Span, inside: Sequence[Span]) -> bool:
+    """Whether a comment stands in a range but in none of its parts."""
+    return any(
+        token.type == tokenize.COMMENT
+        and outer.start <= token.start < outer.end
+        and not any(part.start <= token.start < part.end for part in inside)
+        for token in code.tokens
+    )
+
+
+def find_globals(code: Code) -> Iterator[Site | Refused]:
+    """`global` and `nonlocal` statements of two names or more."""
+    for node in code.nodes():
+        if isinstance(node, ast.Global | ast.Nonlocal) and len(node.names) > 1:
+            start, end = code.start(node), code.end(node)
+            parts = [
+                Span(token.start, token.end)
+                for token in code.significant
+                if token.type == tokenize.NAME and start < token.start < end
+            ]
+            yield rearranged(code, parts, free(len(parts)), "names") or Refused("one name twice")
+
+
+TUPLE_ASSIGNMENTS: Final = Rewriting(
+    name="tuple-assignments", find=find_tuples, nothing="no two assignments that could be one"
+)
+REORDER_GLOBALS: Final = Rewriting(
+    name="reorder-globals", find=find_globals, nothing="no global or nonlocal of two names"
+)

@@ -1,0 +1,222 @@
+"""`reorder-except`, `reorder-cases`, `reorder-branches`: clauses of which at most one can be meant, in
+another order; and their twin that gives the bodies of two branches to each other.
+
+Whether two `except` clauses may change places is not a matter of the hierarchy alone: one class may derive
+from `KeyError` and from `ValueError`, and then the first clause wins.
+"""
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import Final, TypeAlias
+
+from transforms.dependence.effects import BARRIER, Effects, conflicts
+from transforms.interface import Refused
+from transforms.python.analysis.knowledge import PLAIN
+from transforms.python.code import Code, Span
+from transforms.python.order.permutation import MOST, binders, line_end, permuted, rearranged, unit
+from transforms.python.order.stdlib import DISJOINT
+from transforms.python.rewriting import Rewriting, Site
+
+SHARED_SUBCLASS: Final = "an exception may belong to two clauses"
+SUBJECT: Final = "the subject may be of any type"
+PATTERNS: Final = "patterns that are not distinct constants"
+LAYOUT: Final = "clauses share a line"
+
+Value: TypeAlias = str | bytes | int | float | None
+Test: TypeAlias = tuple[ast.Name, list[Value]]
+
+
+def find_except(code: Code) -> Iterator[Site | Refused]:
+    """The `except` clauses of a `try`."""
+    bound = binders(code.tree)
+    for node in code.nodes():
+        if not isinstance(node, ast.Try) or not 2 <= len(node.handlers) <= MOST:
+            continue
+        caught = [_families(handler.type, bound) for handler in node.handlers]
+        above = code.positions.line_column(code.end(node.body[-1]))[0]
+        parts = []
+        for handler in node.handlers:
+            parts.append(unit(code, handler, above))
+            above = handler.end_lineno or above
+        before = tuple(
+            sum(1 << other for other in range(number) if not _disjoint(caught[other], caught[number]))
+            for number in range(len(caught))
+        )
+        yield rearranged(code, parts, before, "except clauses") or Refused(SHARED_SUBCLASS)
+
+
+def _families(node: ast.expr | None, bound: dict[str, int]) -> frozenset[int] | None:
+    """The groups of `DISJOINT` that a clause catches; `None` where it may catch others."""
+    names = node.elts if isinstance(node, ast.Tuple) else [node]
+    found: set[int] = set()
+    for name in names:
+        if not isinstance(name, ast.Name) or name.id in bound or "*" in bound:
+            return None
+        own = [number for number, family in enumerate(DISJOINT) if name.id in family]
+        if not own:
+            return None
+        found.update(own)
+    return frozenset(found)
+
+
+def _disjoint(one: frozenset[int] | None, other: frozenset[int] | None) -> bool:
+    return one is not None and other is not None and not one & other
+
+
+def find_cases(code: Code) -> Iterator[Site | Refused]:
+    """The cases of a `match`, as far as their patterns are distinct constants."""
+    for node in code.nodes():
+        if not isinstance(node, ast.Match) or len(node.cases) < 2:
+            continue
+        kind = code.kind(node.subject)
+        if kind not in PLAIN:
+            yield Refused(SUBJECT)
+            continue
+        values = [None if case.guard else _constants(case.pattern) for case in node.cases]
+        effects = [_among(found, kind) for found in values][:MOST]
+        parts = [_case(code, case) for case in node.cases[:MOST]]
+        if not all(code.source[part.start : part.end].lstrip().startswith(b"case") for part in parts):
+            yield Refused(LAYOUT)
+        else:
+            yield rearranged(code, parts, conflicts(effects), "cases") or Refused(PATTERNS)
+
+
+def _case(code: Code, node: ast.match_case) -> Span:
+    """The whole lines of a case whose pattern begins on its first line."""
+    first = code.positions.line_column(code.start(node.pattern))[0]
+    return Span(code.positions.offset(first, 0), line_end(code, code.end(node.body[-1])))
+
+
+def _constants(pattern: ast.pattern) -> list[Value] | None:
+    """The constants that a pattern stands for."""
+    match pattern:
+        case ast.MatchValue(value=value):
+            return _literals([value])
+        case ast.MatchSingleton(value=value):
+            return [value]
+        case ast.MatchOr(patterns=patterns):
+            found: list[Value] = []
+            for part in patterns:
+                constants = _constants(part)
+                if constants is None:
+                    return None
+                found += constants
+            return found
+        case _:
+            return None
+
+
+def _literals(nodes: Sequence[ast.expr]) -> list[Value] | None:
+    """The values of expressions that are plain constants, all of them."""
+    found: list[Value] = []
+    for node in nodes:
+        try:
+            value = ast.literal_eval(node)
+        except (ValueError, TypeError):
+            return None
+        if not (value is None or isinstance(value, str | bytes | int | float)):
+            return None
+        found.append(value)
+    return found
+
+
+def _among(values: list[Value] | None, kind: str | None) -> Effects:
+    """Clauses with a constant in common conflict; others that are not constants conflict with all.
+
+    Constants that are equal (`1`, `True`, `1.0`) count as one, and bytes beside other types may warn.
+    """
+    if values is None:
+        return Effects(flags=BARRIER)
+    kinds = {type(value).__name__ for value in values} | {kind}
+    if "bytes" in kinds and len(kinds) > 1:
+        return Effects(flags=BARRIER)
+    numbers = (int, float)
+    return Effects(
+        writes=frozenset(f"{hash(one)}" if isinstance(one, numbers) else f"={one!r}" for one in values)
+    )
+
+
+def find_branches(code: Code) -> Iterator[Site | Refused]:
+    """The branches of an `if … elif …` that compare one variable with distinct constants."""
+    for node in code.nodes():
+        if not isinstance(node, ast.If) or _is_elif(code, node):
+            continue
+        chain = [node]
+        while len(chain[-1].orelse) == 1 and _is_elif(code, chain[-1].orelse[0]):
+            below = chain[-1].orelse[0]
+            assert isinstance(below, ast.If)
+            chain.append(below)
+        if len(chain) < 2:
+            continue
+        tests = [_test(branch.test) for branch in chain]
+        subject = next((test[0] for test in tests[:-1] if test is not None), None)
+        if subject is None or sum(_on(test, subject) for test in tests) < 2:
+            yield Refused(PATTERNS)
+        elif (kind := code.kind(subject)) not in PLAIN or not code.harmless(subject):
+            yield Refused(SUBJECT)
+        else:
+            effects = [_among(test[1] if test and _on(test, subject) else None, kind) for test in tests]
+            parts = [_branch(code, branch) for branch in chain[:MOST]]
+            note = f"branches on {subject.id}"
+            yield rearranged(code, parts, conflicts(effects[:MOST]), note) or Refused(PATTERNS)
+
+
+def _on(test: Test | None, subject: ast.Name) -> bool:
+    return test is not None and test[0].id == subject.id
+
+
+def _is_elif(code: Code, node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and code.source.startswith(b"elif", code.start(node))
+
+
+def _test(node: ast.expr) -> Test | None:
+    """The variable that a test compares, and the constants with which it does."""
+    match node:
+        case ast.Compare(left=ast.Name() as name, ops=[ast.Eq()], comparators=[value]):
+            values = _literals([value])
+        case ast.Compare(left=value, ops=[ast.Eq()], comparators=[ast.Name() as name]):
+            values = _literals([value])
+        case ast.Compare(
+            left=ast.Name() as name,
+            ops=[ast.In()],
+            comparators=[ast.Tuple(elts=elements) | ast.List(elts=elements)],
+        ):
+            values = _literals(elements)
+        case _:
+            return None
+    return None if values is None else (name, values)
+
+
+def _branch(code: Code, node: ast.If) -> Span:
+    """From behind the keyword to the end of the last line of a branch."""
+    start = code.start(node) + (4 if _is_elif(code, node) else 2)
+    return Span(start, line_end(code, code.end(node.body[-1])))
+
+
+def find_swapped(code: Code) -> Iterator[Site | Refused]:
+    """The bodies of an `if` and of the `elif` or `else` behind it."""
+    for node in code.nodes():
+        if not isinstance(node, ast.If) or not node.orelse:
+            continue
+        below = node.orelse[0]
+        other = below.body if isinstance(below, ast.If) and _is_elif(code, below) else node.orelse
+        bodies = (node.body, other)
+        if not all(code.alone(part) for body in bodies for part in (body[0], body[-1])):
+            yield Refused(LAYOUT)
+        elif [ast.dump(part) for part in node.body] != [ast.dump(part) for part in other]:
+            parts = [_whole(code, body) for body in bodies]
+            yield Site(((permuted(parts, (1, 0)),),), "two bodies exchanged", code.line(node))
+
+
+def _whole(code: Code, body: Sequence[ast.stmt]) -> Span:
+    return Span(code.lines(body[0], body[-1]).start, line_end(code, code.end(body[-1])))
+
+
+REORDER_EXCEPT: Final = Rewriting(
+    name="reorder-except", find=find_except, nothing="no try with two except clauses"
+)
+REORDER_CASES: Final = Rewriting(name="reorder-cases", find=find_cases, nothing="no match")
+REORDER_BRANCHES: Final = Rewriting(name="reorder-branches", find=find_branches, nothing="no elif")
+BRANCHES_SWAPPED: Final = Rewriting(
+    name="branches-swapped", find=find_swapped, nothing="no branch with an else", kind="control"
+)

@@ -1,0 +1,374 @@
+"""`reorder-functions` and `reorder-methods`: definitions that stand side by side, in another order.
+
+A definition binds its name and evaluates decorators, defaults and annotations; a class evaluates its body
+too. Where all that only computes, it may stand anywhere among its neighbours, but behind what it reads.
+Assumed: nobody outside of the text reads the order of a module's or class's namespace (`dir`,
+`inspect.getmembers`, unittest and doctest sort; `vars`, `__subclasses__` and pytest's order of tests do not).
+A text that reads one itself is refused.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from transforms.dependence.effects import BARRIER, Effects, conflicts
+from transforms.interface import Refused
+from transforms.python.analysis.facts import own_nodes, stored
+from transforms.python.analysis.knowledge import BUILTINS
+from transforms.python.code import Code, Function
+from transforms.python.order.permutation import MOST, binders, heading, line_above, rearranged, unit
+from transforms.python.rewriting import Rewriting, Site
+
+Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+NAMESPACE_READ: Final = "the text reads a namespace in its order"
+ONE_ORDER: Final = "definitions depend on each other or run unknown code"
+UNKNOWN_CLASS: Final = "a metaclass, decorator or base may see the order"
+
+FUNCTIONS: Final = "functions"
+METHODS: Final = "methods"
+
+_PLAIN_BASES: Final = frozenset(
+    ["object", "dict", "list", "set", "frozenset", "tuple", "str", "bytes", "bytearray", "int", "float"]
+) | {name for name in BUILTINS if name.endswith(("Error", "Exception", "Warning"))}
+_PLAIN_DECORATORS: Final = frozenset(["staticmethod", "classmethod", "property"])
+_ACCESSORS: Final = frozenset(["getter", "setter", "deleter"])
+_GENERICS: Final = frozenset(["list", "dict", "set", "frozenset", "tuple", "type"])
+_TYPES: Final = _GENERICS | {"int", "float", "str", "bytes", "bool", "complex", "object", "bytearray"}
+
+
+@dataclass(slots=True)
+class _Text:
+    """What the whole text says of its names."""
+
+    code: Code
+    binders: Mapping[str, int]
+    classes: dict[str, ast.ClassDef] = field(default_factory=dict)
+    """Classes of the module that are the only thing of their name."""
+    fragile: frozenset[str] = frozenset()
+    """Names that may become unbound again."""
+    lazy: bool = False
+    """Annotations are not evaluated."""
+
+    @classmethod
+    def of(cls, code: Code) -> "_Text":
+        found = cls(code, binders(code.tree), fragile=frozenset(_unbound(code.tree)))
+        for node in code.tree.body:
+            if isinstance(node, ast.ClassDef) and found.binders[node.name] == 1:
+                found.classes[node.name] = node
+            if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+                found.lazy |= any(alias.name == "annotations" for alias in node.names)
+        return found
+
+    def builtin(self, name: str) -> bool:
+        """Whether a name means the builtin."""
+        return name in BUILTINS and name not in self.binders and "*" not in self.binders
+
+    def surely_bound(self, node: ast.stmt) -> set[str]:
+        """The names that a statement certainly binds, and nothing unbinds."""
+        match node:
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                found = {alias.asname or alias.name.partition(".")[0] for alias in names}
+            case ast.Assign(targets=targets):
+                found = {target.id for target in targets if isinstance(target, ast.Name)}
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
+                found = {name}
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found = {name}
+            case _:
+                found = set()
+        return found - self.fragile
+
+    def bound_above(self, body: Sequence[ast.stmt]) -> set[str]:
+        """Names of the module that are certainly bound where the body of one of its classes begins."""
+        found: set[str] = set()
+        for node in self.code.tree.body:
+            if isinstance(node, ast.ClassDef) and node.body is body:
+                return found
+            found |= self.surely_bound(node)
+        return set()
+
+    def plain(self, node: ast.ClassDef, depth: int = 8) -> bool:
+        """Whether nothing but `type` sees the body of a class, and no base can either."""
+        special = [*node.decorator_list, *node.keywords, *getattr(node, "type_params", [])]
+        return not special and all(self._plain_base(base, depth) for base in node.bases)
+
+    def _plain_base(self, base: ast.expr, depth: int) -> bool:
+        if not isinstance(base, ast.Name):
+            return False
+        if base.id in _PLAIN_BASES and self.builtin(base.id):
+            return True
+        above = self.classes.get(base.id)
+        hooks = ("__init_subclass__", "__mro_entries__")
+        return (
+            above is not None
+            and depth > 0
+            and self.plain(above, depth - 1)
+            and not any(isinstance(part, Function) and part.name in hooks for part in above.body)
+            and not any(isinstance(part, ast.Name) and part.id in hooks for part in ast.walk(above))
+        )
+
+
+def find_functions(code: Code) -> Iterator[Site | Refused]:
+    """Functions and classes of a module that stand one behind the other."""
+    text = _Text.of(code)
+    refused = Refused(NAMESPACE_READ) if _reads_namespace(code, text, classes=False) else None
+    yield from _runs(text, code.tree.body, FUNCTIONS, above=heading(code), refused=refused)
+
+
+def find_methods(code: Code) -> Iterator[Site | Refused]:
+    """Methods of a class that stand one behind the other."""
+    text = _Text.of(code)
+    watched = _reads_namespace(code, text, classes=True)
+    for node in code.nodes():
+        if not isinstance(node, ast.ClassDef):
+            continue
+        if watched:
+            refused = Refused(NAMESPACE_READ)
+        elif not text.plain(node) or any(isinstance(part, ast.Global) for part in node.body):
+            refused = Refused(UNKNOWN_CLASS)
+        else:
+            refused = None
+        yield from _runs(text, node.body, METHODS, above=line_above(code, node.body), refused=refused)
+
+
+def _runs(
+    text: _Text,
+    body: Sequence[ast.stmt],
+    noun: str,
+    *,
+    above: int,
+    refused: Refused | None,
+) -> Iterator[Site | Refused]:
+    """The sites of one body. `above`: a line behind which all its comments stand."""
+    taken = Function if noun == METHODS else Definition
+    certain = text.bound_above(body)
+    run: list[Definition] = []
+    for node in [*body, None]:
+        if isinstance(node, taken) and text.code.alone(node):
+            run.append(node)
+            if len(run) < MOST:
+                continue
+        if run:
+            yield from _run(text, run, noun, frozenset(certain), above, refused)
+            certain.update(one.name for one in run)
+            above, run = run[-1].end_lineno or 0, []
+        if node is not None:
+            above = max(above, node.end_lineno or 0)
+            certain |= text.surely_bound(node)
+
+
+def _run(
+    text: _Text,
+    run: Sequence[Definition],
+    noun: str,
+    certain: frozenset[str],
+    above: int,
+    refused: Refused | None,
+) -> Iterator[Site | Refused]:
+    if len(run) < 2:
+        return
+    if refused is not None:
+        yield refused
+        return
+    names = certain | {node.name for node in run}
+    effects = [_Header(text, names).effects(node) for node in run]
+    parts = []
+    for node in run:
+        parts.append(unit(text.code, node, above))
+        above = node.end_lineno or 0
+    yield rearranged(text.code, parts, conflicts(effects), f"{len(run)} {noun}") or Refused(ONE_ORDER)
+
+
+def _unbound(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del):
+            yield node.id
+        elif isinstance(node, ast.ExceptHandler) and node.name is not None:
+            yield node.name
+
+
+@dataclass(slots=True)
+class _Header:
+    """What executing a definition does, apart from binding its name."""
+
+    text: _Text
+    certain: frozenset[str]
+    """Names that are bound when it is executed, if only the names it reads are."""
+    known: set[str] = field(default_factory=set)
+    """Functions that the class body at hand has defined."""
+
+    def effects(self, node: Definition) -> Effects:
+        """Its effects on the scope around it."""
+        certain = self._class(node) if isinstance(node, ast.ClassDef) else self._function(node)
+        outside = node.bases if isinstance(node, ast.ClassDef) else _evaluated(node, lazy=self.text.lazy)
+        inside = own_nodes(node.body) if isinstance(node, ast.ClassDef) else ()
+        every = [*inside, *(deep for part in outside for deep in ast.walk(part))]
+        reads = {part.id for part in every if isinstance(part, ast.Name)}
+        return Effects(frozenset(reads), frozenset([node.name]), 0 if certain else BARRIER)
+
+    def _function(self, node: Function) -> bool:
+        return all(self._decorator(part) for part in node.decorator_list) and all(
+            self._computes(part) for part in _evaluated(node, lazy=self.text.lazy, decorators=False)
+        )
+
+    def _decorator(self, node: ast.expr) -> bool:
+        match node:
+            case ast.Name(id=name):
+                return name in _PLAIN_DECORATORS and self.text.builtin(name)
+            case ast.Attribute(value=ast.Name(id=name), attr=attr):
+                return attr in _ACCESSORS and name in self._properties(node)
+            case _:
+                return False
+
+    def _properties(self, node: ast.AST) -> set[str]:
+        """Names of the class around a decorator that only ever are properties."""
+        above = self.text.code.ancestors(node)
+        holder = next((outer for outer in above if isinstance(outer, ast.ClassDef)), None)
+        found: dict[str, bool] = {}
+        for part in holder.body if holder else ():
+            for name in [part.name] if isinstance(part, Definition) else stored(part):
+                first = part.decorator_list[0] if isinstance(part, Function) and part.decorator_list else None
+                accessor = isinstance(first, ast.Attribute) and first.attr in _ACCESSORS
+                own = isinstance(first, ast.Name) and first.id == "property" and self.text.builtin("property")
+                found[name] = (own or accessor) and found.get(name, own)
+        return {name for name, only in found.items() if only}
+
+    def _class(self, node: ast.ClassDef) -> bool:
+        if not self.text.plain(node) or len(node.bases) > 1:
+            return False
+        if not all(self._computes(base) for base in node.bases):
+            return False
+        names, inner = set(self.certain), _Header(self.text, self.certain)
+        for part in node.body:
+            inner.certain = frozenset(names)
+            if not inner._member(part):
+                return False
+            names |= self.text.surely_bound(part)
+            inner.known |= {part.name} if isinstance(part, Function) else set()
+        return True
+
+    def _member(self, node: ast.stmt) -> bool:
+        """Whether a statement of a class body only computes, and makes nothing that has `__set_name__`."""
+        match node:
+            case ast.Pass() | ast.Expr(value=ast.Constant()):
+                return True
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                return self._function(node)
+            case ast.Assign(targets=targets, value=value):
+                return all(isinstance(target, ast.Name) for target in targets) and self._value(value)
+            case ast.AnnAssign(target=ast.Name(), annotation=note, value=value):
+                return (self.text.lazy or self._computes(note)) and (value is None or self._value(value))
+            case _:
+                return False
+
+    def _value(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Name):
+            return node.id in self.known
+        return self.text.code.harmless(node)
+
+    def _computes(self, node: ast.expr) -> bool:
+        """Whether an expression in a scope without types of its own can do nothing but give a value."""
+        match node:
+            case ast.Constant():
+                return True
+            case ast.Name(id=name):
+                return name in self.certain or self.text.builtin(name)
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                return all(self._computes(element) for element in elements)
+            case ast.Lambda(args=args):
+                defaults = [*args.defaults, *(part for part in args.kw_defaults if part is not None)]
+                return all(self._computes(default) for default in defaults)
+            case ast.Subscript(value=ast.Name(id=name), slice=index):
+                return name in _GENERICS and self.text.builtin(name) and self._computes(index)
+            case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+                return self._type(left) and self._type(right) and not _nones(left, right)
+            case _:
+                return self.text.code.harmless(node)
+
+    def _type(self, node: ast.expr) -> bool:
+        match node:
+            case ast.Constant(value=None):
+                return True
+            case ast.Name(id=name):
+                return name in _TYPES and self.text.builtin(name)
+            case ast.Subscript(slice=index):
+                names = {part.id for part in ast.walk(index) if isinstance(part, ast.Name)}
+                return names <= _TYPES and self._computes(node)
+            case ast.BinOp(op=ast.BitOr()):
+                return self._computes(node)
+            case _:
+                return False
+
+
+def _nones(left: ast.expr, right: ast.expr) -> bool:
+    return isinstance(left, ast.Constant) and isinstance(right, ast.Constant)
+
+
+def _evaluated(node: Function, *, lazy: bool, decorators: bool = True) -> Iterator[ast.expr]:
+    """The expressions that a `def` evaluates."""
+    args = node.args
+    yield from node.decorator_list if decorators else ()
+    yield from args.defaults
+    yield from (part for part in args.kw_defaults if part is not None)
+    every = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
+    notes = [arg.annotation for arg in every if arg is not None]
+    yield from (note for note in (*notes, node.returns) if note is not None and not lazy)
+
+
+def _reads_namespace(code: Code, text: _Text, *, classes: bool) -> bool:
+    """Whether a text looks at the names of a module (or class) in their order."""
+    for node in ast.walk(code.tree):
+        match node:
+            case ast.Name(id="globals", ctx=ast.Load()):
+                if not _by_name(code, node):
+                    return True
+            case ast.Name(id="locals", ctx=ast.Load()):
+                if code.function(node) is None:
+                    return True
+            case ast.Name(id="exec" | "eval", ctx=ast.Load()):
+                call = code.parent(node)
+                if not isinstance(call, ast.Call) or len(call.args) < 2:  # in the scope at hand
+                    return True
+            case ast.Name(id="vars", ctx=ast.Load()):
+                return True
+            case ast.Attribute(attr="__dict__", value=value):
+                if not _own_instance(code, text, value, classes=classes):
+                    return True
+            case ast.Attribute(attr="__subclasses__" | "co_firstlineno" | "findsource" | "getsourcelines"):
+                return True
+            case _:
+                pass
+    return False
+
+
+def _by_name(code: Code, node: ast.Name) -> bool:
+    """Whether `globals` is only asked for one name: `globals()[name]`, `globals().get(name)`."""
+    call = code.parent(node)
+    use = code.parent(call) if isinstance(call, ast.Call) and call.func is node else None
+    return (isinstance(use, ast.Subscript) and use.value is call) or (
+        isinstance(use, ast.Attribute) and use.attr in ("get", "setdefault", "pop")
+    )
+
+
+def _own_instance(code: Code, text: _Text, node: ast.expr, *, classes: bool) -> bool:
+    """Whether an expression is the `self` of a method, whose `__dict__` is no module's and no class's."""
+    function = code.function(node)
+    holder = code.parent(function) if function is not None else None
+    if function is None or not isinstance(node, ast.Name) or not isinstance(holder, ast.ClassDef):
+        return False
+    every = [*function.args.posonlyargs, *function.args.args]
+    if function.decorator_list or not every or every[0].arg != node.id:
+        return False
+    if function.name in ("__new__", "__init_subclass__", "__class_getitem__"):
+        return False
+    return text.plain(holder) if classes else "ModuleType" not in ast.dump(holder)
+
+
+REORDER_FUNCTIONS: Final = Rewriting(
+    name="reorder-functions", find=find_functions, nothing="no two definitions side by side", unit="module"
+)
+REORDER_METHODS: Final = Rewriting(
+    name="reorder-methods", find=find_methods, nothing="no two methods side by side", unit="module"
+)

@@ -1,0 +1,136 @@
+"""`reorder-imports` and `reorder-import-names`: what is imported from the standard library, in another order.
+
+Only modules whose import is known to do nothing that others see change places; any other import stays where
+it is, and nothing passes it. Assumed: names imported from the standard library exist, wherever no `try` or
+`with` could notice that they do not; a module of a standard name is the standard one; and nobody reads the
+order of `sys.modules`.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import Final, TypeAlias
+
+from transforms.dependence.effects import ACTS, BARRIER, Effects, conflicts
+from transforms.interface import Refused
+from transforms.python.code import Code
+from transforms.python.order.permutation import MOST, bodies, heading, line_above, rearranged, unit
+from transforms.python.order.stdlib import REGISTERING, SILENT
+from transforms.python.rewriting import Rewriting, Site
+
+Import: TypeAlias = ast.Import | ast.ImportFrom
+
+UNKNOWN: Final = "a module that may do anything when it is imported"
+GUARDED: Final = "an import in a try or with may fail"
+SHARED: Final = "statements share a line"
+ONE_ORDER: Final = "imports of one name keep their order"
+
+
+def find_imports(code: Code) -> Iterator[Site | Refused]:
+    """Import statements that stand one behind the other, in modules and functions."""
+    dropped = _dropped(code.tree)
+    for node in code.nodes():
+        if isinstance(node, ast.ClassDef):
+            continue
+        for body in bodies(node):
+            yield from _body(code, node, body, dropped)
+
+
+def find_names(code: Code) -> Iterator[Site | Refused]:
+    """The names of one import statement."""
+    dropped = _dropped(code.tree)
+    for node in code.nodes():
+        if not isinstance(node, Import) or len(node.names) < 2:
+            continue
+        if _guarded(code, node):
+            yield Refused(GUARDED)
+            continue
+        effects = [_effects(node, [alias], dropped) for alias in node.names]
+        if any(effect.flags & BARRIER for effect in effects):
+            yield Refused(UNKNOWN)
+            continue
+        parts = [code.span(alias) for alias in node.names]
+        yield rearranged(code, parts, conflicts(effects), "imported names") or Refused(ONE_ORDER)
+
+
+def _body(
+    code: Code, holder: ast.AST, body: list[ast.stmt], dropped: frozenset[str]
+) -> Iterator[Site | Refused]:
+    run: list[Import] = []
+    above = heading(code) if isinstance(holder, ast.Module) else line_above(code, body)
+    for node in [*body, None]:
+        if isinstance(node, Import) and not (
+            isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        ):
+            run.append(node)
+            if len(run) < MOST:
+                continue
+        if len(run) > 1:
+            yield _run(code, run, above, dropped)
+        if run:
+            above, run = run[-1].end_lineno or 0, []
+        above = max(above, (node.end_lineno or 0) if node is not None else 0)
+
+
+def _run(code: Code, run: list[Import], above: int, dropped: frozenset[str]) -> Site | Refused:
+    if _guarded(code, run[0]):
+        return Refused(GUARDED)
+    if not all(code.alone(node) for node in run):
+        return Refused(SHARED)
+    effects = [_effects(node, node.names, dropped) for node in run]
+    parts = []
+    for node in run:
+        parts.append(unit(code, node, above))
+        above = node.end_lineno or 0
+    known = [effect for effect in effects if not effect.flags & BARRIER]
+    site = rearranged(code, parts, conflicts(effects), f"{len(run)} imports")
+    return site or Refused(ONE_ORDER if len(known) > 1 else UNKNOWN)
+
+
+def _effects(node: Import, names: Iterable[ast.alias], dropped: frozenset[str]) -> Effects:
+    """What importing these names of a statement does."""
+    names = list(names)
+    bound = frozenset(alias.asname or alias.name.partition(".")[0] for alias in names)
+    if isinstance(node, ast.Import):
+        modules = {alias.name.partition(".")[0] for alias in names}
+    else:
+        modules = {(node.module or "").partition(".")[0]} if not node.level else {""}
+    if not modules <= SILENT | REGISTERING or "*" in bound:
+        return Effects(writes=bound, flags=BARRIER)
+    acts = bool(modules & REGISTERING) or bool(bound & dropped)
+    return Effects(writes=bound, flags=ACTS if acts else 0)
+
+
+def _dropped(tree: ast.Module) -> frozenset[str]:
+    """Names that hold more than imports: binding them anew may drop what runs a finaliser."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.Name(id=name, ctx=ast.Store() | ast.Del())
+                | ast.arg(arg=name)
+                | ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+                | ast.ClassDef(name=name)
+                | ast.ExceptHandler(name=str(name))
+                | ast.MatchAs(name=str(name))
+                | ast.MatchStar(name=str(name))
+                | ast.MatchMapping(rest=str(name))
+            ):
+                found.add(name)
+            case _:
+                pass
+    return frozenset(found)
+
+
+def _guarded(code: Code, node: ast.AST) -> bool:
+    """Whether something around a statement may catch its exception and go on."""
+    guards = (ast.Try, ast.TryStar, ast.With, ast.AsyncWith)
+    return any(isinstance(above, guards) for above in code.ancestors(node))
+
+
+REORDER_IMPORTS: Final = Rewriting(
+    name="reorder-imports", find=find_imports, nothing="no two imports side by side", unit="module"
+)
+REORDER_IMPORT_NAMES: Final = Rewriting(
+    name="reorder-import-names", find=find_names, nothing="no import of two names", unit="module"
+)

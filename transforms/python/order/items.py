@@ -1,0 +1,159 @@
+"""`reorder-items`: the items of a display that is only asked for one of them, in another order.
+
+Iteration shows the order of a list or dict, and of a set too where hashes collide. So what is touched is a
+display which nothing but its own expression sees: `x in (1, 2)`, `{…}[key]`, `{…}.get(key)`,
+`text.startswith(("a", "b"))`, `except (KeyError, ValueError)`.
+"""
+
+import ast
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from transforms.interface import Refused
+from transforms.python.analysis.knowledge import BUILTINS, PLAIN
+from transforms.python.code import Code, Span
+from transforms.python.order.permutation import MOST, binders, free, permuted, rearranged
+from transforms.python.rewriting import Rewriting, Site
+
+EQUALITY: Final = "an unknown type may see the order of comparisons"
+EFFECTS: Final = "the order of two items can be seen"
+KEYS: Final = "keys that are equal or collide"
+SAME: Final = "the items are all the same"
+VISIBLE: Final = "the order of the items can be seen"
+
+
+def find_items(code: Code) -> Iterator[Site | Refused]:
+    """Displays of two items or more."""
+    bound = binders(code.tree)
+    for node in code.nodes():
+        match node:
+            case ast.Compare(
+                left=left,
+                ops=[ast.In() | ast.NotIn()],
+                comparators=[(ast.Tuple() | ast.List()) as display],
+            ):
+                yield from _members(code, left, display)
+            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Set() as display]):
+                yield from _keyed(code, display.elts, [])
+            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Dict() as table]):
+                yield from _table(code, table)
+            case ast.Subscript(value=ast.Dict() as table, ctx=ast.Load()):
+                yield from _table(code, table)
+            case ast.Call(func=ast.Attribute(value=ast.Dict() as table, attr="get")):
+                yield from _table(code, table)
+            case ast.Call(
+                func=ast.Attribute(value=text, attr="startswith" | "endswith"),
+                args=[ast.Tuple() as display, *_],
+            ):
+                yield from _affixes(code, text, display)
+            case ast.ExceptHandler(type=ast.Tuple(elts=classes)) if len(classes) > 1:
+                builtin = all(
+                    isinstance(one, ast.Name) and one.id in BUILTINS and one.id not in bound
+                    for one in classes
+                )
+                yield from _free(code, classes) if builtin and "*" not in bound else [Refused(EQUALITY)]
+            case ast.Dict(keys=keys) if len(keys) > 1 and not _asked(code, node):
+                yield Refused(VISIBLE)
+            case _:
+                pass
+
+
+def find_swapped(code: Code) -> Iterator[Site | Refused]:
+    """The values of two neighbouring items of a dict display."""
+    for node in code.nodes():
+        if not isinstance(node, ast.Dict):
+            continue
+        items = zip(node.keys, node.values, strict=True)
+        for (key, value), (after, other) in pairwise(items):
+            if not (isinstance(key, ast.Constant) and isinstance(after, ast.Constant)):
+                continue
+            if ast.dump(key) != ast.dump(after) and ast.dump(value) != ast.dump(other):
+                parts = [code.full(value), code.full(other)]
+                yield Site(((permuted(parts, (1, 0)),),), "the values of two items exchanged", code.line(key))
+
+
+def _members(code: Code, left: ast.expr, display: ast.Tuple | ast.List) -> Iterator[Site | Refused]:
+    """`left in (…)`: compared with one after the other."""
+    if len(display.elts) < 2:
+        return
+    kinds = {code.kind(left), *(code.kind(element) for element in display.elts)}
+    if not kinds <= PLAIN or ("bytes" in kinds and len(kinds) > 1):  # comparing those may warn
+        yield Refused(EQUALITY)
+    elif not all(code.harmless(element) for element in display.elts):
+        yield Refused(EFFECTS)
+    else:
+        yield from _free(code, display.elts)
+
+
+def _affixes(code: Code, text: ast.expr, display: ast.Tuple) -> Iterator[Site | Refused]:
+    kind = code.kind(text)
+    if len(display.elts) < 2:
+        return
+    if kind not in ("str", "bytes") or any(code.kind(element) != kind for element in display.elts):
+        yield Refused(EQUALITY)
+    elif not all(code.harmless(element) for element in display.elts):
+        yield Refused(EFFECTS)
+    else:
+        yield from _free(code, display.elts)
+
+
+def _table(code: Code, table: ast.Dict) -> Iterator[Site | Refused]:
+    keys = [key for key in table.keys if key is not None]
+    if len(keys) == len(table.keys):
+        yield from _keyed(code, keys, table.values)
+    else:
+        yield Refused(VISIBLE)
+
+
+def _keyed(code: Code, keys: Sequence[ast.expr], values: Sequence[ast.expr]) -> Iterator[Site | Refused]:
+    """A set or dict asked for one key. Whatever is asked for is compared only with what has its hash."""
+    if len(keys) < 2:
+        return
+    if not _apart(keys):
+        yield Refused(KEYS)
+    elif not all(code.harmless(value) for value in values):
+        yield Refused(EFFECTS)
+    else:
+        yield from _free(code, keys, values or keys)
+
+
+def _free(
+    code: Code, firsts: Sequence[ast.expr], lasts: Sequence[ast.expr] | None = None
+) -> Iterator[Site | Refused]:
+    """Items that may stand in any order; each goes from a first to a last expression."""
+    pairs = list(zip(firsts, lasts or firsts, strict=True))[:MOST]
+    parts = [Span(code.full(first).start, code.full(last).end) for first, last in pairs]
+    yield rearranged(code, parts, free(len(parts)), "items") or Refused(SAME)
+
+
+def _apart(keys: Sequence[ast.expr]) -> bool:
+    """Whether constants are of one type and have different hashes in every process."""
+    constants = [key.value for key in keys if isinstance(key, ast.Constant)]
+    if len(constants) != len(keys) or len({type(constant) for constant in constants}) != 1:
+        return False
+    if all(isinstance(constant, str) for constant in constants):
+        return len(set(constants)) == len(constants)
+    if all(isinstance(constant, int) for constant in constants):
+        return len({hash(constant) for constant in constants}) == len(constants)
+    return False
+
+
+def _asked(code: Code, node: ast.Dict) -> bool:
+    """Whether a dict display is only asked for one key."""
+    above = code.parent(node)
+    match above:
+        case ast.Subscript(value=value) | ast.Attribute(value=value):
+            return value is node
+        case ast.Compare(comparators=[only]):
+            return only is node
+        case _:
+            return False
+
+
+REORDER_ITEMS: Final = Rewriting(
+    name="reorder-items", find=find_items, nothing="no display that is asked for an item"
+)
+ITEMS_SWAPPED: Final = Rewriting(
+    name="items-swapped", find=find_swapped, nothing="no dict of two items that differ", kind="control"
+)

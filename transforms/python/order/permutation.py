@@ -1,0 +1,118 @@
+"""Regions of a text in another order: the part that every rule of this family shares."""
+
+import ast
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from random import Random
+from typing import Final
+
+from transforms.dependence import orders
+from transforms.python.analysis.facts import stored
+from transforms.python.code import Code, Span
+from transforms.python.rewriting import Patch, Site
+
+OPTIONS: Final = 12
+"""Most orders that one site offers."""
+MOST: Final = 48
+"""Most regions of one site; longer runs make several sites."""
+
+_COOKIE: Final = re.compile(rb"#!|[ \t\f]*#.*?coding[:=]")
+
+
+def legal_orders(predecessors: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """Orders other than the text's own: all legal ones where they are few, else a fixed draw of them."""
+    own = tuple(range(len(predecessors)))
+    found = dict.fromkeys(islice(orders.enumerate_orders(predecessors), OPTIONS + 2))
+    if len(found) > OPTIONS + 1:
+        draws = Random(len(predecessors))
+        found = dict.fromkeys(orders.sample(predecessors, draws) for _ in range(2 * OPTIONS))
+    return tuple(order for order in found if order != own)[:OPTIONS]
+
+
+def free(count: int) -> tuple[int, ...]:
+    """The relation in which nothing depends on anything."""
+    return (0,) * count
+
+
+def rearranged(code: Code, parts: Sequence[Span], predecessors: Sequence[int], note: str) -> Site | None:
+    """A site whose options are the legal orders of these regions; `None` where none changes the text."""
+    own = [code.slice(part) for part in parts]
+    options = tuple(
+        (permuted(parts, order),)
+        for order in legal_orders(predecessors)
+        if [own[number] for number in order] != own
+    )
+    if not options:
+        return None
+    line, _ = code.positions.line_column(parts[0].start)
+    return Site(options, note, line)
+
+
+def permuted(parts: Sequence[Span], order: Sequence[int]) -> Patch:
+    """One patch that puts the regions into an order; what stands between them stays where it is."""
+    pieces: list[Span] = []
+    for place, number in enumerate(order):
+        if place:
+            pieces.append(Span(parts[place - 1].end, parts[place].start))
+        pieces.append(parts[number])
+    return Patch(parts[0].start, parts[-1].end, tuple(pieces))
+
+
+def unit(code: Code, node: ast.stmt | ast.excepthandler, above: int) -> Span:
+    """The whole lines of a node without the last line break, with the comment lines directly above it.
+
+    `above` is the line on which what stands before ends; comments indented deeper belong to that.
+    """
+    first = code.line(node)
+    while first - 1 > above:
+        line = _line(code, first - 1)
+        bare = line.lstrip(b" \t\f")
+        if not bare.startswith(b"#") or len(line) - len(bare) > node.col_offset:
+            break
+        first -= 1
+    return Span(code.positions.offset(first, 0), line_end(code, code.end(node)))
+
+
+def line_end(code: Code, offset: int) -> int:
+    """The end of the line that holds an offset, before its break."""
+    stop = code.source.find(b"\n", offset)
+    stop = len(code.source) if stop < 0 else stop
+    return stop - 1 if code.source[stop - 1 : stop] == b"\r" else stop
+
+
+def heading(code: Code) -> int:
+    """The last of the lines that must stay first in a file: the interpreter's and the encoding's."""
+    lines = [_line(code, number) for number in (1, 2) if number <= code.source.count(b"\n") + 1]
+    return max((number for number, line in enumerate(lines, 1) if _COOKIE.match(line)), default=0)
+
+
+def line_above(code: Code, body: Sequence[ast.stmt]) -> int:
+    """The line on which the header of a body ends."""
+    before = bisect_right(code.significant, code.start(body[0]), key=lambda token: token.end)
+    return code.positions.line_column(code.significant[before - 1].start)[0] if before else 0
+
+
+def bodies(node: ast.AST) -> Iterable[list[ast.stmt]]:
+    """The lists of statements directly under a node."""
+    for name in ("body", "orelse", "finalbody"):
+        body = getattr(node, name, None)
+        if isinstance(body, list) and body and isinstance(body[0], ast.stmt):
+            yield body
+
+
+def binders(tree: ast.Module) -> dict[str, int]:
+    """How often each name is bound anywhere in a text, parameters included."""
+    found: dict[str, int] = {}
+    for name in stored(tree):
+        found[name] = found.get(name, 0) + 1
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            found[node.arg] = found.get(node.arg, 0) + 1
+    return found
+
+
+def _line(code: Code, number: int) -> bytes:
+    begin = code.positions.offset(number, 0)
+    return code.source[begin : line_end(code, begin)]
