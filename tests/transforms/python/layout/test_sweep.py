@@ -1,0 +1,91 @@
+"""Every rule of this family on ordinary code: what must hold whatever is found."""
+
+import ast
+import io
+import tokenize
+from collections import Counter
+
+import pytest
+
+from tests.support import stdlib
+from tests.transforms.python.order.support import outcome
+from transforms.interface import Rewritten
+from transforms.python import layout
+from transforms.python.rewriting import Rewriting
+from transforms.records import Perturbed
+from transforms.registry import TRANSFORMS
+
+RULES = [name for name, entry in layout.ENTRIES.items() if entry.kind == "preserving"]
+RARE = {"split-statements"}
+CHANGES_COMMENTS = {"insert-comments", "remove-comments"}
+CHANGES_STRINGS = {"quotes", "split-strings", "join-strings"}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_tree_is_equal_and_nothing_else_is_touched(name: str) -> None:
+    rule = TRANSFORMS.get(name)
+    assert isinstance(rule, Rewriting)
+    applied = 0
+    for source in filter(_compiles, stdlib.sample(200)):
+        for text in (source, _as_method(source)):
+            nothing = rule.apply(text, ())
+            assert isinstance(nothing, Rewritten)
+            assert nothing.source == text
+            found = outcome(rule, text)
+            if not isinstance(found, Perturbed):
+                assert found.reason not in ("result does not compile", "syntax tree would change"), text
+                continue
+            applied += 1
+            assert found.evidence == "compiled"
+            assert ast.dump(ast.parse(found.source)) == ast.dump(ast.parse(text))
+            if name not in CHANGES_COMMENTS:
+                assert _tokens(found.source, tokenize.COMMENT) == _tokens(text, tokenize.COMMENT)
+            if name not in CHANGES_STRINGS:
+                assert _tokens(found.source, tokenize.STRING) == _tokens(text, tokenize.STRING)
+    assert applied or name in RARE
+
+
+def test_statements_that_were_joined_are_split_again() -> None:
+    join, split = TRANSFORMS.get("join-statements"), TRANSFORMS.get("split-statements")
+    assert isinstance(join, Rewriting)
+    assert isinstance(split, Rewriting)
+    again = 0
+    for source in filter(_compiles, stdlib.sample(200)):
+        joined = outcome(join, source)
+        if isinstance(joined, Perturbed):
+            parted = outcome(split, joined.source)
+            assert isinstance(parted, Perturbed)
+            assert ";" not in [token.string for token in _all(parted.source)]
+            again += 1
+    assert again > 30
+
+
+def _compiles(source: str) -> bool:
+    try:
+        compile(source, "<source>", "exec")
+    except SyntaxError:  # a nested function, taken out, may have a `nonlocal` of nothing
+        return False
+    return True
+
+
+def _as_method(source: str) -> str:
+    """The function as the driver of whole files shows a method: indented, without a last line break."""
+    lines = source.rstrip("\n").split("\n")
+    tree = ast.parse(source)
+    inside = {
+        line
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant | ast.JoinedStr)
+        for line in range(node.lineno, node.end_lineno or 0)
+    }
+    return "class _:\n" + "\n".join(
+        line if number in inside or not line.strip() else f"    {line}" for number, line in enumerate(lines)
+    )
+
+
+def _tokens(source: str, kind: int) -> Counter[str]:
+    return Counter(token.string for token in _all(source) if token.type == kind)
+
+
+def _all(source: str) -> list[tokenize.TokenInfo]:
+    return list(tokenize.generate_tokens(io.StringIO(source, newline="").readline))

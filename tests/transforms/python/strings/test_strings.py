@@ -1,0 +1,245 @@
+"""Texts put together in other ways: the same text, the same calls in the same order."""
+
+import itertools
+
+import pytest
+
+from tests.support import stdlib
+from tests.transforms.python.order.support import agrees, outcome, reasons, run, untouched, variants
+from transforms.interface import Rewritten
+from transforms.python import strings
+from transforms.python.rewriting import Rewriting
+from transforms.python.strings import fields, into, templates
+from transforms.python.strings.fields import F_STRING_TO_CONCAT, F_STRING_TO_FORMAT, FIELDS_SWAPPED
+from transforms.python.strings.into import CONCAT_TO_F_STRING, FORMAT_TO_F_STRING, PERCENT_TO_F_STRING
+from transforms.records import Perturbed
+from transforms.registry import TRANSFORMS
+
+BEFORE_AFTER: dict[str, tuple[Rewriting, str, str]] = {
+    "fields": (F_STRING_TO_FORMAT, 'f"a{a}b{b!r}c{a:>5}"', '"a{}b{!r}c{:>5}".format(a, b, a)'),
+    "braces": (F_STRING_TO_FORMAT, 'f"{{{a}}}"', '"{{{}}}".format(a)'),
+    "a raw string": (F_STRING_TO_FORMAT, r'fr"\d{a}"', r'r"\d{}".format(a)'),
+    "named characters": (F_STRING_TO_FORMAT, r'f"\N{EM DASH}{a}"', r'"\N{EM DASH}{}".format(a)'),
+    "a tuple": (F_STRING_TO_FORMAT, 'f"{a, b}"', '"{}".format((a, b))'),
+    "a tuple in parentheses": (F_STRING_TO_FORMAT, 'f"{(a, b)}"', '"{}".format((a, b))'),
+    "a tuple and blanks": (F_STRING_TO_FORMAT, 'f"{ a, b !r}"', '"{!r}".format((a, b))'),
+    "two pairs": (F_STRING_TO_FORMAT, 'f"{(a), (b)}"', '"{}".format(((a), (b)))'),
+    "a lambda and blanks": (F_STRING_TO_FORMAT, 'f"{ (lambda: a) }"', '"{}".format((lambda: a))'),
+    "equal texts": (F_STRING_TO_FORMAT, 'f"a {a} a"', '"a {} a".format(a)'),
+    "wide characters": (F_STRING_TO_FORMAT, 'f"é{a}€{b}"', '"é{}€{}".format(a, b)'),
+    "three quotes": (F_STRING_TO_FORMAT, 'f"""{a}\n{b}"""', '"""{}\n{}""".format(a, b)'),
+    "a call": (FORMAT_TO_F_STRING, '"{} {!r:>5}".format(a, b)', 'f"{a} {b!r:>5}"'),
+    "numbers and names": (FORMAT_TO_F_STRING, '"{0} {c}".format(a, c=b)', 'f"{a} {b}"'),
+    "doubled braces": (FORMAT_TO_F_STRING, '"{{{}}}".format(a)', 'f"{{{a}}}"'),
+    "other quotes inside": (FORMAT_TO_F_STRING, "\"{}\".format(a['b'])", "f\"{a['b']}\""),
+    "a dictionary": (FORMAT_TO_F_STRING, '"{}".format({a: b})', 'f"{ {a: b}}"'),
+    "another order": (FORMAT_TO_F_STRING, '"{1} {0} {1}".format(a, b)', 'f"{b} {a} {b}"'),
+    "raw": (FORMAT_TO_F_STRING, r'r"\d{}".format(a)', r'fr"\d{a}"'),
+    "escapes": (
+        FORMAT_TO_F_STRING,
+        r'"\n{}\N{EM DASH}".format(a)',
+        r'f"\n{a}\N{EM DASH}"',
+    ),
+    "a generator": (FORMAT_TO_F_STRING, '"{}".format(a for a in b)', 'f"{(a for a in b)}"'),
+    "an assignment expression": (FORMAT_TO_F_STRING, '"{}".format(c := a)', 'f"{(c := a)}"'),
+    "percent": (PERCENT_TO_F_STRING, '"%s %r %%{}" % (a, b)', 'f"{a!s} {b!r} %{{}}"'),
+    "widths": (PERCENT_TO_F_STRING, '"%5s|%-5r|%.2s" % (a, b, a)', 'f"{a!s:>5}|{b!r:<5}|{a!s:.2}"'),
+    "numbers": (PERCENT_TO_F_STRING, '"%d %05d %x" % (n, n, n)', 'f"{n:d} {n:05d} {n:x}"'),
+    "fractions": (PERCENT_TO_F_STRING, '"%.2f %g" % (x, x)', 'f"{x:.2f} {x:g}"'),
+    "one value of a certain type": (PERCENT_TO_F_STRING, '"%s" % s', 'f"{s}"'),
+    "a sum": (F_STRING_TO_CONCAT, 'f"a{s}b"', '("a" + s + "b")'),
+    "a sum of numbers": (F_STRING_TO_CONCAT, 'f"{n}{s!r}"', "(str(n) + repr(s))"),
+    "a sum with braces": (F_STRING_TO_CONCAT, 'f"{{{s}}}"', '("{" + s + "}")'),
+    "a sum of raw texts": (F_STRING_TO_CONCAT, r'fr"\d{s}"', r'(r"\d" + s)'),
+    "a condition in a sum": (F_STRING_TO_CONCAT, 'f"a{s if n else s}"', '("a" + (s if n else s))'),
+    "a field": (CONCAT_TO_F_STRING, '"<" + s + ">"', 'f"<{s}>"'),
+    "braces in a sum": (CONCAT_TO_F_STRING, '"{" + s', 'f"{{{s}"'),
+    "texts in a row": (CONCAT_TO_F_STRING, 's + "a" + "b"', 'f"{s}ab"'),
+    "an operation": (CONCAT_TO_F_STRING, '"a" + (s + s)', 'f"a{s + s}"'),
+}
+
+
+@pytest.mark.parametrize("case", BEFORE_AFTER)
+def test_before_and_after(case: str) -> None:
+    rule, before, after = BEFORE_AFTER[case]
+    source = _function(before)
+    assert variants(rule, source) == {_function(after)}
+    if case in ("a lambda and blanks", "a generator"):
+        return  # the text holds an address
+    calls = [f"f({a}, {b})" for a, b in itertools.product(("1", "'xy'", "None", "[2.5]", "(1, 2)"), repeat=2)]
+    assert agrees(rule, source, *calls)
+
+
+DECLINED: dict[str, tuple[Rewriting, str, str]] = {
+    "a field that prints itself": (F_STRING_TO_FORMAT, 'f"{a=}"', templates.PRINTS_ITSELF),
+    "a field in a format": (F_STRING_TO_FORMAT, 'f"{a:{b}}"', templates.NESTED),
+    "pieces in a row": (F_STRING_TO_FORMAT, 'f"{a}" "b"', templates.SEVERAL),
+    "no field": (F_STRING_TO_FORMAT, 'f"a"', templates.NO_FIELD),
+    "an attribute may change what is formatted": (F_STRING_TO_FORMAT, 'f"{a} {a.b}"', templates.ORDER),
+    "a call may change what is formatted": (
+        FORMAT_TO_F_STRING,
+        '"{} {}".format(a, a.pop())',
+        templates.ORDER,
+    ),
+    "a brace by its number": (F_STRING_TO_FORMAT, r'f"\x7b{a}"', templates.DIFFERENT),
+    "a brace by its number in a call": (FORMAT_TO_F_STRING, r'"\x7b}{}".format(a)', into.BY_ESCAPE),
+    "starred values": (FORMAT_TO_F_STRING, '"{}".format(*a)', into.SPREAD),
+    "starred names": (FORMAT_TO_F_STRING, '"{}".format(**a)', into.SPREAD),
+    "too few values": (FORMAT_TO_F_STRING, '"{} {}".format(a)', into.COUNT),
+    "attributes of values": (FORMAT_TO_F_STRING, '"{0.b}".format(a)', into.LOOKS_INSIDE),
+    "numbered and not": (FORMAT_TO_F_STRING, '"{} {0}".format(a)', into.COUNT),
+    "values used twice": (FORMAT_TO_F_STRING, '"{0} {0}".format(a())', into.REUSED),
+    "values not used": (FORMAT_TO_F_STRING, '"{0}".format(a, b())', into.REUSED),
+    "the same quote inside": (FORMAT_TO_F_STRING, '"{}".format(a["b"])', templates.QUOTES),
+    "a backslash inside": (FORMAT_TO_F_STRING, "\"{}\".format(a['\\n'])", templates.QUOTES),
+    "a comment inside": (FORMAT_TO_F_STRING, '"{}".format(a  # b\n)', templates.COMMENT),
+    "a field in a field": (FORMAT_TO_F_STRING, '"{:{}}".format(a, b)', templates.NESTED),
+    "a value that may be a tuple": (PERCENT_TO_F_STRING, '"%s" % a', into.MAYBE_TUPLE),
+    "a tuple": (PERCENT_TO_F_STRING, '"%s %s" % t', into.MAYBE_TUPLE),
+    "a dictionary": (PERCENT_TO_F_STRING, '"%(a)s" % {"a": a}', into.CONVERSION),
+    "a mapping's name": (PERCENT_TO_F_STRING, '"%(a)s" % (a,)', into.CONVERSION),
+    "an unknown number": (PERCENT_TO_F_STRING, '"%d" % (a,)', into.UNCERTAIN),
+    "a character": (PERCENT_TO_F_STRING, '"%c" % (n,)', into.CONVERSION),
+    "a width among the values": (PERCENT_TO_F_STRING, '"%*d" % (n, n)', into.CONVERSION),
+    "too many values": (PERCENT_TO_F_STRING, '"%s" % (a, b)', into.COUNT),
+    "a sign by its number": (PERCENT_TO_F_STRING, r'"\x25s %s" % (a,)', into.BY_ESCAPE),
+    "an unknown summand": (F_STRING_TO_CONCAT, 'f"a{a}"', fields.UNCERTAIN),
+    "a formatted summand": (F_STRING_TO_CONCAT, 'f"a{n:>5}"', fields.UNCERTAIN),
+    "a field alone": (F_STRING_TO_CONCAT, 'f"{s}"', fields.ONE_PART),
+    "a sum of unknowns": (CONCAT_TO_F_STRING, '"a" + a', into.UNCERTAIN),
+    "a sum of bytes": (CONCAT_TO_F_STRING, '"a" + s + b', into.UNCERTAIN),
+    "a sum of names": (CONCAT_TO_F_STRING, "s + s", into.NO_TEXT),
+    "different quotes": (CONCAT_TO_F_STRING, "'a' + s + \"b\"", templates.DIFFERENT),
+}
+
+
+@pytest.mark.parametrize("case", DECLINED)
+def test_declined(case: str) -> None:
+    rule, source, reason = DECLINED[case]
+    text = _function(source)
+    assert reason in reasons(rule, text)
+    if case not in ("a sum of bytes", "different quotes"):  # the left part of which is rewritten
+        assert untouched(rule, text)
+
+
+def test_a_name_of_a_builtin_that_is_bound() -> None:
+    source = "def f(a, str):\n    n = 1\n    return f'a{n}'\n"
+    assert reasons(F_STRING_TO_CONCAT, source) == {fields.BINDS_STR}
+
+
+def test_words_stay_apart() -> None:
+    source = "def f(a):\n    return 0 if a is None else'%s' % (a,)\n"
+    assert variants(PERCENT_TO_F_STRING, source) == {"def f(a):\n    return 0 if a is None else f'{a!s}'\n"}
+
+
+LOGGING = """\
+log = []
+class A:
+    def __init__(self, name):
+        self.name = name
+    def __str__(self):
+        log.append('str ' + self.name)
+        return self.name
+    def __repr__(self):
+        log.append('repr ' + self.name)
+        return self.name
+    def __format__(self, spec):
+        log.append('format ' + self.name + spec)
+        return self.name + spec
+    def __getattr__(self, name):
+        log.append(name)
+        return A(name)
+class Bad(A):
+    def __format__(self, spec):
+        raise ValueError(spec)
+    __str__ = __repr__ = __format__
+"""
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        (F_STRING_TO_FORMAT, 'f"{a.x} {b} {a!r:5} {b!s}"'),
+        (FORMAT_TO_F_STRING, '"{} {} {!r:5}".format(a.x, b, a)'),
+        (FORMAT_TO_F_STRING, '"{1:5} {0}".format(a, b)'),
+        (PERCENT_TO_F_STRING, '"%s %r %5s" % (a.x, b, a)'),
+    ],
+)
+def test_objects_are_asked_in_the_same_order(rule: Rewriting, text: str) -> None:
+    source = LOGGING + f"def f(a, b):\n    return {text}\n"
+    calls = [
+        "(f(A('a'), A('b')), log)",
+        "(f(Bad('a'), A('b')), log)",
+        "[f(A('a'), Bad('b')), log]",
+        "log if not f(A('a'), A('b')) else log",
+    ]
+    assert agrees(rule, source, *calls)
+
+
+NUMBERS = {
+    "int": ("0", "-7", "123456789", f"1{'0' * 30}"),
+    "float": ("0.0", "-1.5", "1e300", "1e999 - 1e999", "-1e999", "123456.789"),
+    "str": ("''", "'abc'", "'é€'"),
+}
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+def test_every_conversion_gives_the_same_text(kind: str) -> None:
+    applied = 0
+    letters = {"int": "diuxXosr", "float": "feEgGFsr", "str": "sra"}[kind]
+    for flag, width, precision, letter in itertools.product(
+        ("", "-", "0", "+"), ("", "1", "7"), ("", ".0", ".3"), letters
+    ):
+        for value in NUMBERS[kind]:
+            source = f"def f():\n    v = {value}\n    return '[%{flag}{width}{precision}{letter}]' % (v,)\n"
+            for text in variants(PERCENT_TO_F_STRING, source):
+                applied += 1
+                assert run(text, "f()") == run(source, "f()"), text
+    assert applied > 50
+
+
+def test_two_fields_are_swapped() -> None:
+    for before, after in {
+        "f'{a} {b:>5}'": "f'{b} {a:>5}'",
+        "'{} {}'.format(a, b)": "'{} {}'.format(b, a)",
+        "'%s %s' % (a, b)": "'%s %s' % (b, a)",
+    }.items():
+        assert variants(FIELDS_SWAPPED, _function(before)) == {_function(after)}
+        assert run(_function(before), "f(1, 2)") != run(_function(after), "f(1, 2)")
+    assert untouched(FIELDS_SWAPPED, _function("f'{a} {a}'"))
+
+
+RULES = [name for name, entry in strings.ENTRIES.items() if entry.kind == "preserving"]
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_ordinary_code_compiles_and_nothing_is_left_behind(name: str) -> None:
+    rule = TRANSFORMS.get(name)
+    assert isinstance(rule, Rewriting)
+    applied = 0
+    for source in filter(_mentions, stdlib.functions()):
+        nothing = rule.apply(source, ())
+        assert isinstance(nothing, Rewritten)
+        assert nothing.source == source
+        found = outcome(rule, source)
+        if isinstance(found, Perturbed):
+            applied += 1
+            compile(found.source, "<result>", "exec")
+            assert found.source.count("#") == source.count("#")
+        else:
+            assert found.reason != "result does not compile", source
+    assert applied
+
+
+def _mentions(source: str) -> bool:
+    if not any(mark in source for mark in ("f'", 'f"', ".format(", "' %", '" %', '" +', "+ '")):
+        return False
+    try:
+        compile(source, "<source>", "exec")
+    except SyntaxError:
+        return False
+    return True
+
+
+def _function(text: str) -> str:
+    return f"def f(a, b):\n    n = 3; x = 2.5; s = 'text'; t = (1, 2)\n    return {text}\n"

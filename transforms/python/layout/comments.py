@@ -1,0 +1,116 @@
+"""Comments that say nothing of what the code does come and go."""
+
+import re
+import tokenize
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from transforms.interface import Refused
+from transforms.python.code import Code
+from transforms.python.layout.lexemes import (
+    COOKIE,
+    Lexeme,
+    continued,
+    indent_of,
+    lexemes,
+    line_start,
+    logical_lines,
+    untouchable,
+)
+from transforms.python.rewriting import Patch, Rewriting, Site
+
+FOR_A_TOOL: Final = "comment is for a tool"
+ENCODING: Final = "comments at the head name an encoding"
+AFTER_BACKSLASH: Final = "comment ends a continued line"
+
+PHRASES: Final = (
+    "next part",
+    "as described above",
+    "see the notes",
+    "keep this in mind",
+    "to be continued below",
+    "part of the same step",
+    "this was discussed before",
+    "nothing special here",
+    "one step further",
+    "same as usual",
+)
+"""They fit everywhere, and no tool takes them for an order."""
+
+_DIRECTIVE: Final = re.compile(
+    r"#\s*(?:!|:|-\*-|(?:noqa|pragma|nosec|nopep8)\b|(?:type|pylint|fmt|yapf|isort|mypy|pyright|pyre|pytype|"
+    r"ruff|flake8|bandit|doctest|cython|coverage|codespell|vim)\s*:)",
+    re.IGNORECASE,
+)
+
+
+def directive(text: str) -> bool:
+    """Whether a comment is an order to a tool: a type, `noqa`, an encoding, the name of an interpreter."""
+    return text.startswith("#!") or bool(_DIRECTIVE.match(text) or COOKIE.search(text.encode()))
+
+
+def find_places(code: Code) -> Iterator[Site | Refused]:
+    """A place for a comment above each logical line or at its end, and at line ends inside brackets."""
+    head = untouchable(code)
+    comments = {one.last: one for one in lexemes(code) if one.type == tokenize.COMMENT}
+    rows = logical_lines(code)
+    for number, row in enumerate(rows):
+        options: list[tuple[Patch, ...]] = []
+        indent = indent_of(code, row[0].start)
+        above = comments.get(row[0].line - 1)
+        free = not indent.strip(" \t") and not continued(code, row[0].line) and row[0].start >= head
+        if free and number and not (above is not None and directive(above.text)):
+            at = line_start(code, row[0].start)
+            options += [(Patch(at, at, (f"{indent}# {phrase}{code.newline}",)),) for phrase in PHRASES]
+        options += _at_end(code, row[-1])
+        if options:
+            yield Site(tuple(options), "comment", row[0].line)
+        yield from (
+            Site(tuple(_at_end(code, one)), "comment inside brackets", one.line)
+            for one, behind in pairwise(row)
+            if one.last < behind.line
+        )
+
+
+def find_comments(code: Code) -> Iterator[Site | Refused]:
+    """Every comment that no tool reads."""
+    head = untouchable(code)
+    solid_lines = {line for one in lexemes(code) if _solid(one) for line in range(one.line, one.last + 1)}
+    for one in lexemes(code):
+        if one.type != tokenize.COMMENT:
+            continue
+        start, end = one.start, one.end
+        if directive(one.text):
+            yield Refused(FOR_A_TOOL)
+        elif one.line in solid_lines:
+            start = line_start(code, start) + len(code.source[line_start(code, start) : start].rstrip())
+            yield Site(((Patch(start, end, ()),),), "comment at the end of a line", one.line)
+        elif continued(code, one.line):
+            yield Refused(AFTER_BACKSLASH)
+        elif start < head:
+            yield Refused(ENCODING)
+        else:
+            start = line_start(code, start)
+            stop = code.source.find(b"\n", end)
+            end = len(code.source) if stop < 0 else stop + 1
+            yield Site(((Patch(start, end, ()),),), "comment", one.line)
+
+
+def _at_end(code: Code, last: Lexeme) -> list[tuple[Patch, ...]]:
+    """The comments that may follow the last token of a line, which no comment and no backslash follows."""
+    if code.source[last.end :].partition(b"\n")[0].strip():
+        return []
+    return [(Patch(last.end, last.end, (f"  # {phrase}",)),) for phrase in PHRASES]
+
+
+def _solid(one: Lexeme) -> bool:
+    return not one.breaks and one.type != tokenize.COMMENT
+
+
+INSERT_COMMENTS: Final = Rewriting(
+    name="insert-comments", find=find_places, nothing="no line to comment", proof="tree"
+)
+REMOVE_COMMENTS: Final = Rewriting(
+    name="remove-comments", find=find_comments, nothing="no comment", proof="tree"
+)

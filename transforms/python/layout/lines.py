@@ -1,0 +1,179 @@
+"""Where lines end: blank lines, lines inside brackets, statements that share a line."""
+
+import ast
+import tokenize
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from transforms.interface import Refused
+from transforms.python.code import Code
+from transforms.python.layout.lexemes import (
+    blocks,
+    continued,
+    docstrings,
+    gap,
+    indent_of,
+    lexemes,
+    line_start,
+    logical_lines,
+    untouchable,
+)
+from transforms.python.rewriting import Patch, Rewriting, Site
+
+HEAD: Final = "line above a function or at the head of a file"
+COMMENT: Final = "comment between"
+ONE_LINE_BODY: Final = "body stands on the line of its header"
+COMPOUND: Final = "compound statement"
+DOCSTRING: Final = "docstring"
+AFTER_BACKSLASH: Final = "line begins behind a backslash"
+_COMPOUND: Final = (
+    ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match,
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef,
+)  # fmt: skip
+
+
+def find_gaps(code: Code) -> Iterator[Site | Refused]:
+    """Every place between two logical lines, above the comments of the lower one."""
+    head = untouchable(code)
+    rows = logical_lines(code)
+    for above, below in pairwise(rows):
+        at = code.source.find(b"\n", above[-1].end) + 1
+        if not 0 < at <= below[0].start or continued(code, below[0].line):
+            continue  # a backslash that is followed by nothing
+        if at < head:
+            yield Refused(HEAD)
+            continue
+        options = tuple((Patch(at, at, (code.newline * count,)),) for count in (1, 2))
+        yield Site(options, "blank lines", below[0].line)
+
+
+def find_blank(code: Code) -> Iterator[Site | Refused]:
+    """Every run of blank lines; of those inside brackets too."""
+    head = untouchable(code)
+    start, line, previous = -1, 0, 0
+    for one in lexemes(code):
+        if one.type == tokenize.NL and one.line != previous and not continued(code, one.line):
+            if start < 0:
+                start, line = line_start(code, one.start), one.line
+        elif start >= 0:
+            end = line_start(code, one.start)
+            if end > start:
+                yield (
+                    Refused(HEAD) if start < head else Site(((Patch(start, end, ()),),), "blank lines", line)
+                )
+            start = -1
+        previous = one.last
+
+
+def find_joins(code: Code) -> Iterator[Site | Refused]:
+    """Every line break inside brackets or after a backslash."""
+    for row in logical_lines(code):
+        for one, behind in pairwise(row):
+            if one.last == behind.line:
+                continue
+            if b"#" in gap(code, one, behind):
+                yield Refused(COMMENT)
+                continue
+            tight = one.opens or behind.closes or behind.text in (",", ":")
+            tight = tight or (behind.text == "." and one.type != tokenize.NUMBER)
+            blank = "" if tight else " "
+            yield Site(((Patch(one.end, behind.start, (blank,)),),), "line break removed", one.last)
+
+
+def find_breaks(code: Code) -> Iterator[Site | Refused]:
+    """Every comma inside brackets with something behind it on its line."""
+    for row in logical_lines(code):
+        indent = _margin(code, row[0].start)
+        columns: list[int] = []
+        for one, behind in pairwise(row):
+            if one.opens:
+                columns.append(one.end - line_start(code, one.start))
+            if one.closes and columns:
+                columns.pop()
+            if one.text != "," or not columns or behind.closes or one.last != behind.line:
+                continue
+            margins = [indent + " " * 4, indent + " " * 8]
+            if "\t" not in indent:
+                margins.append(" " * columns[-1])
+            options = tuple(
+                (Patch(one.end, behind.start, (code.newline + margin,)),) for margin in dict.fromkeys(margins)
+            )
+            yield Site(options, "line break", one.line)
+
+
+def find_neighbours(code: Code) -> Iterator[Site | Refused]:
+    """Every two simple statements on lines of their own with nothing but white space between them."""
+    texts = docstrings(code)
+    for block in blocks(code):
+        for first, second in pairwise(block):
+            if isinstance(first, _COMPOUND) or isinstance(second, _COMPOUND):
+                yield Refused(COMPOUND)
+            elif isinstance(first, ast.Expr) and id(first.value) in texts:
+                yield Refused(DOCSTRING)
+            elif between := code.source[code.end(first) : code.start(second)].strip():
+                if between != b";":
+                    yield Refused(COMMENT)
+            else:
+                patch = Patch(code.end(first), code.start(second), ("; ",))
+                yield Site(((patch,),), "two statements on a line", code.line(first))
+
+
+def find_semicolons(code: Code) -> Iterator[Site | Refused]:
+    """Every `;` between two statements of a block that does not begin on its header's line."""
+    for row in logical_lines(code):
+        breaks = [
+            (one, behind)
+            for one, behind in pairwise(row)
+            if one.text == ";" and one.depth == 0 and one.type == tokenize.OP
+        ]
+        if not breaks:
+            continue
+        indent = indent_of(code, row[0].start)
+        if indent.strip(" \t") or continued(code, row[0].line):
+            yield Refused(AFTER_BACKSLASH)
+            continue
+        if not _begins_statement(code, row[0].start):
+            yield Refused(ONE_LINE_BODY)
+            continue
+        for one, behind in breaks:
+            patch = Patch(_end_before(code, one.start), behind.start, (code.newline + indent,))
+            yield Site(((patch,),), "a line for each statement", one.line)
+
+
+def _begins_statement(code: Code, start: int) -> bool:
+    """Whether a simple statement begins at an offset."""
+    for block in blocks(code):
+        for statement in block:
+            if code.start(statement) == start:
+                return not isinstance(statement, _COMPOUND)
+    return False
+
+
+def _end_before(code: Code, offset: int) -> int:
+    return len(code.source[:offset].rstrip(b" \t\f"))
+
+
+def _margin(code: Code, offset: int) -> str:
+    before = indent_of(code, offset)
+    return before[: len(before) - len(before.lstrip(" \t"))]
+
+
+INSERT_BLANK_LINES: Final = Rewriting(
+    name="insert-blank-lines", find=find_gaps, nothing="a single line", proof="tree"
+)
+REMOVE_BLANK_LINES: Final = Rewriting(
+    name="remove-blank-lines", find=find_blank, nothing="no blank line", proof="tree"
+)
+JOIN_LINES: Final = Rewriting(
+    name="join-lines", find=find_joins, nothing="no line break inside a statement", proof="tree"
+)
+SPLIT_LINES: Final = Rewriting(
+    name="split-lines", find=find_breaks, nothing="no comma in brackets", proof="tree"
+)
+JOIN_STATEMENTS: Final = Rewriting(
+    name="join-statements", find=find_neighbours, nothing="no two statements in a row", proof="tree"
+)
+SPLIT_STATEMENTS: Final = Rewriting(
+    name="split-statements", find=find_semicolons, nothing="no two statements on a line", proof="tree"
+)

@@ -1,0 +1,338 @@
+"""Numbers and strings written in another way, and the controls in which they become others."""
+
+import ast
+import re
+import tokenize
+from collections.abc import Iterator
+from decimal import Decimal
+from itertools import pairwise
+from typing import Final
+
+from transforms.interface import Refused
+from transforms.python.code import Code
+from transforms.python.layout.lexemes import (
+    Lexeme,
+    Literal,
+    docstrings,
+    expressions,
+    gap,
+    logical_lines,
+    solid,
+)
+from transforms.python.rewriting import Patch, Rewriting, Site
+
+OTHER_QUOTES: Final = "quotes in the string"
+FIELDS: Final = "quotes in an f-string"
+FORMATTED: Final = "f-string"
+DOCSTRING: Final = "docstring"
+SHORT: Final = "string too short"
+COMMENT: Final = "comment between"
+OUTSIDE: Final = "not inside brackets"
+OTHER_KIND: Final = "strings of different kinds"
+JUNCTION: Final = "escape would go on in the next string"
+TOUCHING: Final = "number touches a word"
+ONE_FORM: Final = "number has no other form"
+DEAD: Final = "statement may not run"
+UNSEEN: Final = "value may not be seen"
+
+_LARGEST_BITS: Final = 256
+_SHORTEST: Final = 4
+"""Characters of a string that is split."""
+_UNIT: Final = re.compile(
+    r"\r\n|\\(?:N\{[^}]*\}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|\r\n|.)|.", re.DOTALL
+)
+_RAW_UNIT: Final = re.compile(r"\r\n|\\\r\n|\\.|.", re.DOTALL)
+
+
+# ── strings ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def find_quotes(code: Code) -> Iterator[Site | Refused]:
+    """Every string whose contents do without escapes between the other quotes."""
+    for token, literal in _strings(code):
+        if literal.formatted and ("'" in literal.body or '"' in literal.body):
+            yield Refused(FIELDS)
+        elif (other := _flipped(literal)) is None:
+            yield Refused(OTHER_QUOTES)
+        else:
+            note = f"{literal.quote} -> {other.quote}"
+            yield Site(((Patch(token.start, token.end, (str(other),)),),), note, token.line)
+
+
+def find_splits(code: Code) -> Iterator[Site | Refused]:
+    """Every string inside brackets, cut between two characters."""
+    apart = _docstring_tokens(code)
+    for token, literal in _strings(code):
+        if reason := _unsplittable(token, literal, apart):
+            yield Refused(reason)
+            continue
+        cuts = _cuts(literal)
+        if not cuts:
+            yield Refused(SHORT)
+            continue
+        begin = token.start + len(literal.prefix) + len(literal.quote)
+        options = tuple(
+            (Patch(at, at, (f"{literal.quote} {literal.prefix}{literal.quote}",)),)
+            for at in (begin + len(literal.body[:cut].encode()) for cut in cuts)
+        )
+        yield Site(options, "string in two", token.line)
+
+
+def find_string_joins(code: Code) -> Iterator[Site | Refused]:
+    """Every two strings of the same kind in a row."""
+    for row in logical_lines(code):
+        for one, behind in pairwise(row):
+            if one.type != tokenize.STRING or behind.type != tokenize.STRING:
+                continue
+            first, second = Literal.read(one.text), Literal.read(behind.text)
+            if first is None or second is None or first.formatted or second.formatted:
+                yield Refused(FORMATTED)
+            elif (first.prefix.lower(), first.quote) != (second.prefix.lower(), second.quote):
+                yield Refused(OTHER_KIND)
+            elif b"#" in gap(code, one, behind):
+                yield Refused(COMMENT)
+            elif not _goes_on(first, second):
+                yield Refused(JUNCTION)
+            else:
+                end = behind.start + len(second.prefix) + len(second.quote)
+                yield Site(((Patch(one.end - len(first.quote), end, ()),),), "two strings in one", one.line)
+
+
+def find_changed_strings(code: Code) -> Iterator[Site | Refused]:
+    """Every returned or compared string with a letter: other quotes and the next letter."""
+    tokens = {(one.start, one.end): one for one in solid(code)}
+    for node in expressions(code):
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str | bytes):
+            continue
+        token = tokens.get((code.start(node), code.end(node)))
+        literal = Literal.read(token.text) if token is not None else None
+        if token is None or literal is None or literal.formatted:
+            continue
+        if reason := _unseen(code, node):
+            yield Refused(reason)
+            continue
+        if (other := _flipped(literal)) is None:
+            yield Refused(OTHER_QUOTES)
+            continue
+        units = _units(literal)
+        letters = [number for number, unit in enumerate(units) if unit.isascii() and unit.isalpha()]
+        if not letters:
+            yield Refused(SHORT)
+            continue
+        units[letters[-1]] = _next_letter(units[letters[-1]])
+        changed = Literal(other.prefix, other.quote, "".join(units))
+        yield Site(((Patch(token.start, token.end, (str(changed),)),),), "another letter", token.line)
+
+
+def _strings(code: Code) -> Iterator[tuple[Lexeme, Literal]]:
+    for token in solid(code):
+        if token.type == tokenize.STRING and (literal := Literal.read(token.text)) is not None:
+            yield token, literal
+
+
+def _flipped(literal: Literal) -> Literal | None:
+    """The same contents between the other quotes, where these do not occur in it."""
+    mark = "'" if literal.quote[0] == '"' else '"'
+    quote = mark * len(literal.quote)
+    if quote in literal.body or literal.body.endswith(mark):
+        return None
+    return Literal(literal.prefix, quote, literal.body)
+
+
+def _unsplittable(token: Lexeme, literal: Literal, apart: frozenset[int]) -> str | None:
+    if token.start in apart:
+        return DOCSTRING
+    if literal.formatted:
+        return FORMATTED
+    return None if token.depth else OUTSIDE
+
+
+def _docstring_tokens(code: Code) -> frozenset[int]:
+    texts = docstrings(code)
+    return frozenset(
+        code.start(node) for node in code.nodes() if isinstance(node, ast.Constant) and id(node) in texts
+    )
+
+
+def _units(literal: Literal) -> list[str]:
+    """The body cut at every place that is not inside of an escape."""
+    return (_RAW_UNIT if literal.raw else _UNIT).findall(literal.body)
+
+
+def _cuts(literal: Literal) -> list[int]:
+    """Where to cut, as an index into the body: in the middle, and behind the blank that is nearest to it."""
+    units = _units(literal)
+    if len(units) < _SHORTEST:
+        return []
+    places = [0]
+    for unit in units:
+        places.append(places[-1] + len(unit))
+    inner = [
+        (number, place)
+        for number, place in enumerate(places)
+        if 0 < number < len(units) and units[number - 1] not in ("'", '"') and units[number] not in ("'", '"')
+    ]
+    middle = len(units) / 2
+    inner.sort(key=lambda one: (abs(one[0] - middle), one[0]))
+    found = [place for _, place in inner[:1]]
+    found += [place for number, place in inner[1:] if units[number - 1] == " "][:1]
+    return found
+
+
+def _goes_on(first: Literal, second: Literal) -> bool:
+    """Whether the bodies, written one behind the other, mean the strings one behind the other."""
+    if not first.body or not second.body:
+        return False
+    try:
+        whole = ast.literal_eval(f"{first.prefix}{first.quote}{first.body}{second.body}{first.quote}")
+        return bool(whole == ast.literal_eval(str(first)) + ast.literal_eval(str(second)))
+    except (SyntaxError, ValueError):
+        return False
+
+
+def _next_letter(letter: str) -> str:
+    return {"z": "a", "Z": "A"}.get(letter, chr(ord(letter) + 1))
+
+
+# ── numbers ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def find_numbers(code: Code) -> Iterator[Site | Refused]:
+    """Every number in its other forms: another base, grouped digits, an exponent."""
+    for token in solid(code):
+        if token.type != tokenize.NUMBER:
+            continue
+        around = code.source[token.start - 1 : token.start] + code.source[token.end : token.end + 1]
+        if re.search(rb"[\w.]|[^\x00-\x7f]", around):
+            yield Refused(TOUCHING)
+            continue
+        forms = _forms(token.text)
+        if not forms:
+            yield Refused(ONE_FORM)
+            continue
+        options = tuple((Patch(token.start, token.end, (form,)),) for form in forms)
+        yield Site(options, "number in another form", token.line)
+
+
+def find_changed_numbers(code: Code) -> Iterator[Site | Refused]:
+    """Every returned or compared number: the next one, in the form that it had."""
+    tokens = {(one.start, one.end): one for one in solid(code)}
+    for node in expressions(code):
+        if not isinstance(node, ast.Constant) or type(node.value) not in (int, float):
+            continue
+        token = tokens.get((code.start(node), code.end(node)))
+        if token is None:
+            continue
+        if reason := _unseen(code, node):
+            yield Refused(reason)
+        elif (text := _neighbour(token.text)) is None:
+            yield Refused(ONE_FORM)
+        else:
+            patch = Patch(token.start, token.end, (text,))
+            yield Site(((patch,),), f"{token.text} -> {text}", token.line)
+
+
+def _forms(text: str) -> list[str]:
+    value = ast.literal_eval(text)
+    if isinstance(value, float):
+        found = _float_forms(value)
+    elif isinstance(value, int) and value.bit_length() <= _LARGEST_BITS:
+        plain = text.isdigit()
+        found = [f"{value:#x}", f"0X{value:X}", f"{value:#b}", f"{value:#o}"] if plain else [str(value)]
+        found = found[: 4 if value < _SMALL else 2]
+        found += [f"{value:_}"] if value >= _GROUPED else []
+    else:
+        return []
+    return [
+        form for form in dict.fromkeys(found) if form != text and repr(ast.literal_eval(form)) == repr(value)
+    ]
+
+
+_SMALL: Final = 64
+"""Up to here a number is also written in base 2 and 8."""
+_GROUPED: Final = 1000
+"""From here on the digits are also grouped by `_`."""
+
+
+def _float_forms(value: float) -> list[str]:
+    if value in (float("inf"), 0.0):
+        return []
+    _, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    assert isinstance(exponent, int)  # a float literal is finite here
+    shown = "".join(map(str, digits))
+    scientific = exponent + len(shown) - 1
+    mantissa = shown[0] + (f".{shown[1:]}" if len(shown) > 1 else "")
+    found = [repr(value), f"{mantissa}e{scientific}", f"{shown}e{exponent}"]
+    if 0 < value < 1:
+        found.append(repr(value).removeprefix("0"))
+    return [form for form in found if "." in form or "e" in form]
+
+
+def _neighbour(text: str) -> str | None:
+    value = ast.literal_eval(text)
+    if isinstance(value, float):
+        whole, point, rest = text.partition(".")
+        return f"{int(whole) + 1}{point}{rest}" if point and whole.isdigit() else None
+    lower = text.lower()
+    if lower.startswith("0x"):
+        other = value - 1 if value else 1
+        return f"{text[:2]}{other:X}" if text[2:].isupper() else f"{text[:2]}{other:x}"
+    if lower.startswith(("0b", "0o")):
+        other = value - 1 if value else 1
+        return f"{other:#b}" if lower[1] == "b" else f"{other:#o}"
+    return f"{value + 1:_}" if "_" in text else str(value + 1)
+
+
+# ── what controls change must be seen ────────────────────────────────────────────────────────────────
+
+
+def _unseen(code: Code, node: ast.expr) -> str | None:
+    """Why it is not sure enough that a value is returned or compared in code that runs."""
+    inner: ast.AST = node
+    seen = False
+    for above in code.ancestors(node):
+        match above:
+            case ast.Compare() | ast.Return():
+                seen = True
+            case ast.JoinedStr() | ast.Lambda() | ast.Assert() | ast.Slice():
+                return UNSEEN
+            case ast.Call() if not seen:
+                return UNSEEN
+            case ast.If(test=ast.Constant()) | ast.While(test=ast.Constant(value=False | 0 | None)):
+                return DEAD
+            case ast.ExceptHandler():
+                return DEAD
+            case _:
+                pass
+        if isinstance(inner, ast.stmt) and _unreachable(inner, above):
+            return DEAD
+        if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef) and inner not in above.body:
+            return UNSEEN
+        inner = above
+    return None if seen else UNSEEN
+
+
+def _unreachable(node: ast.stmt, above: ast.AST) -> bool:
+    """Whether a statement of the block before this one always leaves the block."""
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(above, name, None)
+        if isinstance(block, list) and node in block:
+            return any(
+                isinstance(one, ast.Return | ast.Raise | ast.Continue | ast.Break)
+                for one in block[: block.index(node)]
+            )
+    return False
+
+
+QUOTES: Final = Rewriting(name="quotes", find=find_quotes, nothing="no string", proof="tree")
+SPLIT_STRINGS: Final = Rewriting(name="split-strings", find=find_splits, nothing="no string", proof="tree")
+JOIN_STRINGS: Final = Rewriting(
+    name="join-strings", find=find_string_joins, nothing="no strings in a row", proof="tree"
+)
+STRING_CHANGED: Final = Rewriting(
+    name="string-changed", find=find_changed_strings, nothing="no string", kind="control"
+)
+LITERAL_BASES: Final = Rewriting(name="literal-bases", find=find_numbers, nothing="no number", proof="tree")
+LITERAL_CHANGED: Final = Rewriting(
+    name="literal-changed", find=find_changed_numbers, nothing="no number", kind="control"
+)

@@ -1,0 +1,153 @@
+"""Notes inside of a function that nobody outside of it can see: annotations of locals, inner docstrings."""
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from transforms.interface import Refused
+from transforms.python.analysis.facts import own_nodes, parameters
+from transforms.python.code import Code, Function
+from transforms.python.notes.places import COMMENT, NEXT_IS_TEXT, SHARED_LINE, mentions, removal
+from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.strings.templates import has_comment
+
+NOT_LOCAL: Final = "annotation outside of a function is kept for readers"
+REFLECTION: Final = "reflection on names"
+ONLY_BINDING: Final = "annotation makes the name local"
+ESCAPES: Final = "function is used otherwise than called"
+DECORATED: Final = "function is decorated"
+CLASS: Final = "class can be reached through its instances"
+
+_LOOKING: Final = frozenset({"locals", "vars", "dir", "eval", "exec"})
+
+
+def find_annotations(code: Code) -> Iterator[Site | Refused]:
+    """Every annotated assignment in a function's own scope.
+
+    There annotations are never evaluated. They may make a name local, and a name that they mention may be
+    taken from the function around, which only `locals()` and its like see.
+    """
+    reflects = mentions(code, _LOOKING)
+    for node in code.nodes():
+        if not isinstance(node, ast.AnnAssign):
+            continue
+        function = code.function(node)
+        if function is None:
+            yield Refused(NOT_LOCAL)
+        elif reflects:
+            yield Refused(REFLECTION)
+        elif has_comment(code, code.end(node.target), code.end(node)):
+            yield Refused(COMMENT)
+        elif node.value is not None:
+            patch = Patch(code.full(node.target).end, code.full(node.annotation).end, ())
+            yield Site(((patch,),), "annotation of a local", code.line(node))
+        elif not isinstance(node.target, ast.Name) or node.target.id not in _assigned(function):
+            yield Refused(ONLY_BINDING)
+        elif not code.alone(node):
+            yield Refused(SHARED_LINE)
+        else:
+            block = next(iter(_block_of(code, node)), [])
+            rest = [one for one in block if not isinstance(one, ast.AnnAssign) or one.value is not None]
+            patch = removal(code, node) if rest else Patch(code.start(node), code.end(node), ("pass",))
+            yield Site(((patch,),), "annotation of a local", code.line(node))
+
+
+def find_inner(code: Code) -> Iterator[Site | Refused]:
+    """Every docstring of a function in a function that is only ever called by its name."""
+    reflects = mentions(code, _LOOKING)
+    uses = [node for node in ast.walk(code.tree) if isinstance(node, ast.Name)]
+    called = {id(node.func) for node in ast.walk(code.tree) if isinstance(node, ast.Call)}
+    for node in code.nodes():
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        if not documented(node):
+            continue
+        if isinstance(node, ast.ClassDef):
+            if code.function(node) is not None:
+                yield Refused(CLASS)
+            continue
+        if not any(isinstance(one, Function) for one in code.ancestors(node)):
+            continue
+        if code.function(node) is None:
+            yield Refused(CLASS)
+        elif node.decorator_list:
+            yield Refused(DECORATED)
+        elif reflects:
+            yield Refused(REFLECTION)
+        elif _is_shared(code, node.name) or any(
+            use.id == node.name and id(use) not in called for use in uses
+        ):
+            yield Refused(ESCAPES)
+        else:
+            yield without_docstring(code, node)
+
+
+def documented(node: Function | ast.ClassDef) -> bool:
+    """Whether a function or class has a docstring."""
+    match node.body[0]:
+        case ast.Expr(value=ast.Constant(value=str())):
+            return True
+        case _:
+            return False
+
+
+def without_docstring(code: Code, node: Function) -> Site | Refused:
+    """The docstring's lines removed, or `pass` in its place where there is nothing else."""
+    text = node.body[0]
+    line = code.line(text)
+    if not code.alone(text):
+        return Refused(SHARED_LINE)
+    if len(node.body) == 1:
+        return Site(((Patch(code.start(text), code.end(text), ("pass",)),),), "docstring", line)
+    match node.body[1]:
+        case ast.Expr(value=ast.Constant(value=str())):
+            return Refused(NEXT_IS_TEXT)
+        case _:
+            return Site(((removal(code, text),),), "docstring", line)
+
+
+def _assigned(function: Function) -> frozenset[str]:
+    """The names that a function's own scope binds otherwise than by a bare annotation."""
+    found = set(parameters(function.args))
+    apart: set[int] = set()
+    for node in own_nodes(function.body):
+        match node:
+            case ast.AnnAssign(target=target, value=None):
+                apart.add(id(target))
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                apart.update(id(one) for part in node.generators for one in ast.walk(part.target))
+            case ast.Name(id=name, ctx=ast.Store()) if id(node) not in apart:
+                found.add(name)
+            case _:
+                pass
+    return frozenset(found)
+
+
+def _block_of(code: Code, node: ast.stmt) -> Iterator[list[ast.stmt]]:
+    above = code.parent(node)
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(above, name, None)
+        if isinstance(block, list) and node in block:
+            yield block
+
+
+def _is_shared(code: Code, name: str) -> bool:
+    """Whether a name is that of a variable of another scope, or of more than one function."""
+    definitions = 0
+    for node in ast.walk(code.tree):
+        match node:
+            case ast.Global(names=names) | ast.Nonlocal(names=names) if name in names:
+                return True
+            case ast.FunctionDef(name=other) | ast.AsyncFunctionDef(name=other) | ast.ClassDef(name=other):
+                definitions += other == name
+            case _:
+                pass
+    return definitions > 1
+
+
+REMOVE_LOCAL_ANNOTATIONS: Final = Rewriting(
+    name="remove-local-annotations", find=find_annotations, nothing="no annotated assignment"
+)
+REMOVE_INNER_DOCSTRINGS: Final = Rewriting(
+    name="remove-inner-docstrings", find=find_inner, nothing="no inner function with a docstring"
+)
