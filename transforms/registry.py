@@ -8,11 +8,20 @@ from typing import Final, Generic, TypeVar
 from transforms.entries import Entry, TransformEntry
 from transforms.errors import UsageError
 from transforms.interface import Transform
-from transforms.python import identifiers, order
+from transforms.python import (
+    control_flow,
+    dead_code,
+    expressions,
+    identifiers,
+    layout,
+    notes,
+    order,
+    strings,
+)
 
 T = TypeVar("T")
 
-FAMILIES: Final = (order, identifiers)
+FAMILIES: Final = (order, identifiers, expressions, control_flow, dead_code, strings, layout, notes)
 """The packages of Python engines; each holds its `ENTRIES`. Importing them imports no engine."""
 
 

@@ -1,0 +1,271 @@
+"""Where an expression stands: how tightly it must bind, and whether only its truth is asked for.
+
+An object's truth test, comparison or conversion can run any code, so a rewriting of conditions has to keep
+how often and in which order each is done. `asked` says what Python does with a condition.
+"""
+
+import ast
+import tokenize
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal, TypeAlias
+
+from transforms.python.code import Code, Span, Token
+from transforms.python.rewriting import Patch
+
+Part: TypeAlias = str | Span
+"""A piece of a patch."""
+
+Asked: TypeAlias = Literal["jump", "once"]
+"""`jump`: the expression decides a branch; `and`, `or`, `not` and chains test each operand once at most.
+`once`: it stands behind a `not` that gives a value; it is tested once, but an `and` or `or` in it tests the
+operand that decides a second time. Elsewhere how often that is done depends on what stands around it."""
+
+TUPLE, WALRUS, CONDITIONAL, OR, AND, NOT, COMPARISON, BITS = range(8)
+_OPERATORS: Final[dict[type[ast.AST], int]] = {
+    ast.BitOr: BITS, ast.BitXor: 8, ast.BitAnd: 9, ast.LShift: 10, ast.RShift: 10, ast.Add: 11, ast.Sub: 11,
+    ast.Mult: 12, ast.Div: 12, ast.FloorDiv: 12, ast.Mod: 12, ast.MatMult: 12, ast.Pow: 14,
+}  # fmt: skip
+_UNARY: Final = 13
+_AWAIT: Final = 15
+ATOM: Final = 16
+
+_SKIPPED: Final = {"annotation", "returns", "type_params", "pattern"}
+_WORD: Final = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+
+
+def nodes(code: Code) -> Iterator[ast.AST]:
+    """Every node that may be edited, parents first, in the order of the text.
+
+    Left out: f-strings' insides, annotations (their text may be kept), patterns (their syntax is their own),
+    type aliases, and the line `if 1:` that holds an indented function.
+    """
+    stack: list[ast.AST] = [code.tree]
+    held = _holder(code)
+    while stack:
+        node = stack.pop()
+        if node is held:
+            stack.extend(reversed(held.body))
+            continue
+        yield node
+        if isinstance(node, ast.JoinedStr) or type(node).__name__ in ("TypeAlias", "TemplateStr"):
+            continue
+        stack.extend(reversed(_children(node)))
+
+
+def _holder(code: Code) -> ast.If | None:
+    match code.tree.body:
+        case [ast.If(test=ast.Constant(value=1)) as held] if code.source.startswith(b"if 1:"):
+            return held
+        case _:
+            return None
+
+
+def _children(node: ast.AST) -> list[ast.AST]:
+    found: list[ast.AST] = []
+    for name, value in ast.iter_fields(node):
+        if name not in _SKIPPED:
+            values = value if isinstance(value, list) else [value]
+            found += [child for child in values if isinstance(child, ast.AST)]
+    return found
+
+
+def grip(code: Code, node: ast.expr) -> int:
+    """How tightly an expression holds together, parentheses of its own left aside."""
+    match node:
+        case ast.Tuple(elts=elements):
+            return ATOM if not elements or code.full(elements[0]).start > code.start(node) else TUPLE
+        case ast.Starred() | ast.Yield() | ast.YieldFrom():
+            return TUPLE
+        case ast.NamedExpr():
+            return WALRUS
+        case ast.Lambda() | ast.IfExp():
+            return CONDITIONAL
+        case ast.BoolOp(op=op):
+            return OR if isinstance(op, ast.Or) else AND
+        case ast.UnaryOp(op=ast.Not()):
+            return NOT
+        case ast.UnaryOp():
+            return _UNARY
+        case ast.Compare():
+            return COMPARISON
+        case ast.BinOp(op=op):
+            return _OPERATORS[type(op)]
+        case ast.Await():
+            return _AWAIT
+        case _:
+            return ATOM
+
+
+def enclosed(code: Code, node: ast.expr) -> bool:
+    """Whether an expression has parentheses of its own."""
+    return code.full(node) != code.span(node)
+
+
+def sides(node: ast.BinOp | ast.Compare) -> tuple[int, int]:
+    """The loosest levels that may stand left and right of an operator without parentheses."""
+    if isinstance(node, ast.Compare):
+        return BITS, BITS
+    if isinstance(node.op, ast.Pow):
+        return _AWAIT, _UNARY
+    return _OPERATORS[type(node.op)], _OPERATORS[type(node.op)] + 1
+
+
+def room(code: Code, node: ast.expr) -> int:
+    """The loosest level that may stand in an expression's place without parentheses."""
+    if enclosed(code, node):
+        return WALRUS
+    above = code.parent(node)
+    match above:
+        case ast.BoolOp(op=op):
+            return AND if isinstance(op, ast.Or) else NOT
+        case ast.UnaryOp(op=ast.Not()):
+            return NOT
+        case ast.Compare():
+            return BITS
+        case ast.IfExp(orelse=orelse):
+            return CONDITIONAL if orelse is node else OR
+        case ast.comprehension():
+            return OR
+        case ast.Dict(keys=keys, values=values):
+            spread = any(key is None and value is node for key, value in zip(keys, values, strict=True))
+            return ATOM if spread else CONDITIONAL
+        case (
+            ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.Return() | ast.Expr() | ast.If()
+            | ast.While() | ast.Assert() | ast.For() | ast.Raise() | ast.keyword() | ast.List() | ast.Tuple()
+            | ast.Set() | ast.Slice() | ast.Lambda() | ast.NamedExpr() | ast.match_case() | ast.Yield()
+            | ast.Match()
+        ):  # fmt: skip
+            return CONDITIONAL
+        case ast.Call(func=func):
+            return ATOM if func is node else CONDITIONAL
+        case ast.Subscript(slice=index):
+            return CONDITIONAL if index is node else ATOM
+        case _:
+            return ATOM
+
+
+def placed(code: Code, node: ast.expr, least: int) -> tuple[Part, ...]:
+    """An expression for a place that takes this level or tighter ones, in parentheses where needed."""
+    if enclosed(code, node):
+        return (code.full(node),)
+    return bare(code, node, least)
+
+
+def bare(code: Code, node: ast.expr, least: int) -> tuple[Part, ...]:
+    """The same without the expression's own parentheses, which stay around the whole."""
+    span = code.span(node)
+    if grip(code, node) < least or broken(code, span):
+        return ("(", span, ")")
+    return (span,)
+
+
+def fitted(code: Code, node: ast.expr, least: int, *parts: Part) -> Patch:
+    """A patch that puts an expression of this level in another's place, in parentheses where needed."""
+    if room(code, node) > least:
+        return over(code, node, "(", *parts, ")")
+    return over(code, node, *parts)
+
+
+def negated(code: Code, node: ast.expr, *, tested: bool) -> tuple[Part, ...]:
+    """`not` of an expression; where only the truth of it is asked for, `not x` becomes `x` again."""
+    if tested and isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return placed(code, node.operand, NOT)
+    return ("not ", *placed(code, node, NOT))
+
+
+def patch(code: Code, start: int, end: int, *parts: Part) -> Patch:
+    """A patch of a part of a line, set off by spaces from words that it would run into."""
+    source = code.source
+    before = " " if start and source[start - 1] in _WORD else ""
+    open_end = isinstance(parts[-1], Span) or not parts[-1][-1:].isspace()
+    behind = " " if open_end and end < len(source) and source[end] in _WORD else ""
+    return Patch(start, end, tuple(part for part in (before, *parts, behind) if part != ""))
+
+
+def over(code: Code, node: ast.expr, *parts: Part) -> Patch:
+    """A patch of an expression, its own parentheses left where they are."""
+    return patch(code, code.start(node), code.end(node), *parts)
+
+
+def asked(code: Code, node: ast.expr) -> Asked | None:
+    """Whether only the truth of an expression is asked for, and how; `None` where its value is used."""
+    above = code.parent(node)
+    match above:
+        case ast.If(test=test) | ast.While(test=test) | ast.Assert(test=test) if test is node:
+            return "jump"
+        case ast.IfExp(test=test) if test is node:
+            return "jump"
+        case ast.IfExp():
+            return asked(code, above)
+        case ast.comprehension(iter=iterable, target=target):
+            return None if node in (iterable, target) else "jump"
+        case ast.match_case():
+            return "jump"
+        case ast.BoolOp():
+            return "jump" if asked(code, above) == "jump" else None
+        case ast.UnaryOp(op=ast.Not()):
+            return asked(code, above) or "once"
+        case _:
+            return None
+
+
+def is_bool(code: Code, node: ast.expr) -> bool:
+    """Whether an expression certainly gives `True` or `False` themselves."""
+    match node:
+        case ast.UnaryOp(op=ast.Not()) | ast.Compare(ops=[ast.Is() | ast.IsNot() | ast.In() | ast.NotIn()]):
+            return True
+        case ast.BoolOp(values=values):
+            return all(is_bool(code, value) for value in values)
+        case _:
+            return code.kind(node) == "bool"
+
+
+# ── tokens ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def following(code: Code, offset: int) -> Token | None:
+    """The first token at or behind an offset; comments and line breaks do not count."""
+    tokens = code.significant
+    at = bisect_left(tokens, offset, key=_start)
+    return tokens[at] if at < len(tokens) else None
+
+
+def preceding(code: Code, offset: int) -> Token | None:
+    """The last token before an offset."""
+    at = bisect_left(code.significant, offset, key=_start) - 1
+    return code.significant[at] if at >= 0 else None
+
+
+def between(code: Code, start: int, end: int) -> Sequence[Token]:
+    """The tokens between two offsets."""
+    tokens = code.significant
+    return tokens[bisect_left(tokens, start, key=_start) : bisect_left(tokens, end, key=_start)]
+
+
+def commented(code: Code, start: int, end: int) -> bool:
+    """Whether a comment stands between two offsets."""
+    tokens = code.tokens
+    first = bisect_left(tokens, start, key=_start)
+    inside = tokens[first : bisect_left(tokens, end, key=_start)]
+    return any(token.type == tokenize.COMMENT for token in inside)
+
+
+def broken(code: Code, span: Span) -> bool:
+    """Whether a span holds a line break that needs brackets around the span."""
+    tokens = code.tokens
+    depth = 0
+    for token in tokens[bisect_left(tokens, span.start, key=_start) :]:
+        if token.start >= span.end:
+            break
+        if token.text in ("(", "[", "{"):
+            depth += 1
+        elif token.text in (")", "]", "}"):
+            depth -= 1
+        elif depth == 0 and token.text in ("\n", "\r\n"):
+            return True
+    return False
+
+
+def _start(token: Token) -> int:
+    return token.start

@@ -1,0 +1,153 @@
+"""Branches, conditions and loops in another form."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from transforms.entries import TransformEntry
+
+_GRADE: Final = """\
+def grade(points, limit):
+    # Too few.
+    if points < limit and limit:
+        return "poor"
+    if points == limit:
+        result = "fair"
+    elif points > 10:
+        result = "best"
+    else:
+        result = "good"
+    return result
+"""
+
+_SIGN: Final = """\
+def sign(value):
+    if value < 0:
+        return -1
+    else:
+        if value:
+            result = 1
+        else:
+            result = 0
+    label = "zero" if result == 0 else "other"
+    return result, label
+"""
+
+_COLLECT: Final = """\
+def collect(items):
+    found = []
+    for number in range(2, len(items), 3):
+        if number % 2:
+            continue
+        found.append(number)
+    for number in range(len(items)):
+        found.append(items[number])
+    while len(found) > 10:
+        found.pop()
+    return found
+"""
+
+_COPY: Final = """\
+def copy(source, target):
+    try:
+        with open(source) as read, open(target, "w") as write:
+            write.write(read.read())
+    except OSError:
+        return False
+    finally:
+        print(target)
+    return True
+"""
+
+_COPY_NESTED: Final = """\
+def copy(source, target):
+    try:
+        try:
+            with open(source) as read:
+                with open(target, "w") as write:
+                    write.write(read.read())
+        except OSError:
+            return False
+    finally:
+        print(target)
+    return True
+"""
+
+_WITHIN: Final = """\
+def within(low, value, high):
+    if low <= value:
+        if value <= high:
+            return True
+    return False
+"""
+
+
+def _entry(target: str, summary: str, example: str, twin: str | None) -> TransformEntry:
+    return TransformEntry(
+        f"transforms.python.control_flow.{target}",
+        summary,
+        family="control-flow",
+        example=example,
+        twin=twin,
+    )
+
+
+def _control(name: str, summary: str, example: str) -> TransformEntry:
+    return TransformEntry(
+        f"transforms.python.control_flow.controls:{name}",
+        f"control: {summary}",
+        family="control-flow",
+        kind="control",
+        example=example,
+    )
+
+
+ENTRIES: Final[Mapping[str, TransformEntry]] = {
+    "invert-if": _entry(
+        "branches:INVERT_IF",
+        "if c: a else: b as if not c: b else: a",
+        _GRADE,
+        "if-inverted-wrong",
+    ),
+    "nest-elif": _entry("branches:NEST_ELIF", "elif as else: if", _GRADE, "branch-dropped"),
+    "flatten-elif": _entry("branches:FLATTEN_ELIF", "else: if as elif", _SIGN, "branch-dropped"),
+    "return-to-else": _entry(
+        "branches:RETURN_TO_ELSE",
+        "what follows a branch that leaves goes into an else",
+        _GRADE,
+        "return-dropped",
+    ),
+    "else-to-return": _entry(
+        "branches:ELSE_TO_RETURN", "no else behind a branch that leaves", _SIGN, "return-dropped"
+    ),
+    "ternary-to-if": _entry(
+        "conditions:TERNARY_TO_IF", "x = a if c else b as if and else", _SIGN, "if-inverted-wrong"
+    ),
+    "if-to-ternary": _entry(
+        "conditions:IF_TO_TERNARY", "if and else as x = a if c else b", _SIGN, "if-inverted-wrong"
+    ),
+    "split-conditions": _entry(
+        "conditions:SPLIT_CONDITIONS", "if a and b: as if a: if b:", _GRADE, "condition-dropped"
+    ),
+    "merge-conditions": _entry(
+        "conditions:MERGE_CONDITIONS", "if a: if b: as if a and b:", _WITHIN, "if-inverted-wrong"
+    ),
+    "for-to-while": _entry(
+        "loops:FOR_TO_WHILE", "for over a range or list as while with a counter", _COLLECT, "for-off-by-one"
+    ),
+    "while-to-while-true": _entry(
+        "loops:WHILE_TO_WHILE_TRUE", "while c: as while True: if not c: break", _COLLECT, "loop-left-early"
+    ),
+    "unroll-while": _entry(
+        "loops:UNROLL_WHILE", "the body of a short while twice", _COLLECT, "loop-left-early"
+    ),
+    "split-with": _entry("nesting:SPLIT_WITH", "with a, b: as with a: with b:", _COPY, None),
+    "merge-with": _entry("nesting:MERGE_WITH", "with a: with b: as with a, b:", _COPY_NESTED, None),
+    "split-try": _entry("nesting:SPLIT_TRY", "try with finally around a try with except", _COPY, None),
+    "merge-try": _entry("nesting:MERGE_TRY", "one try with except and finally", _COPY_NESTED, None),
+    "if-inverted-wrong": _control("IF_INVERTED_WRONG", "one condition is negated, its branches stay", _GRADE),
+    "branch-dropped": _control("BRANCH_DROPPED", "one else is dropped", _GRADE),
+    "condition-dropped": _control("CONDITION_DROPPED", "of one if with and only one operand stays", _GRADE),
+    "return-dropped": _control("RETURN_DROPPED", "one return only evaluates", _SIGN),
+    "for-off-by-one": _control("FOR_OFF_BY_ONE", "one range begins or ends elsewhere", _COLLECT),
+    "loop-left-early": _control("LOOP_LEFT_EARLY", "one loop is left after one turn", _COLLECT),
+}

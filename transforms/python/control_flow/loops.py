@@ -1,0 +1,226 @@
+"""Loops in another form.
+
+A counter of its own is advanced first thing in the body, so that `continue` needs no care, the loop variable
+may be rebound, and its value after the loop (or that it has none) is what it was. What the loop runs over is
+evaluated once. Only functions get new variables: those of a module or class can be seen by all.
+"""
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from transforms.interface import Refused
+from transforms.python.code import Code, Span
+from transforms.python.contexts import (
+    CONDITIONAL,
+    Part,
+    commented,
+    negated,
+    nodes,
+    patch,
+    placed,
+)
+from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.suites import (
+    COMMENT,
+    REFLECTION,
+    SHARED,
+    binds,
+    colon,
+    fresh_names,
+    inline,
+    line_end,
+    next_line,
+    reflects,
+    step,
+    tail,
+)
+
+NO_RANGE: Final = "neither a range nor a sequence of known type"
+NO_INTEGER: Final = "arguments of range may not be integers"
+STEP: Final = "step of the range is no constant"
+TARGET: Final = "loop over more than one variable"
+OUTSIDE: Final = "not in a function"
+REBOUND: Final = "sequence is rebound in the loop"
+ENDLESS: Final = "condition is constant"
+HAS_ELSE: Final = "loop has an else"
+LONG: Final = "long body"
+_LONGEST: Final = 6
+_DECLARING: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Global, ast.Nonlocal)
+_SEQUENCES: Final = frozenset({"list", "tuple", "str", "bytes"})
+_INTEGER_SIGNS: Final = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
+
+
+def _for(code: Code) -> Iterator[Site | Refused]:
+    names = fresh_names(code)
+    hidden = not reflects(code)
+    for node in nodes(code):
+        if not isinstance(node, ast.For):
+            continue
+        if not hidden:
+            yield Refused(REFLECTION)
+        elif code.function(node) is None:
+            yield Refused(OUTSIDE)
+        elif not isinstance(node.target, ast.Name):
+            yield Refused(TARGET)
+        elif commented(code, code.start(node), colon(code, node.body).start):
+            yield Refused(COMMENT)
+        else:
+            changes = _counted(code, node, node.target.id, names)
+            if isinstance(changes, Refused):
+                yield changes
+            else:
+                yield Site((changes,), "for to while", node.lineno)
+
+
+def _counted(code: Code, node: ast.For, target: str, names: Iterator[str]) -> tuple[Patch, ...] | Refused:
+    match node.iter:
+        case ast.Call(func=ast.Name(id="range"), args=arguments, keywords=[]) if not binds(code, "range"):
+            return _over_range(code, node, target, arguments, names)
+        case ast.Name(id=name) if code.kind(node.iter) in _SEQUENCES:
+            facts = code.facts(node)
+            inside = (*node.body, node.target)
+            if facts is None or name in facts.fragile or any(_stores(part, name) for part in inside):
+                return Refused(REBOUND)
+            counter = next(names)
+            before = f"{counter} = 0{code.newline}{code.indentation(node)}"
+            head = (before, f"while {counter} < len({name})")
+            if binds(code, "len"):
+                return Refused(NO_RANGE)
+            return _written(code, node, head, (f"{target} = {name}[{counter}]", f"{counter} += 1"))
+        case _:
+            return Refused(NO_RANGE)
+
+
+def _stores(part: ast.AST, name: str) -> bool:
+    return any(
+        isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+        for node in ast.walk(part)
+    )
+
+
+def _over_range(
+    code: Code, node: ast.For, target: str, arguments: list[ast.expr], names: Iterator[str]
+) -> tuple[Patch, ...] | Refused:
+    if not 1 <= len(arguments) <= 3 or not all(_integer(code, argument) for argument in arguments):
+        return Refused(NO_INTEGER)
+    stride = _constant(arguments[2]) if len(arguments) == 3 else 1
+    if not stride:
+        return Refused(STEP)
+    indentation, newline = code.indentation(node), code.newline
+    counter = next(names)
+    start: tuple[Part, ...] = ("0",) if len(arguments) == 1 else placed(code, arguments[0], CONDITIONAL)
+    stop = arguments[0] if len(arguments) == 1 else arguments[1]
+    head: tuple[Part, ...] = (f"{counter} = ", *start, f"{newline}{indentation}")
+    if _constant(stop) is None:
+        limit: tuple[Part, ...] = (next(names),)
+        head += (*limit, " = ", *placed(code, stop, CONDITIONAL), f"{newline}{indentation}")
+    else:
+        limit = (code.full(stop),)
+    head += (f"while {counter} {'<' if stride > 0 else '>'} ", *limit)
+    sign = f"+= {stride}" if stride > 0 else f"-= {-stride}"
+    return _written(code, node, head, (f"{target} = {counter}", f"{counter} {sign}"))
+
+
+def _integer(code: Code, node: ast.expr) -> bool:
+    """Whether an expression gives an `int` itself, if it gives anything."""
+    match node:
+        case ast.Call(func=ast.Name(id="len"), args=[ast.expr() as only], keywords=[]):
+            return not isinstance(only, ast.Starred) and not binds(code, "len")
+        case ast.BinOp(left=left, op=op, right=right) if isinstance(op, _INTEGER_SIGNS):
+            return _integer(code, left) and _integer(code, right)
+        case _:
+            return code.kind(node) == "int"
+
+
+def _constant(node: ast.expr) -> int | None:
+    match node:
+        case ast.Constant(value=int(value)) if not isinstance(value, bool):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
+            return -value
+        case _:
+            return None
+
+
+def _written(code: Code, node: ast.For, head: tuple[Part, ...], first: tuple[str, ...]) -> tuple[Patch, ...]:
+    """The header, and statements before the body."""
+    mark = colon(code, node.body)
+    return Patch(code.start(node), mark.start, head), _opened(code, node, "", first)
+
+
+def _opened(code: Code, node: ast.For | ast.While, deeper: str, first: tuple[str, ...]) -> Patch:
+    """These lines at the beginning of a loop's body; where it has no lines of its own it gets them."""
+    inside = code.indentation(node) + step(code, node)
+    if inline(code, node.body):
+        text = "".join(f"{code.newline}{inside}{line}" for line in first)
+        return Patch(colon(code, node.body).end, code.start(node.body[0]), (f"{text}{code.newline}{inside}",))
+    at = next_line(code, line_end(code, colon(code, node.body).end))
+    return Patch(at, at, ("".join(f"{inside}{line}{code.newline}" for line in first),))
+
+
+# ── while ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _while(code: Code) -> Iterator[Site | Refused]:
+    for node in nodes(code):
+        if not isinstance(node, ast.While):
+            continue
+        if isinstance(node.test, ast.Constant):
+            yield Refused(ENDLESS)
+        elif node.orelse:
+            yield Refused(HAS_ELSE)
+        elif commented(code, code.start(node), colon(code, node.body).start):
+            yield Refused(COMMENT)
+        else:
+            yield _endless(code, node)
+
+
+def _endless(code: Code, node: ast.While) -> Site:
+    """`while c:` to `while True:` that is left where `c` fails; `continue` leads to the same test."""
+    full = code.full(node.test)
+    newline, inside = code.newline, code.indentation(node) + step(code, node)
+    exit_ = ("if ", *negated(code, node.test, tested=True), f":{newline}{inside}{code.step}break{newline}")
+    mark = colon(code, node.body)
+    if inline(code, node.body):
+        end = code.start(node.body[0])
+        parts = ("True:", newline, inside, *exit_, inside)
+    else:
+        end = next_line(code, line_end(code, mark.end))
+        parts = ("True", Span(mark.start, end), inside, *exit_)
+    return Site(((patch(code, full.start, end, *parts),),), "while to while True", node.lineno)
+
+
+def _unroll(code: Code) -> Iterator[Site | Refused]:
+    for node in nodes(code):
+        if not isinstance(node, ast.While):
+            continue
+        size = sum(isinstance(inner, ast.stmt) for part in node.body for inner in ast.walk(part))
+        if node.orelse:
+            yield Refused(HAS_ELSE)
+        elif isinstance(node.test, ast.Constant):
+            yield Refused(ENDLESS)
+        elif inline(code, node.body):
+            yield Refused(SHARED)
+        elif size > _LONGEST or any(isinstance(inner, _DECLARING) for inner in ast.walk(node)):
+            yield Refused(LONG)
+        else:
+            yield _unrolled(code, node)
+
+
+def _unrolled(code: Code, node: ast.While) -> Site:
+    """The body twice, with the condition tested between; `break` and `continue` mean what they did."""
+    begin = next_line(code, line_end(code, colon(code, node.body).end))
+    end = tail(code, node.body[-1], code.indentation(node))
+    newline, inside = code.newline, code.indentation(node.body[0])
+    body = Span(begin, end)
+    exit_ = (
+        f"{newline}{inside}if ", *negated(code, node.test, tested=True),
+        f":{newline}{inside}{code.step}break{newline}",
+    )  # fmt: skip
+    return Site(((Patch(begin, end, (body, *exit_, body)),),), "two turns of while in one", node.lineno)
+
+
+FOR_TO_WHILE: Final = Rewriting(name="for-to-while", find=_for, nothing="no for")
+WHILE_TO_WHILE_TRUE: Final = Rewriting(name="while-to-while-true", find=_while, nothing="no while")
+UNROLL_WHILE: Final = Rewriting(name="unroll-while", find=_unroll, nothing="no while")

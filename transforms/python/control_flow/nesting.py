@@ -1,0 +1,151 @@
+"""`with` of several items and `try` with `finally`, nested or not.
+
+The language reference defines one form by the other.
+"""
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from transforms.interface import Refused
+from transforms.python.code import Code, Span
+from transforms.python.contexts import Part, broken, commented, nodes
+from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.suites import (
+    COMMENT,
+    INDENTATION,
+    clause,
+    colon,
+    even,
+    inline,
+    line_before,
+    line_end,
+    line_start,
+    next_line,
+    step,
+    tail,
+)
+
+LINES: Final = "items over several lines"
+NO_HANDLER: Final = "no except beside the finally"
+_With = ast.With | ast.AsyncWith
+_Try = ast.Try | ast.TryStar
+
+
+def _items(code: Code, node: _With) -> list[Span]:
+    found = []
+    for item in node.items:
+        last = item.optional_vars if item.optional_vars is not None else item.context_expr
+        found.append(Span(code.full(item.context_expr).start, code.full(last).end))
+    return found
+
+
+def _opening(code: Code, node: _With) -> str:
+    return "async with " if isinstance(node, ast.AsyncWith) else "with "
+
+
+def _listed(spans: list[Span]) -> tuple[Part, ...]:
+    parts: list[Part] = []
+    for span in spans:
+        parts += [", ", span] if parts else [span]
+    return tuple(parts)
+
+
+def _split_with(code: Code) -> Iterator[Site | Refused]:
+    for node in nodes(code):
+        if isinstance(node, _With) and len(node.items) > 1:
+            yield _nested(code, node)
+
+
+def _nested(code: Code, node: _With) -> Site | Refused:
+    mark, items = colon(code, node.body), _items(code, node)
+    if commented(code, code.start(node), mark.start):
+        return Refused(COMMENT)
+    if any(broken(code, item) for item in items):
+        return Refused(LINES)
+    if not even(code, node):
+        return Refused(INDENTATION)
+    outside, deeper, newline = code.indentation(node), step(code, node), code.newline
+    end = tail(code, node.body[-1], outside)
+    opening = _opening(code, node)
+    options = []
+    for number in range(1, len(items)):
+        head: tuple[Part, ...] = (opening, *_listed(items[:number]), f":{newline}{outside}{deeper}")
+        head += (opening, *_listed(items[number:]))
+        options.append((Patch(code.start(node), end, head + _body(code, node, end, add=deeper)),))
+    return Site(tuple(options), "with nested", node.lineno)
+
+
+def _body(code: Code, node: _With, end: int, *, add: str = "", drop: str = "") -> tuple[Part, ...]:
+    mark = colon(code, node.body).start
+    if inline(code, node.body):
+        return (Span(mark, end),)
+    header = line_end(code, mark)
+    return Span(mark, header), code.newline, Span(next_line(code, header), end, add=add, drop=drop)
+
+
+def _merge_with(code: Code) -> Iterator[Site | Refused]:
+    for node in nodes(code):
+        if isinstance(node, _With) and len(node.body) == 1 and type(node.body[0]) is type(node):
+            inner = node.body[0]
+            assert isinstance(inner, _With)
+            yield _flat(code, node, inner)
+
+
+def _flat(code: Code, node: _With, inner: _With) -> Site | Refused:
+    outside, inside = code.indentation(node), code.indentation(inner)
+    if commented(code, code.start(node), colon(code, inner.body).start):
+        return Refused(COMMENT)
+    items = [*_items(code, node), *_items(code, inner)]
+    if any(broken(code, item) for item in items):
+        return Refused(LINES)
+    if not inside.startswith(outside) or not even(code, node, inner):
+        return Refused(INDENTATION)
+    end = tail(code, inner.body[-1], outside)
+    head = (_opening(code, node), *_listed(items))
+    body = _body(code, inner, end, drop=inside[len(outside) :])
+    return Site(((Patch(code.start(node), end, head + body),),), "with joined", node.lineno)
+
+
+def _split_try(code: Code) -> Iterator[Site | Refused]:
+    for node in nodes(code):
+        if not isinstance(node, _Try) or not node.finalbody:
+            continue
+        if not node.handlers:
+            yield Refused(NO_HANDLER)
+        elif not even(code, node):
+            yield Refused(INDENTATION)
+        else:
+            outside, begin = code.indentation(node), line_start(code, code.start(node))
+            end = line_before(code, line_start(code, clause(code, node.finalbody).start))
+            inner = Span(begin, end, add=step(code, node))
+            change = Patch(begin, end, (f"{outside}try:{code.newline}", inner))
+            yield Site(((change,),), "try nested in try with finally", node.lineno)
+
+
+def _merge_try(code: Code) -> Iterator[Site | Refused]:
+    for node in nodes(code):
+        match node:
+            case ast.Try(body=[ast.Try() | ast.TryStar() as inner], handlers=[], finalbody=[_, *_]):
+                if not inner.finalbody:
+                    yield _joined(code, node, inner)
+            case _:
+                pass
+
+
+def _joined(code: Code, node: ast.Try, inner: _Try) -> Site | Refused:
+    outside, inside = code.indentation(node), code.indentation(inner)
+    begin, first = line_start(code, code.start(node)), line_start(code, code.start(inner))
+    if commented(code, begin, first):
+        return Refused(COMMENT)
+    if not inside.startswith(outside) or not even(code, node, inner):
+        return Refused(INDENTATION)
+    end = line_before(code, line_start(code, clause(code, node.finalbody).start))
+    body = Span(first, end, drop=inside[len(outside) :])
+    return Site(((Patch(begin, end, (body,)),),), "try joined with its finally", node.lineno)
+
+
+SPLIT_WITH: Final = Rewriting(name="split-with", find=_split_with, nothing="no with of several items")
+MERGE_WITH: Final = Rewriting(name="merge-with", find=_merge_with, nothing="no with alone in a with")
+SPLIT_TRY: Final = Rewriting(name="split-try", find=_split_try, nothing="no try with finally")
+MERGE_TRY: Final = Rewriting(name="merge-try", find=_merge_try, nothing="no try alone in a try")

@@ -1,0 +1,101 @@
+"""Controls: insertions that look like dead code and are not dead."""
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from transforms.interface import Refused
+from transforms.python.code import Code, Function
+from transforms.python.dead_code.places import Block, Gap, blocks, inserted, variables
+from transforms.python.rewriting import Rewriting, Site
+
+NOTHING_READ: Final = "no variable is certainly read"
+NO_EFFECT: Final = "nothing that matters follows"
+_SOMETIMES: Final = (
+    ast.BoolOp, ast.IfExp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.stmt,
+)  # fmt: skip
+
+
+def _live(code: Code) -> Iterator[Site | Refused]:
+    """`x = None` right before a statement that reads `x`."""
+    for block in blocks(code):
+        for gap in block.gaps:
+            names = [name for name in variables(code, gap) if name in _read(gap.before)]
+            if names:
+                options = tuple(inserted(code, gap, f"{name} = None") for name in names)
+                yield Site(options, "variable overwritten", gap.before.lineno)
+            else:
+                yield Refused(NOTHING_READ)
+
+
+def _read(statement: ast.stmt) -> set[str]:
+    """The names that a statement certainly reads first, those of its blocks left out."""
+    if not isinstance(statement, ast.Return | ast.Assign | ast.AugAssign | ast.Expr | ast.If | ast.For):
+        return set()
+    found: set[str] = set()
+    stack: list[ast.AST] = [statement]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif node is statement or not isinstance(node, _SOMETIMES):
+            stack += list(ast.iter_child_nodes(node))
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+        found.add(statement.target.id)
+    return found
+
+
+def _leave(code: Code, *lines: str, note: str) -> Iterator[Site | Refused]:
+    for block in blocks(code):
+        holder = code.parent(block.body[0])
+        if not isinstance(holder, Function) or code.function(holder) is not None:
+            continue
+        gaps = _reached(block)
+        if gaps:
+            yield Site(tuple(inserted(code, gap, *lines) for gap in gaps), note, gaps[0].before.lineno)
+        else:
+            yield Refused(NO_EFFECT)
+
+
+def _reached(block: Block) -> list[Gap]:
+    """The places that are certainly reached and behind which something happens."""
+    found = []
+    for gap in block.gaps:
+        number = block.body.index(gap.before)
+        if any(_may_leave(statement) for statement in block.body[:number]):
+            break
+        if _matters(block.body[number:]):
+            found.append(gap)
+    return found
+
+
+def _may_leave(statement: ast.stmt) -> bool:
+    return any(isinstance(node, ast.Return | ast.Raise) for node in ast.walk(statement))
+
+
+def _matters(body: Sequence[ast.stmt]) -> bool:
+    for statement in body:
+        for node in ast.walk(statement):
+            match node:
+                case ast.Return(value=None | ast.Constant(value=None)):
+                    pass
+                case ast.Return() | ast.Raise() | ast.Call() | ast.Yield() | ast.YieldFrom() | ast.Await():
+                    return True
+                case ast.Attribute(ctx=ast.Store() | ast.Del()) | ast.Subscript(ctx=ast.Store() | ast.Del()):
+                    return True
+                case _:
+                    pass
+    return False
+
+
+def _branch(code: Code) -> Iterator[Site | Refused]:
+    return _leave(code, "if True:", f"{code.step}return", note="branch that is always taken")
+
+
+def _early(code: Code) -> Iterator[Site | Refused]:
+    return _leave(code, "return", note="left early")
+
+
+LIVE_ASSIGNMENT: Final = Rewriting(name="live-assignment", find=_live, nothing="no block", kind="control")
+REACHABLE_BRANCH: Final = Rewriting(name="reachable-branch", find=_branch, nothing="no block", kind="control")
+EARLY_RETURN: Final = Rewriting(name="early-return", find=_early, nothing="no block", kind="control")

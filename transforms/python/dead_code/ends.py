@@ -1,0 +1,50 @@
+"""What stands where it does nothing: an `else` that passes, statements behind one that leaves."""
+
+import ast
+from collections.abc import Iterator
+from random import Random
+from typing import Final
+from zlib import crc32
+
+from transforms.interface import Refused
+from transforms.python.code import Code, Span
+from transforms.python.contexts import nodes
+from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.suites import SHARED, line_end, starts_line, step, tail
+
+HAS_ELSE: Final = "has an else"
+_UNREACHED: Final = ("pass", "0", "None", "raise AssertionError", "assert False", "return")
+
+
+def _else(code: Code) -> Iterator[Site | Refused]:
+    for node in nodes(code):
+        if not isinstance(node, ast.If | ast.For | ast.AsyncFor | ast.While):
+            continue
+        if node.orelse:
+            yield Refused(HAS_ELSE)
+            continue
+        outside, newline = code.indentation(node), code.newline
+        start, end = code.start(node), tail(code, node.body[-1], outside)
+        text = f"{newline}{outside}else:{newline}{outside}{step(code, node)}pass"
+        yield Site(((Patch(start, end, (Span(start, end), text)),),), "else that passes", node.lineno)
+
+
+def _behind(code: Code) -> Iterator[Site | Refused]:
+    rng = Random(crc32(code.source))
+    for node in nodes(code):
+        if not isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break):
+            continue
+        if not starts_line(code, node) or not code.alone(node):
+            yield Refused(SHARED)
+            continue
+        texts = [text for text in _UNREACHED if text != "return" or code.function(node) is not None]
+        start, end = code.start(node), line_end(code, code.end(node))
+        opening = f"{code.newline}{code.indentation(node)}"
+        options = tuple(
+            (Patch(start, end, (Span(start, end), f"{opening}{text}")),) for text in rng.sample(texts, 3)
+        )
+        yield Site(options, "statement that is never reached", node.lineno)
+
+
+ELSE_PASS: Final = Rewriting(name="else-pass", find=_else, nothing="no if or loop")
+AFTER_RETURN: Final = Rewriting(name="after-return", find=_behind, nothing="no statement that leaves a block")

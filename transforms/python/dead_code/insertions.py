@@ -1,0 +1,104 @@
+"""Statements that do nothing to what a function does.
+
+New variables have names that occur nowhere in the text and hold constants, or values of types without
+references, so that no object lives longer. A body that is never run binds nothing but such a variable: any
+other name would become local, and a `yield` would make a generator.
+"""
+
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Final, TypeAlias
+from zlib import crc32
+
+from transforms.interface import Refused
+from transforms.python.code import Code
+from transforms.python.dead_code.places import Gap, blocks, inserted, variables
+from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.suites import REFLECTION, fresh_names, reflects
+
+NO_VARIABLE: Final = "no variable is certainly bound"
+_MOST: Final = 6
+_CONSTANTS: Final = ("0", "1", "-1", "2", "10", "100", "0.5", "1.0", "None", "True", "False", '""')
+_NEVER: Final = (
+    "if False:", "if 0:", "if 0 == 1:", "if not True:", "if None:", "if 1 > 2:", "while False:",
+    "while 0:",
+)  # fmt: skip
+_NOTHING: Final = ("pass", "0", "None", "...", "assert True")
+_FORMS: Final = {
+    "int": ("{} + 1", "{} * 2", "{} - 1", "-{}", "{} > 0"),
+    "float": ("{} * 2.0", "-{}", "{} > 0.0"),
+    "bool": ("not {}", "{}"),
+    "str": ("not {}", "{}"),
+}
+"""What can be computed from a variable, by its type: nothing that can fail or that keeps an object alive."""
+
+Write: TypeAlias = Callable[[Code, Gap, str, Random], tuple[str, ...] | None]
+"""The lines for a gap, given a new name; `None` where there are none."""
+
+
+def _everywhere(code: Code, write: Write, note: str, *, named: bool) -> Iterator[Site | Refused]:
+    """One site in each block; its options are the places there."""
+    if named and reflects(code):
+        yield Refused(REFLECTION)
+        return
+    names, rng = fresh_names(code), Random(crc32(code.source))
+    for block in blocks(code):
+        gaps = list(block.gaps)
+        if len(gaps) > _MOST:
+            gaps = sorted(rng.sample(gaps, _MOST), key=lambda gap: gap.at)
+        name = next(names) if named else ""
+        options: list[tuple[Patch, ...]] = []
+        for gap in gaps:
+            lines = write(code, gap, name, rng)
+            if lines is not None:
+                options.append(inserted(code, gap, *lines))
+        if options:
+            yield Site(tuple(options), note, block.body[0].lineno)
+        else:
+            yield Refused(NO_VARIABLE)
+
+
+def _constant(_: Code, __: Gap, name: str, rng: Random) -> tuple[str, ...]:
+    return (f"{name} = {rng.choice(_CONSTANTS)}",)
+
+
+def _never(code: Code, gap: Gap, name: str, rng: Random) -> tuple[str, ...]:
+    values = [*_CONSTANTS, *variables(code, gap)]
+    body = rng.choice(("pass", f"{name} = {rng.choice(values)}", f"{name} = {rng.choice(values)}"))
+    return rng.choice(_NEVER), code.step + body
+
+
+def _nothing(code: Code, gap: Gap, _: str, rng: Random) -> tuple[str, ...]:
+    texts = [*_NOTHING, *(f"{name} = {name}" for name in variables(code, gap))]
+    return (rng.choice(texts),)
+
+
+def _computed(code: Code, gap: Gap, name: str, rng: Random) -> tuple[str, ...] | None:
+    facts, known = code.facts(gap.before), variables(code, gap)
+    if facts is None or not known:
+        return None
+    variable = rng.choice(known)
+    forms = _FORMS.get(facts.types.get(variable) or "", ("{} is None", "{} is not None"))
+    return (f"{name} = {rng.choice(forms).format(variable)}",)
+
+
+def _unused(code: Code) -> Iterator[Site | Refused]:
+    return _everywhere(code, _constant, "variable that nobody reads", named=True)
+
+
+def _unreachable(code: Code) -> Iterator[Site | Refused]:
+    return _everywhere(code, _never, "branch that is never taken", named=True)
+
+
+def _no_ops(code: Code) -> Iterator[Site | Refused]:
+    return _everywhere(code, _nothing, "statement without effect", named=False)
+
+
+def _dead(code: Code) -> Iterator[Site | Refused]:
+    return _everywhere(code, _computed, "computed and never read", named=True)
+
+
+UNUSED_LOCALS: Final = Rewriting(name="unused-locals", find=_unused, nothing="no block")
+UNREACHABLE_BRANCHES: Final = Rewriting(name="unreachable-branches", find=_unreachable, nothing="no block")
+NO_OP_STATEMENTS: Final = Rewriting(name="no-op-statements", find=_no_ops, nothing="no block")
+DEAD_STORES: Final = Rewriting(name="dead-stores", find=_dead, nothing="no block")

@@ -1,0 +1,81 @@
+"""Where a statement can be put into a function without being a docstring, and what is bound there."""
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from transforms.python.code import Code, Function
+from transforms.python.contexts import nodes
+from transforms.python.rewriting import Patch
+from transforms.python.suites import line_before, line_start, starts_line
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A place before a statement."""
+
+    before: ast.stmt
+    at: int
+    """The offset of the line on which something can be inserted."""
+    indentation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The statements of one block of a function."""
+
+    body: Sequence[ast.stmt]
+    gaps: tuple[Gap, ...]
+
+
+def blocks(code: Code) -> Iterator[Block]:
+    """The blocks of functions that have lines of their own, in the order of the text."""
+    for node in nodes(code):
+        for name in ("body", "orelse", "finalbody"):
+            body = getattr(node, name, None)
+            if isinstance(body, list) and body and code.function(body[0]) is not None:
+                gaps = tuple(_gaps(code, body, documented=isinstance(node, Function)))
+                if gaps:
+                    yield Block(body, gaps)
+
+
+def _gaps(code: Code, body: Sequence[ast.stmt], *, documented: bool) -> Iterator[Gap]:
+    for number, statement in enumerate(body):
+        text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        if (
+            (documented and number == 0 and text)
+            or not starts_line(code, statement)
+            or _is_elif(code, statement)
+        ):
+            continue
+        indentation = code.indentation(statement)
+        yield Gap(statement, _above_comments(code, code.start(statement), indentation), indentation)
+
+
+def _is_elif(code: Code, node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and code.source.startswith(b"elif", code.start(node))
+
+
+def _above_comments(code: Code, offset: int, indentation: str) -> int:
+    """The beginning of a line, or of the comment lines right above it that are indented like it."""
+    begin = line_start(code, offset)
+    while begin:
+        above = line_start(code, line_before(code, begin))
+        if not code.source.startswith(f"{indentation}#".encode(), above):
+            break
+        begin = above
+    return begin
+
+
+def inserted(code: Code, gap: Gap, *lines: str) -> tuple[Patch, ...]:
+    """These lines, each with a line break, in a gap."""
+    text = "".join(f"{gap.indentation}{line}{code.newline}" for line in lines)
+    return (Patch(gap.at, gap.at, (text,)),)
+
+
+def variables(code: Code, gap: Gap) -> list[str]:
+    """The function's own variables that are certainly bound there and that no other function shares."""
+    facts = code.facts(gap.before)
+    if facts is None:
+        return []
+    return sorted(code.bound(gap.before) & facts.local - facts.captured - facts.fragile)

@@ -1,0 +1,136 @@
+"""`a += b` and `a = a + b`, where they are one.
+
+A list adds in place and so does whatever has an `__iadd__`; an operand that does not fit is told apart in the
+message (`+=` or `+`). So the type of the variable must be certain and immutable, and the other operand's
+such that the operator is defined for both.
+"""
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from transforms.interface import Refused
+from transforms.python.code import Code, Span, Token
+from transforms.python.contexts import (
+    between,
+    enclosed,
+    following,
+    grip,
+    nodes,
+    patch,
+    sides,
+)
+from transforms.python.rewriting import Patch, Rewriting, Site
+
+_NUMBERS: Final = frozenset({"int", "float", "bool"})
+_WHOLE: Final = frozenset({"int", "bool"})
+_SEQUENCES: Final = frozenset({"str", "bytes", "tuple"})
+"""Immutable types whose `+` refuses a foreign operand in words that do not name the operator."""
+
+UNKNOWN: Final = "variable of unknown type"
+OTHER: Final = "operator may not be defined for the operand"
+LAYOUT: Final = "comment or line break between the parts"
+TARGET: Final = "target is no variable"
+_SIGNS: Final[dict[type[ast.operator], str]] = {
+    ast.Add: "-", ast.Sub: "+", ast.Mult: "+", ast.Div: "*", ast.FloorDiv: "*",
+    ast.Mod: "*", ast.BitAnd: "|", ast.BitOr: "&", ast.BitXor: "&", ast.LShift: ">>",
+    ast.RShift: "<<", ast.Pow: "*",
+}  # fmt: skip
+
+
+def _obstacle(code: Code, name: ast.Name, op: ast.operator, value: ast.expr) -> str | None:
+    """Why the operator in place may not be the plain operator."""
+    facts = code.facts(name)
+    kind = facts.types.get(name.id) if facts is not None and name.id in facts.local else None
+    other = code.kind(value)
+    if kind in _NUMBERS:
+        fits = _NUMBERS
+        if isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor | ast.LShift | ast.RShift):
+            fits = _WHOLE
+        if kind not in fits or other not in fits or isinstance(op, ast.MatMult):
+            return OTHER
+        return None
+    if kind not in _SEQUENCES:
+        return UNKNOWN
+    if isinstance(op, ast.Add) or (isinstance(op, ast.Mod) and kind == "str"):
+        return None
+    return None if isinstance(op, ast.Mult) and other in _WHOLE else OTHER
+
+
+def _expand(code: Code) -> Iterator[Site | Refused]:
+    for node in nodes(code):
+        if not isinstance(node, ast.AugAssign):
+            continue
+        if not isinstance(node.target, ast.Name):
+            yield Refused(TARGET)
+            continue
+        obstacle = _obstacle(code, node.target, node.op, node.value)
+        if obstacle is not None:
+            yield Refused(obstacle)
+            continue
+        token, value = _token(code, code.full(node.target).end), code.full(node.value)
+        name, sign = node.target.id, token.text[:-1]
+        patches = [Patch(token.start, token.end, (f"= {name} {sign}",))]
+        right = sides(ast.BinOp(node.target, node.op, node.value))[1]
+        if not enclosed(code, node.value) and grip(code, node.value) < right:
+            patches.append(patch(code, value.start, value.end, "(", value, ")"))
+        yield Site((tuple(patches),), f"{name} {token.text} written out", node.lineno)
+
+
+def _token(code: Code, offset: int) -> Token:
+    token = following(code, offset)
+    assert token is not None
+    return token
+
+
+def _contract(code: Code) -> Iterator[Site | Refused]:
+    for node in nodes(code):
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id=name) as target],
+                value=ast.BinOp(left=ast.Name(id=left), op=op, right=right) as value,
+            ) if name == left:
+                obstacle = _obstacle(code, target, op, right)
+                if obstacle is None:
+                    tokens = between(code, code.end(target), code.full(right).start)
+                    sign = Span(tokens[0].start, tokens[-1].end)
+                    # Three tokens: more are parentheses.
+                    if len(tokens) == 3 and not enclosed(code, value) and b"\n" not in _bytes(code, sign):
+                        change = Patch(sign.start, sign.end, (f"{tokens[-1].text}=",))
+                        yield Site(((change,),), f"{name} {tokens[-1].text}= contracted", node.lineno)
+                    else:
+                        yield Refused(LAYOUT)
+                else:
+                    yield Refused(obstacle)
+            case _:
+                pass
+
+
+def _bytes(code: Code, span: Span) -> bytes:
+    return code.source[span.start : span.end]
+
+
+def _wrong(code: Code) -> Iterator[Site | Refused]:
+    for node in nodes(code):
+        match node:
+            case ast.AugAssign(op=op) if type(op) in _SIGNS:
+                token = _token(code, code.full(node.target).end)
+                change = Patch(token.start, token.end, (f"{_SIGNS[type(op)]}=",))
+                yield Site(((change,),), f"{token.text} becomes another", node.lineno)
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.BinOp(left=ast.Name(id=left) as first, op=op)
+            ) if name == left and type(op) in _SIGNS:
+                token = _token(code, code.full(first).end)
+                change = Patch(token.start, token.end, (_SIGNS[type(op)],))
+                yield Site(((change,),), f"{token.text} becomes another", node.lineno)
+            case _:
+                pass
+
+
+EXPAND_AUGMENTED: Final = Rewriting(name="expand-augmented", find=_expand, nothing="no augmented assignment")
+CONTRACT_AUGMENTED: Final = Rewriting(
+    name="contract-augmented", find=_contract, nothing="no assignment to augment"
+)
+AUGMENTED_WRONG: Final = Rewriting(
+    name="augmented-wrong", find=_wrong, nothing="no augmented assignment", kind="control"
+)

@@ -1,0 +1,84 @@
+"""`a < b < c` and `a < b and b < c`.
+
+Both test the first comparison and give its value where that is false. The middle is read twice in the second
+form, so it must be a constant or a variable that nothing but this function can rebind. Where the value goes
+into another `and`, `or` or `not`, one form is tested more often than the other; there comparisons must be
+known to give bools.
+"""
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from transforms.interface import Refused
+from transforms.python.code import Code
+from transforms.python.contexts import AND, asked, bare, commented, enclosed, fitted, is_bool, nodes, patch
+from transforms.python.rewriting import Patch, Rewriting, Site
+
+MIDDLE: Final = "middle may not be read twice"
+LAYOUT: Final = "comment or parentheses between the parts"
+TESTS: Final = "number of truth tests would change"
+NO_COMMON: Final = "comparisons share no operand"
+_ORDERS: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq)
+
+
+def _plain(code: Code, node: ast.expr) -> bool:
+    return isinstance(node, ast.Name | ast.Constant) and code.harmless(node)
+
+
+def _same_tests(code: Code, node: ast.expr) -> bool:
+    """Whether a chain and its parts joined by `and` are tested for truth equally often."""
+    return (
+        asked(code, node) == "jump"
+        or is_bool(code, node)
+        or isinstance(code.parent(node), ast.Return | ast.Assign | ast.Call)
+    )
+
+
+def _split(code: Code) -> Iterator[Site | Refused]:
+    for node in nodes(code):
+        if not isinstance(node, ast.Compare) or len(node.ops) < 2:
+            continue
+        middles = node.comparators[:-1]
+        if not all(_plain(code, middle) for middle in middles):
+            yield Refused(MIDDLE)
+            continue
+        if not _same_tests(code, node):
+            yield Refused(TESTS)
+            continue
+        patches = [fitted(code, node, AND, *bare(code, node, AND))]
+        for middle in middles:
+            full = code.full(middle)
+            patches.append(patch(code, full.start, full.end, full, " and ", full))
+        yield Site((tuple(patches),), "chain split", node.lineno)
+
+
+def _merge(code: Code) -> Iterator[Site | Refused]:
+    for node in nodes(code):
+        if not isinstance(node, ast.BoolOp) or not isinstance(node.op, ast.And):
+            continue
+        for one, other in zip(node.values, node.values[1:], strict=False):
+            if isinstance(one, ast.Compare) and isinstance(other, ast.Compare):
+                same = is_bool(code, node) or len(node.values) == 2 or asked(code, node) == "jump"
+                yield _merged(code, one, other) if same and _same_tests(code, node) else Refused(TESTS)
+
+
+def _merged(code: Code, one: ast.Compare, other: ast.Compare) -> Site | Refused:
+    first, second = one.comparators[-1], other.left
+    if not all(isinstance(op, _ORDERS) for op in (*one.ops, *other.ops)):
+        return Refused(NO_COMMON)
+    if not isinstance(first, ast.Name | ast.Constant) or ast.dump(first) != ast.dump(second):
+        return Refused(NO_COMMON)
+    if not _plain(code, first):
+        return Refused(MIDDLE)
+    start, end = code.full(first), code.full(second)
+    if enclosed(code, one) or enclosed(code, other) or commented(code, start.end, end.start):
+        return Refused(LAYOUT)
+    change = Patch(start.start, end.end, (start,))
+    return Site(((change,),), "comparisons chained", one.lineno)
+
+
+SPLIT_COMPARISONS: Final = Rewriting(name="split-comparisons", find=_split, nothing="no chained comparison")
+MERGE_COMPARISONS: Final = Rewriting(
+    name="merge-comparisons", find=_merge, nothing="no two comparisons joined by and"
+)

@@ -1,0 +1,265 @@
+"""Conditions in another form: De Morgan's laws, double negation, negated comparisons.
+
+In a condition (of `if`, `while`, `assert`, a conditional expression, a comprehension, a guard) every operand
+is tested for truth at most once, in the order of the text, whatever `and`, `or` and `not` stand around it.
+Where the value is used, `not (a and b)` tests the operand that decides twice; so there the operands' truth
+must run no foreign code, and where an operand may be the value it must be a bool.
+"""
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from transforms.interface import Refused
+from transforms.python.code import Code
+from transforms.python.contexts import (
+    NOT,
+    asked,
+    bare,
+    between,
+    commented,
+    fitted,
+    is_bool,
+    negated,
+    nodes,
+    patch,
+    placed,
+)
+from transforms.python.rewriting import Patch, Rewriting, Site
+
+_NUMBERS: Final = frozenset({"int", "float", "bool"})
+_PLAIN: Final = frozenset({"int", "float", "bool", "str", "bytes", "none", "ellipsis"})
+_KNOWN: Final = _PLAIN | {"list", "dict", "set", "tuple", "range", "function"}
+"""Types whose truth runs no foreign code."""
+_OPPOSITE: Final[dict[type[ast.cmpop], str]] = {
+    ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<", ast.Eq: "!=", ast.NotEq: "==",
+    ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in",
+}  # fmt: skip
+
+NO_BOOL: Final = "value may not be a bool"
+TESTS: Final = "number of truth tests would change"
+UNKNOWN: Final = "operands of unknown type"
+NAN: Final = "operands may be unordered"
+CHAINED: Final = "chained comparison"
+COMMENT: Final = "comment between the parts"
+
+
+def _de_morgan(code: Code) -> Iterator[Site | Refused]:
+    for node in nodes(code):
+        match node:
+            case ast.UnaryOp(op=ast.Not(), operand=ast.BoolOp() as inside):
+                yield _distributed(code, node, inside)
+            case ast.BoolOp(values=values) if not _under_not(code, node):
+                if all(isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not) for value in values):
+                    yield _gathered(code, node)
+                else:
+                    yield _twice_negated(code, node)
+            case _:
+                pass
+
+
+def _under_not(code: Code, node: ast.expr) -> bool:
+    above = code.parent(node)
+    return isinstance(above, ast.UnaryOp) and isinstance(above.op, ast.Not)
+
+
+def _distributed(code: Code, node: ast.UnaryOp, inside: ast.BoolOp) -> Site | Refused:
+    """`not (a and b)` to `not a or not b`; the parentheses stay."""
+    tested = asked(code, node) == "jump"
+    if not tested and not _calm(code, inside):
+        return Refused(TESTS)
+    patches = [without_not(code, node), *_other_words(code, inside)]
+    for value in inside.values:
+        full = code.full(value)
+        parts = negated(code, value, tested=tested)
+        patches.append(patch(code, full.start, full.end, *parts))
+    return Site((tuple(patches),), f"not ({_word(inside)}) spread", node.lineno)
+
+
+def _gathered(code: Code, node: ast.BoolOp) -> Site | Refused:
+    """`not a or not b` to `not (a and b)`."""
+    if asked(code, node) != "jump" and not _calm(code, node, inside=True):
+        return Refused(TESTS)
+    patches = [_around(code, node), *_other_words(code, node)]
+    for value in node.values:
+        assert isinstance(value, ast.UnaryOp)
+        full = code.full(value)
+        if commented(code, full.start, code.full(value.operand).start):
+            return Refused(COMMENT)
+        patches.append(patch(code, full.start, full.end, *placed(code, value.operand, NOT)))
+    return Site((tuple(patches),), f"not {_word(node)} not gathered", node.lineno)
+
+
+def _twice_negated(code: Code, node: ast.BoolOp) -> Site | Refused:
+    """`a and b` to `not (not a or not b)`."""
+    tested = asked(code, node) == "jump"
+    if not tested and not all(is_bool(code, value) for value in node.values):
+        return Refused(NO_BOOL)
+    patches = [_around(code, node), *_other_words(code, node)]
+    for value in node.values:
+        full = code.full(value)
+        patches.append(patch(code, full.start, full.end, *negated(code, value, tested=tested)))
+    return Site((tuple(patches),), f"{_word(node)} negated twice", node.lineno)
+
+
+def _calm(code: Code, node: ast.BoolOp, *, inside: bool = False) -> bool:
+    """Whether testing the operands for truth, once or twice, runs no foreign code."""
+    values = [value.operand if inside and isinstance(value, ast.UnaryOp) else value for value in node.values]
+    return all(is_bool(code, value) or code.kind(value) in _KNOWN for value in values[:-1]) and not any(
+        isinstance(value, ast.BoolOp) and not _calm(code, value) for value in values
+    )
+
+
+def _around(code: Code, node: ast.expr) -> Patch:
+    """`not (…)` around an expression."""
+    return fitted(code, node, NOT, "not (", code.span(node), ")")
+
+
+def _other_words(code: Code, node: ast.BoolOp) -> list[Patch]:
+    """`or` for `and` and `and` for `or`."""
+    word = "and" if isinstance(node.op, ast.Or) else "or"
+    found = []
+    for one, other in zip(node.values, node.values[1:], strict=False):
+        (token,) = between(code, code.full(one).end, code.full(other).start)
+        found.append(patch(code, token.start, token.end, word))
+    return found
+
+
+def _word(node: ast.BoolOp) -> str:
+    return "or" if isinstance(node.op, ast.Or) else "and"
+
+
+def without_not(code: Code, node: ast.UnaryOp) -> Patch:
+    """A patch that drops the `not` of an expression and the blanks behind it."""
+    start = code.start(node)
+    end = start + len("not")
+    while code.source[end : end + 1] in (b" ", b"\t"):
+        end += 1
+    return Patch(start, end, ())
+
+
+# ── double negation ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _double(code: Code) -> Iterator[Site | Refused]:
+    for node in nodes(code):
+        match node:
+            case ast.UnaryOp(op=ast.Not(), operand=ast.UnaryOp(op=ast.Not(), operand=operand) as inner):
+                yield _undone(code, node, inner, operand)
+            case ast.Constant() | ast.Starred():
+                pass
+            case ast.expr() if not _under_not(code, node) and not _is_not(node):
+                if asked(code, node) == "jump" and not isinstance(code.parent(node), ast.IfExp | ast.BoolOp):
+                    yield _doubled(code, node)
+                elif isinstance(node, ast.BoolOp | ast.Compare | ast.Call | ast.Name) and _stored(code, node):
+                    yield _doubled(code, node) if is_bool(code, node) else Refused(NO_BOOL)
+            case _:
+                pass
+
+
+def _is_not(node: ast.AST) -> bool:
+    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+
+
+def _stored(code: Code, node: ast.expr) -> bool:
+    """Whether an expression is the value of an assignment or a return, or an operand in a condition."""
+    above = code.parent(node)
+    if isinstance(above, ast.Assign | ast.Return):
+        return True
+    return isinstance(above, ast.BoolOp) and asked(code, node) == "jump"
+
+
+def _doubled(code: Code, node: ast.expr) -> Site:
+    change = fitted(code, node, NOT, "not not ", *bare(code, node, NOT))
+    return Site(((change,),), "negated twice", node.lineno)
+
+
+def _undone(code: Code, node: ast.UnaryOp, inner: ast.UnaryOp, operand: ast.expr) -> Site | Refused:
+    if asked(code, node) is None and not is_bool(code, operand):
+        return Refused(NO_BOOL)
+    return Site(((without_not(code, node), without_not(code, inner)),), "not not dropped", node.lineno)
+
+
+# ── negated comparisons ──────────────────────────────────────────────────────────────────────────────────
+
+
+def _negate(code: Code) -> Iterator[Site | Refused]:
+    for node in nodes(code):
+        match node:
+            case ast.UnaryOp(op=ast.Not(), operand=ast.Compare() as inside):
+                obstacle = _obstacle(code, inside)
+                if obstacle is None:
+                    changes = (without_not(code, node), _opposite(code, inside))
+                    yield Site((changes,), "not goes into the comparison", node.lineno)
+                else:
+                    yield Refused(obstacle)
+            case ast.Compare() if not _under_not(code, node):
+                obstacle = _obstacle(code, node)
+                yield Refused(obstacle) if obstacle else _opposed(code, node)
+            case _:
+                pass
+
+
+def _obstacle(code: Code, node: ast.Compare) -> str | None:
+    """Why the opposite comparison, negated, may give something else."""
+    if len(node.ops) > 1:
+        return CHAINED
+    kinds = {code.kind(node.left), code.kind(node.comparators[0])}
+    match node.ops[0]:
+        case ast.Is() | ast.IsNot() | ast.In() | ast.NotIn():
+            pass
+        case ast.Eq() | ast.NotEq():
+            if not kinds <= _PLAIN:
+                return UNKNOWN
+        case _:
+            if not kinds <= _NUMBERS and kinds not in ({"str"}, {"bytes"}):
+                return UNKNOWN
+            if "float" in kinds:
+                return NAN
+    start, end = _sign(code, node)
+    return COMMENT if commented(code, start, end) else None
+
+
+def _sign(code: Code, node: ast.Compare) -> tuple[int, int]:
+    tokens = between(code, code.full(node.left).end, code.full(node.comparators[0]).start)
+    return tokens[0].start, tokens[-1].end
+
+
+def _opposite(code: Code, node: ast.Compare) -> Patch:
+    return patch(code, *_sign(code, node), _OPPOSITE[type(node.ops[0])])
+
+
+def _opposed(code: Code, node: ast.Compare) -> Site:
+    around = fitted(code, node, NOT, "not ", *bare(code, node, NOT))
+    return Site(((around, _opposite(code, node)),), "opposite comparison, negated", node.lineno)
+
+
+# ── controls ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _other_word(code: Code) -> Iterator[Site | Refused]:
+    for node in nodes(code):
+        if isinstance(node, ast.BoolOp):
+            yield Site((tuple(_other_words(code, node)),), f"{_word(node)} becomes the other", node.lineno)
+
+
+def _drop(code: Code) -> Iterator[Site | Refused]:
+    for node in nodes(code):
+        match node:
+            case ast.UnaryOp(op=ast.Not()):
+                yield Site(((without_not(code, node),),), "not dropped", node.lineno)
+            case ast.Compare(ops=[ast.NotIn() | ast.IsNot()]):
+                yield Site(((_opposite(code, node),),), "not dropped", node.lineno)
+            case _:
+                pass
+
+
+DE_MORGAN: Final = Rewriting(name="de-morgan", find=_de_morgan, nothing="no condition with and or or")
+DOUBLE_NEGATION: Final = Rewriting(name="double-negation", find=_double, nothing="no condition")
+NEGATE_COMPARISONS: Final = Rewriting(name="negate-comparisons", find=_negate, nothing="no comparison")
+DE_MORGAN_WRONG: Final = Rewriting(
+    name="de-morgan-wrong", find=_other_word, nothing="no condition with and or or", kind="control"
+)
+NEGATION_DROPPED: Final = Rewriting(
+    name="negation-dropped", find=_drop, nothing="no negation", kind="control"
+)

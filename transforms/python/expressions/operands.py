@@ -1,0 +1,178 @@
+"""Operands that change places.
+
+An operator of unknown objects is a call, and which method of which operand is called depends on the order.
+So both types must be certain, but for one case: a comparison for equality with an `int`, `str`, `bytes` or
+`None` asks the other operand's `__eq__` (or `__ne__`) once whatever stands first, since these types leave
+foreign ones to the other side.
+"""
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from transforms.interface import Refused
+from transforms.python.code import Code, Span
+from transforms.python.contexts import (
+    Part,
+    between,
+    nodes,
+    over,
+    patch,
+    placed,
+    sides,
+)
+from transforms.python.rewriting import Rewriting, Site
+
+_NUMBERS: Final = frozenset({"int", "float", "bool"})
+_WHOLE: Final = frozenset({"int", "bool"})
+_PLAIN: Final = _NUMBERS | {"str", "bytes", "none", "ellipsis"}
+_DEFERRING: Final = frozenset({"int", "str", "bytes", "none"})
+"""Types whose `__eq__` answers for no foreign type, and after that of a subclass."""
+
+_MIRRORED: Final[dict[type[ast.cmpop], str]] = {
+    ast.Lt: ">", ast.LtE: ">=", ast.Gt: "<", ast.GtE: "<=", ast.Eq: "==", ast.NotEq: "!=", ast.Is: "is",
+    ast.IsNot: "is not",
+}  # fmt: skip
+_BOUNDARY: Final[dict[type[ast.cmpop], str]] = {
+    ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==", ast.Is: "is not",
+    ast.IsNot: "is",
+}  # fmt: skip
+
+UNKNOWN: Final = "operands of unknown type"
+ORDER: Final = "order of evaluation would change"
+CHAINED: Final = "chained comparison"
+EQUAL: Final = "operands are equal"
+
+
+def independent(code: Code, one: ast.expr, other: ast.expr) -> bool:
+    """Whether two expressions may be evaluated in either order, each of them once."""
+    calm, busy = (one, other) if code.harmless(one) else (other, one)
+    if not code.harmless(calm):
+        return False
+    if code.harmless(busy):
+        return True
+    if any(isinstance(node, ast.NamedExpr) for node in ast.walk(busy)):
+        return False
+    met = {node.id for node in ast.walk(busy) if isinstance(node, ast.Name)}
+    return all(
+        node.id not in met or code.kind(node) in _PLAIN
+        for node in ast.walk(calm)
+        if isinstance(node, ast.Name)
+    )
+
+
+def exchanged(code: Code, node: ast.BinOp | ast.Compare, sign: str) -> Site:
+    """The operands of a single operator in each other's place, with this sign between them."""
+    left, right = node.left, node.right if isinstance(node, ast.BinOp) else node.comparators[0]
+    first, second = code.full(left), code.full(right)
+    tokens = between(code, first.end, second.start)
+    before, behind = Span(first.end, tokens[0].start), Span(tokens[-1].end, second.start)
+    lower, upper = sides(node)
+    parts: tuple[Part, ...] = (
+        *placed(code, right, lower),
+        before,
+        _spaced(code, sign, before, behind),
+        behind,
+    )
+    parts += placed(code, left, upper)
+    return Site(((over(code, node, *parts),),), f"operands of {sign} change places", node.lineno)
+
+
+def _spaced(code: Code, sign: str, before: Span, behind: Span) -> str:
+    """A sign that is a word must not run into its new neighbours."""
+    if not sign[0].isalpha():
+        return sign
+    return " " * (before.start == before.end) + sign + " " * (behind.start == behind.end)
+
+
+def _swap(code: Code) -> Iterator[Site | Refused]:
+    for node in nodes(code):
+        match node:
+            case ast.BinOp(op=ast.Add() | ast.Mult() | ast.BitAnd() | ast.BitOr() | ast.BitXor()):
+                yield _commuted(code, node)
+            case ast.Compare(ops=[ast.Eq() | ast.NotEq()]):
+                yield _turned(code, node)
+            case _:
+                pass
+
+
+def _commuted(code: Code, node: ast.BinOp) -> Site | Refused:
+    kinds = {code.kind(node.left), code.kind(node.right)}
+    exact = _NUMBERS if isinstance(node.op, ast.Add | ast.Mult) else _WHOLE
+    if not kinds <= exact:
+        return Refused(UNKNOWN)
+    if not independent(code, node.left, node.right):
+        return Refused(ORDER)
+    return exchanged(code, node, _sign(code, node))
+
+
+def _flip(code: Code) -> Iterator[Site | Refused]:
+    for node in nodes(code):
+        match node:
+            case ast.Compare(ops=[ast.In() | ast.NotIn()]):
+                pass
+            case ast.Compare(ops=[_]):
+                yield _turned(code, node)
+            case ast.Compare():
+                yield Refused(CHAINED)
+            case _:
+                pass
+
+
+def _turned(code: Code, node: ast.Compare) -> Site | Refused:
+    left, right, op = node.left, node.comparators[0], node.ops[0]
+    kinds = (code.kind(left), code.kind(right))
+    match op:
+        case ast.Is() | ast.IsNot():
+            exact = True
+        case ast.Eq() | ast.NotEq():
+            exact = set(kinds) <= _PLAIN or not _DEFERRING.isdisjoint(kinds)
+        case _:
+            exact = set(kinds) <= _NUMBERS or set(kinds) in ({"str"}, {"bytes"})
+    if not exact:
+        return Refused(UNKNOWN)
+    if not independent(code, left, right):
+        return Refused(ORDER)
+    return exchanged(code, node, _MIRRORED[type(op)])
+
+
+def _sign(code: Code, node: ast.BinOp) -> str:
+    return between(code, code.full(node.left).end, code.full(node.right).start)[0].text
+
+
+def _flip_wrongly(code: Code) -> Iterator[Site | Refused]:
+    for node in nodes(code):
+        if not isinstance(node, ast.Compare) or isinstance(node.ops[0], ast.In | ast.NotIn):
+            continue
+        if len(node.ops) > 1:
+            yield Refused(CHAINED)
+            continue
+        op = type(node.ops[0])
+        tokens = between(code, code.full(node.left).end, code.full(node.comparators[0]).start)
+        signs = dict.fromkeys((_BOUNDARY[op], _MIRRORED[op]))
+        start, end = tokens[0].start, tokens[-1].end
+        was = code.slice(Span(start, end))
+        options = tuple((patch(code, start, end, sign),) for sign in signs if sign != was)
+        yield Site(options, f"{was} becomes another sign", node.lineno)
+
+
+def _swap_wrongly(code: Code) -> Iterator[Site | Refused]:
+    for node in nodes(code):
+        if not isinstance(node, ast.BinOp):
+            continue
+        if not isinstance(node.op, ast.Sub | ast.Div | ast.FloorDiv | ast.Mod | ast.Pow):
+            continue
+        if ast.dump(node.left) == ast.dump(node.right):
+            yield Refused(EQUAL)
+        else:
+            yield exchanged(code, node, _sign(code, node))
+
+
+SWAP_OPERANDS: Final = Rewriting(name="swap-operands", find=_swap, nothing="no commutative operator")
+FLIP_COMPARISONS: Final = Rewriting(name="flip-comparisons", find=_flip, nothing="no comparison")
+COMPARISON_FLIPPED_WRONG: Final = Rewriting(
+    name="comparison-flipped-wrong", find=_flip_wrongly, nothing="no comparison", kind="control"
+)
+OPERANDS_SWAPPED_WRONG: Final = Rewriting(
+    name="operands-swapped-wrong", find=_swap_wrongly, nothing="no operator to swap", kind="control"
+)

@@ -1,0 +1,185 @@
+"""The blocks of compound statements as text: where they begin and end, whose the comments are, new names."""
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Final
+from zlib import crc32
+
+from transforms.python.code import Code, Token
+from transforms.python.contexts import preceding
+from transforms.python.identifiers.names import NATURAL, reserved
+
+REFLECTION: Final = "reflection on names"
+SHARED: Final = "statement shares its line"
+COMMENT: Final = "comment between the parts"
+INDENTATION: Final = "mixed indentation"
+
+_LOOKING: Final = frozenset(
+    {
+        "locals", "vars", "dir", "eval", "exec", "_getframe", "_getframemodulename", "currentframe", "stack",
+        "getouterframes", "getinnerframes", "getframeinfo", "f_locals", "f_back", "tb_frame", "gi_frame",
+        "cr_frame", "ag_frame", "__code__", "co_varnames", "co_nlocals", "getargvalues", "settrace",
+    }
+)  # fmt: skip
+_WORDS: Final = re.compile(r"\w+")
+
+
+def line_start(code: Code, offset: int) -> int:
+    """The offset at which the line of an offset begins."""
+    return code.source.rfind(b"\n", 0, offset) + 1
+
+
+def line_end(code: Code, offset: int) -> int:
+    """The offset at which the line of an offset ends, before its line break."""
+    end = code.source.find(b"\n", offset)
+    if end < 0:
+        return len(code.source)
+    return end - 1 if end > offset and code.source[end - 1 : end] == b"\r" else end
+
+
+def next_line(code: Code, offset: int) -> int:
+    """The offset at which the line behind that of an offset begins."""
+    end = code.source.find(b"\n", offset)
+    return len(code.source) if end < 0 else end + 1
+
+
+def line_before(code: Code, begin: int) -> int:
+    """Where the line before the one that begins at an offset ends, before its line break."""
+    return begin - 2 if code.source[begin - 2 : begin] == b"\r\n" else begin - 1
+
+
+def colon(code: Code, body: Sequence[ast.stmt]) -> Token:
+    """The colon above a block."""
+    token = preceding(code, code.start(body[0]))
+    assert token is not None
+    return token
+
+
+def clause(code: Code, body: Sequence[ast.stmt]) -> Token:
+    """The word (`else`, `finally`, `try`) right before the colon above a block."""
+    token = preceding(code, colon(code, body).start)
+    assert token is not None
+    return token
+
+
+def is_elif(code: Code, node: ast.If) -> bool:
+    """Whether an `if` is written as a clause of another."""
+    return code.source.startswith(b"elif", code.start(node))
+
+
+def starts_line(code: Code, node: ast.stmt) -> bool:
+    """Whether a statement begins a line of its own, and not one that a backslash continues."""
+    begin = line_start(code, code.start(node))
+    continued = code.source[max(0, begin - 3) : begin].rstrip(b"\r\n").endswith(b"\\")
+    return not continued and not code.indentation(node).strip(" \t")
+
+
+def inline(code: Code, body: Sequence[ast.stmt]) -> bool:
+    """Whether a block stands on the line of its header."""
+    return not starts_line(code, body[0])
+
+
+def step(code: Code, node: ast.stmt) -> str:
+    """The indentation that a block of a statement has more than the statement."""
+    body: list[ast.stmt] = getattr(node, "body", [])
+    if body and not inline(code, body):
+        outer, inner = code.indentation(node), code.indentation(body[0])
+        if inner.startswith(outer):
+            return inner[len(outer) :]
+    return code.step
+
+
+def even(code: Code, *nodes: ast.stmt) -> bool:
+    """Whether the statements are indented by spaces alone, or by tabs alone, as one level is."""
+    return (
+        len(set("".join([*(code.indentation(node) for node in nodes), *(step(code, n) for n in nodes)]))) < 2
+    )
+
+
+def tail(code: Code, last: ast.stmt, outside: str) -> int:
+    """Where a block ends, with the comment lines behind it that stand further right than `outside`."""
+    end = line_end(code, code.end(last))
+    at = next_line(code, end)
+    while at < len(code.source):
+        stop = line_end(code, at)
+        line = code.source[at:stop].decode()
+        bare = line.lstrip(" \t")
+        if bare.startswith("#"):
+            if len(line) - len(bare) <= len(outside):
+                break
+            end = stop
+        elif bare:
+            break
+        at = next_line(code, stop)
+    return end
+
+
+def block_of(code: Code, node: ast.stmt) -> tuple[list[ast.stmt], int] | None:
+    """The block that holds a statement, and its place there."""
+    above = code.parent(node)
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(above, name, None)
+        if isinstance(block, list) and node in block:
+            return block, block.index(node)
+    return None
+
+
+def leaves(body: Sequence[ast.stmt]) -> bool:
+    """Whether a block certainly never reaches its end."""
+    match body[-1]:
+        case ast.Return() | ast.Raise() | ast.Continue() | ast.Break():
+            return True
+        case ast.If(body=then, orelse=otherwise) if otherwise:
+            return leaves(then) and leaves(otherwise)
+        case _:
+            return False
+
+
+def reflects(code: Code) -> bool:
+    """Whether the text may look at the names of its own variables."""
+    return any(
+        (node.id if isinstance(node, ast.Name) else node.attr) in _LOOKING
+        for node in ast.walk(code.tree)
+        if isinstance(node, ast.Name | ast.Attribute)
+    )
+
+
+def binds(code: Code, name: str) -> bool:
+    """Whether the text gives a name a meaning of its own anywhere, so that it may not be the builtin."""
+    for node in ast.walk(code.tree):
+        match node:
+            case ast.Name(id=other, ctx=ast.Store() | ast.Del()) | ast.arg(arg=other):
+                found = other == name
+            case ast.FunctionDef(name=other) | ast.AsyncFunctionDef(name=other) | ast.ClassDef(name=other):
+                found = other == name
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                found = name in names
+            case ast.alias(name=whole, asname=short):
+                found = (short or whole.partition(".")[0]) in (name, "*")
+            case ast.ExceptHandler(name=other) | ast.MatchAs(name=other) | ast.MatchStar(name=other):
+                found = other == name
+            case ast.MatchMapping(rest=other):
+                found = other == name
+            case _:
+                found = False
+        if found:
+            return True
+    return False
+
+
+def fresh_names(code: Code) -> Iterator[str]:
+    """Names that occur nowhere in the text, not even in strings; the same ones for the same text, no end."""
+    used = set(_WORDS.findall(code.text))
+    if not code.text.isascii():
+        used.update(_WORDS.findall(ast.dump(code.tree)))  # letters that are one letter to the parser
+    pool = [name for name in NATURAL if not reserved(name)]
+    Random(crc32(code.source)).shuffle(pool)
+    number = 0
+    while True:
+        for name in pool:
+            if (proposal := f"{name}_{number}" if number else name) not in used:
+                used.add(proposal)
+                yield proposal
+        number += 1
