@@ -10,6 +10,7 @@ from typing import Final
 
 from transforms.errors import SourceError
 from transforms.interface import Refused, Transform
+from transforms.python.parts import Part, function_part
 from transforms.records import Move, NotApplied, Outcome, Perturbed, Sample, Sites
 from transforms.seeding import stream
 
@@ -17,6 +18,7 @@ DRAWS_PER_VARIANT: Final = 8
 """How often another draw is tried before a variant is given up as a duplicate."""
 
 EXHAUSTED: Final = "no further distinct variant"
+NOT_PARSED: Final = "source does not parse"
 
 
 def perturb(
@@ -46,8 +48,16 @@ def perturb_one(
         yield from (_refused(sample, transform, number, "other language") for number in range(count))
         return
     seen = {sample.source} if transform.kind != "identity" else set()
+    try:
+        part = _part(sample, transform)
+    except SourceError:
+        yield from (_refused(sample, transform, number, NOT_PARSED) for number in range(count))
+        return
+    if part.obstacle is not None:
+        yield from (_refused(sample, transform, number, part.obstacle) for number in range(count))
+        return
     for number in range(count):
-        outcome = _variant(sample, transform, number, seed=seed, seen=seen, sites=sites)
+        outcome = _variant(sample, part, transform, number, seed=seed, seen=seen, sites=sites)
         yield outcome
         if isinstance(outcome, Perturbed):
             seen.add(outcome.source)
@@ -57,30 +67,45 @@ def perturb_one(
         return
 
 
+def _part(sample: Sample, transform: Transform) -> Part:
+    """What a transform is given of a sample: of Python, one function."""
+    if sample.language == "python" and transform.unit == "function" and transform.kind != "identity":
+        return function_part(sample.source)
+    return Part("", sample.source, "")
+
+
 def _variant(
-    sample: Sample, transform: Transform, number: int, *, seed: int, seen: set[str], sites: Sites
+    sample: Sample,
+    part: Part,
+    transform: Transform,
+    number: int,
+    *,
+    seed: int,
+    seen: set[str],
+    sites: Sites,
 ) -> Outcome:
     rng = stream(seed, sample.id, transform.name, number)
     for draw in range(DRAWS_PER_VARIANT):
         try:
-            proposed = transform.propose(sample.source, rng)
+            proposed = transform.propose(part.source, rng)
             if isinstance(proposed, Refused):
                 return _refused(sample, transform, number, proposed.reason)
             moves = _chosen(proposed, rng, sites, first=draw == 0)
-            rewritten = transform.apply(sample.source, moves)
+            rewritten = transform.apply(part.source, moves)
         except SourceError:
-            return _refused(sample, transform, number, "source does not parse")
+            return _refused(sample, transform, number, NOT_PARSED)
         if isinstance(rewritten, Refused):
             if moves == proposed:
                 return _refused(sample, transform, number, rewritten.reason)
             continue  # this subset does not stand alone
-        if rewritten.source not in seen:
+        source = part.before + rewritten.source + part.after
+        if source not in seen:
             return Perturbed(
                 sample=sample,
                 transform=transform.name,
                 kind=transform.kind,
                 variant=number,
-                source=rewritten.source,
+                source=source,
                 moves=moves,
                 evidence=rewritten.evidence,
             )

@@ -4,7 +4,7 @@ Records are frozen and carry what came before them by value. An outcome is a clo
 `Perturbed | NotApplied`, never `None` and never the unchanged input.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 Kind: TypeAlias = Literal["preserving", "control", "identity"]
@@ -45,6 +45,10 @@ class Sample:
     """The truth for the task: for function names the subtokens in order; `None` where unknown."""
     origin: Origin
     """Where it stands."""
+    tests: str | None = field(default=None, compare=False, repr=False)
+    """Its own tests, if it brings some: a Python text that defines `check(candidate)`. No model sees them."""
+    context: str = field(default="", compare=False, repr=False)
+    """The text that it stands in, which it may need to be executed. No model sees it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

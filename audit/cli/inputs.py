@@ -8,8 +8,10 @@ from typing import Protocol
 
 from audit import suite
 from audit.cli.options import RunOptions
+from audit.cli.progress import note
 from audit.corpora.selection import Selection, select
 from audit.corpora.specs import corpus
+from audit.execution import Findings, execute
 from audit.interface import Task
 from audit.run import Case
 from audit.tables import read_about, read_suite, suite_contents
@@ -64,6 +66,7 @@ class Drawn:
     variants: int
     workers: int
     sites: Sites = "auto"
+    execute: bool = False
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -97,7 +100,8 @@ class Drawn:
     def cases(self, seed: int) -> Iterator[Case]:
         """The samples of one trial with their variants."""
         plan = suite.Plan(transforms=self.transforms, variants=self.variants, seed=seed, sites=self.sites)
-        return suite.cases(self._selection(seed).samples, plan, workers=self.workers)
+        made = suite.cases(self._selection(seed).samples, plan, workers=self.workers)
+        return _executed(made) if self.execute else made
 
     def _selection(self, seed: int) -> Selection:
         return next(one for one in self.selections if one.seed == seed)
@@ -177,7 +181,28 @@ def _drawn(options: RunOptions, task: Task) -> Drawn:
         variants=options.variants,
         workers=options.workers,
         sites=options.sites,
+        execute=options.execute,
     )
+
+
+def _executed(cases: Iterator[Case]) -> Iterator[Case]:
+    findings = Findings()
+    yield from execute(cases, findings)
+    note(
+        f"executed {findings.total:,} variants: "
+        f"{findings.kept:,} keep the meaning, {findings.broken:,} do not (left out); "
+        f"{findings.changed:,} controls change it, {findings.unchanged:,} could not be shown to"
+    )
+    if findings.open:
+        note(f"undecided by execution: {most(findings.open)}")
+
+
+def most(reasons: Mapping[str, int], number: int = 3) -> str:
+    """The most frequent reasons with their counts, in words."""
+    ranked = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+    told = [f"{count:,} × {reason}" for reason, count in ranked[:number]]
+    more = sum(count for _, count in ranked[number:])
+    return ", ".join([*told, f"{more:,} others"] if more else told) or "no samples"
 
 
 def _frozen(path: Path) -> Frozen:

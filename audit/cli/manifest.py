@@ -14,7 +14,7 @@ from audit.cli.versions import versions
 from audit.store import SCHEMA, Manifest
 from transforms.errors import RunError
 
-DECISIVE: Final = ("task", "seed", "trials", "transforms", "sites", "variants", "corpus", "models")
+DECISIVE: Final = ("task", "seed", "trials", "transforms", "sites", "variants", "execute", "corpus", "models")
 """The fields that decide a run's results."""
 
 
@@ -65,6 +65,7 @@ def _manifest(job: Job) -> Manifest:
         "transforms": list(job.inputs.transforms),
         "sites": job.options.sites,
         "variants": job.options.variants,
+        "execute": job.options.execute,
         "corpus": dict(job.inputs.about),
         "models": models,
         "options": {**as_json(job.options), "model": list(job.specs)},

@@ -39,6 +39,7 @@ class RunOptions:
     sites: Sites
     variants: int
     controls: bool
+    execute: bool
     limit: int
     seed: int
     trials: int
@@ -99,6 +100,10 @@ def option(*names: str, **settings: Any) -> Callable[[F], F]:
 
 
 POSITIVE: Final = click.IntRange(min=1)
+EXECUTE: Final = (
+    "Run each Python variant beside its original, in a sandbox: on the sample's own tests, or on inputs "
+    "drawn from its text."
+)
 
 RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
     option(
@@ -135,6 +140,7 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         help="Also audit sensitivity, with changes of the meaning: the standard ones, and the twin of each "
         "named transform that has one.",
     ),
+    option("--execute/--no-execute", default=False, help=EXECUTE),
     option("--limit", type=click.IntRange(min=0), default=200, metavar="N", help="Samples; 0 for all."),
     option("--seed", type=int, default=0, metavar="S", help="Decides which samples and which variants."),
     option("--trials", type=POSITIVE, default=1, metavar="N", help="Repeat with seeds S, S+1, …"),

@@ -2,7 +2,7 @@
 
 import shlex
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from audit.cache import AnswerCache, default_folder
 from audit.cli.fleet import DEFAULT_TASK, check_names, common_task, load_models
-from audit.cli.inputs import Inputs, prepare_inputs, suite_task
+from audit.cli.inputs import Inputs, most, prepare_inputs, suite_task
 from audit.cli.job import Job, carry_out
 from audit.cli.manifest import begin, finish
 from audit.cli.options import RunOptions, run_options
@@ -25,7 +25,17 @@ from transforms.errors import CannotAudit, RunError
 
 RUNS: Final = Path("codeaudit-runs")
 CACHE_FILE: Final = "answers.sqlite"
-DRAWING: Final = ("corpus", "transform", "sites", "variants", "controls", "limit", "seed", "trials")
+DRAWING: Final = (
+    "corpus",
+    "transform",
+    "sites",
+    "variants",
+    "controls",
+    "execute",
+    "limit",
+    "seed",
+    "trials",
+)
 """Options that decide which inputs are made."""
 
 
@@ -141,7 +151,7 @@ def _inputs_line(inputs: Inputs) -> str:
     size = (
         f"{about['samples']:,} of {about['available']:,} functions" if "samples" in about else "frozen suite"
     )
-    left_out = f"; left out: {_most(inputs.skipped, 6)}" if inputs.skipped else ""
+    left_out = f"; left out: {most(inputs.skipped, 6)}" if inputs.skipped else ""
     return f"corpus {inputs.name}: {size}{left_out}"
 
 
@@ -157,15 +167,8 @@ def _demand_verdicts(summary: Summary, named: frozenset[str]) -> None:
         if any(row.violations.total for row in rows):
             continue
         if any(row.applied for row in rows):
-            why = f"{model.model!r} gave no usable answer ({_most(model.unjudged_reasons)})"
+            why = f"{model.model!r} gave no usable answer ({most(model.unjudged_reasons)})"
         else:
             reasons = {reason: count for row in rows for reason, count in row.not_applied.items()}
-            why = f"no perturbation could be applied ({_most(reasons)})"
+            why = f"no perturbation could be applied ({most(reasons)})"
         raise CannotAudit(f"nothing could be judged: {why}")
-
-
-def _most(reasons: Mapping[str, int], number: int = 3) -> str:
-    ranked = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
-    told = [f"{count:,} × {reason}" for reason, count in ranked[:number]]
-    more = sum(count for _, count in ranked[number:])
-    return ", ".join([*told, f"{more:,} others"] if more else told) or "no samples"

@@ -14,7 +14,7 @@ import click
 
 from audit import suite
 from audit.cli.inputs import Drawn
-from audit.cli.options import POSITIVE, option
+from audit.cli.options import EXECUTE, POSITIVE, option
 from audit.cli.output import show_sheet, show_text
 from audit.cli.progress import ProgressMonitor, note
 from audit.cli.tallies import tally_json, tally_sheet
@@ -50,6 +50,7 @@ class Options:
     limit: int | None
     task: str
     controls: bool
+    execute: bool
     workers: int
     form: str
 
@@ -102,6 +103,7 @@ class Options:
     default=True,
     help="Put changes of the meaning into a suite, to audit sensitivity.",
 )
+@option("--execute/--no-execute", default=False, help=f"For a suite. {EXECUTE}")
 @option("--workers", type=POSITIVE, default=1, metavar="N", help="Processes that perturb.")
 @option(
     "--format", "form", type=click.Choice(("rich", "json")), default="rich", help="How the counts are told."
@@ -140,6 +142,8 @@ def _write_tree(asked: Options) -> int:
     for name, given in (("--variants", asked.variants), ("--limit", asked.limit)):
         if given is not None:
             raise UsageError(f"{name} goes with --suite; a tree is perturbed once, as a whole")
+    if asked.execute:
+        raise UsageError("--execute goes with --suite; `codeaudit verify` runs a project's own tests")
     if asked.out is None and not asked.diff:
         raise UsageError("give --out DIR for a perturbed copy, --suite FILE for a suite, or --diff")
     sources = [_tree_source(source) for source in asked.sources]
@@ -334,6 +338,7 @@ def _drawn(asked: Options) -> Drawn:
         variants=asked.variants or 4,
         workers=asked.workers,
         sites=asked.sites,
+        execute=asked.execute,
     )
 
 

@@ -82,7 +82,7 @@ def functions(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
         if reason is None and len(source) > MOST_CHARACTERS:
             reason = f"function over {MOST_CHARACTERS} characters"
         if reason is None:
-            yield raw_sample(source, language="python", label=node.name, path=path, line=start)
+            yield raw_sample(source, language="python", label=node.name, path=path, line=start, context=text)
         else:
             left_out[reason] += 1
 

@@ -28,10 +28,25 @@ class Corpus(Protocol):
         ...
 
 
-def raw_sample(source: str, *, language: str, label: str | float | None, path: str, line: int) -> Sample:
+def raw_sample(
+    source: str,
+    *,
+    language: str,
+    label: str | float | None,
+    path: str,
+    line: int,
+    tests: str | None = None,
+    context: str = "",
+) -> Sample:
     """A sample whose id is derived from its language and text alone."""
     digest = hashlib.sha256(f"{language}\0{source}".encode("utf-8", "surrogatepass")).hexdigest()
     shown = path.encode("utf-8", "replace").decode()  # a file's name may hold bytes that are no text
     return Sample(
-        id=digest[:16], language=language, source=source, label=label, origin=Origin(path=shown, line=line)
+        id=digest[:16],
+        language=language,
+        source=source,
+        label=label,
+        origin=Origin(path=shown, line=line),
+        tests=tests,
+        context=context,
     )

@@ -26,7 +26,10 @@ _SPLITS: Final = 20
 """More distinct values than a column of splits has."""
 LANGUAGES: Final = {".py": "python", ".java": "java", ".s": "x86"}
 HUMAN_EVAL: Final = ("prompt", "canonical_solution", "entry_point")
-COLUMNS: Final = frozenset({*SOURCES, *LABELS, *HUMAN_EVAL, "language", "file", "line", "split"})
+HUMAN_EVAL_TESTS: Final = "test"
+COLUMNS: Final = frozenset(
+    {*SOURCES, *LABELS, *HUMAN_EVAL, HUMAN_EVAL_TESTS, "language", "file", "line", "split"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +133,7 @@ def _sample(row: Row, *, path: str, number: int) -> Sample | str:
         label=label,
         path=file or path,
         line=int(line) if file and isinstance(line, int | str) and str(line).isdigit() else number,
+        tests=_text(row.get(HUMAN_EVAL_TESTS)) if row.keys() >= set(HUMAN_EVAL) else None,
     )
 
 

@@ -8,7 +8,7 @@ and no string that runs over lines, has to be moved.
 import ast
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
 from typing import Final, Self, TypeAlias
@@ -16,10 +16,11 @@ from typing import Final, Self, TypeAlias
 from transforms.edits import Edit, line_starts, splice
 from transforms.errors import SourceError
 from transforms.interface import Transform
-from transforms.perturb import perturb_one
+from transforms.perturb import NOT_PARSED, perturb_one
 from transforms.python.analysis.blocks import first_line
 from transforms.python.encoding import Decoded
 from transforms.python.parsing import parse
+from transforms.python.parts import REBOUND, mentions, rebound
 from transforms.records import Evidence, Kind, Move, NotApplied, Origin, Perturbed, Sample, Sites
 
 IN_CLASS: Final = "class _:\n"
@@ -29,7 +30,6 @@ IN_BLOCK: Final = "if 1:\n"
 MODULE: Final = "<module>"
 """The name of the unit that is a whole file."""
 
-NOT_PARSED: Final = "source does not parse"
 NOT_COMPILED: Final = "file would not compile"
 WRAPPER_LOST: Final = "more than the function would change"
 
@@ -144,10 +144,14 @@ def places(text: str) -> tuple[Place, ...]:
     starts = line_starts(source)
     found: list[Place] = []
     seen: dict[str, int] = {}
+    strange = rebound(text)
     for name, node, wrapper in _definitions(parse(text).body, "", IN_BLOCK):
         seen[name] = seen.get(name, 0) + 1
         numbered = name if seen[name] == 1 else f"{name}#{seen[name]}"
-        found.append(_place(source, starts, numbered, node, wrapper))
+        place = _place(source, starts, numbered, node, wrapper)
+        if place.obstacle is None and mentions(source[place.start : place.end].decode(), strange):
+            place = replace(place, obstacle=REBOUND)
+        found.append(place)
     return tuple(found)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -295,3 +296,31 @@ def test_real_functions_from_a_real_table(capsys: pytest.CaptureFixture[str]) ->
     words = ["--model", "fake/hash", "--corpus", corpus, "--limit", "20", "--variants", "1", "--out", "out"]
     assert run(*words) == 0
     assert "20 of 9,645 functions" in capsys.readouterr().err
+
+
+def test_execution_is_evidence(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--execute"]
+    assert run(*words) == 0
+    told = capsys.readouterr().err
+    assert "keep the meaning, 0 do not (left out)" in told
+    rows = [row for row in read_rows(Path("out/suite.parquet")) if row["status"] == "perturbed"]
+    by_kind = {
+        kind: Counter(row["evidence"] for row in rows if row["kind"] == kind)
+        for kind in ("preserving", "control")
+    }
+    assert by_kind["preserving"]["executed"] > 0
+    assert by_kind["control"]["executed"] > 0
+    assert manifest()["execute"] is True
+
+
+def test_own_tests_of_a_table_are_run(capsys: pytest.CaptureFixture[str]) -> None:
+    corpus = str(data_set("HumanEval.jsonl.gz"))
+    words = ["--model", "fake/hash", "--corpus", corpus, "--out", "out", "--execute", "--variants", "1"]
+    assert run(*words, "--limit", "60") == 0
+    rows = [row for row in read_rows(Path("out/suite.parquet")) if row["status"] == "perturbed"]
+    kept = [row for row in rows if row["kind"] == "preserving"]
+    controls = Counter(row["evidence"] == "executed" for row in rows if row["kind"] == "control")
+    assert len(kept) > 60
+    assert {row["evidence"] for row in kept} <= {"executed", "compiled"}
+    assert sum(row["evidence"] == "executed" for row in kept) > 0.97 * len(kept)
+    assert controls[True] > 0.9 * controls.total()

@@ -158,6 +158,7 @@ REFUSED = {
     "both places": (["sources", "--out", "o", "--suite", "s.jsonl"], 2, "not both"),
     "variants of a tree": (["sources", "--out", "o", "--variants", "2"], 2, "--variants goes with --suite"),
     "limit of a tree": (["sources", "--out", "o", "--limit", "2"], 2, "--limit goes with --suite"),
+    "execution of a tree": (["sources", "--out", "o", "--execute"], 2, "--execute goes with --suite"),
     "corpus as a tree": (["stdlib:json", "--out", "o"], 2, "give --suite FILE"),
     "no such source": (["nowhere", "--out", "o"], 3, "no corpus 'nowhere'"),
     "no Python": (["sources/empty", "--out", "o"], 3, "no Python file"),

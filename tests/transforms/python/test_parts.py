@@ -1,0 +1,131 @@
+import builtins
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from transforms.errors import SourceError
+from transforms.perturb import perturb_one
+from transforms.python.parts import REBOUND, function_part, mentions, rebound
+from transforms.records import NotApplied, Origin, Perturbed, Sample
+from transforms.registry import TRANSFORMS
+
+PUBLIC = """
+import importlib, json, sys
+names = {}
+for module in sorted(sys.stdlib_module_names - {"this", "antigravity", "builtins", "idlelib", "turtledemo", "turtle"}):
+    try:
+        found = importlib.import_module(module)
+    except Exception:
+        continue  # not on this system
+    names[module] = list(getattr(found, "__all__", [one for one in vars(found) if not one.startswith("_")]))
+print()
+print(json.dumps(names))
+"""
+LOCAL = "def f(items):\n    total = len(items)\n    return total\n"
+
+
+def outcome(source: str, name: str = "rename"):
+    sample = Sample(id="x", language="python", source=source, label=None, origin=Origin(path="-", line=1))
+    (found,) = perturb_one(sample, TRANSFORMS.get(name), variants=1, seed=0)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", ""),
+        ("from typing import List\n\n\n", ""),
+        ("import math\nX = 1\n", "\n\nprint(f([1]))\n"),
+        ("def g(a):\n    return a\n\n\n", "# end\n"),
+        ('"""def h(): pass"""\r\n', ""),
+        ("def g():\n    return '''\ndef x(): pass\n'''\n", "class C:\n    pass\n"),
+    ],
+)
+def test_the_last_function_is_what_transforms_are_given(before: str, after: str) -> None:
+    part = function_part(before + LOCAL + after)
+    assert part.before + part.source + part.after == before + LOCAL + after
+    assert part.source.strip() == LOCAL.strip()
+    assert part.obstacle is None
+    found = outcome(before + LOCAL + after)
+    assert isinstance(found, Perturbed)
+    assert found.source.startswith(before)
+    assert found.source.endswith(after)
+    assert "total" not in found.source
+
+
+def test_decorators_and_wrappers_belong_to_the_function() -> None:
+    text = "import functools\n\n@functools.cache\n" + LOCAL
+    assert function_part(text).source == "@functools.cache\n" + LOCAL
+    for alone in (
+        "@cache\n# why\n" + LOCAL,
+        "class _:\n    def f(self): pass\n",
+        "if 1:\n  def f(): pass\n",
+        LOCAL,
+    ):
+        assert function_part(alone).source == alone
+
+
+@pytest.mark.parametrize("text", ["x = 1\n", "class C:\n    pass\n", "def f(): pass; x = 1\nimport os\n"])
+def test_texts_without_a_function_stay_whole(text: str) -> None:
+    part = function_part(text)
+    assert part.before + part.source + part.after == text
+
+
+def test_what_is_no_python_is_said_to_be_none() -> None:
+    with pytest.raises(SourceError):
+        function_part("import a\nx = = 1\ndef f(): pass\n")
+    found = outcome("import a\nx = = 1\ndef f(): pass\n")
+    assert isinstance(found, NotApplied)
+    assert found.reason == "source does not parse"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("import math\nfrom os import path\nx = 1\n", set()),
+        ("def len(x): return 0\n", {"len"}),
+        ("class print: pass\n", {"print"}),
+        ("from numpy import sum as sum, abs\n", {"sum", "abs"}),
+        ("try:\n    import x\nexcept E:\n    open = None\n", {"open"}),
+        ("def f():\n    global id\n    id = 3\n", {"id"}),
+        ("def f():\n    id = 3\n", set()),
+        ("class C:\n    def list(self): pass\n", set()),
+        ("for max in x: pass\n", {"max"}),
+        ("(min := 3)\n", {"min"}),
+        ("math = Fake()\n", {"math"}),
+        ("from math import *\n", {"pow"}),
+        ("x = 1; from numpy import*\n", {"sum", "len", "sorted"}),
+        ("try:\n    from .c import *\nexcept ImportError: pass\n", {"sum", "len", "sorted"}),
+    ],
+)  # fmt: skip
+def test_names_with_another_meaning_are_found(text: str, names: set[str]) -> None:
+    found = rebound(text)
+    assert names <= found
+    assert names or not found
+
+
+def test_a_function_that_uses_such_a_name_is_left_alone() -> None:
+    text = "def len(x):\n    print(x)\n    return 0\n\n" + LOCAL
+    found = outcome(text, "reorder")
+    assert isinstance(found, NotApplied)
+    assert found.reason == REBOUND
+    assert isinstance(outcome(text.replace("def len", "def length")), Perturbed)
+    assert mentions("x = len(y)", frozenset({"len"}))
+    assert not mentions("x = length(y)", frozenset({"len"}))
+
+
+def test_what_standard_modules_give_to_import_star_is_known(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PUBLIC],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+    )
+    public = json.loads(done.stdout.splitlines()[-1])
+    ours = {name for name in dir(builtins) if not name.startswith("_")}
+    known = rebound("from math import *\n")
+    assert len(public) > 150
+    assert {name: ours & set(names) for name, names in public.items() if not ours & set(names) <= known} == {}

@@ -1,0 +1,122 @@
+"""The function in a text that holds other statements too, and what those mean for it.
+
+A transform of functions is given one function. What it assumes of the text around it, that the names of
+builtins and of modules mean what they say, is checked here wherever that text is known.
+"""
+
+import ast
+import re
+import symtable
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from transforms.edits import line_starts
+from transforms.errors import SourceError
+from transforms.python.analysis.blocks import first_line
+from transforms.python.analysis.knowledge import BUILTINS, MODULE_NAMES
+from transforms.python.parsing import parse
+
+REBOUND: Final = "a builtin's name means something else here"
+
+_DEFINITION: Final = re.compile(r"^(?:async )?def ", re.MULTILINE)
+_OTHER: Final = re.compile(r"^(?!(?:async )?def |[@#)\]}\s]|$)", re.MULTILINE)
+_WRAPPER: Final = re.compile(r"(?:class _|if 1):\n")
+_STAR: Final = re.compile(r"\bfrom\s*(\S+)\s*import\s*\*")
+_WORD: Final = re.compile(r"[^\W\d]\w*")
+_PLAIN_BUILTINS: Final = frozenset(name for name in BUILTINS if not name.startswith("__"))
+_IN_STANDARD_MODULES: Final = frozenset({
+    "BlockingIOError", "Ellipsis", "TimeoutError", "Warning", "abs", "compile", "copyright", "enumerate",
+    "exec", "exit", "filter", "format", "help", "input", "max", "open", "pow", "property", "repr", "slice",
+    "str",
+})  # fmt: skip
+"""Names of builtins that `import *` takes from one or other module of the standard library."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A function and the text on both sides of it."""
+
+    before: str
+    source: str
+    after: str
+    obstacle: str | None = None
+    """Why the function cannot be understood apart from that text, if so."""
+
+
+def function_part(source: str) -> Part:
+    """The last function at the top of a text; the whole text where there is nothing else, or no function.
+
+    Raises:
+        SourceError: the text does not parse.
+    """
+    if _is_alone(source):
+        return Part("", source, "")
+    return _cut(source)
+
+
+def rebound(text: str) -> frozenset[str]:
+    """Names of builtins and modules to which the text of a file gives another meaning, or `import *` may."""
+    names: set[str] = set()
+    for module in _STAR.findall(text):
+        names |= _IN_STANDARD_MODULES if module in MODULE_NAMES else _PLAIN_BUILTINS
+    for table in _tables(text):
+        top = table.get_type() in ("module", "MODULE")
+        for symbol in table.get_symbols():
+            name = symbol.get_name()
+            if not (top or symbol.is_declared_global()):
+                continue
+            stored, imported = symbol.is_assigned(), symbol.is_imported()
+            variable = stored and not imported and not symbol.is_namespace()
+            if (name in _PLAIN_BUILTINS and (stored or imported)) or (name in MODULE_NAMES and variable):
+                names.add(name)
+    return frozenset(names)
+
+
+def mentions(text: str, names: frozenset[str]) -> bool:
+    """Whether one of the names stands in a text."""
+    return bool(names) and not names.isdisjoint(_WORD.findall(text))
+
+
+def _is_alone(source: str) -> bool:
+    """Whether a look at the first column tells that a text is one function, maybe under a wrapper line."""
+    if _WRAPPER.match(source):
+        return True
+    return len(_DEFINITION.findall(source)) == 1 and _OTHER.search(source) is None
+
+
+@lru_cache(maxsize=4)
+def _cut(source: str) -> Part:
+    body = parse(source).body
+    found = [node for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    if not found or len(body) == 1:
+        return Part("", source, "")
+    node = found[-1]
+    text = source.encode()
+    starts = line_starts(text)
+    start = starts[first_line(node) - 1]
+    last = node.end_lineno or node.lineno
+    end = starts[last] if last < len(starts) else len(text)
+    before, inner, after = (piece.decode() for piece in (text[:start], text[start:end], text[end:]))
+    try:
+        alone = len(parse(inner).body) == 1
+    except SourceError:
+        alone = False
+    if not alone:  # it shares a line with something else
+        return Part("", source, "")
+    return Part(before, inner, after, REBOUND if mentions(inner, rebound(source)) else None)
+
+
+def _tables(text: str) -> Iterator[symtable.SymbolTable]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            pending = [symtable.symtable(text, "<text>", "exec")]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return  # it does not compile either, and what does not is left alone
+    while pending:
+        table = pending.pop()
+        yield table
+        pending += table.get_children()
