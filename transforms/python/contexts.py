@@ -8,18 +8,13 @@ import ast
 import tokenize
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 from transforms.python.code import Code, Span, Token
 from transforms.python.rewriting import Patch
 
 Part: TypeAlias = str | Span
 """A piece of a patch."""
-
-Asked: TypeAlias = Literal["jump", "once"]
-"""`jump`: the expression decides a branch; `and`, `or`, `not` and chains test each operand once at most.
-`once`: it stands behind a `not` that gives a value; it is tested once, but an `and` or `or` in it tests the
-operand that decides a second time. Elsewhere how often that is done depends on what stands around it."""
 
 TUPLE, WALRUS, CONDITIONAL, OR, AND, NOT, COMPARISON, BITS = range(8)
 _OPERATORS: Final[dict[type[ast.AST], int]] = {
@@ -188,26 +183,26 @@ def over(code: Code, node: ast.expr, *parts: Part) -> Patch:
     return patch(code, code.start(node), code.end(node), *parts)
 
 
-def asked(code: Code, node: ast.expr) -> Asked | None:
-    """Whether only the truth of an expression is asked for, and how; `None` where its value is used."""
+def asked(code: Code, node: ast.expr) -> bool:
+    """Whether an expression decides a branch, so that only its truth is asked for, once at most.
+
+    `and`, `or`, `not` and chains inside of it then test each of their operands once at most, too. Elsewhere
+    how often an operand is tested depends on what stands around the expression.
+    """
     above = code.parent(node)
     match above:
-        case ast.If(test=test) | ast.While(test=test) | ast.Assert(test=test) if test is node:
-            return "jump"
-        case ast.IfExp(test=test) if test is node:
-            return "jump"
-        case ast.IfExp():
+        case ast.If(test=test) | ast.While(test=test) | ast.Assert(test=test) | ast.IfExp(test=test) if (
+            test is node
+        ):
+            return True
+        case ast.IfExp() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
             return asked(code, above)
         case ast.comprehension(iter=iterable, target=target):
-            return None if node in (iterable, target) else "jump"
+            return node not in (iterable, target)
         case ast.match_case():
-            return "jump"
-        case ast.BoolOp():
-            return "jump" if asked(code, above) == "jump" else None
-        case ast.UnaryOp(op=ast.Not()):
-            return asked(code, above) or "once"
+            return True
         case _:
-            return None
+            return False
 
 
 def is_bool(code: Code, node: ast.expr) -> bool:

@@ -23,6 +23,7 @@ _LOOKING: Final = frozenset(
         "cr_frame", "ag_frame", "__code__", "co_varnames", "co_nlocals", "getargvalues", "settrace",
     }
 )  # fmt: skip
+_TYPE_PARAMETERS: Final = frozenset({"TypeVar", "TypeVarTuple", "ParamSpec"})
 _WORDS: Final = re.compile(r"\w+")
 
 
@@ -72,8 +73,12 @@ def is_elif(code: Code, node: ast.If) -> bool:
 def starts_line(code: Code, node: ast.stmt) -> bool:
     """Whether a statement begins a line of its own, and not one that a backslash continues."""
     begin = line_start(code, code.start(node))
-    continued = code.source[max(0, begin - 3) : begin].rstrip(b"\r\n").endswith(b"\\")
-    return not continued and not code.indentation(node).strip(" \t")
+    return not continued(code, begin) and not code.indentation(node).strip(" \t")
+
+
+def continued(code: Code, begin: int) -> bool:
+    """Whether a backslash ends the line before the one that begins at an offset."""
+    return code.source[max(0, begin - 3) : begin].rstrip(b"\r\n").endswith(b"\\")
 
 
 def inline(code: Code, body: Sequence[ast.stmt]) -> bool:
@@ -139,11 +144,13 @@ def leaves(body: Sequence[ast.stmt]) -> bool:
 
 def reflects(code: Code) -> bool:
     """Whether the text may look at the names of its own variables."""
-    return any(
-        (node.id if isinstance(node, ast.Name) else node.attr) in _LOOKING
-        for node in ast.walk(code.tree)
-        if isinstance(node, ast.Name | ast.Attribute)
-    )
+    for node in ast.walk(code.tree):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name) if name in _LOOKING:
+                return True
+            case _:
+                pass
+    return False
 
 
 def binds(code: Code, name: str) -> bool:
@@ -163,7 +170,8 @@ def binds(code: Code, name: str) -> bool:
             case ast.MatchMapping(rest=other):
                 found = other == name
             case _:
-                found = False
+                # The parameters of a generic definition: `def f[name]()`.
+                found = type(node).__name__ in _TYPE_PARAMETERS and getattr(node, "name", None) == name
         if found:
             return True
     return False

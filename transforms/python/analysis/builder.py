@@ -15,7 +15,8 @@ from transforms.dependence.effects import (
 )
 from transforms.python.analysis.blocks import Block, Row, Statement, first_line
 from transforms.python.analysis.effects import Reading, settle_types
-from transforms.python.analysis.facts import Facts, FunctionNode, free_names, gather, stored
+from transforms.python.analysis.facts import Facts, FunctionNode, bound, free_names, gather, stored
+from transforms.python.analysis.knowledge import BUILTINS
 from transforms.python.analysis.statements import assign, is_text, simple
 
 _COMPOUND = (
@@ -45,6 +46,8 @@ class _Scope:
     guarded: bool = False
     pinned: bool = False
     """The statements here never change places (a class body, a module)."""
+    rebound: frozenset[str] = frozenset()
+    """Builtin names that mean something else in the functions in here."""
     definite: frozenset[str] = frozenset()
     """Locals that are certainly bound here."""
     dead: bool = False
@@ -56,6 +59,7 @@ class _Scope:
             depth=self.depth + 1,
             parent=parent,
             guarded=self.guarded or guarded,
+            rebound=self.rebound,
             definite=self.definite,
         )
 
@@ -72,33 +76,36 @@ class _Scope:
 class Builder:
     """Walks a function once, making lines, effects and blocks."""
 
-    def __init__(self, *, names_only: bool) -> None:
+    def __init__(self, *, names_only: bool, rebound: frozenset[str]) -> None:
         self.rows: list[Row] = []
         """The lines in the order of the text."""
         self.places: dict[int, Place] = {}
         """By the `id` of each statement what is known where it begins."""
         self._paper = names_only
+        self._rebound = rebound
 
     # ── entry points ─────────────────────────────────────────────────────────────────────────────────
 
     def alone(self, node: FunctionNode) -> Block:
         """Walk a source that is one function."""
         line = self._line(node, -1, 0, Effects())
-        body = self._function_body(node, line, depth=1)
+        body = self._function_body(node, line, depth=1, rebound=self._rebound | {node.name} & BUILTINS)
         statement = Statement(node, range(len(self.rows)), (line, body))
         return Block((statement,), (0,), "one statement", 0)
 
     def module(self, tree: ast.Module) -> Block:
         """Walk a source of several statements, which keep their order."""
-        scope = _Scope(facts=Facts(), depth=0, parent=-1, pinned=True)
+        rebound = self._rebound | bound(tree.body) & BUILTINS
+        scope = _Scope(facts=Facts(rebound=rebound), depth=0, parent=-1, pinned=True, rebound=rebound)
         return self._block(tree.body, scope, above=0)[0]
 
-    def _function_body(self, node: FunctionNode, line: int, *, depth: int) -> Block:
-        facts = gather(node)
+    def _function_body(self, node: FunctionNode, line: int, *, depth: int, rebound: frozenset[str]) -> Block:
+        facts = gather(node, rebound)
         facts.prefix = f"{line}." if line else ""
         settle_types(node, facts)
         known = facts.parameters - facts.fragile
         scope = _Scope(facts=facts, depth=depth, parent=line, definite=known)
+        scope.rebound = facts.rebound | facts.local & BUILTINS
         return self._block(node.body, scope, above=_header_end(node), documented=True)[0]
 
     # ── blocks and statements ────────────────────────────────────────────────────────────────────────
@@ -184,7 +191,7 @@ class Builder:
         effect = self._effects(reading)
         line = self._line(node, scope.parent, scope.depth, effect, certain=False)
         turn = scope.inner(line)
-        turn.bind(frozenset(reading.writes))
+        turn.bind(frozenset(reading.writes - reading.sometimes))
         body, inside = self._block(node.body, turn, above=_header_end(node))
         parts: list[int | Block] = [line, body]
         effect |= Effects(inside.reads, inside.writes, inside.flags & ~LEAVES_LOOP)
@@ -204,7 +211,7 @@ class Builder:
         effect = self._effects(reading)
         line = self._line(node, scope.parent, scope.depth, effect, certain=False)
         within = scope.inner(line, guarded=True)
-        within.bind(frozenset(reading.writes))
+        within.bind(frozenset(reading.writes - reading.sometimes))
         body, inside = self._block(node.body, within, above=_header_end(node))
         return (line, body), effect | inside
 
@@ -260,8 +267,9 @@ class Builder:
         reading.definition(node)
         effect = self._effects(reading)
         line = self._line(node, scope.parent, scope.depth, effect)
-        scope.bind(frozenset(reading.writes))
-        return (line, self._function_body(node, line, depth=scope.depth + 1)), effect
+        scope.bind(frozenset({node.name}))
+        inner = self._function_body(node, line, depth=scope.depth + 1, rebound=scope.rebound)
+        return (line, inner), effect
 
     def _class(self, node: ast.ClassDef, scope: _Scope) -> "tuple[tuple[int | Block, ...], Effects]":
         reading = self._reading(scope)
@@ -272,8 +280,9 @@ class Builder:
         reading.flags |= ANYTHING
         effect = self._effects(reading)
         line = self._line(node, scope.parent, scope.depth, effect)
-        scope.bind(frozenset(reading.writes))
-        place = _Scope(facts=Facts(), depth=scope.depth + 1, parent=line, pinned=True)
+        scope.bind(frozenset({node.name}))
+        facts = Facts(rebound=scope.rebound | bound(node.body) & BUILTINS)
+        place = _Scope(facts, depth=scope.depth + 1, parent=line, pinned=True, rebound=scope.rebound)
         return (line, self._block(node.body, place, above=_header_end(node), documented=True)[0]), effect
 
     def _clause(

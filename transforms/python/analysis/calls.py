@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from transforms.python.analysis.effects import Reading
 
 _LOOKS: Final = OBSERVES | RAISES
+_ASKED_FOR_TEXT: Final = frozenset({"str", "repr", "ascii", "format"})
+"""What these give comes from a method of the value, and may be of a subclass of `str`."""
 
 
 def call(reading: Reading, node: ast.Call) -> str | None:
@@ -135,7 +137,7 @@ def _builtin(reading: Reading, node: ast.Call, name: str) -> str | None:
         return first if len(set(kinds)) == 1 else None
     if name in COMPUTING:
         reading.flags |= _LOOKS
-        return COMPUTING[name]
+        return None if name in _ASKED_FOR_TEXT else COMPUTING[name]
     reading.flags |= ANYTHING
     return None
 

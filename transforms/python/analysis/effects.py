@@ -83,7 +83,7 @@ class Reading:
             return None
         facts = self.facts
         if name not in facts.local:
-            if name not in BUILTINS:
+            if name not in BUILTINS or name in facts.rebound:
                 self.expect(LOOKS_UP)
             return None
         self.reads.add(name)
@@ -112,8 +112,8 @@ class Reading:
         self.stored.add(place)
 
     def is_local(self, name: str) -> bool:
-        """Whether a name is a variable of the function, and so no builtin and no module."""
-        return name in self.facts.local or name in self.shadow
+        """Whether a name is a variable, and so no builtin and no module."""
+        return name in self.facts.local or name in self.shadow or name in self.facts.rebound
 
     def is_owned(self, node: ast.expr) -> bool:
         """Whether an expression is a variable whose container nothing else can reach."""
@@ -212,6 +212,8 @@ class Reading:
         whole = node.left if left != "float" else node.right
         if floats and left != right and not isinstance(whole, ast.Constant):
             self.flags |= RAISES  # a big int does not fit a float
+        if isinstance(op, _EXACT_BITS) and left == right == "bool":
+            return "bool"
         if isinstance(op, _EXACT_ARITHMETIC) or (isinstance(op, _EXACT_BITS) and not floats):
             return "float" if floats else "int"
         divisor = isinstance(node.right, ast.Constant) and bool(node.right.value)
@@ -293,6 +295,7 @@ class Reading:
         return {"ListComp": "list", "SetComp": "set", "DictComp": "dict"}.get(type(node).__name__)
 
     def _joined(self, node: ast.JoinedStr) -> str | None:
+        kind: str | None = "str"
         for part in node.values:
             if isinstance(part, ast.FormattedValue):
                 kind = self.visit(part.value)
@@ -302,7 +305,8 @@ class Reading:
                     self.flags |= RAISES  # a huge int has no decimal text
                 if part.format_spec is not None:
                     self.visit(part.format_spec)
-        return "str"
+        # Alone, what `__format__` gives is the result, and it may be of a subclass.
+        return "str" if len(node.values) != 1 or kind in PLAIN else None
 
     def _subscript(self, node: ast.Subscript) -> str | None:
         kind = self.visit(node.value)

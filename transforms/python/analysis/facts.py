@@ -40,6 +40,8 @@ class Facts:
     """The attributes of the receiver that the function stores."""
     doubts: bool = False
     """Whether the function asks what exists (`try`, `hasattr`), so that a look-up may well fail."""
+    rebound: frozenset[str] = frozenset()
+    """Builtin names that mean something else: the text around the function binds them."""
     prefix: str = ""
     """Put before names in effects, so that equal names of different functions stay apart."""
 
@@ -85,19 +87,22 @@ def parameters(args: ast.arguments) -> list[str]:
     return [arg.arg for arg in every]
 
 
-def gather(function: FunctionNode) -> Facts:
-    """The facts of one function, apart from types and ownership, which `effects` completes."""
+def gather(function: FunctionNode, rebound: frozenset[str] = frozenset()) -> Facts:
+    """The facts of one function, apart from types and ownership, which `effects` completes.
+
+    `rebound` are the names of builtins that mean something else around the function.
+    """
     facts = Facts(parameters=frozenset(parameters(function.args)))
     values: dict[str, list[ast.expr | None]] = {name: [None] for name in facts.parameters}
     values |= _gathered(function.args)
     outer: set[str] = set()
     fragile: set[str] = set()
-    seen_inside: set[str] = set()
     apart = _Apart()
-    immediate: set[int] = set()
+    immediate: dict[int, str] = {}
+    seen_by: dict[str, set[str]] = {}
     for node in own_nodes(function.body):
         apart.note(node)
-        immediate.update(id(inner) for inner in _used_up(node))
+        immediate.update((id(inner), consumer) for inner, consumer in _used_up(node))
         for target, value in _valued(node):
             apart.add(target)
             values.setdefault(target.id, []).append(value)
@@ -119,13 +124,17 @@ def gather(function: FunctionNode) -> Facts:
                 | ast.Lambda()
                 | ast.ClassDef()
                 | ast.GeneratorExp()
-            ) if id(node) not in immediate:
-                seen_inside.update(free_names(node))
+            ):
+                consumer = immediate.get(id(node), "")
+                seen_by.setdefault(consumer, set()).update(free_names(node))
             case _:
                 pass
     facts.values = {name: bound for name, bound in values.items() if name not in outer}
     facts.local = frozenset(facts.values)
-    facts.captured = frozenset(seen_inside) & facts.local
+    unlike = rebound | facts.local  # a consumer of such a name is no builtin, and may keep what it is given
+    seen_inside = set[str]().union(*(seen for name, seen in seen_by.items() if not name or name in unlike))
+    facts.captured = facts.local & seen_inside
+    facts.rebound = rebound
     facts.fragile = frozenset(fragile)
     first = [*function.args.posonlyargs, *function.args.args][:1]
     if first and first[0].arg in ("self", "cls") and facts.values.get(first[0].arg) == [None]:
@@ -151,16 +160,17 @@ def _gathered(args: ast.arguments) -> dict[str, list[ast.expr | None]]:
     return found
 
 
-def _used_up(node: ast.AST) -> Iterator[ast.AST]:
-    """Generator expressions and lambdas that only the call they are given to uses."""
+def _used_up(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
+    """Generator expressions and lambdas that only the call they are given to uses, each with the name of the
+    builtin that is called; a method has a name that no variable has."""
     match node:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if name in CONSUMING:
-            yield from (part for part in args if isinstance(part, ast.GeneratorExp))
-            yield from (part.value for part in keywords if isinstance(part.value, ast.Lambda))
+            yield from ((part, name) for part in args if isinstance(part, ast.GeneratorExp))
+            yield from ((part.value, name) for part in keywords if isinstance(part.value, ast.Lambda))
         case ast.Call(
             func=ast.Attribute(attr="join" | "extend" | "update"), args=[ast.GeneratorExp() as part]
         ):
-            yield part
+            yield part, ".method"
         case _:
             pass
 
@@ -257,8 +267,9 @@ def _valued(node: ast.AST) -> Iterator[tuple[ast.Name, ast.expr | None]]:
             yield target, ast.copy_location(ast.BinOp(left=left, op=node.op, right=node.value), node)
         case ast.NamedExpr(target=ast.Name() as target, value=value):
             yield target, value
-        case ast.For(target=ast.Name() as target, iter=ast.Call(func=ast.Name(id="range"), keywords=[])):
-            yield target, ast.copy_location(ast.Constant(value=0), target)
+        case ast.For(target=ast.Name() as target, iter=ast.Call(func=ast.Name(id="range"))):
+            first = ast.copy_location(ast.Constant(value=0), target)
+            yield target, ast.copy_location(ast.Subscript(node.iter, first, ast.Load()), target)
         case _:
             pass
 
@@ -280,6 +291,11 @@ def _bound(node: ast.AST) -> Iterator[str]:
             pass
 
 
+def bound(body: Sequence[ast.AST]) -> frozenset[str]:
+    """The names that statements bind in their own scope."""
+    return frozenset(name for node in own_nodes(body) for name in _bound(node))
+
+
 def stored(node: ast.AST) -> Iterator[str]:
     """The names that a target, pattern or statement binds, nested ones included."""
     for inner in ast.walk(node):
@@ -296,7 +312,9 @@ def settle_ownership(function: FunctionNode, facts: Facts) -> frozenset[str]:
     owned = {
         name
         for name, kind in facts.types.items()
-        if kind in CONTAINERS and name not in facts.captured and all(map(_fresh, facts.values[name]))
+        if kind in CONTAINERS
+        and name not in facts.captured
+        and all(_fresh(value, facts) for value in facts.values[name])
     }
     if not owned:
         return frozenset()
@@ -319,12 +337,12 @@ def use_of(kind: str | None, node: ast.Call) -> Use | None:
     return use if use.least <= len(node.args) <= use.most else None
 
 
-def _fresh(value: ast.expr | None) -> bool:
+def _fresh(value: ast.expr | None, facts: Facts) -> bool:
     match value:
         case ast.List() | ast.Dict() | ast.Set() | ast.ListComp() | ast.DictComp() | ast.SetComp():
             return True
-        case ast.Call(func=ast.Name(id="list" | "dict" | "set"), keywords=[]):
-            return True
+        case ast.Call(func=ast.Name(id="list" | "dict" | "set" as name), keywords=[]):
+            return name not in facts.local | facts.rebound
         case _:
             return False
 
@@ -336,7 +354,9 @@ def _harmless_uses(node: ast.AST, facts: Facts) -> Iterator[ast.AST]:
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name) as use, attr=attr)):
             if use_of(facts.types.get(name), node) is not None and attr not in VIEWS:
                 yield use
-        case ast.Call(func=ast.Name(id=name), args=[use], keywords=[]) if name == "len" or name in CONSUMING:
+        case ast.Call(func=ast.Name(id=name), args=[use], keywords=[]) if (
+            name == "len" or name in CONSUMING
+        ) and name not in facts.local | facts.rebound:
             yield from _looked_through(use)
         case ast.Subscript(value=ast.Name() as use):
             yield use

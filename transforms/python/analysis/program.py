@@ -20,6 +20,7 @@ from transforms.dependence.layers import bits
 from transforms.errors import SourceError
 from transforms.python.analysis.blocks import Block, Row, all_blocks, emitted
 from transforms.python.analysis.builder import Builder, Place
+from transforms.python.analysis.knowledge import BUILTINS
 from transforms.python.analysis.normal import clause, header
 from transforms.python.parsing import parse
 
@@ -115,7 +116,8 @@ def analyse(source: str, *, dependence: Dependence = "full") -> Program:
         SourceError: the text is not Python, or nested too deeply to be read.
     """
     tree = parse(source)
-    builder = Builder(names_only=dependence == "paper")
+    rebound = _rebound(tree) if "global" in source else frozenset[str]()
+    builder = Builder(names_only=dependence == "paper", rebound=rebound)
     try:
         if len(tree.body) == 1 and isinstance(tree.body[0], ast.FunctionDef | ast.AsyncFunctionDef):
             root = builder.alone(tree.body[0])
@@ -124,6 +126,12 @@ def analyse(source: str, *, dependence: Dependence = "full") -> Program:
     except (RecursionError, MemoryError) as error:
         raise SourceError("not readable: nested too deeply") from error
     return Program(source, tree, root, builder, dependence)
+
+
+def _rebound(tree: ast.Module) -> frozenset[str]:
+    """Builtin names that some function of a text declares global."""
+    declared = [node.names for node in ast.walk(tree) if isinstance(node, ast.Global)]
+    return frozenset[str]().union(*declared) & BUILTINS
 
 
 def _gate(block: Block, outer: int, between: Sequence[int], found: list[int]) -> None:

@@ -1,6 +1,7 @@
 """What stands where it does nothing: an `else` that passes, statements behind one that leaves."""
 
 import ast
+import itertools
 from collections.abc import Iterator
 from random import Random
 from typing import Final
@@ -10,7 +11,7 @@ from transforms.interface import Refused
 from transforms.python.code import Code, Span
 from transforms.python.contexts import nodes
 from transforms.python.rewriting import Patch, Rewriting, Site
-from transforms.python.suites import SHARED, line_end, starts_line, step, tail
+from transforms.python.suites import SHARED, continued, line_end, next_line, starts_line, step, tail
 
 HAS_ELSE: Final = "has an else"
 _UNREACHED: Final = ("pass", "0", "None", "raise AssertionError", "assert False", "return")
@@ -34,16 +35,26 @@ def _behind(code: Code) -> Iterator[Site | Refused]:
     for node in nodes(code):
         if not isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break):
             continue
-        if not starts_line(code, node) or not code.alone(node):
+        end = line_end(code, code.end(node))
+        if not starts_line(code, node) or not code.alone(node) or continued(code, next_line(code, end)):
             yield Refused(SHARED)
             continue
-        texts = [text for text in _UNREACHED if text != "return" or code.function(node) is not None]
-        start, end = code.start(node), line_end(code, code.end(node))
+        texts = [text for text in _UNREACHED if text != "return" or _may_return(code, node)]
+        start = code.start(node)
         opening = f"{code.newline}{code.indentation(node)}"
         options = tuple(
             (Patch(start, end, (Span(start, end), f"{opening}{text}")),) for text in rng.sample(texts, 3)
         )
         yield Site(options, "statement that is never reached", node.lineno)
+
+
+def _may_return(code: Code, node: ast.stmt) -> bool:
+    """Whether a `return` may stand where a statement stands: not outside of functions, nor in `except*`."""
+    function = code.function(node)
+    if function is None:
+        return False
+    around = itertools.takewhile(lambda above: above is not function, code.ancestors(node))
+    return not any(isinstance(above, ast.TryStar) for above in around)
 
 
 ELSE_PASS: Final = Rewriting(name="else-pass", find=_else, nothing="no if or loop")

@@ -1,13 +1,14 @@
 """Where a statement can be put into a function without being a docstring, and what is bound there."""
 
 import ast
+import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from transforms.python.code import Code, Function
 from transforms.python.contexts import nodes
 from transforms.python.rewriting import Patch
-from transforms.python.suites import line_before, line_start, starts_line
+from transforms.python.suites import continued, line_before, line_start, starts_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +31,19 @@ class Block:
 
 def blocks(code: Code) -> Iterator[Block]:
     """The blocks of functions that have lines of their own, in the order of the text."""
+    comments = _comments(code)
     for node in nodes(code):
         for name in ("body", "orelse", "finalbody"):
             body = getattr(node, name, None)
             if isinstance(body, list) and body and code.function(body[0]) is not None:
-                gaps = tuple(_gaps(code, body, documented=isinstance(node, Function)))
+                gaps = tuple(_gaps(code, body, comments, documented=isinstance(node, Function)))
                 if gaps:
                     yield Block(body, gaps)
 
 
-def _gaps(code: Code, body: Sequence[ast.stmt], *, documented: bool) -> Iterator[Gap]:
+def _gaps(
+    code: Code, body: Sequence[ast.stmt], comments: frozenset[int], *, documented: bool
+) -> Iterator[Gap]:
     for number, statement in enumerate(body):
         text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
         if (
@@ -49,19 +53,31 @@ def _gaps(code: Code, body: Sequence[ast.stmt], *, documented: bool) -> Iterator
         ):
             continue
         indentation = code.indentation(statement)
-        yield Gap(statement, _above_comments(code, code.start(statement), indentation), indentation)
+        yield Gap(statement, _above_comments(code, code.start(statement), indentation, comments), indentation)
 
 
 def _is_elif(code: Code, node: ast.stmt) -> bool:
     return isinstance(node, ast.If) and code.source.startswith(b"elif", code.start(node))
 
 
-def _above_comments(code: Code, offset: int, indentation: str) -> int:
+def _comments(code: Code) -> frozenset[int]:
+    """Where comments begin; those that tell the types of a function stay right below its header."""
+    return frozenset(
+        token.start
+        for token in code.tokens
+        if token.type == tokenize.COMMENT and not token.text.startswith("# type:")
+    )
+
+
+def _above_comments(code: Code, offset: int, indentation: str, comments: frozenset[int]) -> int:
     """The beginning of a line, or of the comment lines right above it that are indented like it."""
     begin = line_start(code, offset)
     while begin:
         above = line_start(code, line_before(code, begin))
-        if not code.source.startswith(f"{indentation}#".encode(), above):
+        start = above + len(indentation)
+        if start not in comments or code.source[above:start] != indentation.encode():
+            break
+        if continued(code, above):
             break
         begin = above
     return begin

@@ -29,7 +29,7 @@ def _plain(code: Code, node: ast.expr) -> bool:
 def _same_tests(code: Code, node: ast.expr) -> bool:
     """Whether a chain and its parts joined by `and` are tested for truth equally often."""
     return (
-        asked(code, node) == "jump"
+        asked(code, node)
         or is_bool(code, node)
         or isinstance(code.parent(node), ast.Return | ast.Assign | ast.Call)
     )
@@ -49,7 +49,7 @@ def _split(code: Code) -> Iterator[Site | Refused]:
         patches = [fitted(code, node, AND, *bare(code, node, AND))]
         for middle in middles:
             full = code.full(middle)
-            patches.append(patch(code, full.start, full.end, full, " and ", full))
+            patches.append(patch(code, full.start, full.end, full, " and ", code.span(middle)))
         yield Site((tuple(patches),), "chain split", node.lineno)
 
 
@@ -59,7 +59,7 @@ def _merge(code: Code) -> Iterator[Site | Refused]:
             continue
         for one, other in zip(node.values, node.values[1:], strict=False):
             if isinstance(one, ast.Compare) and isinstance(other, ast.Compare):
-                same = is_bool(code, node) or len(node.values) == 2 or asked(code, node) == "jump"
+                same = is_bool(code, node) or len(node.values) == 2 or asked(code, node)
                 yield _merged(code, one, other) if same and _same_tests(code, node) else Refused(TESTS)
 
 
@@ -72,7 +72,7 @@ def _merged(code: Code, one: ast.Compare, other: ast.Compare) -> Site | Refused:
     if not _plain(code, first):
         return Refused(MIDDLE)
     start, end = code.full(first), code.full(second)
-    if enclosed(code, one) or enclosed(code, other) or commented(code, start.end, end.start):
+    if enclosed(code, one) or enclosed(code, other) or commented(code, start.end, end.end):
         return Refused(LAYOUT)
     change = Patch(start.start, end.end, (start,))
     return Site(((change,),), "comparisons chained", one.lineno)

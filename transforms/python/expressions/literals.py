@@ -12,7 +12,6 @@ from transforms.python.contexts import (
     fitted,
     nodes,
     over,
-    patch,
     preceding,
 )
 from transforms.python.rewriting import Patch, Rewriting, Site
@@ -119,7 +118,7 @@ def _bracketed(code: Code, display: ast.Tuple | ast.List | ast.Set, brackets: st
     lone = len(display.elts) == 1 and brackets == "()" and last is not None and last.text != ","
     return (
         Patch(start, start + 1, (brackets[0],)),
-        patch(code, end - 1, end, ("," if lone else "") + brackets[1]),
+        Patch(end - 1, end, (("," if lone else "") + brackets[1],)),
     )
 
 

@@ -65,9 +65,11 @@ def _under_not(code: Code, node: ast.expr) -> bool:
 
 def _distributed(code: Code, node: ast.UnaryOp, inside: ast.BoolOp) -> Site | Refused:
     """`not (a and b)` to `not a or not b`; the parentheses stay."""
-    tested = asked(code, node) == "jump"
+    tested = asked(code, node)
     if not tested and not _calm(code, inside):
         return Refused(TESTS)
+    if _annotated(code, inside):
+        return Refused(COMMENT)
     patches = [without_not(code, node), *_other_words(code, inside)]
     for value in inside.values:
         full = code.full(value)
@@ -78,23 +80,25 @@ def _distributed(code: Code, node: ast.UnaryOp, inside: ast.BoolOp) -> Site | Re
 
 def _gathered(code: Code, node: ast.BoolOp) -> Site | Refused:
     """`not a or not b` to `not (a and b)`."""
-    if asked(code, node) != "jump" and not _calm(code, node, inside=True):
+    if not asked(code, node) and not _calm(code, node, inside=True):
         return Refused(TESTS)
+    if _annotated(code, node):
+        return Refused(COMMENT)
     patches = [_around(code, node), *_other_words(code, node)]
     for value in node.values:
         assert isinstance(value, ast.UnaryOp)
         full = code.full(value)
-        if commented(code, full.start, code.full(value.operand).start):
-            return Refused(COMMENT)
         patches.append(patch(code, full.start, full.end, *placed(code, value.operand, NOT)))
     return Site((tuple(patches),), f"not {_word(node)} not gathered", node.lineno)
 
 
 def _twice_negated(code: Code, node: ast.BoolOp) -> Site | Refused:
     """`a and b` to `not (not a or not b)`."""
-    tested = asked(code, node) == "jump"
+    tested = asked(code, node)
     if not tested and not all(is_bool(code, value) for value in node.values):
         return Refused(NO_BOOL)
+    if _annotated(code, node):
+        return Refused(COMMENT)
     patches = [_around(code, node), *_other_words(code, node)]
     for value in node.values:
         full = code.full(value)
@@ -108,6 +112,16 @@ def _calm(code: Code, node: ast.BoolOp, *, inside: bool = False) -> bool:
     return all(is_bool(code, value) or code.kind(value) in _KNOWN for value in values[:-1]) and not any(
         isinstance(value, ast.BoolOp) and not _calm(code, value) for value in values
     )
+
+
+def _annotated(code: Code, node: ast.BoolOp) -> bool:
+    """Whether a comment stands where the `not` of an operand would go, with the parentheses around it."""
+    for value in node.values:
+        if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not):
+            outer, inner = code.full(value), code.full(value.operand)
+            if commented(code, outer.start, inner.start) or commented(code, inner.end, outer.end):
+                return True
+    return False
 
 
 def _around(code: Code, node: ast.expr) -> Patch:
@@ -149,7 +163,9 @@ def _double(code: Code) -> Iterator[Site | Refused]:
             case ast.Constant() | ast.Starred():
                 pass
             case ast.expr() if not _under_not(code, node) and not _is_not(node):
-                if asked(code, node) == "jump" and not isinstance(code.parent(node), ast.IfExp | ast.BoolOp):
+                if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
+                    continue
+                if asked(code, node) and not isinstance(code.parent(node), ast.IfExp | ast.BoolOp):
                     yield _doubled(code, node)
                 elif isinstance(node, ast.BoolOp | ast.Compare | ast.Call | ast.Name) and _stored(code, node):
                     yield _doubled(code, node) if is_bool(code, node) else Refused(NO_BOOL)
@@ -166,7 +182,7 @@ def _stored(code: Code, node: ast.expr) -> bool:
     above = code.parent(node)
     if isinstance(above, ast.Assign | ast.Return):
         return True
-    return isinstance(above, ast.BoolOp) and asked(code, node) == "jump"
+    return isinstance(above, ast.BoolOp) and asked(code, node)
 
 
 def _doubled(code: Code, node: ast.expr) -> Site:
@@ -175,7 +191,7 @@ def _doubled(code: Code, node: ast.expr) -> Site:
 
 
 def _undone(code: Code, node: ast.UnaryOp, inner: ast.UnaryOp, operand: ast.expr) -> Site | Refused:
-    if asked(code, node) is None and not is_bool(code, operand):
+    if not asked(code, node) and not is_bool(code, operand):
         return Refused(NO_BOOL)
     return Site(((without_not(code, node), without_not(code, inner)),), "not not dropped", node.lineno)
 

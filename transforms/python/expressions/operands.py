@@ -4,6 +4,7 @@ An operator of unknown objects is a call, and which method of which operand is c
 So both types must be certain, but for one case: a comparison for equality with an `int`, `str`, `bytes` or
 `None` asks the other operand's `__eq__` (or `__ne__`) once whatever stands first, since these types leave
 foreign ones to the other side.
+Not counted: the sign bit of a NaN, of which a sum of two keeps either.
 """
 
 import ast
@@ -33,9 +34,9 @@ _MIRRORED: Final[dict[type[ast.cmpop], str]] = {
     ast.Lt: ">", ast.LtE: ">=", ast.Gt: "<", ast.GtE: "<=", ast.Eq: "==", ast.NotEq: "!=", ast.Is: "is",
     ast.IsNot: "is not",
 }  # fmt: skip
-_BOUNDARY: Final[dict[type[ast.cmpop], str]] = {
-    ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==", ast.Is: "is not",
-    ast.IsNot: "is",
+_WRONG: Final[dict[type[ast.cmpop], tuple[str, ...]]] = {
+    ast.Lt: (">", ">="), ast.LtE: (">", ">="), ast.Gt: ("<", "<="), ast.GtE: ("<", "<="), ast.Eq: ("!=",),
+    ast.NotEq: ("==",), ast.Is: ("is not",), ast.IsNot: ("is",),
 }  # fmt: skip
 
 UNKNOWN: Final = "operands of unknown type"
@@ -147,12 +148,10 @@ def _flip_wrongly(code: Code) -> Iterator[Site | Refused]:
         if len(node.ops) > 1:
             yield Refused(CHAINED)
             continue
-        op = type(node.ops[0])
         tokens = between(code, code.full(node.left).end, code.full(node.comparators[0]).start)
-        signs = dict.fromkeys((_BOUNDARY[op], _MIRRORED[op]))
         start, end = tokens[0].start, tokens[-1].end
         was = code.slice(Span(start, end))
-        options = tuple((patch(code, start, end, sign),) for sign in signs if sign != was)
+        options = tuple((patch(code, start, end, sign),) for sign in _WRONG[type(node.ops[0])])
         yield Site(options, f"{was} becomes another sign", node.lineno)
 
 

@@ -107,6 +107,8 @@ DECLINED: dict[str, tuple[Rewriting, str, str]] = {
     "a formatted summand": (F_STRING_TO_CONCAT, 'f"a{n:>5}"', fields.UNCERTAIN),
     "a field alone": (F_STRING_TO_CONCAT, 'f"{s}"', fields.ONE_PART),
     "a sum of unknowns": (CONCAT_TO_F_STRING, '"a" + a', into.UNCERTAIN),
+    "a sum of what an object says that it is": (CONCAT_TO_F_STRING, '"a" + str(a)', into.UNCERTAIN),
+    "a sum of how an object is formatted": (CONCAT_TO_F_STRING, '"a" + f"{a}"', into.UNCERTAIN),
     "a sum of bytes": (CONCAT_TO_F_STRING, '"a" + s + b', into.UNCERTAIN),
     "a sum of names": (CONCAT_TO_F_STRING, "s + s", into.NO_TEXT),
     "different quotes": (CONCAT_TO_F_STRING, "'a' + s + \"b\"", templates.DIFFERENT),

@@ -1,0 +1,91 @@
+"""Every rule of this family on ordinary code, and on random programs that are run before and after."""
+
+import io
+import tokenize
+import warnings
+from collections import Counter
+from random import Random
+
+import pytest
+
+from tests.support import stdlib
+from tests.support.branching import program
+from tests.support.watched import behaviour
+from tests.transforms.python.order.support import outcome
+from transforms.interface import Rewritten
+from transforms.python import dead_code
+from transforms.python.rewriting import Rewriting
+from transforms.records import Perturbed
+from transforms.registry import TRANSFORMS
+
+RULES = [name for name, entry in dead_code.ENTRIES.items() if entry.kind == "preserving"]
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_ordinary_code_compiles_and_keeps_every_line(name: str) -> None:
+    rule = TRANSFORMS.get(name)
+    assert isinstance(rule, Rewriting)
+    applied = 0
+    for source in filter(_compiles, stdlib.sample(300)):
+        nothing = rule.apply(source, ())
+        assert isinstance(nothing, Rewritten)
+        assert nothing.source == source
+        found = outcome(rule, source)
+        if not isinstance(found, Perturbed):
+            assert found.reason != "result does not compile", source
+            continue
+        applied += 1
+        assert not Counter(source.split("\n")) - Counter(found.source.split("\n"))
+        assert _comments(found.source) == _comments(source)
+    assert applied > 50
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_random_programs_do_the_same(name: str) -> None:
+    rule = TRANSFORMS.get(name)
+    assert isinstance(rule, Rewriting)
+    applied = 0
+    for number in range(25):
+        source = program(Random(number))
+        found = outcome(rule, source, seed=number)
+        if isinstance(found, Perturbed):
+            applied += 1
+            for seed in range(1, 4):
+                assert _watched(found.source, seed) == _watched(source, seed), found.source
+    assert applied > 15
+
+
+@pytest.mark.parametrize("name", [name for name in dead_code.ENTRIES if name not in RULES])
+def test_controls_change_random_programs(name: str) -> None:
+    control = TRANSFORMS.get(name)
+    assert isinstance(control, Rewriting)
+    changed = applied = 0
+    for number in range(24):
+        source = program(Random(number))
+        found = outcome(control, source, seed=number)
+        if isinstance(found, Perturbed):
+            applied += 1
+            changed += any(_watched(found.source, seed) != _watched(source, seed) for seed in range(1, 7))
+    assert applied > 20
+    assert changed > applied / 4
+
+
+def _watched(source: str, seed: int) -> object:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return behaviour(source, seed)
+
+
+def _compiles(source: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(source, "<source>", "exec")
+    except SyntaxError:  # a nested function, taken out, may have a `nonlocal` of nothing
+        return False
+    return True
+
+
+def _comments(source: str) -> Counter[str]:
+    tokens = tokenize.generate_tokens(io.StringIO(source, newline="").readline)
+    return Counter(token.string for token in tokens if token.type == tokenize.COMMENT)

@@ -1,0 +1,111 @@
+"""Chained comparisons: the middle read twice or once, and as many tests for truth."""
+
+import pytest
+
+from tests.transforms.python.expressions.support import condition, same, value
+from tests.transforms.python.order.support import outcome, reasons, untouched, variants
+from transforms.python.expressions import chains
+from transforms.python.expressions.chains import MERGE_COMPARISONS, SPLIT_COMPARISONS
+from transforms.records import Perturbed
+
+SPLIT = {
+    "a < n < b": "a < n and n < b",
+    "a < b < c": "a < b and b < c",
+    "1 < n < m < 8": "1 < n and n < m and m < 8",
+    "a < 3 < b": "a < 3 and 3 < b",
+    "a == (n) == b": "a == (n) and n == b",
+    "a is b is c": "a is b and b is c",
+    "a in b in c": "a in b and b in c",
+    "emit(a < n < b)": "emit(a < n and n < b)",
+    "a < n < (n := 7)": "a < n and n < (n := 7)",
+    "[z for z in t if a < z < b]": "[z for z in t if a < z and z < b]",
+    "n + (a is b is c)": "n + (a is b and b is c)",
+}
+SPLIT_IN_CONDITIONS = {
+    "a < n < b or c": "a < n and n < b or c",
+    "not a < n < b": "not (a < n and n < b)",
+    "a < n < b and c": "(a < n and n < b) and c",
+    "(a <  # one\n n\n < b)": "((a <  # one\n n and n\n < b))",
+}
+MERGED = {
+    "a < n and n < b": "a < n < b",
+    "a < b and b < c": "a < b < c",
+    "a < n and n > b": "a < n > b",
+    "1 < n and n < 3 and p": "1 < n < 3 and p",
+    "a == 1 and 1 == b": "a == 1 == b",
+}
+
+
+@pytest.mark.parametrize("text", SPLIT)
+def test_split(text: str) -> None:
+    assert variants(SPLIT_COMPARISONS, value(text)) == {value(SPLIT[text])}
+    assert same(SPLIT_COMPARISONS, value(text))
+
+
+@pytest.mark.parametrize("text", SPLIT_IN_CONDITIONS)
+def test_split_in_conditions(text: str) -> None:
+    assert variants(SPLIT_COMPARISONS, condition(text)) == {condition(SPLIT_IN_CONDITIONS[text])}
+    assert same(SPLIT_COMPARISONS, condition(text))
+
+
+@pytest.mark.parametrize("text", MERGED)
+def test_merged(text: str) -> None:
+    assert variants(MERGE_COMPARISONS, value(text)) == {value(MERGED[text])}
+    assert same(MERGE_COMPARISONS, value(text))
+
+
+def test_three_become_one() -> None:
+    found = outcome(MERGE_COMPARISONS, value("1 < n and n < m and m < 7"))
+    assert isinstance(found, Perturbed)
+    assert found.source == value("1 < n < m < 7")
+    assert same(MERGE_COMPARISONS, value("1 < n and n < m and m < 7"))
+
+
+def test_a_comment_is_not_doubled() -> None:
+    source = value("(a < (n  # one\n ) < b)")
+    assert [text.count("#") for text in variants(SPLIT_COMPARISONS, source)] == [1]
+    assert same(SPLIT_COMPARISONS, source)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a < b.c < c", chains.MIDDLE),
+        ("a < g < b", chains.MIDDLE),
+        ("a < emit(n) < b", chains.MIDDLE),
+        ("a < n < b or c", chains.TESTS),
+        ("not a < n < b", chains.TESTS),
+        ("a < n < b if a else c", chains.TESTS),
+    ],
+)
+def test_not_split(text: str, reason: str) -> None:
+    assert reasons(SPLIT_COMPARISONS, value(text)) == {reason}
+    assert untouched(SPLIT_COMPARISONS, value(text))
+
+
+def test_a_middle_that_a_nested_function_rebinds() -> None:
+    source = (
+        "def f(a, b):\n    n = 1\n    def g():\n        nonlocal n\n        n += 1\n    return a < n < b\n"
+    )
+    assert reasons(SPLIT_COMPARISONS, source) == {chains.MIDDLE}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a < n and m < b", chains.NO_COMMON),
+        ("a < b.c and b.c < c", chains.NO_COMMON),
+        ("a < g and g < b", chains.MIDDLE),
+        ("a != n and n != b", chains.NO_COMMON),
+        ("a in n and n in b", chains.NO_COMMON),
+        ("a < 1 and True < b", chains.NO_COMMON),
+        ("a < 1 and 1.0 < b", chains.NO_COMMON),
+        ("a < n and (n < b)", chains.LAYOUT),
+        ("(a < n  # one\n and n < b)", chains.LAYOUT),
+        ("a < n and n < b and c", chains.TESTS),
+        ("(a < n and n < b) or c", chains.TESTS),
+    ],
+)
+def test_not_merged(text: str, reason: str) -> None:
+    assert reasons(MERGE_COMPARISONS, value(text)) == {reason}
+    assert untouched(MERGE_COMPARISONS, value(text))
