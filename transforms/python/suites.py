@@ -155,26 +155,31 @@ def reflects(code: Code) -> bool:
 
 def binds(code: Code, name: str) -> bool:
     """Whether the text gives a name a meaning of its own anywhere, so that it may not be the builtin."""
-    for node in ast.walk(code.tree):
-        match node:
-            case ast.Name(id=other, ctx=ast.Store() | ast.Del()) | ast.arg(arg=other):
-                found = other == name
-            case ast.FunctionDef(name=other) | ast.AsyncFunctionDef(name=other) | ast.ClassDef(name=other):
-                found = other == name
-            case ast.Global(names=names) | ast.Nonlocal(names=names):
-                found = name in names
-            case ast.alias(name=whole, asname=short):
-                found = (short or whole.partition(".")[0]) in (name, "*")
-            case ast.ExceptHandler(name=other) | ast.MatchAs(name=other) | ast.MatchStar(name=other):
-                found = other == name
-            case ast.MatchMapping(rest=other):
-                found = other == name
-            case _:
-                # The parameters of a generic definition: `def f[name]()`.
-                found = type(node).__name__ in _TYPE_PARAMETERS and getattr(node, "name", None) == name
-        if found:
-            return True
-    return False
+    return bound_in(code.tree, name)
+
+
+def bound_in(tree: ast.AST, name: str) -> bool:
+    """Whether something in a tree, nested scopes included, binds, declares or deletes a name."""
+    return any(_bound_by(node, name) for node in ast.walk(tree))
+
+
+def _bound_by(node: ast.AST, name: str) -> bool:
+    match node:
+        case ast.Name(id=other, ctx=ast.Store() | ast.Del()) | ast.arg(arg=other):
+            return other == name
+        case ast.FunctionDef(name=other) | ast.AsyncFunctionDef(name=other) | ast.ClassDef(name=other):
+            return other == name
+        case ast.Global(names=names) | ast.Nonlocal(names=names):
+            return name in names
+        case ast.alias(name=whole, asname=short):
+            return (short or whole.partition(".")[0]) in (name, "*")
+        case ast.ExceptHandler(name=other) | ast.MatchAs(name=other) | ast.MatchStar(name=other):
+            return other == name
+        case ast.MatchMapping(rest=other):
+            return other == name
+        case _:
+            # The parameters of a generic definition: `def f[name]()`.
+            return type(node).__name__ in _TYPE_PARAMETERS and getattr(node, "name", None) == name
 
 
 def fresh_names(code: Code) -> Iterator[str]:

@@ -51,7 +51,7 @@ COMPUTING: Final[Mapping[str, str | None]] = {
 
 CONSUMING: Final[Mapping[str, str | None]] = {
     "list": "list", "tuple": "tuple", "set": "set", "frozenset": None, "dict": "dict", "sorted": "list",
-    "sum": None, "any": "bool", "all": "bool", "min": None, "max": None, "bytes": "bytes", "bytearray": None,
+    "sum": None, "any": "bool", "all": "bool", "min": None, "max": None, "bytes": None, "bytearray": None,
 }  # fmt: skip
 """Builtins that iterate over their one argument at once, and so use an iterator up."""
 

@@ -46,30 +46,28 @@ def collect(items):
     return found
 """
 
-_COPY: Final = """\
-def copy(source, target):
+_SAME: Final = """\
+def same(one, other):
     try:
-        with open(source) as read, open(target, "w") as write:
-            write.write(read.read())
-    except OSError:
+        with memoryview(bytes(one)) as first, memoryview(bytes(other)) as second:
+            return first == second
+    except TypeError:
         return False
     finally:
-        print(target)
-    return True
+        print(other)
 """
 
-_COPY_NESTED: Final = """\
-def copy(source, target):
+_SAME_NESTED: Final = """\
+def same(one, other):
     try:
         try:
-            with open(source) as read:
-                with open(target, "w") as write:
-                    write.write(read.read())
-        except OSError:
+            with memoryview(bytes(one)) as first:
+                with memoryview(bytes(other)) as second:
+                    return first == second
+        except TypeError:
             return False
     finally:
-        print(target)
-    return True
+        print(other)
 """
 
 _WITHIN: Final = """\
@@ -140,10 +138,10 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
     "unroll-while": _entry(
         "loops:UNROLL_WHILE", "the body of a short while twice", _COLLECT, "loop-left-early"
     ),
-    "split-with": _entry("nesting:SPLIT_WITH", "with a, b: as with a: with b:", _COPY, None),
-    "merge-with": _entry("nesting:MERGE_WITH", "with a: with b: as with a, b:", _COPY_NESTED, None),
-    "split-try": _entry("nesting:SPLIT_TRY", "try with finally around a try with except", _COPY, None),
-    "merge-try": _entry("nesting:MERGE_TRY", "one try with except and finally", _COPY_NESTED, None),
+    "split-with": _entry("nesting:SPLIT_WITH", "with a, b: as with a: with b:", _SAME, None),
+    "merge-with": _entry("nesting:MERGE_WITH", "with a: with b: as with a, b:", _SAME_NESTED, None),
+    "split-try": _entry("nesting:SPLIT_TRY", "try with finally around a try with except", _SAME, None),
+    "merge-try": _entry("nesting:MERGE_TRY", "one try with except and finally", _SAME_NESTED, None),
     "if-inverted-wrong": _control("IF_INVERTED_WRONG", "one condition is negated, its branches stay", _GRADE),
     "branch-dropped": _control("BRANCH_DROPPED", "one else is dropped", _GRADE),
     "condition-dropped": _control("CONDITION_DROPPED", "of one if with and only one operand stays", _GRADE),

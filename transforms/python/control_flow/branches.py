@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from transforms.interface import Refused
+from transforms.python.analysis.facts import own_nodes
 from transforms.python.code import Code, Span
 from transforms.python.contexts import Part, commented, negated, nodes, patch
 from transforms.python.rewriting import Patch, Rewriting, Site
@@ -34,6 +35,10 @@ NO_ELSE: Final = "no else"
 NOT_LEFT: Final = "branch does not always leave"
 NOTHING_BEHIND: Final = "nothing behind the branch"
 IS_ELIF: Final = "branch of another condition"
+DECLARES: Final = "branch declares a variable as global"
+DEEP: Final = "nested deeply"
+_DEEPEST: Final = 60
+"""Levels up to which sites are nested: Python reads 100 levels of indentation."""
 
 
 def _ifs(code: Code) -> Iterator[ast.If]:
@@ -56,6 +61,9 @@ def _invert(code: Code) -> Iterator[Site | Refused]:
         if not node.orelse:
             yield Refused(NO_ELSE)
             continue
+        if any(isinstance(inner, ast.Global | ast.Nonlocal) for inner in own_nodes([node])):
+            yield Refused(DECLARES)  # a declaration has to stand before every use of the name
+            continue
         changes = _exchanged(code, node)
         if isinstance(changes, Refused):
             yield changes
@@ -75,6 +83,8 @@ def _exchanged(code: Code, node: ast.If) -> tuple[Patch, ...] | Refused:
     if chained:
         if not even(code, node):
             return Refused(INDENTATION)
+        if _depth(code, node) > _DEEPEST:
+            return Refused(DEEP)
         parts += [newline, *between, Span(mark, end, add=deeper), newline, f"{outside}else:", first]
         word = code.start(last)
         return Patch(first.start, end, tuple(parts)), Patch(word, word + len("elif"), ("if",))
@@ -94,8 +104,15 @@ def _comments(code: Code, start: int, mark: int, deeper: str) -> list[Part]:
     """The comment lines between two branches, with the line break behind them."""
     if not commented(code, start, mark):
         return []
-    begin = next_line(code, start)
+    begin = _filled(code, next_line(code, start))
     return [Span(begin, line_before(code, mark), add=deeper), code.newline]
+
+
+def _filled(code: Code, begin: int) -> int:
+    """The first line from an offset on that is not blank."""
+    while not code.source[begin : line_end(code, begin)].strip():
+        begin = next_line(code, begin)
+    return begin
 
 
 # ── elif and else: if ────────────────────────────────────────────────────────────────────────────────────
@@ -108,6 +125,9 @@ def _nest(code: Code) -> Iterator[Site | Refused]:
         if not even(code, node):
             yield Refused(INDENTATION)
             continue
+        if _depth(code, node) > _DEEPEST:
+            yield Refused(DEEP)
+            continue
         outside = code.indentation(node)
         begin, word = line_start(code, code.start(node)), code.start(node)
         end = tail(code, _last(node), outside)
@@ -117,6 +137,10 @@ def _nest(code: Code) -> Iterator[Site | Refused]:
             Patch(word, word + len("elif"), ("if",)),
         )
         yield Site((changes,), "elif to else: if", node.lineno)
+
+
+def _depth(code: Code, node: ast.If) -> int:
+    return sum(1 for _ in code.ancestors(node))
 
 
 def _last(node: ast.If) -> ast.stmt:
@@ -204,11 +228,12 @@ def _renested(code: Code, node: ast.If, last: ast.If) -> Site | Refused:
         return Refused(NOTHING_BEHIND)
     if not even(code, node):
         return Refused(INDENTATION)
+    before = sum(isinstance(one, ast.If) for one in held[0][: held[1]])
+    if _depth(code, node) + before > _DEEPEST:
+        return Refused(DEEP)
     outside = code.indentation(node)
     start = tail(code, last.body[-1], outside)
-    begin, end = next_line(code, start), line_end(code, code.end(held[0][-1]))
-    while not code.source[begin : line_end(code, begin)].strip():
-        begin = next_line(code, begin)
+    begin, end = _filled(code, next_line(code, start)), line_end(code, code.end(held[0][-1]))
     rest = Span(begin, end, add=step(code, node))
     opening = f"{code.newline}{outside}else:{code.newline}"
     return Site(((Patch(start, end, (opening, rest)),),), "else around the rest", node.lineno)

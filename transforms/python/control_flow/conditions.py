@@ -30,6 +30,7 @@ from transforms.python.suites import (
     is_elif,
     line_end,
     next_line,
+    starts_line,
     step,
     tail,
 )
@@ -56,7 +57,7 @@ def _to_if(code: Code) -> Iterator[Site | Refused]:
 
 
 def _spread(code: Code, node: ast.Assign | ast.Return, value: ast.IfExp) -> Site | Refused:
-    if not code.alone(node):
+    if not code.alone(node) or not starts_line(code, node):
         return Refused(SHARED)
     if commented(code, code.start(node), code.end(node)):
         return Refused(COMMENT)

@@ -26,6 +26,7 @@ from transforms.python.suites import (
     REFLECTION,
     SHARED,
     binds,
+    bound_in,
     colon,
     fresh_names,
     inline,
@@ -78,25 +79,21 @@ def _counted(code: Code, node: ast.For, target: str, names: Iterator[str]) -> tu
         case ast.Call(func=ast.Name(id="range"), args=arguments, keywords=[]) if not binds(code, "range"):
             return _over_range(code, node, target, arguments, names)
         case ast.Name(id=name) if code.kind(node.iter) in _SEQUENCES:
-            facts = code.facts(node)
-            inside = (*node.body, node.target)
-            if facts is None or name in facts.fragile or any(_stores(part, name) for part in inside):
+            if binds(code, "len"):
+                return Refused(NO_RANGE)
+            if any(bound_in(part, name) for part in (*node.body, node.target)) or _shared(code, name):
                 return Refused(REBOUND)
             counter = next(names)
             before = f"{counter} = 0{code.newline}{code.indentation(node)}"
             head = (before, f"while {counter} < len({name})")
-            if binds(code, "len"):
-                return Refused(NO_RANGE)
             return _written(code, node, head, (f"{target} = {name}[{counter}]", f"{counter} += 1"))
         case _:
             return Refused(NO_RANGE)
 
 
-def _stores(part: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
-        for node in ast.walk(part)
-    )
+def _shared(code: Code, name: str) -> bool:
+    """Whether a nested function may bind a variable of another."""
+    return any(isinstance(node, ast.Nonlocal) and name in node.names for node in ast.walk(code.tree))
 
 
 def _over_range(

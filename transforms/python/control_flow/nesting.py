@@ -14,11 +14,9 @@ from transforms.python.rewriting import Patch, Rewriting, Site
 from transforms.python.suites import (
     COMMENT,
     INDENTATION,
-    clause,
     colon,
     even,
     inline,
-    line_before,
     line_end,
     line_start,
     next_line,
@@ -117,7 +115,7 @@ def _split_try(code: Code) -> Iterator[Site | Refused]:
             yield Refused(INDENTATION)
         else:
             outside, begin = code.indentation(node), line_start(code, code.start(node))
-            end = line_before(code, line_start(code, clause(code, node.finalbody).start))
+            end = tail(code, _last(node), outside)
             inner = Span(begin, end, add=step(code, node))
             change = Patch(begin, end, (f"{outside}try:{code.newline}", inner))
             yield Site(((change,),), "try nested in try with finally", node.lineno)
@@ -140,9 +138,14 @@ def _joined(code: Code, node: ast.Try, inner: _Try) -> Site | Refused:
         return Refused(COMMENT)
     if not inside.startswith(outside) or not even(code, node, inner):
         return Refused(INDENTATION)
-    end = line_before(code, line_start(code, clause(code, node.finalbody).start))
+    end = tail(code, _last(inner), outside)
     body = Span(first, end, drop=inside[len(outside) :])
     return Site(((Patch(begin, end, (body,)),),), "try joined with its finally", node.lineno)
+
+
+def _last(node: _Try) -> ast.stmt:
+    """The last statement before the `finally`."""
+    return node.orelse[-1] if node.orelse else node.handlers[-1].body[-1]
 
 
 SPLIT_WITH: Final = Rewriting(name="split-with", find=_split_with, nothing="no with of several items")

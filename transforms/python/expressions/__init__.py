@@ -10,7 +10,7 @@ def area(width, height):
     total = 0
     for row in range(3):
         total += 2 * row
-        if total - row < 4:
+        if total - row > 0:
             return row
     return total
 """
