@@ -13,7 +13,8 @@ from transforms.edits import Positions
 from transforms.errors import SourceError
 from transforms.python.analysis.effects import Reading
 from transforms.python.analysis.facts import Facts
-from transforms.python.analysis.program import Program, analyse
+from transforms.python.analysis.program import Program, examine
+from transforms.python.parsing import parse
 
 _COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _FSTRING_START: Final = getattr(tokenize, "FSTRING_START", -1)
@@ -49,12 +50,25 @@ class Token:
 class Code:
     """A text with its tree. Nodes are those of `tree`; offsets count bytes of the UTF-8 text, from 0."""
 
-    def __init__(self, text: str, program: Program) -> None:
+    def __init__(self, text: str) -> None:
+        """Read a text.
+
+        Raises:
+            SourceError: it is not Python, or nested too deeply to be read.
+        """
         self.text = text
         self.source = text.encode()
-        self.program = program
-        self.tree = program.tree
+        self.tree = parse(text)
         self.positions = Positions(self.source)
+
+    @cached_property
+    def program(self) -> Program:
+        """What statements do; only some rules ask.
+
+        Raises:
+            SourceError: the text is nested too deeply to be read.
+        """
+        return examine(self.text, self.tree)
 
     # ── places ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -359,4 +373,4 @@ def read(source: str) -> Code:
     """
     if "\r" in source and source.count("\r") != source.count("\r\n"):
         raise SourceError("lines end with a bare carriage return")
-    return Code(source, analyse(source))
+    return Code(source)

@@ -337,8 +337,13 @@ class Builder:
 def _header_end(node: ast.AST) -> int:
     """The last line that any expression of a header or clause reaches."""
     parts = [part for part in ast.iter_child_nodes(node) if not isinstance(part, _BODIES)]
-    ends = [getattr(inner, "end_lineno", None) or 0 for part in parts for inner in ast.walk(part)]
-    return max(ends, default=getattr(node, "lineno", 0))
+    return max(map(_last_line, parts), default=getattr(node, "lineno", 0))
+
+
+def _last_line(node: ast.AST) -> int:
+    """The last line of a node; of one that has no place of its own, that of its parts."""
+    end: int | None = getattr(node, "end_lineno", None)
+    return end if end is not None else max(map(_last_line, ast.iter_child_nodes(node)), default=0)
 
 
 def _body_end(node: ast.AST, body: list[ast.stmt]) -> int:

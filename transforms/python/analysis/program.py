@@ -115,7 +115,15 @@ def analyse(source: str, *, dependence: Dependence = "full") -> Program:
     Raises:
         SourceError: the text is not Python, or nested too deeply to be read.
     """
-    tree = parse(source)
+    return examine(source, parse(source), dependence)
+
+
+def examine(source: str, tree: ast.Module, dependence: Dependence = "full") -> Program:
+    """As `analyse`, of a text that is parsed already.
+
+    Raises:
+        SourceError: it is nested too deeply to be read.
+    """
     rebound = _rebound(tree) if "global" in source else frozenset[str]()
     builder = Builder(names_only=dependence == "paper", rebound=rebound)
     try:
