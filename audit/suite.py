@@ -9,7 +9,7 @@ from audit.run import Case
 from audit.workers import spread
 from transforms.perturb import perturb_one
 from transforms.records import NotApplied, Outcome, Sample, Sites
-from transforms.registry import CONTROLS, ENTRIES, STANDARD, TRANSFORMS, expand
+from transforms.registry import CONTROLS, ENTRIES, STANDARD, expand, transform_for
 
 CHUNK: Final = 8
 """Samples that a worker takes at a time."""
@@ -61,7 +61,7 @@ def case(sample: Sample, plan: Plan) -> Case:
 
 
 def _outcomes(sample: Sample, name: str, plan: Plan) -> list[Outcome]:
-    transform = TRANSFORMS.get(name)
+    transform = transform_for(name, sample.language)
     try:
         return list(perturb_one(sample, transform, variants=plan.variants, seed=plan.seed, sites=plan.sites))
     except Exception as error:  # one sample on which an engine breaks must not end the run; it is counted

@@ -26,5 +26,7 @@ class TransformEntry(Entry):
     """A small program that it rewrites; `codeaudit list transforms --verbose` shows it before and after."""
     twin: str | None = None
     """The control that does nearly the same edit and changes the meaning."""
+    language: str = "python"
+    """The language of the code that it rewrites. Another language may have a transform of the same name."""
     interface: bool = False
     """Whether callers can see the change: parameters, docstrings, annotations of a function."""

@@ -1,10 +1,15 @@
-"""Names to lazy targets. Looking a name up imports one module; listing imports none."""
+"""Names to lazy targets. Looking a name up imports one module; listing imports none.
+
+A name such as `rename` means what it says in every language that has it: `TRANSFORMS.get(name)` is the first
+language's transform, `transform_for(name, language)` that of the language asked for.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Final, Generic, TypeVar
 
+from transforms import algebra, x86
 from transforms.entries import Entry, TransformEntry
 from transforms.errors import UsageError
 from transforms.interface import Transform
@@ -21,8 +26,19 @@ from transforms.python import (
 
 T = TypeVar("T")
 
-FAMILIES: Final = (order, identifiers, expressions, control_flow, dead_code, strings, layout, notes)
-"""The packages of Python engines; each holds its `ENTRIES`. Importing them imports no engine."""
+FAMILIES: Final = (
+    order,
+    identifiers,
+    expressions,
+    control_flow,
+    dead_code,
+    strings,
+    layout,
+    notes,
+    x86,
+    algebra,
+)
+"""The packages of engines; each holds its `ENTRIES`. Importing them imports no engine."""
 
 
 class Registry(Generic[T]):
@@ -72,22 +88,60 @@ _IDENTITY: Final = TransformEntry(
     kind="identity",
 )
 
+_NAMED: Final = tuple((name, entry) for family in FAMILIES for name, entry in family.ENTRIES.items())
+
+BY_LANGUAGE: Final[Mapping[str, Mapping[str, TransformEntry]]] = {
+    language: {name: entry for name, entry in _NAMED if entry.language == language}
+    for language in dict.fromkeys(entry.language for _, entry in _NAMED)
+}
+"""The transforms of each language by name."""
+
 ENTRIES: Final[Mapping[str, TransformEntry]] = {
     "identity": _IDENTITY,
-    **{name: entry for family in FAMILIES for name, entry in family.ENTRIES.items()},
+    **{
+        name: next(entries[name] for entries in BY_LANGUAGE.values() if name in entries) for name, _ in _NAMED
+    },
 }
-"""Every transform with what there is to say of it before it is imported."""
+"""Every name with what there is to say of it before it is imported, in the first language that has it."""
 
 TRANSFORMS: Registry[Transform] = Registry("transform", ENTRIES)
 
-STANDARD: Mapping[str, tuple[str, ...]] = {"python": ("reorder", "rename", "rename-parameters")}
+_OWN: Final[Mapping[str, Registry[Transform]]] = {
+    language: Registry("transform", entries) for language, entries in BY_LANGUAGE.items()
+}
+
+STANDARD: Mapping[str, tuple[str, ...]] = {
+    "python": ("reorder", "rename", "rename-parameters"),
+    "x86": ("reorder", "rename"),
+    "algebra": ("rename",),
+}
 """The meaning-keeping transforms of a default run, by language."""
 
-CONTROLS: Mapping[str, tuple[str, ...]] = {"python": ("reorder-breaking", "rename-merging")}
+CONTROLS: Mapping[str, tuple[str, ...]] = {
+    "python": ("reorder-breaking", "rename-merging"),
+    "x86": ("reorder-breaking", "rename-merging"),
+    "algebra": ("rename-merging", "rename-views"),
+}
 """The controls of a default run, by language."""
 
 ALL: Final = "all"
 """The name for every transform that keeps the meaning and the interface."""
+
+
+def transform_for(name: str, language: str) -> Transform:
+    """What a name means in a language; where it means nothing there, the transform of another language,
+    which refuses that language's samples with a reason to count.
+
+    Raises:
+        UsageError: no such name in any language; the message holds the nearest one.
+    """
+    own = _OWN.get(language)
+    return own.get(name) if own is not None and name in own else TRANSFORMS.get(name)
+
+
+def languages(name: str) -> tuple[str, ...]:
+    """The languages in which a name is a transform's; none for the identity, which is for all."""
+    return tuple(language for language, entries in BY_LANGUAGE.items() if name in entries)
 
 
 def expand(names: Iterable[str], *, interface: bool = True) -> tuple[str, ...]:
@@ -99,7 +153,7 @@ def expand(names: Iterable[str], *, interface: bool = True) -> tuple[str, ...]:
     Raises:
         UsageError: no such transform or family; the message holds the nearest one.
     """
-    families = {entry.family for entry in ENTRIES.values()} - {"identity"}
+    families = {entry.family for _, entry in _NAMED}
     found: list[str] = []
     for name in names:
         if name in ENTRIES:
@@ -107,7 +161,7 @@ def expand(names: Iterable[str], *, interface: bool = True) -> tuple[str, ...]:
         elif name == ALL or name in families:
             found += [
                 member
-                for member, entry in ENTRIES.items()
+                for member, entry in _NAMED
                 if entry.kind == "preserving"
                 and name in (ALL, entry.family)
                 and not (entry.interface and (name == ALL or not interface))

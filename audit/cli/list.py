@@ -15,7 +15,7 @@ from audit.registry import TASKS
 from transforms.entries import TransformEntry
 from transforms.perturb import perturb_one
 from transforms.records import Origin, Perturbed, Sample
-from transforms.registry import CONTROLS, ENTRIES, FAMILIES, STANDARD, TRANSFORMS
+from transforms.registry import CONTROLS, ENTRIES, FAMILIES, STANDARD, languages, transform_for
 
 KINDS: Final = ("models", "tasks", "transforms", "corpora")
 CONTEXT: Final = 3
@@ -74,7 +74,8 @@ def _records(kind: str) -> Iterator[dict[str, object]]:
                 "kind": entry.kind,
                 "twin": entry.twin,
                 "interface": entry.interface,
-                "default": bool(_standing(name)),
+                "languages": languages(name),
+                "default": any(_standing(name, language) for language in languages(name) or ("",)),
             }
         yield told
 
@@ -112,29 +113,24 @@ def _providers(*, verbose: bool) -> list[tuple[str, str]]:
 
 def _write_transforms(*, indent: str, verbose: bool) -> None:
     """The transforms by family; `--transform` takes a family's name too."""
-    about = {
-        entry.family: (family.__doc__ or "").partition("\n")[0]
-        for family in FAMILIES
-        for entry in family.ENTRIES.values()
-    }
-    families = dict.fromkeys(entry.family for entry in ENTRIES.values())
     width = max(map(len, ENTRIES))
-    for number, family in enumerate(families):
-        members = {name: entry for name, entry in ENTRIES.items() if entry.family == family}
-        if number:
-            click.echo()
-        if family not in members:
-            click.echo(f"{indent}{family}: {about.get(family, '')}".rstrip(": "))
-        for name, entry in members.items():
-            inner = indent if family in members else f"{indent}  "
-            if verbose:
-                _write_transform(name, entry, inner)
-            else:
-                click.echo(f"{inner}{name:{width}}  {entry.summary}{_standing(name)}")
+    _write_members({"identity": ENTRIES["identity"]}, indent, width, verbose=verbose)
+    for family in FAMILIES:
+        (name,) = {entry.family for entry in family.ENTRIES.values()}
+        click.echo(f"\n{indent}{name}: {(family.__doc__ or '').partition(chr(10))[0]}")
+        _write_members(family.ENTRIES, f"{indent}  ", width, verbose=verbose)
+
+
+def _write_members(members: Mapping[str, TransformEntry], indent: str, width: int, *, verbose: bool) -> None:
+    for name, entry in members.items():
+        if verbose:
+            _write_transform(name, entry, indent)
+        else:
+            click.echo(f"{indent}{name:{width}}  {entry.summary}{_standing(name, entry.language)}")
 
 
 def _write_transform(name: str, entry: TransformEntry, indent: str) -> None:
-    click.echo(f"{indent}{name}{_standing(name)}")
+    click.echo(f"{indent}{name}{_standing(name, entry.language)}")
     twin = f"; its control: {entry.twin}" if entry.twin else ""
     for line in (entry.summary, _promise(entry) + twin, *_example(name, entry)):
         click.echo(f"{indent}    {line}".rstrip())
@@ -151,8 +147,8 @@ def _example(name: str, entry: TransformEntry) -> Iterator[str]:
     if not entry.example:
         return
     origin = Origin(path="<example>", line=1)
-    sample = Sample(id="example", language="python", source=entry.example, label=None, origin=origin)
-    (outcome,) = perturb_one(sample, TRANSFORMS.get(name), variants=1, seed=0, sites="all")
+    sample = Sample(id="example", language=entry.language, source=entry.example, label=None, origin=origin)
+    (outcome,) = perturb_one(sample, transform_for(name, entry.language), variants=1, seed=0, sites="all")
     if not isinstance(outcome, Perturbed):
         yield f"({outcome.reason})"
         return
@@ -161,7 +157,6 @@ def _example(name: str, entry: TransformEntry) -> Iterator[str]:
     yield from (line for line in islice(diff, 2, None) if not line.startswith("@@"))
 
 
-def _standing(name: str) -> str:
-    standard = any(name in names for names in STANDARD.values())
-    control = any(name in names for names in CONTROLS.values())
-    return " [default]" if standard or control or name == "identity" else ""
+def _standing(name: str, language: str) -> str:
+    default = (*STANDARD.get(language, ()), *CONTROLS.get(language, ()), "identity")
+    return " [default]" if name in default else ""

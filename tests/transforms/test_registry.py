@@ -16,9 +16,19 @@ import pytest
 from transforms.errors import UsageError
 from transforms.perturb import perturb_one
 from transforms.records import Origin, Outcome, Perturbed, Sample
-from transforms.registry import ALL, ENTRIES, FAMILIES, STANDARD, TRANSFORMS, expand
+from transforms.registry import (
+    ALL,
+    BY_LANGUAGE,
+    ENTRIES,
+    FAMILIES,
+    STANDARD,
+    TRANSFORMS,
+    expand,
+    languages,
+    transform_for,
+)
 
-NAMES = [name for name in ENTRIES if name != "identity"]
+NAMES = [name for name in ENTRIES if ENTRIES[name].language == "python" and name != "identity"]
 PRESERVING = [name for name in NAMES if ENTRIES[name].kind == "preserving"]
 CONTROLS = [name for name in NAMES if ENTRIES[name].kind == "control"]
 
@@ -79,8 +89,26 @@ def test_the_entry_agrees_with_the_transform(name: str) -> None:
     assert "\n" not in ENTRIES[name].summary
 
 
-def test_no_name_is_registered_twice() -> None:
-    names = [name for family in FAMILIES for name in family.ENTRIES]
+def test_a_name_means_in_each_language_what_that_language_says() -> None:
+    assert languages("rename")[:2] == ("python", "x86")
+    assert transform_for("rename", "x86").languages == {"x86"}
+    assert transform_for("rename", "python") is TRANSFORMS.get("rename")
+    assert transform_for("rename-random", "x86") is TRANSFORMS.get("rename-random")
+    assert transform_for("identity", "x86") is TRANSFORMS.get("identity")
+    assert languages("identity") == ()
+
+
+@pytest.mark.parametrize(
+    ("language", "name"), [(language, name) for language, names in BY_LANGUAGE.items() for name in names]
+)
+def test_the_transform_of_a_language_is_for_that_language(language: str, name: str) -> None:
+    transform = transform_for(name, language)
+    assert transform.languages == {language}
+    assert (transform.name, transform.kind) == (name, BY_LANGUAGE[language][name].kind)
+
+
+def test_no_name_is_registered_twice_in_a_language() -> None:
+    names = [(entry.language, name) for family in FAMILIES for name, entry in family.ENTRIES.items()]
     assert len(set(names)) == len(names)
     families = {entry.family for entry in ENTRIES.values()}
     assert not families & (ENTRIES.keys() - {"identity"})
@@ -92,6 +120,7 @@ def test_families_are_expanded() -> None:
     assert "rename-parameters" in expand(["identifiers"])
     assert "rename-parameters" not in expand(["identifiers"], interface=False)
     assert expand([ALL]) == tuple(name for name in PRESERVING if not ENTRIES[name].interface)
+    assert expand(["x86"]) == ("rename", "reorder")
     assert expand(["rename", "order", "rename"])[:2] == ("rename", "reorder")
     assert expand(STANDARD["python"]) == STANDARD["python"]
     with pytest.raises(UsageError, match="did you mean 'order'"):

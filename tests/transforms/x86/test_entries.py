@@ -1,0 +1,47 @@
+"""What is said of the family before it is imported is true of it."""
+
+import pytest
+
+from transforms.perturb import perturb_one
+from transforms.records import Origin, Perturbed, Sample
+from transforms.registry import CONTROLS, STANDARD, transform_for
+from transforms.x86 import ENTRIES
+from transforms.x86.proof import Equivalent, compare
+from transforms.x86.reading import read
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_an_entry_names_a_transform_that_rewrites_its_example(name: str) -> None:
+    entry = ENTRIES[name]
+    assert entry.twin is None or ENTRIES[entry.twin].kind == "control"
+    assert (entry.kind == "control") == entry.summary.startswith("control: ")
+    origin = Origin(path="", line=1)
+    sample = Sample(id=name, language="x86", source=entry.example, label=None, origin=origin)
+    (found,) = perturb_one(sample, transform_for(name, "x86"), variants=1, seed=0, sites="all")
+    assert isinstance(found, Perturbed)
+    assert found.source != entry.example
+    assert found.evidence == "analysis"
+    judged = compare(read(entry.example), read(found.source))
+    assert isinstance(judged, Equivalent) == (name == "rename")
+
+
+def test_a_default_run_has_transforms_and_controls() -> None:
+    assert {ENTRIES[name].kind for name in STANDARD["x86"]} == {"preserving"}
+    assert {ENTRIES[name].kind for name in CONTROLS["x86"]} == {"control"}
+
+
+def test_blocks_are_of_no_other_language() -> None:
+    origin = Origin(path="", line=1)
+    sample = Sample(id="p", language="python", source="pass", label=None, origin=origin)
+    (found,) = perturb_one(sample, transform_for("rename", "x86"), variants=1, seed=0)
+    assert not isinstance(found, Perturbed)
+    assert found.reason == "other language"
+
+
+def test_a_block_that_does_not_parse_is_counted() -> None:
+    origin = Origin(path="", line=1)
+    sample = Sample(id="p", language="x86", source="movk %rax", label=None, origin=origin)
+    for name in ENTRIES:
+        (found,) = perturb_one(sample, transform_for(name, "x86"), variants=1, seed=0)
+        assert not isinstance(found, Perturbed)
+        assert found.reason == "source does not parse"

@@ -1,0 +1,105 @@
+"""Alpha-equivalence: what is proven, and what the proof must not let through."""
+
+import pytest
+
+from tests.transforms.x86.support import FIGURE_A, FIGURE_B, FIGURE_C
+from transforms.x86 import proof
+from transforms.x86.proof import Different, Equivalent, compare
+from transforms.x86.reading import from_hex, read
+
+
+def judged(before: str, after: str) -> object:
+    return compare(read(before), read(after))
+
+
+def test_figure_1() -> None:
+    assert judged(FIGURE_A, FIGURE_B) == Equivalent({"rax": "rbx", "rsp": "rsp", "rbp": "rbp"})
+    assert judged(FIGURE_A, FIGURE_C) == Different(proof.REFERENT, 0)
+
+
+def test_a_block_is_a_renaming_of_itself() -> None:
+    assert judged(FIGURE_A, FIGURE_A) == Equivalent({"rax": "rax", "rsp": "rsp", "rbp": "rbp"})
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        ("nop", "nop\nnop", proof.LENGTH),
+        ("addq %rax, %rbx", "subq %rax, %rbx", proof.SHAPE),
+        ("addq %rax, %rbx", "addl %eax, %ebx", proof.SHAPE),
+        ("addq $1, %rbx", "addq $2, %rbx", proof.SHAPE),
+        ("addq $1, %rbx", "addq $257, %rbx", proof.SHAPE),
+        ("movq 8(%rax), %rbx", "movq 16(%rax), %rbx", proof.SHAPE),
+        ("movq 8(%rax), %rbx", "movq %fs:8(%rax), %rbx", proof.SHAPE),
+        ("movq (%rax,%rcx,2), %rbx", "movq (%rax,%rcx,4), %rbx", proof.SHAPE),
+        ("movb %ah, %bl", "movb %al, %bl", proof.SHAPE),
+        ("xaddl %eax, (%rbx)", "lock xaddl %eax, (%rbx)", proof.SHAPE),
+        ("movsq", "rep movsq", proof.SHAPE),
+        ("movl (%rax), %ebx", "movl (%eax), %ebx", proof.SHAPE),
+        ("vaddps %zmm1, %zmm2, %zmm3", "vaddps %zmm1, %zmm2, %zmm3{%k1}", proof.SHAPE),
+        ("vaddps %zmm1, %zmm2, %zmm3{%k1}", "vaddps %zmm1, %zmm2, %zmm3{%k1}{z}", proof.SHAPE),
+        ("addps %xmm1, %xmm2", "vaddps %xmm1, %xmm2, %xmm2", proof.SHAPE),
+        ("pushw $1", "pushq $1", proof.SHAPE),
+        ("movq %rax, %rbx", "movq %rcx, %rcx", proof.REFERENT),
+        ("movq %rax, %rax", "movq %rbx, %rcx", proof.REFERENT),
+        ("movq %rax, %rbx\nmovq %rax, %rcx", "movq %rax, %rbx\nmovq %rdx, %rcx", proof.REFERENT),
+        ("xorl %eax, %eax", "xorl %eax, %ebx", proof.REFERENT),
+        ("movl %eax, %ebx\nmovb %ah, %cl", "movl %eax, %ebx\nmovb %bh, %cl", proof.REFERENT),
+        (
+            "vmovaps %ymm1, %ymm2\naddps %xmm1, %xmm3",
+            "vmovaps %ymm1, %ymm2\naddps %xmm4, %xmm3",
+            proof.REFERENT,
+        ),
+        ("mulq %rbx", "mulq %rax", proof.IMPLIED),
+        ("mulq %rbx\nmovq %rax, %rcx", "mulq %rbx\nmovq %rsi, %rcx", proof.REFERENT),
+        ("shll %cl, %eax\nmovl %ecx, %ebx", "shll %cl, %eax\nmovl %edx, %ebx", proof.REFERENT),
+        ("blendvps %xmm0, %xmm1, %xmm2", "blendvps %xmm0, %xmm0, %xmm2", proof.IMPLIED),
+    ],
+)
+def test_what_is_no_renaming(before: str, after: str, reason: str) -> None:
+    found = judged(before, after)
+    assert isinstance(found, Different)
+    assert found.reason == reason
+
+
+def test_an_implied_register_that_no_text_names_is_nobodys_target() -> None:
+    """A `push` uses rsp without naming it, so nothing else may have become rsp."""
+    assert judged("movq %rax, 8(%rbx)\npushq %rcx", "movq %rax, 8(%rsp)\npushq %rcx") == Different(
+        proof.IMPLIED, 1
+    )
+
+
+def test_implied_and_named_are_one_register() -> None:
+    before = "movl %ebx, %ecx\ncltq\nmovq %rax, %rdx"
+    assert isinstance(judged(before, before.replace("%ebx", "%esi")), Equivalent)
+    assert judged(before, before.replace("%rax", "%r8")) == Different(proof.REFERENT, 2)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("4839d8", "483bc3"),  # cmp r/m, r and cmp r, r/m
+        ("4805fdffffff", "4883c0fd"),  # the accumulator's form and a short immediate
+        ("488b4308", "488b8308000000"),  # displacements of 8 and of 32 bits
+        ("c5f858c1", "c4e17858c1"),  # VEX of two and of three bytes
+        ("d1e0", "c1e001"),  # a shift by one
+        ("50", "fff0"),  # a push of a register
+    ],
+)
+def test_which_encoding_was_chosen_does_not_count(one: str, other: str) -> None:
+    found = compare(from_hex(one), from_hex(other))
+    assert isinstance(found, Equivalent)
+    assert all(old == new for old, new in found.renaming.items())
+
+
+def test_segments_that_begin_at_zero_are_one() -> None:
+    """A base of rbp implies ss, one of rbx ds."""
+    assert isinstance(judged("movq 8(%rbp), %rax", "movq 8(%rbx), %rax"), Equivalent)
+    assert isinstance(judged("movq 8(%rbp), %rax", "movq %ds:8(%rbp), %rax"), Equivalent)
+
+
+def test_an_address_that_counts_from_the_instruction_may_not_move() -> None:
+    before = "movq %rbx, (%rsi)\nmovl 8(%rip), %eax"
+    assert isinstance(judged(before, before.replace("%rbx", "%rdx")), Equivalent)
+    longer = before.replace("(%rsi)", "(%r12)")
+    assert judged(before, longer) == Different(proof.RELATIVE, 1)

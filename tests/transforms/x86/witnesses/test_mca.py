@@ -1,0 +1,105 @@
+"""llvm-mca, where it is installed: the paper's figure, batches, what it rejects, and what is missing."""
+
+import sys
+from random import Random
+
+import pytest
+
+from tests.transforms.x86.programs import random_block
+from tests.transforms.x86.support import FIGURE_A, FIGURE_B, FIGURE_C, own_blocks, rewrite
+from transforms.errors import CannotAudit
+from transforms.x86.rename import RENAME
+from transforms.x86.witnesses import mca
+from transforms.x86.witnesses.mca import Mca, Measured, NotMeasured, find
+
+
+@pytest.fixture(scope="module")
+def tool() -> Mca:
+    try:
+        return find()
+    except CannotAudit as error:
+        pytest.skip(str(error))
+
+
+def measured(tool: Mca, *blocks: str) -> list[Measured]:
+    found = list(tool.measure(blocks))
+    assert all(isinstance(one, Measured) for one in found), found
+    return [one for one in found if isinstance(one, Measured)]
+
+
+def test_figure_1(tool: Mca) -> None:
+    found = measured(tool, FIGURE_A, FIGURE_B, FIGURE_C)
+    assert [one.throughput for one in found] == [1.68, 1.68, 10.03]
+    assert found[0] == found[1]
+    assert {(one.cpu, one.iterations, one.version) for one in found} == {("haswell", 100, tool.version)}
+    assert [one.instructions for one in found] == [3, 3, 3]
+
+
+def test_a_block_alone_and_in_company_costs_the_same(tool: Mca) -> None:
+    blocks = own_blocks(20)
+    together = list(tool.measure(blocks))
+    assert together == [found for block in blocks for found in tool.measure([block])]
+    assert together[::-1] == list(tool.measure(blocks[::-1]))
+
+
+def test_a_lock_on_a_line_of_its_own_is_no_instruction(tool: Mca) -> None:
+    one, other = measured(tool, "lock\nxaddl %eax, (%rdx)", "lock xaddl %eax, (%rdx)")
+    assert one == other
+    assert one.instructions == 1
+
+
+def test_what_is_rejected_leaves_the_rest(tool: Mca) -> None:
+    found = list(tool.measure([FIGURE_A, "movk %rax", FIGURE_C, "sgdt (%rax)\nlidt (%rax)", FIGURE_B]))
+    assert isinstance(found[1], NotMeasured)
+    assert found[1].reason == "line 1: unknown mnemonic 'movk'"
+    assert [one.cycles for one in found if isinstance(one, Measured)][:2] == [168, 1003]
+    assert isinstance(found[4], Measured)
+
+
+def test_a_line_that_only_llvm_rejects_is_taken_out(tool: Mca, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mca, "lines_of", lambda block: block.split("\n"))
+    found = list(tool.measure(["nop", "nop\nnosuch %rax", "also wrong", "nop\nnop"]))
+    assert [type(one) for one in found] == [Measured, NotMeasured, NotMeasured, Measured]
+    assert isinstance(found[1], NotMeasured)
+    assert "invalid instruction" in found[1].reason
+
+
+def test_nothing_to_measure(tool: Mca) -> None:
+    assert list(tool.measure([])) == []
+    assert [type(one) for one in tool.measure(["", "movk"])] == [NotMeasured, NotMeasured]
+
+
+def test_iterations_count(tool: Mca) -> None:
+    few = find(iterations=10)
+    assert measured(few, FIGURE_A)[0].throughput != measured(tool, FIGURE_A)[0].throughput
+
+
+def test_why_the_accumulator_stays_the_accumulator(tool: Mca) -> None:
+    one, other = measured(tool, "sbbq $0, %rax", "sbbq $0, %r12")
+    assert one.cycles != other.cycles
+
+
+def test_renamed_blocks_cost_the_same(tool: Mca) -> None:
+    blocks = [*own_blocks(150), *(random_block(Random(seed)) for seed in range(150))]
+    pairs = [(one, rewrite(RENAME, one, seed)) for seed, one in enumerate(blocks)]
+    pairs = [(before, after) for before, after in pairs if after is not None]
+    before = measured(tool, *(one for one, _ in pairs))
+    after = measured(tool, *(other for _, other in pairs if other is not None))
+    assert before == after
+    assert len(pairs) > 250
+
+
+def test_a_missing_tool_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(CannotAudit, match="llvm-mca is not installed; try: apt-get install llvm"):
+        find()
+
+
+def test_another_program_is_not_taken_for_it() -> None:
+    with pytest.raises(CannotAudit, match="does not tell its version"):
+        find(program=sys.executable)
+
+
+def test_an_unknown_processor_is_one_clear_line(tool: Mca) -> None:
+    with pytest.raises(CannotAudit, match="cannot model 'pentagon'"):
+        find(cpu="pentagon")

@@ -1,0 +1,275 @@
+"""The modified Backward data set (Renamer, appendix E): a function, and its derivative or not.
+
+Functions are drawn as by Lample and Charton: a tree of unary and binary operators, uniform among those of
+its size, then operators and leaves. In the paper a false pair holds any other expression of the data set,
+and most of those give themselves away by a variable that the function has not. Here a wrong derivative has
+exactly the variables of the true one, so that variables alone say nothing, and most are near the true one:
+
+    nearby     the true derivative of a function that differs at one node
+    changed    the true derivative with another operator, variable or constant at one node
+    partial    the derivative with respect to another variable
+    other      the derivative of an unrelated function of the same variables
+
+None is accidentally true: its values differ from the true derivative's at points in general position.
+
+A pair is a function of (seed, split, index) alone. No function of one split is a renaming of a function of
+another: a function belongs to the split that the hash of its canonical form says. The functions of the
+extended test set have one coefficient more than any other, so no renaming makes them familiar.
+"""
+
+from bisect import bisect
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import accumulate
+from random import Random
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
+from zlib import crc32
+
+from transforms.algebra.calculus import compare, derivative, values
+from transforms.algebra.expressions import (
+    COEFFICIENTS,
+    INPUTS,
+    UNARY,
+    VARIABLES,
+    ZERO,
+    Expression,
+    Head,
+    Number,
+    Pair,
+    Variable,
+    X,
+    binary,
+    build,
+    heads,
+    names,
+    pair_text,
+    power,
+    tokens,
+    unary,
+)
+from transforms.algebra.views import canonical
+from transforms.seeding import stream
+
+Split: TypeAlias = Literal["train", "valid", "test", "extended"]
+Origin: TypeAlias = Literal["derivative", "nearby", "changed", "partial", "other"]
+"""How a candidate came about; all but the first are wrong."""
+
+SPLITS: Final[tuple[Split, ...]] = get_args(Split)
+SIZES: Final[Mapping[Split, int]] = {"train": 300_000, "valid": 9_128, "test": 9_139, "extended": 9_139}
+"""The paper's."""
+
+FEWEST_OPERATORS: Final = 3
+MOST_OPERATORS: Final = 15
+MOST_TOKENS: Final = 126
+"""Of each expression."""
+
+_CLASSES: Final[Mapping[Split, tuple[int, ...]]] = {
+    "train": (0, 1),
+    "valid": (2,),
+    "test": (3,),
+}
+"""The quarters of all hashes that belong to each split; those of the extended one have a coefficient more."""
+_ORIGINS: Final[tuple[Origin, ...]] = ("nearby", "changed", "partial", "other")
+_WEIGHTS: Final = (0.4, 0.3, 0.15, 0.15)
+"""How often each is tried."""
+_TRIES: Final = 24
+"""Wrong derivatives that are tried before another function is drawn."""
+_X: Final = Variable(X)
+_COEFFICIENTS: Final = tuple(Variable(name) for name in COEFFICIENTS)
+_CONSTANTS: Final = (-5, -4, -3, -2, -1, 1, 2, 3, 4, 5)
+_BINARY: Final = ("add", "sub", "mul", "div")
+"""Powers are drawn as unary operators, with these exponents."""
+_EXPONENTS: Final = (2, 2, 2, 3, 3, 4)
+_POWER_SHARE: Final = 0.15
+"""Of unary operators."""
+_X_SHARE: Final = 0.42
+_INPUT_SHARE: Final = 0.17
+_COEFFICIENT_SHARE: Final = 0.26
+"""Of leaves; what is left are constants."""
+
+
+class Example(NamedTuple):
+    """One pair with its truth."""
+
+    pair: Pair
+    label: bool
+    """Whether the candidate is the function's derivative."""
+    origin: Origin
+
+    @property
+    def source(self) -> str:
+        """The text that a model sees."""
+        return pair_text(self.pair)
+
+
+def examples(split: Split, size: int, *, seed: int = 0, start: int = 0) -> Iterator[Example]:
+    """The examples `start`, `start + 1`, … of a split, `size` of them; half of them true on average."""
+    return (example(split, index, seed=seed) for index in range(start, start + size))
+
+
+def example(split: Split, index: int, *, seed: int = 0) -> Example:
+    """One example of a split."""
+    rng = stream(seed, "algebra", split, index)
+    label = rng.random() < 0.5
+    while True:
+        function = _function(rng, split)
+        truth = derivative(function)
+        if truth == ZERO or len(tokens(truth)) > MOST_TOKENS:
+            continue
+        known = values(truth)
+        if compare(known, known) != "equal":
+            continue
+        if label:
+            return Example(Pair(function, truth), True, "derivative")
+        found = _wrong(function, truth, known, rng)
+        if found is not None:
+            return Example(Pair(function, found[1]), False, found[0])
+
+
+# ── functions ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _function(rng: Random, split: Split) -> Expression:
+    """A function of x that belongs to a split."""
+    while True:
+        found = tree(rng, COEFFICIENTS[:-1], INPUTS)
+        words = tokens(found)
+        if X not in words or len(words) > MOST_TOKENS:
+            continue
+        if split == "extended":
+            extended = _extended(found, rng)
+            if extended is not None:
+                return extended
+        elif crc32(canonical(" ".join(words)).encode()) % 4 in _CLASSES[split]:
+            return found
+
+
+def _extended(function: Expression, rng: Random) -> Expression | None:
+    """The function with all coefficients, the extra one among them; `None` where it has too few places."""
+    found = heads(function)
+    places = [number for number, head in enumerate(found) if head in _COEFFICIENTS]
+    if len(places) < len(COEFFICIENTS):
+        return None
+    drawn = [*_COEFFICIENTS, *rng.choices(_COEFFICIENTS, k=len(places) - len(COEFFICIENTS))]
+    rng.shuffle(drawn)
+    for place, head in zip(places, drawn, strict=True):
+        found[place] = head
+    return build(found)
+
+
+def tree(rng: Random, coefficients: Sequence[str], inputs: Sequence[str]) -> Expression:
+    """A random function of x and some other variables, folded; it may lack any of them."""
+    done: list[Expression] = []
+    for operands in reversed(_shape(rng)):
+        if operands == 0:
+            done.append(_leaf(rng, coefficients, inputs))
+        elif operands == 2:
+            done.append(binary(rng.choice(_BINARY), done.pop(), done.pop()))
+        elif rng.random() < _POWER_SHARE:
+            done.append(power(done.pop(), Number(rng.choice(_EXPONENTS))))
+        else:
+            done.append(unary(rng.choice(UNARY), done.pop()))
+    return done[0]
+
+
+def _shape(rng: Random) -> list[int]:
+    """The numbers of operands of a random tree's nodes in prefix order.
+
+    Operators are placed one after the other at one of the places that are still open; a place that is passed
+    over becomes a leaf.
+    """
+    found: list[int] = []
+    open_places = 1
+    for left in range(rng.randint(FEWEST_OPERATORS, MOST_OPERATORS), 0, -1):
+        sums = _sums(open_places, left)
+        passed, single = divmod(bisect(sums, rng.random() * sums[-1]), 2)
+        found += [0] * passed
+        found.append(1 if single else 2)
+        open_places += (0 if single else 1) - passed
+    return found + [0] * open_places
+
+
+@cache
+def _sums(open_places: int, operators: int) -> tuple[int, ...]:
+    """The running numbers of trees by the next step: over each place, first a binary operator on it, then
+    a unary one.
+    """
+    counts = []
+    for remaining in range(open_places, 0, -1):
+        counts += [_trees(remaining + 1, operators - 1), _trees(remaining, operators - 1)]
+    return tuple(accumulate(counts))
+
+
+@cache
+def _trees(open_places: int, operators: int) -> int:
+    """In how many ways so many operators go onto so many open places."""
+    if operators == 0:
+        return 1
+    return _sums(open_places, operators)[-1]
+
+
+def _leaf(rng: Random, coefficients: Sequence[str], inputs: Sequence[str]) -> Expression:
+    drawn = rng.random()
+    if drawn < _X_SHARE:
+        return _X
+    if drawn < _X_SHARE + _COEFFICIENT_SHARE:
+        return Variable(rng.choice(coefficients)) if coefficients else _X
+    if drawn < _X_SHARE + _COEFFICIENT_SHARE + _INPUT_SHARE:
+        return Variable(rng.choice(inputs)) if inputs else _X
+    return Number(rng.choice(_CONSTANTS))
+
+
+# ── wrong derivatives ────────────────────────────────────────────────────────────────────────────────────
+
+
+def _wrong(
+    function: Expression, truth: Expression, known: tuple[complex | None, ...], rng: Random
+) -> tuple[Origin, Expression] | None:
+    """A wrong derivative with the variables of the true one; `None` where tries run out."""
+    variables = VARIABLES.intersection(tokens(truth))
+    for _ in range(_TRIES):
+        (origin,) = rng.choices(_ORIGINS, _WEIGHTS)
+        found = _candidate(origin, function, truth, rng)
+        if found is None:
+            continue
+        words = tokens(found)
+        if len(words) > MOST_TOKENS or VARIABLES.intersection(words) != variables:
+            continue
+        if compare(known, values(found)) == "different":
+            return origin, found
+    return None
+
+
+def _candidate(origin: Origin, function: Expression, truth: Expression, rng: Random) -> Expression | None:
+    variables = sorted(names(function))
+    match origin:
+        case "nearby":
+            found = _changed(function, variables, rng)
+            return derivative(found) if found is not None else None
+        case "changed":
+            return _changed(truth, variables, rng)
+        case "partial":
+            others = [name for name in variables if name != X]
+            return derivative(function, by=rng.choice(others)) if others else None
+        case _:
+            coefficients = [name for name in variables if name in COEFFICIENTS]
+            inputs = [name for name in variables if name in INPUTS]
+            return derivative(tree(rng, coefficients, inputs))
+
+
+def _changed(expression: Expression, variables: Sequence[str], rng: Random) -> Expression | None:
+    """The expression with something else at one node, folded; `None` where nothing else may stand there."""
+    found = heads(expression)
+    place = rng.randrange(len(found))
+    others: Sequence[Head]
+    match found[place]:
+        case Variable(name):
+            others = [Variable(other) for other in variables if other != name]
+        case Number(value):
+            others = [Number(other) for other in (value - 1, value + 1, -value) if other != value]
+        case head:
+            others = [other for other in (UNARY if head in UNARY else _BINARY) if other != head]
+    if not others:
+        return None
+    found[place] = rng.choice(others)
+    return build(found)

@@ -1,0 +1,110 @@
+"""`rename-merging`: the control that breaks the referent relation (Renamer, section 3).
+
+At one place a variable takes the name of another one of its view, so that places which named the same
+variable name different ones, or the other way about. It is kept only where the values of the expressions
+show that the answer changes: a derivative is none any more, or has become one.
+"""
+
+from dataclasses import dataclass, field
+from random import Random
+from typing import Final, NamedTuple
+
+from transforms.algebra.calculus import holds
+from transforms.algebra.expressions import Pair, parse_pair
+from transforms.algebra.rename import NO_VARIABLE, NOT_A_MOVE
+from transforms.algebra.views import movable, pool
+from transforms.edits import Edit, splice
+from transforms.interface import Refused, Rewritten
+from transforms.records import Kind, Move, Unit
+
+TRIES: Final = 32
+"""Places and names that are tried; each costs two evaluations."""
+
+UNDECIDED: Final = "the values do not show whether it is the derivative"
+UNCHANGED: Final = "no change of the answer found"
+
+
+class Occurrence(NamedTuple):
+    """A place at which a variable stands."""
+
+    start: int
+    """Byte of the text, from 0."""
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenameMerging:
+    """Gives a variable another's name at one place. One place is one move, numbered among all variables'."""
+
+    name: str = "rename-merging"
+    kind: Kind = "control"
+    languages: frozenset[str] = field(default=frozenset({"algebra"}))
+    unit: Unit = "function"
+
+    def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
+        """One place and name that change the answer; names that the pair has already come first.
+
+        Raises:
+            SourceError: the source is no pair of expressions.
+        """
+        before = holds(parse_pair(source))
+        if before is None:
+            return Refused(UNDECIDED)
+        used = movable(source)
+        options = [
+            (site, old, new)
+            for site, (_, old) in enumerate(occurrences(source))
+            for new in pool(old, source)
+            if new != old
+        ]
+        if not options:
+            return Refused(NO_VARIABLE)
+        rng.shuffle(options)
+        options.sort(key=lambda option: option[2] not in used)
+        for site, old, new in options[:TRIES]:
+            if holds(parse_pair(_replaced(source, site, new))) is (not before):
+                return (Move(kind="merge", site=site, value=new, note=f"{old} -> {new} at one place"),)
+        return Refused(UNCHANGED)
+
+    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
+        """Rename at the place; refuses what does not change the answer."""
+        before = holds(parse_pair(source))
+        places = occurrences(source)
+        if len(moves) != 1:
+            return Refused(NOT_A_MOVE)
+        (move,) = moves
+        if move.kind != "merge" or not isinstance(move.value, str) or not 0 <= move.site < len(places):
+            return Refused(NOT_A_MOVE)
+        if move.value not in pool(places[move.site].name, source):
+            return Refused(NOT_A_MOVE)
+        text = _replaced(source, move.site, move.value)
+        return changed(before, parse_pair(text), text)
+
+
+def changed(before: bool | None, pair: Pair, text: str) -> Rewritten | Refused:
+    """The control's text, if the values show that the answer is no longer what it was."""
+    if before is None:
+        return Refused(UNDECIDED)
+    after = holds(pair)
+    return Rewritten(source=text, evidence="executed") if after is (not before) else Refused(UNCHANGED)
+
+
+def occurrences(source: str) -> tuple[Occurrence, ...]:
+    """Every place of a variable that may have another name, in order."""
+    found = []
+    place = 0
+    names = movable(source)
+    for word in source.split():
+        place = source.index(word, place)
+        if word in names:
+            found.append(Occurrence(len(source[:place].encode()), word))
+        place += len(word)
+    return tuple(found)
+
+
+def _replaced(source: str, site: int, new: str) -> str:
+    start, old = occurrences(source)[site]
+    return splice(source.encode(), [Edit(start, start + len(old), new)]).decode()
+
+
+RENAME_MERGING: Final = RenameMerging()

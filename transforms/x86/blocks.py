@@ -1,0 +1,168 @@
+"""Basic blocks cut out of a program on this machine, so that nobody needs a data set to begin with.
+
+An ELF file's executable sections are decoded from their start. A block ends before every transfer of control
+and where a branch leads, and is what stands in between, without the transfer, as in BHive. Left out are
+padding, blocks with an address that counts from the instruction (moved, it would name another place), and
+what cannot be written as text and read back.
+"""
+
+import struct
+import sys
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import iced_x86 as iced
+
+from transforms.errors import CorpusError, SourceError
+from transforms.x86.encoding import BITS
+from transforms.x86.reading import written
+
+WINDOW: Final = 1 << 16
+"""Bytes that are decoded at a time; a branch from further away does not end a block."""
+LEAST: Final = 2
+"""Fewest instructions of a block."""
+SMALL: Final = 1 << 18
+"""Bytes of code under which a Python's program is only the front of a shared library."""
+
+_HEADER: Final = struct.Struct("<16sHHIQQQIHHHHHH")
+_SECTION: Final = struct.Struct("<IIQQQQIIQQ")
+_X86_64: Final = 62
+_CODE: Final = 4
+"""The flag of a section that is executable."""
+_CONTENT: Final = 1
+"""The type of a section that stands in the file."""
+_IDLE: Final = ("NOP", "ENDBR64", "INT3", "UD2", "PAUSE")
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A basic block of a program."""
+
+    address: int
+    """Where it stands when the program is loaded at its preferred place."""
+    code: bytes
+    """As the file has it."""
+    source: str
+    """AT&T text."""
+
+
+def running_program() -> Path:
+    """The file that holds the running Python's machine code: the program or its shared library.
+
+    Raises:
+        CorpusError: there is no such file on this machine.
+    """
+    places = [Path(sys.executable).resolve()]
+    library = sysconfig.get_config_var("INSTSONAME")
+    folder = sysconfig.get_config_var("LIBDIR")
+    if isinstance(library, str) and isinstance(folder, str) and ".so" in library:
+        places.append(Path(folder, library))
+    for place in places:
+        try:
+            if sum(len(code) for _, code in sections(place)) >= SMALL:
+                return place
+        except CorpusError:
+            continue
+    raise CorpusError(f"no x86-64 ELF file holds the code of {sys.executable}; name one")
+
+
+def cut(path: Path, *, least: int = LEAST) -> Iterator[Cut]:
+    """The distinct basic blocks of an ELF file in the order of their addresses.
+
+    Raises:
+        CorpusError: the file cannot be read or is no x86-64 ELF file.
+    """
+    seen: set[str] = set()
+    for address, code in sections(path):
+        for start, instructions in _straight(address, code):
+            found = _block(start, instructions, code[start - address :])
+            if found is None or len(instructions) < least or found.source in seen:
+                continue
+            seen.add(found.source)
+            yield found
+
+
+def sections(path: Path) -> list[tuple[int, bytes]]:
+    """Address and content of the executable sections of an ELF file.
+
+    Raises:
+        CorpusError: the file cannot be read or is no x86-64 ELF file.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise CorpusError(f"cannot read {str(path)!r}: {error.strerror}") from error
+    try:
+        ident, _, machine, _, _, _, offset, _, _, _, _, size, count, _ = _HEADER.unpack_from(content)
+        if ident[:6] != b"\x7fELF\x02\x01" or machine != _X86_64 or size != _SECTION.size:
+            raise CorpusError(f"{str(path)!r} is no x86-64 ELF file")
+        found = []
+        for number in range(count):
+            told = _SECTION.unpack_from(content, offset + number * size)
+            _, kind, flags, address, begin, length = told[:6]
+            if kind == _CONTENT and flags & _CODE:
+                found.append((address, content[begin : begin + length]))
+    except struct.error as error:
+        raise CorpusError(f"{str(path)!r} is no x86-64 ELF file, or is cut short") from error
+    return found
+
+
+def _straight(address: int, code: bytes) -> Iterator[tuple[int, list[iced.Instruction]]]:
+    """Runs of instructions that nothing leaves or enters in between, with where they begin."""
+    place = 0
+    while place < len(code):
+        window = code[place : place + WINDOW]
+        decoder = iced.Decoder(BITS, window, ip=address + place)
+        last = place + WINDOW >= len(code)
+        instructions = []
+        while decoder.can_decode and (last or decoder.position < WINDOW - 15):
+            instructions.append(decoder.decode())
+        yield from _runs(instructions)
+        place += decoder.position
+
+
+def _runs(instructions: list[iced.Instruction]) -> Iterator[tuple[int, list[iced.Instruction]]]:
+    targets = {one.near_branch_target for one in instructions if one.near_branch_target}
+    run: list[iced.Instruction] = []
+    lost = False
+    for one in instructions:
+        ends = one.is_invalid or one.flow_control != iced.FlowControl.NEXT
+        if ends:
+            lost = one.is_invalid  # after data, where instructions begin is a guess
+        if run and (ends or one.ip in targets):
+            while _is_idle(run[-1]):
+                run.pop()
+            yield run[0].ip, run
+            run = []
+        if not (ends or lost) and (run or not _is_idle(one)):  # padding before a function is none of its code
+            run.append(one)
+    # What the window cuts off is no whole block.
+
+
+def _block(start: int, instructions: list[iced.Instruction], code: bytes) -> Cut | None:
+    if any(one.is_ip_rel_memory_operand for one in instructions):
+        return None
+    try:
+        block = written([_alone(one) for one in instructions])
+    except SourceError:
+        return None
+    length = sum(one.len for one in instructions)
+    return Cut(start, code[:length], block.source)
+
+
+def _alone(instruction: iced.Instruction) -> iced.Instruction:
+    """The instruction as if it stood at address 0."""
+    copy = instruction.copy()
+    copy.ip = 0
+    return copy
+
+
+def _is_idle(instruction: iced.Instruction) -> bool:
+    return any(instruction.mnemonic == _mnemonic(name) for name in _IDLE)
+
+
+def _mnemonic(name: str) -> Any:
+    return getattr(iced.Mnemonic, name)

@@ -1,0 +1,251 @@
+"""Operands put into an instruction, as one encoding would have them.
+
+What an encoding cannot have, a displacement too far or a register of another kind, makes it no candidate;
+whether the rest says what the text says is for `encoding.py` to check.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import iced_x86 as iced
+
+from transforms.x86.catalogue import Candidate, Slot, family, immediate_kind, register_numbers, untyped
+from transforms.x86.statements import Address, Constant, Named, Operand, Rounding, Syntax
+
+_LIMIT: Final = 1 << 64
+_ROUNDINGS: Final = {
+    "rn-sae": "ROUND_TO_NEAREST",
+    "rd-sae": "ROUND_DOWN",
+    "ru-sae": "ROUND_UP",
+    "rz-sae": "ROUND_TOWARD_ZERO",
+}
+_STRING_PLACES: Final[Mapping[int, tuple[str, str]]] = {
+    iced.OpKind.MEMORY_SEG_RSI: ("", "rsi"),
+    iced.OpKind.MEMORY_SEG_RDI: ("", "rdi"),
+    iced.OpKind.MEMORY_ESRDI: ("es", "rdi"),
+}
+
+
+class _DoesNotFitError(Exception):
+    """The operands are not those of this encoding."""
+
+
+def arrangements(
+    operands: tuple[Operand, ...], candidate: Candidate, syntax: Syntax
+) -> Iterator[list[Operand | None]]:
+    """The operands by the encoding's numbers; `None` for one that the text leaves out."""
+    rounding = [one for one in operands if isinstance(one, Rounding)]
+    rest = [one for one in operands if not isinstance(one, Rounding)]
+    if len(rounding) > 1:
+        return
+    slots = candidate.slots
+    arranged: list[Operand | None] = [None] * len(slots)
+    if len(rest) == len(candidate.places):
+        for place, operand in zip(candidate.places, rest, strict=True):
+            if place >= 0:
+                arranged[place] = operand
+        yield [*arranged, *rounding]
+    ordered = rest[::-1] if syntax == "att" else rest
+    if len(rest) == len(slots) and (len(candidate.places) != len(slots) or -1 in candidate.places):
+        yield [*ordered, *rounding]
+    elif len(rest) < len(slots):
+        yield from _implied(ordered, slots)
+
+
+def _implied(ordered: Sequence[Operand], slots: tuple[Slot, ...]) -> Iterator[list[Operand | None]]:
+    """What the text may leave out: a shift's one, the tops of the x87 stack, the places of string
+    instructions, and the first source of a multiplication where it is the target."""
+    if not ordered and all(slot.kind in _STRING_PLACES or slot.fixed for slot in slots):
+        yield [None] * len(slots)
+        return
+    if len(ordered) == len(slots) - 1:
+        for gone, slot in enumerate(slots):
+            constant = slot.bits == 8 and slot.kind == iced.OpKind.IMMEDIATE8
+            if constant or slot.fixed == iced.Register.ST0 or (slot.fixed and _has_string(slots)):
+                yield [*ordered[:gone], None, *ordered[gone:]]
+        if len(slots) == 3 and slots[2].bits and isinstance(ordered[0], Named):
+            yield [ordered[0], *ordered]
+    elif not ordered and {slot.family for slot in slots} == {"", "st"}:
+        yield [None if slot.fixed else Named("st(1)") for slot in slots]
+
+
+def _has_string(slots: tuple[Slot, ...]) -> bool:
+    return any(slot.kind in _STRING_PLACES for slot in slots)
+
+
+# Building
+
+
+def built(
+    candidate: Candidate, operands: list[Operand | None], prefixes: tuple[str, ...]
+) -> iced.Instruction | None:
+    """An instruction of one encoding with these operands; `None` where they do not fit it."""
+    made = iced.Instruction()
+    made.code = untyped(candidate.code)
+    slots = candidate.slots
+    try:
+        for number, slot in enumerate(slots):
+            operand = operands[number]
+            if slot.bits:
+                _put_immediate(made, candidate, number, operand)
+            elif slot.fixed:
+                _put_fixed(made, slot, number, operand)
+            elif isinstance(operand, Named) and slot.family:
+                _put_register(made, slot, number, operand)
+            elif isinstance(operand, Address) and slot.memory:
+                _put_address(made, number, operand)
+            elif slot.kind in _STRING_PLACES:
+                _put_string(made, slot, number, operand)
+            else:
+                return None
+        for operand in operands[len(slots) :]:
+            if isinstance(operand, Rounding):
+                if operand.mode == "sae":
+                    made.suppress_all_exceptions = True
+                else:
+                    made.rounding_control = getattr(iced.RoundingControl, _ROUNDINGS[operand.mode])
+        _put_prefixes(made, prefixes)
+    except _DoesNotFitError:
+        return None
+    return made
+
+
+def _put_immediate(
+    made: iced.Instruction, candidate: Candidate, number: int, operand: Operand | None
+) -> None:
+    slot = candidate.slots[number]
+    last = number == len(candidate.slots) - 1
+    if operand is None and last and candidate.last is not None:
+        value = candidate.last
+    elif operand is None and _is_one(candidate, number):
+        value = 1
+    elif isinstance(operand, Constant) and candidate.last is None:
+        value = _stored(operand.value, slot)
+        if value != 1 and _is_one(candidate, number):
+            raise _DoesNotFitError
+    else:
+        raise _DoesNotFitError
+    made.set_op_kind(number, untyped(immediate_kind(candidate.slots, number)))
+    made.set_immediate_i64(number, value)
+
+
+def _is_one(candidate: Candidate, number: int) -> bool:
+    kind = iced.OpCodeInfo(untyped(candidate.code)).op_kind(number)
+    return bool(kind == iced.OpCodeOperandKind.IMM8_CONST_1)
+
+
+def _stored(value: int, slot: Slot) -> int:
+    """The value as it is stored: signed where it is extended, of the operand's width elsewhere."""
+    if not -(1 << slot.width - 1) <= value < 1 << slot.width:
+        raise _DoesNotFitError
+    if slot.bits < slot.width:
+        value %= 1 << slot.width
+        value -= (1 << slot.width) if value >> slot.width - 1 else 0
+        if not -(1 << slot.bits - 1) <= value < 1 << slot.bits - 1:
+            raise _DoesNotFitError
+    value %= _LIMIT
+    return value - _LIMIT if value >= _LIMIT >> 1 else value
+
+
+def _put_fixed(made: iced.Instruction, slot: Slot, number: int, operand: Operand | None) -> None:
+    if isinstance(operand, Named):
+        if _number(operand.register) != slot.fixed or operand.mask:
+            raise _DoesNotFitError
+    elif operand is not None:
+        raise _DoesNotFitError
+    made.set_op_kind(number, iced.OpKind.REGISTER)
+    made.set_op_register(number, untyped(slot.fixed))
+
+
+def _put_register(made: iced.Instruction, slot: Slot, number: int, operand: Named) -> None:
+    register = _number(operand.register)
+    if register not in family(slot.family):
+        raise _DoesNotFitError
+    made.set_op_kind(number, iced.OpKind.REGISTER)
+    made.set_op_register(number, untyped(register))
+    _put_mask(made, operand)
+
+
+def _put_mask(made: iced.Instruction, operand: Named | Address) -> None:
+    if operand.mask:
+        made.op_mask = untyped(_number(operand.mask))
+    if operand.zeroing:
+        made.zeroing_masking = True
+
+
+def _put_address(made: iced.Instruction, number: int, operand: Address) -> None:
+    made.set_op_kind(number, iced.OpKind.MEMORY)
+    base = _number(operand.base) if operand.base else 0
+    index = _number(operand.index) if operand.index else 0
+    if operand.scale not in (1, 2, 4, 8):
+        raise _DoesNotFitError
+    narrow = _is_narrow(base) or _is_narrow(index)
+    if (base or index) and not -(1 << 31) <= operand.displacement < 1 << (32 if narrow else 31):
+        raise _DoesNotFitError
+    made.memory_base = untyped(base)
+    made.memory_index = untyped(index)
+    made.memory_index_scale = operand.scale
+    moffs = iced.OpCodeInfo(made.code).op_kind(number) == iced.OpCodeOperandKind.MEM_OFFS
+    if moffs and (base or index):
+        raise _DoesNotFitError
+    if base in (iced.Register.RIP, iced.Register.EIP):
+        made.memory_displ_size = 8 if base == iced.Register.RIP else 4
+        made.memory_displacement = operand.displacement % _LIMIT
+    elif not base or moffs:
+        made.memory_displ_size = 4 if narrow else 8
+        made.memory_displacement = operand.displacement % _LIMIT
+    else:
+        made.memory_displ_size = 1 if operand.displacement else 0
+        made.memory_displacement = operand.displacement % (1 << 32 if narrow else _LIMIT)
+    if operand.segment:
+        made.segment_prefix = untyped(_number(operand.segment))
+    if operand.broadcast:
+        made.is_broadcast = True
+    _put_mask(made, operand)
+    if operand.size is not None and made.memory_size and _size(made) not in (0, operand.size):
+        raise _DoesNotFitError
+
+
+def _size(made: iced.Instruction) -> int:
+    return iced.MemorySizeExt.size(made.memory_size)
+
+
+def _is_narrow(register: int) -> bool:
+    return register in family("r32") or register == iced.Register.EIP
+
+
+def _put_string(made: iced.Instruction, slot: Slot, number: int, operand: Operand | None) -> None:
+    segment, base = _STRING_PLACES[slot.kind]
+    if isinstance(operand, Address):
+        plain = (operand.base, operand.index, operand.displacement) == (base, "", 0)
+        if not plain or (segment and operand.segment not in ("", segment)):
+            raise _DoesNotFitError
+        if operand.segment and not segment:
+            made.segment_prefix = untyped(_number(operand.segment))
+    elif operand is not None:
+        raise _DoesNotFitError
+    made.set_op_kind(number, untyped(slot.kind))
+
+
+def _put_prefixes(made: iced.Instruction, prefixes: tuple[str, ...]) -> None:
+    for prefix in prefixes:
+        match prefix:
+            case "lock":
+                made.has_lock_prefix = True
+            case "rep" | "repe" | "repz":
+                made.has_rep_prefix = True
+            case "repne" | "repnz" | "bnd":
+                made.has_repne_prefix = True
+            case "xacquire":
+                made.has_xacquire_prefix = True
+            case "xrelease":
+                made.has_xrelease_prefix = True
+            case _:
+                raise _DoesNotFitError
+
+
+def _number(name: str) -> int:
+    found = register_numbers().get({"st": "st(0)"}.get(name, name))
+    if found is None:
+        raise _DoesNotFitError
+    return found

@@ -1,0 +1,271 @@
+"""Which encodings a mnemonic may mean, asked of iced-x86's own formatter.
+
+For every encoding of 64-bit mode a specimen is built and printed; the printed word, with and without a size
+suffix, is what finds the encoding again. So no table of mnemonics of ours can be wrong or incomplete.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import iced_x86 as iced
+
+from transforms.x86.statements import PREFIXES, Syntax
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What one operand of an encoding may be."""
+
+    kind: int
+    """iced's operand kind, for what is not a register or a plain address."""
+    family: str = ""
+    """The registers that it may be: `r32`, `xmm`, …; empty for none."""
+    memory: bool = False
+    """Whether it may be an address."""
+    fixed: int = 0
+    """The one register that it is, where the encoding says so."""
+    bits: int = 0
+    """Of an immediate, how many are stored."""
+    width: int = 0
+    """Of an immediate, to how many they are sign-extended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One encoding as one syntax prints it."""
+
+    code: int
+    slots: tuple[Slot, ...]
+    """Its operands as iced numbers them."""
+    places: tuple[int, ...]
+    """For each operand of the text, which operand of the encoding it is; -1 for one that is implied."""
+    last: int | None = None
+    """The value of the last immediate where the mnemonic stands for it (`cmpeqps`)."""
+    wide: bool = False
+    """Whether the mnemonic in this spelling says how wide an address is."""
+
+
+_REGISTERS: Final = {
+    "r8": ("AL", "CL", "DL", "BL", "AH", "CH", "DH", "BH", "SPL", "BPL", "SIL", "DIL"),
+    "r16": ("AX", "CX", "DX", "BX", "SP", "BP", "SI", "DI"),
+    "r32": ("EAX", "ECX", "EDX", "EBX", "ESP", "EBP", "ESI", "EDI"),
+    "r64": ("RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI"),
+}
+_NUMBERED: Final = {
+    "r8": ("R", "L", range(8, 16)),
+    "r16": ("R", "W", range(8, 16)),
+    "r32": ("R", "D", range(8, 16)),
+    "r64": ("R", "", range(8, 16)),
+    "mm": ("MM", "", range(8)),
+    "xmm": ("XMM", "", range(32)),
+    "ymm": ("YMM", "", range(32)),
+    "zmm": ("ZMM", "", range(32)),
+    "k": ("K", "", range(8)),
+    "bnd": ("BND", "", range(4)),
+    "cr": ("CR", "", range(16)),
+    "dr": ("DR", "", range(16)),
+    "tmm": ("TMM", "", range(8)),
+    "st": ("ST", "", range(8)),
+}
+FAMILIES: Final = (*_NUMBERED, "seg")
+"""Names of the sets of registers that an operand may be one of."""
+_SEGMENTS: Final = ("ES", "CS", "SS", "DS", "FS", "GS")
+_IMMEDIATES: Final = {
+    "IMM4_M2Z": ("IMMEDIATE8", 4, 4),
+    "IMM8": ("IMMEDIATE8", 8, 8),
+    "IMM8_CONST_1": ("IMMEDIATE8", 8, 8),
+    "IMM8SEX16": ("IMMEDIATE8TO16", 8, 16),
+    "IMM8SEX32": ("IMMEDIATE8TO32", 8, 32),
+    "IMM8SEX64": ("IMMEDIATE8TO64", 8, 64),
+    "IMM16": ("IMMEDIATE16", 16, 16),
+    "IMM32": ("IMMEDIATE32", 32, 32),
+    "IMM32SEX64": ("IMMEDIATE32TO64", 32, 64),
+    "IMM64": ("IMMEDIATE64", 64, 64),
+}
+_STRINGS: Final = {
+    "SEG_RSI": "MEMORY_SEG_RSI",
+    "ES_RDI": "MEMORY_ESRDI",
+    "SEG_RDI": "MEMORY_SEG_RDI",
+}
+_SPELLINGS: Final = {"sti": "st", "kp1": "k", "xmmp3": "xmm", "zmmp3": "zmm", "seg": "seg"}
+_UNDOCUMENTED: Final = re.compile("_D[0-9A-F]{3}$|^FSTPNCE|^SAL_")
+"""Second encodings of x87 instructions and shifts, which no assembler writes."""
+_PREDICATES: Final = ("cmp", "vcmp", "vpcmp", "vpcom", "pclmul", "vpclmul")
+"""Mnemonics that may swallow their last immediate."""
+
+
+@cache
+def register_numbers() -> Mapping[str, int]:
+    """iced's numbers of registers by the names of AT&T text."""
+    return {name: number for number, name in register_names().items()}
+
+
+@cache
+def register_names() -> Mapping[int, str]:
+    """The names of AT&T text by iced's numbers; `st` stands for `st(0)` too."""
+    printer = iced.Formatter(iced.FormatterSyntax.GAS)
+    printer.gas_naked_registers = True
+    known = [value for value in vars(iced.Register).values() if isinstance(value, int) and value]
+    return {number: printer.format_register(untyped(number)) for number in known}
+
+
+@cache
+def family(name: str) -> frozenset[int]:
+    """iced's numbers of the registers of one family."""
+    if name == "seg":
+        return frozenset(getattr(iced.Register, one) for one in _SEGMENTS)
+    head, tail, numbers = _NUMBERED[name]
+    names = (*_REGISTERS.get(name, ()), *(f"{head}{number}{tail}" for number in numbers))
+    return frozenset(getattr(iced.Register, one) for one in names)
+
+
+@cache
+def candidates(syntax: Syntax) -> Mapping[str, tuple[Candidate, ...]]:
+    """Every mnemonic of a syntax with the encodings that it may mean."""
+    found: dict[str, dict[Candidate, None]] = {}
+    for told, code in vars(iced.Code).items():
+        if not isinstance(code, int) or _UNDOCUMENTED.search(told):
+            continue
+        if (slots := _slots(iced.OpCodeInfo(untyped(code)))) is not None:
+            for name, candidate in _spellings(code, slots, syntax):
+                found.setdefault(name, {})[candidate] = None
+    return {name: tuple(group) for name, group in found.items()}
+
+
+def formatter(syntax: Syntax) -> iced.Formatter:
+    """A formatter whose output is read back: decimal numbers, signed immediates, sizes shown."""
+    gas = syntax == "att"
+    printer = iced.Formatter(iced.FormatterSyntax.GAS if gas else iced.FormatterSyntax.INTEL)
+    printer.number_base = 10
+    printer.space_after_operand_separator = True
+    printer.signed_immediate_operands = True
+    printer.rip_relative_addresses = True
+    printer.show_useless_prefixes = True
+    if gas:
+        printer.gas_show_mnemonic_size_suffix = True
+    else:
+        printer.memory_size_options = iced.MemorySizeOptions.ALWAYS
+    return printer
+
+
+def _slots(info: iced.OpCodeInfo) -> tuple[Slot, ...] | None:
+    """The operands of an encoding; `None` for what no basic block of 64-bit mode holds."""
+    if not info.mode64 or not info.is_instruction or info.is_reserved_nop:
+        return None
+    if info.encoding == iced.EncodingKind.MVEX:
+        return None
+    slots = [_slot(kind) for kind in info.op_kinds()]
+    return None if None in slots else tuple(slot for slot in slots if slot is not None)
+
+
+@cache
+def _slot(kind: int) -> Slot | None:
+    name = _kind_names()[kind]
+    if name in _IMMEDIATES:
+        told, bits, width = _IMMEDIATES[name]
+        return Slot(getattr(iced.OpKind, told), bits=bits, width=width)
+    if name in _STRINGS:
+        return Slot(getattr(iced.OpKind, _STRINGS[name]))
+    if name.startswith(("MEM", "SIBMEM")):
+        return Slot(iced.OpKind.MEMORY, memory=True)
+    if name in ("AL", "CL", "AX", "DX", "EAX", "RAX", "ST0", *_SEGMENTS):
+        return Slot(iced.OpKind.REGISTER, fixed=getattr(iced.Register, name))
+    head = name.partition("_")[0].lower()
+    head = _SPELLINGS.get(head, head)
+    if head in _NUMBERED or head == "seg":
+        return Slot(iced.OpKind.REGISTER, family=head, memory="OR_MEM" in name)
+    return None
+
+
+@cache
+def _kind_names() -> Mapping[int, str]:
+    return {kind: name for name, kind in vars(iced.OpCodeOperandKind).items() if isinstance(kind, int)}
+
+
+def _spellings(code: int, slots: tuple[Slot, ...], syntax: Syntax) -> Iterator[tuple[str, Candidate]]:
+    forms = {False, True} if any(slot.memory and slot.family for slot in slots) else {False}
+    for memory in forms:
+        specimen = _specimen(code, slots, memory=memory)
+        for printer in _printers(syntax):
+            word = _mnemonic(printer, specimen)
+            if word is None:
+                continue
+            places = _places(printer, specimen)
+            wide = syntax == "att" and printer.gas_show_mnemonic_size_suffix
+            wide = wide and word != _mnemonic(_printers(syntax)[-1], specimen)
+            yield word, Candidate(code, slots, places, wide=wide)
+            if not (word.startswith(_PREDICATES) and slots and slots[-1].bits == 8):
+                continue
+            for last in range(32):
+                specimen.set_immediate_u64(len(slots) - 1, last)
+                named = _mnemonic(_pseudo(syntax), specimen)
+                if named is not None and named != word and not named.startswith(f"{word}$"):
+                    yield named, Candidate(code, slots, _places(_pseudo(syntax), specimen), last, wide)
+
+
+@cache
+def _printers(syntax: Syntax) -> tuple[iced.Formatter, ...]:
+    """Printers that write out every operand, with and without the size suffix."""
+    full = formatter(syntax)
+    full.use_pseudo_ops = False
+    full.show_useless_prefixes = False
+    if syntax == "intel":
+        return (full,)
+    bare = formatter(syntax)
+    bare.use_pseudo_ops = False
+    bare.gas_show_mnemonic_size_suffix = False
+    return full, bare
+
+
+@cache
+def _pseudo(syntax: Syntax) -> iced.Formatter:
+    return formatter(syntax)
+
+
+def _mnemonic(printer: iced.Formatter, specimen: iced.Instruction) -> str | None:
+    words = [word for word in printer.format_mnemonic(specimen).split() if word not in PREFIXES]
+    return words[-1] if words else None
+
+
+def _places(printer: iced.Formatter, specimen: iced.Instruction) -> tuple[int, ...]:
+    return tuple(
+        -1 if (place := printer.get_instruction_operand(specimen, number)) is None else place
+        for number in range(printer.operand_count(specimen))
+    )
+
+
+def _specimen(code: int, slots: tuple[Slot, ...], *, memory: bool) -> iced.Instruction:
+    """Any instruction of an encoding, good enough to be printed."""
+    made = iced.Instruction()
+    made.code = untyped(code)
+    made.code_size = iced.CodeSize.CODE64
+    for number, slot in enumerate(slots):
+        if slot.bits:
+            made.set_op_kind(number, untyped(immediate_kind(slots, number)))
+        elif slot.fixed:
+            made.set_op_kind(number, iced.OpKind.REGISTER)
+            made.set_op_register(number, untyped(slot.fixed))
+        elif slot.family and not (memory and slot.memory):
+            made.set_op_kind(number, iced.OpKind.REGISTER)
+            # Distinct registers: some encodings print less where two are equal.
+            made.set_op_register(number, untyped(sorted(family(slot.family))[1 + number]))
+        else:
+            made.set_op_kind(number, untyped(slot.kind))
+            if slot.memory:
+                made.memory_base = iced.Register.RBX
+    return made
+
+
+def immediate_kind(slots: tuple[Slot, ...], number: int) -> int:
+    """The kind of an immediate operand: a second one of eight bits has a place of its own."""
+    if slots[number].bits == 8 and number and slots[number - 1].bits:
+        return iced.OpKind.IMMEDIATE8_2ND
+    return slots[number].kind
+
+
+def untyped(value: int) -> Any:
+    """A number as one of iced's enumerations, which are numbers but typed."""
+    return value

@@ -1,0 +1,265 @@
+"""What the instructions of a block touch, and which of them may not change places.
+
+Two instructions conflict if one writes a register, a status flag or memory that the other reads or writes;
+what is no ordinary computation stays behind and before everything. Effects are iced-x86's, on whole
+registers: a write to `al` conflicts with a read of `rax`.
+
+- Two writes of a flag that nobody reads before it is written again may pass each other. At the end of the
+  block every flag counts as read. What leaves a flag undefined may leave it as it was.
+- Two accesses to memory conflict if one of them writes, unless both go through the same registers, which
+  nothing changes in between, to places that do not overlap.
+
+An order that respects these conflicts gives the same registers, flags and memory wherever the block runs to
+its end. Where an instruction faults, one faults in every order, though not always the same one first.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final
+
+import iced_x86 as iced
+
+from transforms.x86.catalogue import register_names
+from transforms.x86.implicit import base_of
+from transforms.x86.reading import Block, Operation
+
+_ACCESS: Final = iced.OpAccess
+_READS: Final = frozenset({_ACCESS.READ, _ACCESS.COND_READ, _ACCESS.READ_WRITE, _ACCESS.READ_COND_WRITE})
+_WRITES: Final = frozenset({_ACCESS.WRITE, _ACCESS.COND_WRITE, _ACCESS.READ_WRITE, _ACCESS.READ_COND_WRITE})
+_ORDINARY: Final = """
+    INTEL8086 INTEL186 INTEL386 INTEL486 X64 CMOV MULTIBYTENOP MMX SSE SSE2 SSE3 SSSE3 SSE4_1 SSE4_2 SSE4A
+    AVX AVX2 FMA FMA4 XOP F16C BMI1 BMI2 TBM ADX LZCNT POPCNT MOVBE AES PCLMULQDQ SHA GFNI VAES VPCLMULQDQ
+    CX8 CMPXCHG16B PREFETCHW AVX_VNNI AVX512F AVX512CD AVX512DQ AVX512BW AVX512VL AVX512_IFMA AVX512_VBMI
+    AVX512_VBMI2 AVX512_VNNI AVX512_BITALG AVX512_VPOPCNTDQ AVX512_BF16 AVX512_FP16
+"""
+"""Instruction sets that compute; what others do (clocks, random numbers, states, ports) keeps its place."""
+_SPECIAL: Final = """
+    LFENCE MFENCE SFENCE LDMXCSR STMXCSR VLDMXCSR VSTMXCSR EMMS FEMMS MASKMOVQ HLT INT INT1 INT3 INTO WAIT
+    IN OUT INSB INSW INSD OUTSB OUTSW OUTSD CLI STI PUSHF PUSHFQ POPF POPFQ ENTER LFS LGS LSS
+"""
+"""Instructions of ordinary sets that are not ordinary."""
+_BY_COUNT: Final = "SHL SAL SHR SAR ROL ROR RCL RCR SHLD SHRD"
+"""Shifts, which change no flag if their count is 0."""
+
+
+_BY_BIT: Final = "BT BTS BTR BTC"
+"""Tests of single bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One access to memory."""
+
+    place: tuple[object, ...]
+    """Segment, base, index, scale and address size: equal places differ by their displacements only."""
+    bases: frozenset[str]
+    """The registers that the address is made of."""
+    displacement: int
+    size: int
+    """Bytes; 0 where it is not known."""
+    writes: bool
+    bits: int
+    """Of an address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """What one instruction touches."""
+
+    reads: frozenset[str]
+    """Registers, by base or by name."""
+    writes: frozenset[str]
+    flags_read: int
+    """iced's `RflagsBits`."""
+    flags_written: int
+    memory: tuple[Access, ...]
+    barrier: bool
+    """Whether it keeps its place among all others."""
+
+
+@lru_cache(maxsize=256)
+def conflicts(block: Block) -> tuple[int, ...]:
+    """Predecessor masks: bit i of mask j is set iff instructions i < j may not change places."""
+    touches = [touch(operation) for operation in block.operations]
+    flags = _flag_conflicts(touches)
+    found = []
+    for later, second in enumerate(touches):
+        mask = flags[later]
+        for earlier, first in enumerate(touches[:later]):
+            if (
+                first.barrier
+                or second.barrier
+                or first.writes & (second.reads | second.writes)
+                or first.reads & second.writes
+                or _overlap(touches[earlier:later], second)
+            ):
+                mask |= 1 << earlier
+        found.append(mask)
+    return tuple(found)
+
+
+@lru_cache(maxsize=256)
+def flow(block: Block) -> tuple[int, ...]:
+    """Predecessor masks of true dependences: j reads a register or a flag whose last writer is i."""
+    writers: dict[str | int, int] = {}
+    found = []
+    for number, operation in enumerate(block.operations):
+        touched = touch(operation)
+        read = operation.instruction.rflags_read
+        mask = 0
+        for one in (*touched.reads, *_bits(read)):
+            if one in writers:
+                mask |= 1 << writers[one]
+        found.append(mask)
+        writers.update(dict.fromkeys((*touched.writes, *_bits(touched.flags_written)), number))
+    return tuple(found)
+
+
+def touch(operation: Operation) -> Touch:
+    """What an instruction touches."""
+    return _touch(operation)
+
+
+@lru_cache(maxsize=1 << 14)
+def _touch(operation: Operation) -> Touch:
+    instruction = operation.instruction
+    info = iced.InstructionInfoFactory().info(instruction)
+    names = [(_name(one.register), one.access) for one in info.used_registers()]
+    modified = instruction.rflags_modified
+    read = instruction.rflags_read | instruction.rflags_undefined
+    if instruction.mnemonic in _numbers(_BY_COUNT, iced.Mnemonic) and _is_counted(instruction):
+        read |= modified
+    return Touch(
+        reads=frozenset(name for name, access in names if access in _READS),
+        writes=frozenset(name for name, access in names if access in _WRITES),
+        flags_read=read,
+        flags_written=modified,
+        memory=tuple(_accesses(instruction, info)),
+        barrier=_is_barrier(instruction),
+    )
+
+
+def _name(register: int) -> str:
+    return base_of(register) or register_names()[register]
+
+
+def _is_counted(instruction: iced.Instruction) -> bool:
+    """Whether a count or a bit number stands in a register."""
+    last = instruction.op_count - 1
+    return instruction.op_kind(last) == iced.OpKind.REGISTER
+
+
+def _accesses(instruction: iced.Instruction, info: iced.InstructionInfo) -> Iterator[Access]:
+    # A bit number in a register reaches any distance from the address.
+    anywhere = instruction.mnemonic in _numbers(_BY_BIT, iced.Mnemonic) and _is_counted(instruction)
+    for one in info.used_memory():
+        reads, writes = one.access in _READS, one.access in _WRITES
+        if not (reads or writes):
+            continue
+        bits = 32 if one.address_size == iced.CodeSize.CODE32 else 64
+        unknown = anywhere or base_of(one.index).startswith("xmm")
+        bases = frozenset(_name(register) for register in (one.base, one.index) if register)
+        segment = one.segment if one.segment in (iced.Register.FS, iced.Register.GS) else 0
+        yield Access(
+            place=(segment, one.base, one.index, one.scale, bits),
+            bases=bases,
+            displacement=one.displacement,
+            size=0 if unknown else iced.MemorySizeExt.size(one.memory_size),
+            writes=writes,
+            bits=bits,
+        )
+
+
+def _is_barrier(instruction: iced.Instruction) -> bool:
+    features = instruction.cpuid_features()
+    return (
+        instruction.flow_control != iced.FlowControl.NEXT
+        or instruction.has_lock_prefix
+        or instruction.has_rep_prefix
+        or instruction.has_repne_prefix
+        or instruction.is_privileged
+        or instruction.is_ip_rel_memory_operand
+        or not _numbers(_ORDINARY, iced.CpuidFeature).issuperset(features)
+        or instruction.mnemonic in _numbers(_SPECIAL, iced.Mnemonic)
+        or (instruction.mnemonic == iced.Mnemonic.XCHG and instruction.op0_kind == iced.OpKind.MEMORY)
+        or any(
+            instruction.op_kind(number) == iced.OpKind.REGISTER and not _name_is_plain(instruction, number)
+            for number in range(instruction.op_count)
+        )
+    )
+
+
+def _name_is_plain(instruction: iced.Instruction, number: int) -> bool:
+    """Whether an operand is a register that can be renamed: no segment, control, x87 or MMX register."""
+    base = base_of(instruction.op_register(number))
+    return bool(base) and not base.startswith("mm")
+
+
+@cache
+def _numbers(names: str, where: object) -> frozenset[int]:
+    return frozenset(getattr(where, name) for name in names.split())
+
+
+def _overlap(between: Sequence[Touch], second: Touch) -> bool:
+    """Whether the first of the instructions and the second access memory that one of them writes."""
+    first = between[0]
+    for one in first.memory:
+        for other in second.memory:
+            if (one.writes or other.writes) and not _apart(one, other, between):
+                return True
+    return False
+
+
+def _apart(one: Access, other: Access, between: Sequence[Touch]) -> bool:
+    if one.place != other.place or not one.size or not other.size:
+        return False
+    if any(touched.writes & one.bases for touched in between):
+        return False
+    limit = 1 << one.bits
+    distance = (other.displacement - one.displacement) % limit
+    return one.size <= distance <= limit - other.size
+
+
+def _flag_conflicts(touches: Sequence[Touch]) -> list[int]:
+    """Predecessor masks by status flags alone."""
+    live = _live_writes(touches)
+    found = [0] * len(touches)
+    for flag in _flags(touches):
+        readers = dead = kept = 0
+        for number, touched in enumerate(touches):
+            bit = 1 << number
+            if touched.flags_read & flag:
+                found[number] |= kept | dead
+                readers |= bit
+            if live[number] & flag:
+                found[number] |= kept | dead | readers
+                kept |= bit
+            elif touched.flags_written & flag:
+                found[number] |= kept | readers
+                dead |= bit
+        for number in range(len(touches)):
+            found[number] &= (1 << number) - 1
+    return found
+
+
+def _live_writes(touches: Sequence[Touch]) -> list[int]:
+    """Of each instruction, the flags that it writes and something reads; the end of the block reads all."""
+    needed = -1
+    found = [0] * len(touches)
+    for number in range(len(touches) - 1, -1, -1):
+        touched = touches[number]
+        found[number] = touched.flags_written & needed
+        needed = needed & ~touched.flags_written | touched.flags_read
+    return found
+
+
+def _flags(touches: Sequence[Touch]) -> list[int]:
+    every = 0
+    for touched in touches:
+        every |= touched.flags_written | touched.flags_read
+    return _bits(every)
+
+
+def _bits(mask: int) -> list[int]:
+    return [1 << place for place in range(mask.bit_length()) if mask >> place & 1]

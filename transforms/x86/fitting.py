@@ -1,0 +1,84 @@
+"""Which encodings a statement may mean, told by its mnemonic and the kinds of its operands."""
+
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import Final
+
+from transforms.errors import SourceError
+from transforms.x86.catalogue import FAMILIES, Candidate, candidates, family, register_names
+from transforms.x86.statements import Constant, Named, Operand, Rounding, Statement, Syntax
+
+_CONDITIONS: Final = {
+    "c": "b",
+    "nae": "b",
+    "nc": "ae",
+    "nb": "ae",
+    "z": "e",
+    "nz": "ne",
+    "na": "be",
+    "nbe": "a",
+    "pe": "p",
+    "po": "np",
+    "nge": "l",
+    "nl": "ge",
+    "ng": "le",
+    "nle": "g",
+}
+"""Other names of the conditions that instructions depend on."""
+_COMMON: Final = {"wait": "fwait", "fucompi": "fucomip", "fcompi": "fcomip", "sal": "shl"} | {
+    f"{stem}{name}": f"{stem}{condition}"
+    for stem in ("cmov", "set")
+    for name, condition in _CONDITIONS.items()
+}
+_ALIASES: Final[Mapping[Syntax, Mapping[str, str]]] = {
+    "att": _COMMON | {f"{word}{size}": f"{name}{size}" for word, name in _COMMON.items() for size in "bwlq"},
+    "intel": _COMMON | {"movabs": "mov"},
+}
+"""Spellings of other assemblers for words that iced's printer writes otherwise."""
+
+
+def fitting(statement: Statement, syntax: Syntax) -> tuple[Candidate, ...]:
+    """The encodings that a statement may mean, in the order of iced's table.
+
+    Raises:
+        SourceError: there is no such mnemonic.
+    """
+    tags = tuple(_tag(one) for one in statement.operands if not isinstance(one, Rounding))
+    return _fitting(statement.mnemonic, tags, syntax)
+
+
+@lru_cache(maxsize=1 << 12)
+def _fitting(word: str, tags: tuple[str, ...], syntax: Syntax) -> tuple[Candidate, ...]:
+    table = candidates(syntax)
+    known = table.get(word) or table.get(_ALIASES[syntax].get(word, ""))
+    if not known:
+        raise SourceError(f"unknown mnemonic {word!r}")
+    return tuple(candidate for candidate in known if _may_take(candidate, tags))
+
+
+def _may_take(candidate: Candidate, tags: tuple[str, ...]) -> bool:
+    """Whether operands of these kinds, in the order of the text, may be those of an encoding."""
+    places, slots = candidate.places, candidate.slots
+    if len(tags) != len(places) or len(places) != len(slots) or -1 in places:
+        return True  # something is implied
+    return all(
+        tag in (slots[place].family, "m" if slots[place].memory else "")
+        if slots[place].family or slots[place].memory
+        else (tag == "i") == bool(slots[place].bits)
+        for place, tag in zip(places, tags, strict=True)
+    )
+
+
+def _tag(operand: Operand) -> str:
+    """What kind of operand it is: `i`, `m`, or a family of registers."""
+    if isinstance(operand, Named):
+        return _families().get(operand.register, "")
+    return "i" if isinstance(operand, Constant) else "m"
+
+
+@cache
+def _families() -> Mapping[str, str]:
+    """Which family each register belongs to."""
+    names = register_names()
+    found = {names[number]: name for name in FAMILIES for number in family(name)}
+    return found | {"st": "st"}

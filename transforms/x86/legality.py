@@ -1,0 +1,177 @@
+"""Which base may become which, so that a block stays encodable, means the same and costs the same.
+
+A *fixed* base corresponds to itself and is nobody's target. Fixed are: what any instruction of the block uses
+without a choice, `k0`, MMX registers beside x87 code (they are the same registers), and `rsp` unless the
+stack pointer may be renamed. What other bases may become is narrowed by
+
+- an index of an address: not `rsp`, which the encoding has no place for;
+- an instruction with a high byte (`ah`): its base stays among those that have one, every other register of
+  that instruction among the eight that need no REX prefix, low bytes among the first four;
+- `add`, `or`, `adc`, `sbb`, `and`, `sub`, `xor`, `cmp`, `test` with an immediate, and `xchg`: whether the
+  register is the accumulator is kept, since assemblers then choose another opcode, of another cost;
+- vector registers 16 to 31, which only EVEX reaches: they stay among themselves.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from itertools import chain
+from random import Random
+from typing import Final
+
+import iced_x86 as iced
+
+from transforms.x86.reading import Block, Operation
+from transforms.x86.registers import BASES, HIGH_BYTES, class_of
+
+ACCUMULATOR: Final = "rax"
+STACK: Final = "rsp"
+
+_LEGACY: Final = frozenset(BASES["gp"][:8])
+_LOW: Final = frozenset(BASES["vec"][:16])
+_HIGH: Final = frozenset(BASES["vec"][16:])
+_SHORT: Final = frozenset(
+    getattr(iced.Mnemonic, name) for name in ("ADD", "OR", "ADC", "SBB", "AND", "SUB", "XOR", "CMP", "TEST")
+)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the bases of a block may become."""
+
+    targets: Mapping[str, frozenset[str]]
+    """For each base that the text names, in the order of the text, what it may become, itself included."""
+
+    @property
+    def movable(self) -> tuple[str, ...]:
+        """The bases that may become another one."""
+        return tuple(base for base, targets in self.targets.items() if len(targets) > 1)
+
+    def allows(self, renaming: Mapping[str, str]) -> bool:
+        """Whether a renaming of some bases is legal while the others stay."""
+        whole = {base: renaming.get(base, base) for base in self.targets}
+        return (
+            renaming.keys() <= whole.keys()
+            and len(set(whole.values())) == len(whole)
+            and all(target in self.targets[base] for base, target in whole.items())
+        )
+
+    def draw(self, rng: Random) -> Mapping[str, str]:
+        """A legal renaming, uniformly among all of them, the identity included.
+
+        Bases with fewer targets choose first. Where the sets of targets are nested, the number of choices at
+        each step is the same whatever was chosen before, and the draw is uniform; where they are not, a draw
+        is accepted with the probability that makes it so.
+        """
+        while True:
+            drawn = self._attempt(rng)
+            if drawn is not None:
+                return {base: drawn[base] for base in self.targets}
+
+    @cached_property
+    def _bounds(self) -> tuple[tuple[str, int], ...]:
+        """The bases in the order in which they choose, with the most choices that each can have."""
+        ordered = sorted(self.targets, key=lambda base: len(self.targets[base]))
+        sets = [self.targets[base] for base in ordered]
+        return tuple(
+            (base, len(own) - _certain(own, sets[:place]))
+            for place, (base, own) in enumerate(zip(ordered, sets, strict=True))
+        )
+
+    def _attempt(self, rng: Random) -> dict[str, str] | None:
+        drawn: dict[str, str] = {}
+        taken: set[str] = set()
+        for base, bound in self._bounds:
+            free = sorted(self.targets[base] - taken)
+            if not free or (len(free) < bound and rng.random() * bound >= len(free)):
+                return None
+            drawn[base] = rng.choice(free)
+            taken.add(drawn[base])
+        return drawn
+
+
+def _certain(targets: frozenset[str], earlier: list[frozenset[str]]) -> int:
+    """How many of these targets are taken for sure once bases with the earlier sets have chosen: of as many
+    bases as have their targets among these and `outside`, at most `outside` find one elsewhere.
+    """
+    outside: set[str] = set()
+    best = 0
+    for count, other in enumerate(sorted(earlier, key=lambda one: len(one - targets)), 1):
+        outside |= other - targets
+        best = max(best, count - len(outside))
+    return best
+
+
+@lru_cache(maxsize=256)
+def choices(block: Block, *, stack: bool = False) -> Choices:
+    """What the bases of a block may become; `stack` says whether `rsp` may change where it is not implied."""
+    fixed = _fixed(block, stack=stack)
+    named = dict.fromkeys(token.register.base for operation in block.operations for token in operation.tokens)
+    targets = {base: _all(class_of(base)) - fixed | {base} for base in named}
+    for base in named.keys() & fixed:
+        targets[base] = frozenset({base})
+    for operation in block.operations:
+        _narrow(operation, targets)
+    return Choices(targets)
+
+
+@cache
+def _all(name: str) -> frozenset[str]:
+    return frozenset(BASES[name])  # type: ignore[index]
+
+
+def _fixed(block: Block, *, stack: bool) -> frozenset[str]:
+    fixed = set(chain.from_iterable(operation.implicit for operation in block.operations))
+    fixed.add("k0")
+    if not stack:
+        fixed.add(STACK)
+    if any(_is_x87(operation) for operation in block.operations):
+        fixed.update(BASES["mmx"])
+    for operation in block.operations:
+        # A name that is no operand: the text of a no-op, or of what is implied.
+        named = {token.register.base for token in operation.tokens}
+        fixed |= named - {register.base for register in operation.registers}
+    return frozenset(fixed)
+
+
+def _is_x87(operation: Operation) -> bool:
+    return any(base == "" and view.startswith("st(") for view, base, _ in operation.effects) or (
+        iced.CpuidFeature.FPU in operation.instruction.cpuid_features()
+    )
+
+
+def _narrow(operation: Operation, targets: dict[str, frozenset[str]]) -> None:
+    instruction = operation.instruction
+    used = operation.registers
+    if any(register.high for register in used):
+        for register in used:
+            if register.kind == "gp":
+                _keep(targets, register.base, HIGH_BYTES if register.width == 8 else _LEGACY)
+    if instruction.memory_index and (index := operation.index):
+        _drop(targets, index, STACK)
+    if _may_be_short(instruction):
+        for register in used:
+            _drop(targets, register.base, ACCUMULATOR)
+    for register in used:
+        if register.kind == "vec":
+            _keep(targets, register.base, _HIGH if register.base in _HIGH else _LOW)
+
+
+def _keep(targets: dict[str, frozenset[str]], base: str, among: Iterable[str]) -> None:
+    targets[base] = targets[base] & frozenset(among)
+
+
+def _drop(targets: dict[str, frozenset[str]], base: str, target: str) -> None:
+    """Nothing but the target itself may become it; it stays if it is the base."""
+    targets[base] = frozenset({base}) if base == target else targets[base] - {target}
+
+
+def _may_be_short(instruction: iced.Instruction) -> bool:
+    if instruction.mnemonic == iced.Mnemonic.XCHG:
+        return True
+    return (
+        instruction.mnemonic in _SHORT
+        and instruction.op0_kind == iced.OpKind.REGISTER
+        and instruction.op1_kind >= iced.OpKind.IMMEDIATE8
+        and instruction.op1_kind <= iced.OpKind.IMMEDIATE32TO64
+    )

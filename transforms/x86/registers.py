@@ -1,0 +1,91 @@
+"""Registers: class, view and base, in the words of Renamer (Ankner et al., section 2).
+
+The *view* of a register is its class and bit width; two registers are coreferential if they have the same
+*base*. A base is named by its widest common name: `rax`, `xmm3`, `mm0`, `k2`.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, Literal, TypeAlias
+
+RegisterClass: TypeAlias = Literal["gp", "vec", "mmx", "k"]
+"""General purpose, vector, MMX, and mask registers: the classes within which registers are renamed."""
+
+_LEGACY: Final = ("ax", "cx", "dx", "bx", "sp", "bp", "si", "di")
+HIGH_BYTES: Final = ("rax", "rcx", "rdx", "rbx")
+"""Bases that have a high byte (`ah` …), in the order of their encoding."""
+GENERAL: Final = (*(f"r{name}" for name in _LEGACY), *(f"r{number}" for number in range(8, 16)))
+VECTOR: Final = tuple(f"xmm{number}" for number in range(32))
+MMX: Final = tuple(f"mm{number}" for number in range(8))
+MASK: Final = tuple(f"k{number}" for number in range(8))
+BASES: Final[Mapping[RegisterClass, tuple[str, ...]]] = {
+    "gp": GENERAL,
+    "vec": VECTOR,
+    "mmx": MMX,
+    "k": MASK,
+}
+"""The bases of each class, in the order of their numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A register as an operand names it."""
+
+    name: str
+    """As AT&T text writes it, without `%`."""
+    base: str
+    """What it is a part of."""
+    kind: RegisterClass
+    """Its class."""
+    width: int
+    """Bits."""
+    high: bool = False
+    """Whether it is the second byte of its base (`ah`)."""
+
+    @property
+    def view(self) -> str:
+        """Class and width, such as `gp32` or `gp8h`: all that may be said of it without its name."""
+        return f"{self.kind}{self.width}{'h' if self.high else ''}"
+
+
+@cache
+def registers() -> Mapping[str, Register]:
+    """Every register that may be renamed at all, by name."""
+    return {register.name: register for register in _all()}
+
+
+@cache
+def _by_view() -> Mapping[tuple[str, int, bool], Register]:
+    return {(one.base, one.width, one.high): one for one in _all()}
+
+
+@cache
+def class_of(base: str) -> RegisterClass:
+    """The class that a base belongs to."""
+    return registers()[base].kind
+
+
+def part(base: str, like: Register) -> Register | None:
+    """The register of another base with the view of `like`; `None` where that base has no such view."""
+    return _by_view().get((base, like.width, like.high))
+
+
+def _all() -> Iterator[Register]:
+    for number, base in enumerate(GENERAL):
+        yield Register(base, base, "gp", 64)
+        if number < 8:
+            short = base[1:]
+            yield Register(f"e{short}", base, "gp", 32)
+            yield Register(short, base, "gp", 16)
+            yield Register(f"{short[0]}l" if base in HIGH_BYTES else f"{short}l", base, "gp", 8)
+            if base in HIGH_BYTES:
+                yield Register(f"{short[0]}h", base, "gp", 8, high=True)
+        else:
+            for letter, width in (("d", 32), ("w", 16), ("b", 8)):
+                yield Register(f"{base}{letter}", base, "gp", width)
+    for number, base in enumerate(VECTOR):
+        for letter, width in (("x", 128), ("y", 256), ("z", 512)):
+            yield Register(f"{letter}mm{number}", base, "vec", width)
+    yield from (Register(base, base, "mmx", 64) for base in MMX)
+    yield from (Register(base, base, "k", 64) for base in MASK)

@@ -1,0 +1,297 @@
+"""One line of assembly text taken apart, before anybody knows which instruction it is.
+
+Operands stand in the order of the text. Nothing is looked up here but the names of registers.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from transforms.errors import SourceError
+
+Syntax: TypeAlias = Literal["att", "intel"]
+"""The two ways to write the same instruction."""
+
+PREFIXES: Final = frozenset(
+    {"lock", "rep", "repe", "repz", "repne", "repnz", "xacquire", "xrelease", "notrack", "bnd"}
+)
+"""Words before a mnemonic; `lock` may stand on a line of its own, as some disassemblers print it."""
+
+
+_REDUNDANT: Final = frozenset({"addr32", "data16", "data64", "rex64", "rex", "rex.w"})
+"""Prefixes that a mnemonic or an operand implies where they mean something. As words of their own, tools
+count them as instructions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A register operand, with the masking of EVEX text (`%zmm1 {%k2} {z}`)."""
+
+    register: str
+    mask: str = ""
+    zeroing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """An immediate operand."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A memory operand."""
+
+    segment: str = ""
+    displacement: int = 0
+    base: str = ""
+    index: str = ""
+    scale: int = 1
+    size: int | None = None
+    """Bytes, where the text says so (Intel's `dword ptr`)."""
+    mask: str = ""
+    zeroing: bool = False
+    broadcast: int = 0
+    """Number of elements of `{1toN}`, 0 without."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rounding:
+    """`{rn-sae}` and its like."""
+
+    mode: str
+
+
+Operand: TypeAlias = Named | Constant | Address | Rounding
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A line: prefixes, mnemonic and operands as they stand in the text."""
+
+    prefixes: tuple[str, ...]
+    mnemonic: str
+    operands: tuple[Operand, ...]
+
+
+_WORDS: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9_.]*)(?:\s+|$)")
+_NUMBER: Final = re.compile(
+    r"([+-]?)\s*(?:(0[xX][0-9a-fA-F]+)|([0-9][0-9a-fA-F]*)[hH]|(0[bB][01]+)|([0-9]+))"
+)
+_REGISTER: Final = re.compile(r"%?(st\([0-7]\)|[a-z][a-z0-9]*)", re.IGNORECASE)
+_BRACES: Final = re.compile(r"\{\s*([^{}]*?)\s*\}")
+_SIZES: Final = {
+    "byte": 1,
+    "word": 2,
+    "dword": 4,
+    "fword": 6,
+    "qword": 8,
+    "mmword": 8,
+    "tbyte": 10,
+    "xword": 10,
+    "oword": 16,
+    "xmmword": 16,
+    "ymmword": 32,
+    "zmmword": 64,
+}
+_SIZE: Final = re.compile(rf"({'|'.join(_SIZES)})\s+(?:(?:ptr|bcst)\b\s*)?(?=.*\[|.*:)", re.IGNORECASE)
+_INTEL_PLACE: Final = re.compile(r"(?:([a-z]s)\s*:\s*)?\[(.*)\]", re.IGNORECASE)
+_INTEL_ABSOLUTE: Final = re.compile(r"([a-z]s)\s*:\s*([^\[\]]+)", re.IGNORECASE)
+_TERM: Final = re.compile(r"\s*([+-]?)\s*([^+\-\s][^+\-]*)")
+
+
+def split(text: str, syntax: Syntax) -> Statement:
+    """A line without comment, taken apart.
+
+    Raises:
+        SourceError: it is no instruction; the message does not name the line.
+    """
+    prefixes: list[str] = []
+    place = 0
+    while True:
+        word = _WORDS.match(text, place)
+        if word is None:
+            raise SourceError(f"{text[place:].strip() or text.strip()!r} is no instruction")
+        place = word.end()
+        if word[1].lower() in _REDUNDANT:
+            raise SourceError(f"prefix {word[1]!r} is not read")
+        if word[1].lower() not in PREFIXES:
+            break
+        prefixes.append(word[1].lower())
+        if place >= len(text):
+            return Statement(tuple(prefixes), "", ())
+    read = _att if syntax == "att" else _intel
+    return Statement(tuple(prefixes), word[1].lower(), tuple(read(piece) for piece in _pieces(text[place:])))
+
+
+def number(text: str) -> int:
+    """An integer in decimal, `0x`, `0b` or `…h` notation.
+
+    Raises:
+        SourceError: it is none.
+    """
+    found = _NUMBER.fullmatch(text.strip())
+    if found is None:
+        raise SourceError(f"{text.strip()!r} is no number")
+    sign, prefixed, suffixed, binary, decimal = found.groups()
+    if prefixed:
+        value = int(prefixed, 16)
+    elif suffixed:
+        value = int(suffixed, 16)
+    elif binary:
+        value = int(binary, 2)
+    else:
+        value = int(decimal)
+    return -value if sign == "-" else value
+
+
+def _pieces(text: str) -> Sequence[str]:
+    """Operands between commas that no bracket encloses."""
+    if not text.strip():
+        return ()
+    pieces, depth, begin = [], 0, 0
+    for place, letter in enumerate(text):
+        if letter in "([{":
+            depth += 1
+        elif letter in ")]}":
+            depth -= 1
+        elif letter == "," and not depth:
+            pieces.append(text[begin:place].strip())
+            begin = place + 1
+    return (*pieces, text[begin:].strip())
+
+
+def _decorations(text: str) -> tuple[str, str, bool, int]:
+    """The text without braces, and what they said: mask, zeroing, broadcast."""
+    mask, zeroing, broadcast = "", False, 0
+    if "{" not in text:
+        return text, mask, zeroing, broadcast
+    for told in _BRACES.findall(text):
+        if told == "z":
+            zeroing = True
+        elif re.fullmatch(r"%?k[0-7]", told):
+            mask = told.lstrip("%")
+        elif re.fullmatch(r"1to(2|4|8|16|32)", told):
+            broadcast = int(told[3:])
+        else:
+            raise SourceError(f"unknown decoration {{{told}}}")
+    return _BRACES.sub("", text).strip(), mask, zeroing, broadcast
+
+
+def _rounding(text: str) -> Rounding | None:
+    found = re.fullmatch(r"\{(sae|r[nduz]-sae)\}", text)
+    return Rounding(found[1]) if found else None
+
+
+# AT&T
+
+
+def _att(piece: str) -> Operand:
+    if rounding := _rounding(piece):
+        return rounding
+    if piece.startswith("*"):
+        raise SourceError("a jump or call has no place in a basic block")
+    text, mask, zeroing, broadcast = _decorations(piece)
+    if text.startswith("$"):
+        return Constant(number(text[1:]))
+    if text.startswith("%") and ":" not in text:
+        return Named(_name(text), mask, zeroing)
+    segment = ""
+    if text.startswith("%"):
+        name, _, text = text.partition(":")
+        segment, text = _name(name), text.strip()
+    front, bracket, inside = text.partition("(")
+    displacement = number(front) if front.strip() else 0
+    if not bracket:
+        if not front.strip():
+            raise SourceError(f"operand {piece!r} cannot be read")
+        return Address(segment, displacement, mask=mask, zeroing=zeroing, broadcast=broadcast)
+    if not inside.endswith(")"):
+        raise SourceError(f"operand {piece!r} cannot be read")
+    base, index, scale, *rest = [part.strip() for part in inside[:-1].split(",")] + ["", ""]
+    if any(rest):
+        raise SourceError(f"operand {piece!r} cannot be read")
+    return Address(
+        segment,
+        displacement,
+        _name(base) if base else "",
+        _name(index) if index else "",
+        number(scale) if scale else 1,
+        mask=mask,
+        zeroing=zeroing,
+        broadcast=broadcast,
+    )
+
+
+def _name(text: str) -> str:
+    found = _REGISTER.fullmatch(text.strip())
+    if found is None or not text.strip().startswith("%"):
+        raise SourceError(f"{text.strip()!r} is no register")
+    return found[1].lower()
+
+
+# Intel
+
+
+def _intel(piece: str) -> Operand:
+    if rounding := _rounding(piece):
+        return rounding
+    text, mask, zeroing, broadcast = _decorations(piece)
+    size = None
+    if found := _SIZE.match(text):
+        size, text = _SIZES[found[1].lower()], text[found.end() :].strip()
+    if found := _INTEL_PLACE.fullmatch(text):
+        address = _sum(found[2], (found[1] or "").lower(), size)
+    elif (found := _INTEL_ABSOLUTE.fullmatch(text)) is not None:
+        address = Address(found[1].lower(), number(found[2]), size=size)
+    elif _NUMBER.fullmatch(text):
+        return Constant(number(text))
+    else:
+        name = _REGISTER.fullmatch(text)
+        if name is None:
+            raise SourceError(f"operand {piece!r} cannot be read")
+        return Named(name[1].lower(), mask, zeroing)
+    return Address(
+        address.segment,
+        address.displacement,
+        address.base,
+        address.index,
+        address.scale,
+        size,
+        mask,
+        zeroing,
+        broadcast,
+    )
+
+
+def _sum(text: str, segment: str, size: int | None) -> Address:
+    """What stands between Intel's brackets: registers, one of them scaled, and numbers."""
+    plain: list[str] = []
+    index, scale, displacement, done = "", 1, 0, 0
+    for term in _TERM.finditer(text):
+        if term.start() != done:
+            raise SourceError(f"address [{text}] cannot be read")
+        done = term.end()
+        sign, value = term[1], term[2].strip()
+        if "*" in value:
+            one, _, other = (part.strip() for part in value.partition("*"))
+            name, factor = (other, one) if _NUMBER.fullmatch(one) else (one, other)
+            if index or sign == "-":
+                raise SourceError(f"address [{text}] cannot be read")
+            index, scale = name.lower(), number(factor)
+        elif _NUMBER.fullmatch(value):
+            displacement += number(sign + value)
+        elif sign != "-" and _REGISTER.fullmatch(value):
+            plain.append(value.lower())
+        else:
+            raise SourceError(f"address [{text}] cannot be read")
+    if done != len(text) or len(plain) > (1 if index else 2):
+        raise SourceError(f"address [{text}] cannot be read")
+    base = plain[0] if plain else ""
+    if len(plain) == 2:
+        index = plain[1]
+        if index in ("rsp", "esp"):  # the stack pointer is never scaled, so it is the base
+            base, index = index, base
+    return Address(segment, displacement, base, index, scale, size)

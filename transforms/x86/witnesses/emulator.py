@@ -1,0 +1,279 @@
+"""Differential execution: two blocks run on corresponding states must leave corresponding states.
+
+Unicorn (GPL, an optional extra) runs both from the same random registers, flags and memory, the second with
+its registers renamed. Compared are the general and the vector registers, the status flags, every page of
+memory that changed, and how the run ended. Memory is mapped where it is touched, with a content that its
+address determines.
+
+Never believed on AVX: Unicorn runs most VEX instructions as if they were older ones, without a word
+(`vaddps %xmm1, %xmm2, %xmm3` as `addps %xmm1, %xmm3`).
+"""
+
+import hashlib
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Final, TypeAlias
+
+import iced_x86 as iced
+
+from transforms.errors import CannotAudit
+from transforms.x86.reading import Block, Operation
+from transforms.x86.registers import BASES
+
+CODE: Final = 0x1000_0000
+"""Where the code stands."""
+PAGE: Final = 0x1000
+STATES: Final = 3
+"""Random states that a pair of blocks is run from."""
+MOST: Final = 10_000
+"""Instructions after which a run is given up: a repeated string instruction counts each turn."""
+FLAGS: Final = 0b1000_1101_0101
+"""CF, PF, AF, ZF, SF and OF."""
+_HEAP: Final = 0x10_0000_0000
+_LOCAL: Final = 0x20_0000_0000
+"""Where `fs` begins; `gs` begins at twice that."""
+_VECTORS: Final = BASES["vec"][:16]
+_UNSTEADY: Final = ("RDTSC", "RDTSCP", "RDRAND", "RDSEED", "CPUID", "XGETBV", "RDPMC", "SYSCALL")
+_UNKNOWN: Final = ("SHA", "GFNI")
+"""Instruction sets that Unicorn rejects."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """Both blocks left the same wherever they ran to their end."""
+
+    runs: int
+    """From how many states they did; from all others both end early."""
+
+
+@dataclass(frozen=True, slots=True)
+class Faulted:
+    """Both blocks end early, in the same way, from every state."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Differed:
+    """The blocks left something else."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotTrusted:
+    """The emulator's word is not taken on one of the blocks."""
+
+    reason: str
+
+
+Verdict: TypeAlias = Agreed | Faulted | Differed | NotTrusted
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a block starts from, or leaves."""
+
+    general: Mapping[str, int]
+    vector: Mapping[str, int]
+    flags: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    state: State
+    memory: Mapping[int, bytes]
+    error: int
+
+
+class Emulator:
+    """One engine, used again for every run.
+
+    Raises:
+        CannotAudit: Unicorn is not installed.
+    """
+
+    def __init__(self) -> None:
+        try:
+            import unicorn
+            from unicorn import x86_const
+        except ImportError as error:
+            raise CannotAudit("emulation needs Unicorn; install codeaudit[emulator]") from error
+        self._unicorn: Any = unicorn
+        self._general = [(base, getattr(x86_const, f"UC_X86_REG_{base.upper()}")) for base in BASES["gp"]]
+        self._vector = [(base, getattr(x86_const, f"UC_X86_REG_{base.upper()}")) for base in _VECTORS]
+        self._segments = ((x86_const.UC_X86_REG_FS_BASE, _LOCAL), (x86_const.UC_X86_REG_GS_BASE, 2 * _LOCAL))
+        self._flags = x86_const.UC_X86_REG_EFLAGS
+        self._cpu = x86_const.UC_CPU_X86_ICELAKE_SERVER
+        self._seed = b""
+        self._mapped: dict[int, bytes] = {}
+        self._engine: Any = self._fresh()
+
+    def compare(
+        self,
+        before: Block,
+        after: Block,
+        renaming: Mapping[str, str],
+        rng: Random,
+        *,
+        states: int = STATES,
+        same_fault: bool = True,
+    ) -> Verdict:
+        """Whether the blocks do the same, the second with its registers renamed (`{}` for none).
+
+        Without `same_fault`, two runs that both fault count as equal, since in another order another
+        instruction may be the first to fault.
+        """
+        for block in (before, after):
+            if reason := distrust(block):
+                return NotTrusted(reason)
+        forth = permutation(renaming)
+        fault, runs = "", 0
+        for number in range(states):
+            state, seed = _random_state(rng, unaligned=number % 2), rng.randbytes(8)
+            one = self._run(before.code, state, seed)
+            other = self._run(after.code, _renamed(state, forth), seed)
+            if one.error and other.error:
+                fault = f"Unicorn's error {one.error}"
+                if same_fault and one.error != other.error:
+                    return Differed(f"error {one.error}, then {other.error}")
+            elif what := _difference(one, other, forth):
+                return Differed(what)
+            else:
+                runs += 1
+        return Agreed(runs) if runs else Faulted(fault)
+
+    def _fresh(self) -> Any:
+        unicorn = self._unicorn
+        engine = unicorn.Uc(unicorn.UC_ARCH_X86, unicorn.UC_MODE_64)
+        engine.ctl_set_cpu_model(self._cpu)
+        engine.mem_map(CODE, 2 * PAGE)
+        engine.hook_add(unicorn.UC_HOOK_MEM_UNMAPPED, self._map)
+        self._mapped = {}
+        return engine
+
+    def _map(self, engine: Any, access: int, address: int, size: int, value: int, data: object) -> bool:
+        for page in {address & -PAGE, (address + size - 1) & -PAGE}:
+            if not 0 < page < 1 << 47 or page in self._mapped or CODE <= page < CODE + 2 * PAGE:
+                continue
+            content = _content(self._seed, page)
+            engine.mem_map(page, PAGE)
+            engine.mem_write(page, content)
+            self._mapped[page] = content
+        return 0 < address < (1 << 47) - size
+
+    def _run(self, code: bytes, state: State, seed: bytes) -> _Run:
+        engine = self._engine
+        self._seed = seed
+        engine.mem_write(CODE, code)
+        engine.ctl_flush_tb()
+        for base, number in self._general:
+            engine.reg_write(number, state.general[base])
+        for base, number in self._vector:
+            engine.reg_write(number, state.vector[base])
+        for number, begin in self._segments:
+            engine.reg_write(number, begin)
+        engine.reg_write(self._flags, state.flags | 2)
+        error = 0
+        try:
+            engine.emu_start(CODE, CODE + len(code), count=MOST)
+        except self._unicorn.UcError as found:
+            error = int(found.errno)
+        left = State(
+            {base: engine.reg_read(number) for base, number in self._general},
+            {base: engine.reg_read(number) for base, number in self._vector},
+            engine.reg_read(self._flags) & FLAGS,
+        )
+        changed = {}
+        for page, content in self._mapped.items():
+            now = bytes(engine.mem_read(page, PAGE))
+            if now != content:
+                changed[page] = hashlib.sha256(now).digest()
+        if error:  # an engine that met an exception meets the next one as another
+            self._engine = self._fresh()
+        else:
+            for page in self._mapped:
+                engine.mem_unmap(page, PAGE)
+            self._mapped = {}
+        return _Run(left, changed, error)
+
+
+def _content(seed: bytes, page: int) -> bytes:
+    """What a page holds at first: words that can be used as addresses."""
+    drawn = hashlib.shake_128(seed + page.to_bytes(8, "little")).digest(PAGE // 2)
+    return array("Q", (_HEAP + 8 * word for word in array("I", drawn))).tobytes()
+
+
+def distrust(block: Block) -> str:
+    """Why the emulator's word is not taken on a block; empty where it is."""
+    return next((reason for operation in block.operations if (reason := _distrust(operation))), "")
+
+
+def _distrust(operation: Operation) -> str:
+    instruction = operation.instruction
+    views = {view for view, _, _ in operation.effects}
+    wide = any(view.startswith(("vec", "k")) for view in views)
+    if instruction.encoding != iced.EncodingKind.LEGACY and wide:
+        return "AVX"
+    if instruction.encoding not in (iced.EncodingKind.LEGACY, iced.EncodingKind.VEX):
+        return "AVX"
+    if instruction.mnemonic in (iced.Mnemonic.VZEROALL, iced.Mnemonic.VZEROUPPER):
+        return "AVX"
+    features = instruction.cpuid_features()
+    if iced.CpuidFeature.FPU in features or iced.CpuidFeature.MMX in features or "mmx64" in views:
+        return "x87 and MMX"
+    if any(view.startswith("st(") for view in views):
+        return "x87 and MMX"
+    if any(getattr(iced.CpuidFeature, name) in features for name in _UNKNOWN):
+        return "not implemented"
+    if any(instruction.mnemonic == getattr(iced.Mnemonic, name) for name in _UNSTEADY):
+        return "not deterministic"
+    if instruction.flow_control != iced.FlowControl.NEXT:
+        return "control transfer"
+    return ""
+
+
+def permutation(renaming: Mapping[str, str]) -> Mapping[str, str]:
+    """A renaming extended to all general and vector registers."""
+    forth: dict[str, str] = {}
+    for bases in (BASES["gp"], _VECTORS):
+        own = {base: renaming[base] for base in bases if base in renaming}
+        free = [base for base in bases if base not in own.values()]
+        stay = [base for base in bases if base not in own and base in free]
+        forth |= own | {base: base for base in stay}
+        rest = [base for base in free if base not in stay]
+        forth |= dict(
+            zip((base for base in bases if base not in own and base not in stay), rest, strict=True)
+        )
+    return forth
+
+
+def _random_state(rng: Random, *, unaligned: int) -> State:
+    general = {
+        base: _HEAP + rng.randrange(1 << 31) * 16 + unaligned * rng.randrange(16) for base in BASES["gp"]
+    }
+    vector = {base: rng.getrandbits(128) for base in _VECTORS}
+    return State(general, vector, rng.getrandbits(12) & FLAGS)
+
+
+def _renamed(state: State, forth: Mapping[str, str]) -> State:
+    return State(
+        {forth[base]: value for base, value in state.general.items()},
+        {forth[base]: value for base, value in state.vector.items()},
+        state.flags,
+    )
+
+
+def _difference(one: _Run, other: _Run, forth: Mapping[str, str]) -> str:
+    if one.error != other.error:
+        return f"error {one.error}, then {other.error}"
+    expected = _renamed(one.state, forth)
+    if expected.general != other.state.general:
+        return "general registers"
+    if expected.vector != other.state.vector:
+        return "vector registers"
+    if one.state.flags != other.state.flags:
+        return "flags"
+    return "memory" if one.memory != other.memory else ""

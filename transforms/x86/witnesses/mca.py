@@ -1,0 +1,218 @@
+"""LLVM's machine code analyzer: what a block costs on a model of a processor.
+
+The figure of the papers is `cycles / iterations`. It depends on the version, the processor and the number
+of iterations, so each result carries all three. Blocks are measured a thousand a process; a block that the
+tool rejects is taken out, and the rest is measured again. llvm-mca takes memory accesses for independent and
+has no front end, so neither addresses nor the length of the code count. Names of registers do not count
+either, but for processors whose eliminated moves it models (btver2): there the copy of a zeroed register can
+make the cycles depend on them.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final, TypeAlias
+
+from transforms.errors import CannotAudit, SourceError
+from transforms.x86.reading import read
+
+BATCH: Final = 1000
+"""Blocks of one process."""
+ITERATIONS: Final = 100
+"""Of the papers, and of the tool by default."""
+HASWELL: Final = "haswell"
+"""The processor that gives the cycles of Renamer's Figure 1."""
+TIMEOUT: Final = 300
+"""Seconds that one process may take."""
+NEWEST, OLDEST = 30, 11
+"""Versions looked for when there is no plain `llvm-mca`."""
+
+_ERROR: Final = re.compile(r"^[^\n:]*:(\d+):\d+: error: (.*)$", re.MULTILINE)
+_ANY_ERROR: Final = re.compile(r"error: (.*)")
+_VERSION: Final = re.compile(r"LLVM version (\S+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What a block costs. Equal measurements are equal records."""
+
+    cycles: int
+    """Of all iterations together."""
+    uops: int
+    """Micro-operations of all iterations."""
+    instructions: int
+    """Instructions of one iteration."""
+    reciprocal_throughput: float
+    """`BlockRThroughput`: cycles an iteration if only the ports of the machine counted."""
+    iterations: int
+    cpu: str
+    version: str
+
+    @property
+    def throughput(self) -> float:
+        """Cycles an iteration, the target of Renamer's surrogate."""
+        return self.cycles / self.iterations
+
+
+@dataclass(frozen=True, slots=True)
+class NotMeasured:
+    """The tool has no result for a block."""
+
+    reason: str
+
+
+Measurement: TypeAlias = Measured | NotMeasured
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mca:
+    """An installed llvm-mca with the processor that it models."""
+
+    program: str
+    version: str
+    cpu: str = HASWELL
+    iterations: int = ITERATIONS
+
+    def measure(self, blocks: Iterable[str]) -> Iterator[Measurement]:
+        """The cost of every block of AT&T text, in order.
+
+        Raises:
+            CannotAudit: the tool fails on everything or takes too long.
+        """
+        stream = iter(blocks)
+        while batch := list(islice(stream, BATCH)):
+            yield from self._batch(batch)
+
+    def _batch(self, blocks: Sequence[str]) -> list[Measurement]:
+        found: dict[int, Measurement] = {}
+        texts: dict[int, list[str]] = {}
+        for number, block in enumerate(blocks):
+            try:
+                texts[number] = lines_of(block)
+            except SourceError as error:
+                found[number] = NotMeasured(str(error))
+        self._fill(texts, found)
+        return [found[number] for number in range(len(blocks))]
+
+    def _fill(self, texts: dict[int, list[str]], found: dict[int, Measurement]) -> None:
+        """Measure the blocks together; without those that the tool names, or else in two halves."""
+        rest = dict(texts)
+        while rest:
+            source, owners = _together(rest)
+            done = self._run(source)
+            named = {
+                owners[int(line)]: reason
+                for line, reason in _ERROR.findall(done.stderr)
+                if int(line) in owners
+            }
+            regions = None if named or done.returncode else _regions(done.stdout)
+            if regions is not None:
+                found.update({number: self._read(regions.get(f"b{number}"), rest[number]) for number in rest})
+                return
+            if named:  # some versions report the error and go on without the line
+                for number, reason in named.items():
+                    found[number] = NotMeasured(reason)
+                    del rest[number]
+            elif len(rest) == 1:
+                (number,) = rest
+                told = _ANY_ERROR.search(done.stderr)
+                found[number] = NotMeasured(told[1] if told else "llvm-mca failed")
+                return
+            else:
+                items = list(rest.items())
+                self._fill(dict(items[::2]), found)
+                self._fill(dict(items[1::2]), found)
+                return
+
+    def _run(self, source: str) -> subprocess.CompletedProcess[str]:
+        command = [
+            self.program,
+            "-mtriple=x86_64",
+            f"-mcpu={self.cpu}",
+            f"-iterations={self.iterations}",
+            "-json",
+            "--instruction-info=false",
+            "--resource-pressure=false",
+        ]
+        try:
+            return subprocess.run(
+                command, input=source, capture_output=True, text=True, timeout=TIMEOUT, check=False
+            )
+        except subprocess.TimeoutExpired as error:
+            raise CannotAudit(f"{self.program} took more than {TIMEOUT} s") from error
+        except OSError as error:
+            raise CannotAudit(f"cannot run {self.program}: {error.strerror}") from error
+
+    def _read(self, region: dict[str, Any] | None, lines: list[str]) -> Measurement:
+        if region is None:
+            return NotMeasured("llvm-mca left the block out")
+        told = region["SummaryView"]
+        if told["Instructions"] != len(lines) * self.iterations:
+            return NotMeasured("llvm-mca counts other instructions")
+        return Measured(
+            cycles=told["TotalCycles"],
+            uops=told["TotaluOps"],
+            instructions=len(lines),
+            reciprocal_throughput=told["BlockRThroughput"],
+            iterations=self.iterations,
+            cpu=self.cpu,
+            version=self.version,
+        )
+
+
+def find(*, cpu: str = HASWELL, iterations: int = ITERATIONS, program: str | None = None) -> Mca:
+    """The llvm-mca of this machine: the one named, the plain one, or the newest `llvm-mca-NN`.
+
+    Raises:
+        CannotAudit: there is none, it does not run, or it does not know the processor.
+    """
+    names = [program] if program else ["llvm-mca", *(f"llvm-mca-{n}" for n in range(NEWEST, OLDEST - 1, -1))]
+    path = next((found for name in names if (found := shutil.which(name))), None)
+    if path is None:
+        raise CannotAudit(f"{program or 'llvm-mca'} is not installed; try: apt-get install llvm")
+    try:
+        told = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CannotAudit(f"cannot run {path}: {error}") from error
+    version = _VERSION.search(told.stdout)
+    if version is None:
+        raise CannotAudit(f"{path} does not tell its version; is it LLVM's?")
+    tool = Mca(program=path, version=version[1], cpu=cpu, iterations=iterations)
+    probe = tool._run("nop\n")
+    if probe.returncode or "not a recognized processor" in probe.stderr:
+        reason = probe.stderr.strip().split("\n")[0]
+        raise CannotAudit(f"{path} cannot model {cpu!r}: {reason}")
+    return tool
+
+
+def lines_of(block: str) -> list[str]:
+    """The instructions of a block, one a line: a `lock` on a line of its own would count as one more.
+
+    Raises:
+        SourceError: a line is no instruction.
+    """
+    return [" ".join(operation.text.split()) for operation in read(block).operations]
+
+
+def _together(texts: dict[int, list[str]]) -> tuple[str, dict[int, int]]:
+    """One input for all blocks, and which block each of its lines, from 1, belongs to."""
+    lines: list[str] = []
+    owners: dict[int, int] = {}
+    for number, text in texts.items():
+        lines.append(f"# LLVM-MCA-BEGIN b{number}")
+        for line in text:
+            lines.append(line)
+            owners[len(lines)] = number
+        lines.append(f"# LLVM-MCA-END b{number}")
+    return "\n".join(lines) + "\n", owners
+
+
+def _regions(output: str) -> dict[str, dict[str, Any]] | None:
+    try:
+        return {region["Name"]: region for region in json.loads(output)["CodeRegions"]}
+    except (ValueError, KeyError):
+        return None
