@@ -43,14 +43,8 @@ PROJECTS: Mapping[str, Project] = {
     "more-itertools": Project(version="10.6.0", sources=("more_itertools",)),
     "networkx": Project(
         version="3.4.2",
-        sources=("networkx/algorithms", "networkx/classes", "networkx/generators"),
-        tests=(
-            "networkx/algorithms/tests",
-            "networkx/algorithms/shortest_paths",
-            "networkx/algorithms/flow",
-            "networkx/classes",
-            "networkx/generators",
-        ),
+        sources=("networkx/algorithms/shortest_paths", "networkx/algorithms/flow", "networkx/classes"),
+        tests=("networkx/algorithms/shortest_paths", "networkx/algorithms/flow", "networkx/classes"),
     ),
     "packaging": Project(version="24.2", sources=("src",), needs=("pretend",)),
     "requests": Project(

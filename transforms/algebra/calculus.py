@@ -7,7 +7,7 @@ Rules hold for the principal branches off their cuts: the derivative of `acosh u
 import cmath
 from collections.abc import Callable, Mapping
 from functools import cache
-from math import isfinite
+from math import inf, isfinite
 from typing import Final, Literal, TypeAlias
 
 from transforms.algebra.expressions import (
@@ -110,18 +110,29 @@ EQUAL: Final = 1e-7
 """Relative difference up to which rounding explains it."""
 DIFFERENT: Final = 1e-3
 """Relative difference from which it does not."""
-SHIFT: Final = 1e-11
-"""How far a point is moved, relatively, to see whether a value is more than rounding."""
-TINY: Final = 1e-12
-"""Absolute value under which a value may be what rounding left of constants that cancel."""
+ROUNDING: Final = 1e-15
+"""Relative error of one operation."""
 HUGE: Final = 1e100
 """Beyond this absolute value a value is none: the next operation may overflow."""
 
-_FUNCTIONS: Final[Mapping[str, Callable[[complex], complex]]] = {
-    **{name: getattr(cmath, name) for name in ("exp", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan")},
-    **{name: getattr(cmath, name) for name in ("sinh", "cosh", "tanh", "asinh", "acosh", "atanh")},
-    "ln": cmath.log,
+FUNCTIONS: Final[Mapping[str, tuple[Callable[[complex], complex], Callable[[complex, complex], complex]]]] = {
+    "exp": (cmath.exp, lambda u, f: f),
+    "ln": (cmath.log, lambda u, f: 1 / u),
+    "sqrt": (cmath.sqrt, lambda u, f: 0.5 / f),
+    "sin": (cmath.sin, lambda u, f: cmath.cos(u)),
+    "cos": (cmath.cos, lambda u, f: cmath.sin(u)),
+    "tan": (cmath.tan, lambda u, f: 1 + f * f),
+    "asin": (cmath.asin, lambda u, f: 1 / cmath.sqrt(1 - u * u)),
+    "acos": (cmath.acos, lambda u, f: 1 / cmath.sqrt(1 - u * u)),
+    "atan": (cmath.atan, lambda u, f: 1 / (1 + u * u)),
+    "sinh": (cmath.sinh, lambda u, f: cmath.cosh(u)),
+    "cosh": (cmath.cosh, lambda u, f: cmath.sinh(u)),
+    "tanh": (cmath.tanh, lambda u, f: 1 - f * f),
+    "asinh": (cmath.asinh, lambda u, f: 1 / cmath.sqrt(1 + u * u)),
+    "acosh": (cmath.acosh, lambda u, f: 1 / cmath.sqrt(u * u - 1)),
+    "atanh": (cmath.atanh, lambda u, f: 1 / (1 - u * u)),
 }
+"""Each function, and its slope up to the sign at an argument and the value there."""
 
 
 @cache
@@ -140,55 +151,92 @@ def points() -> tuple[Point, ...]:
 
 
 def value(expression: Expression, point: Point) -> complex | None:
-    """The value at a point; `None` where there is none, or none that floating point can hold."""
-    try:
-        found = _value(expression, point)
-    except (OverflowError, ValueError, ZeroDivisionError):
-        return None
-    return found if isfinite(found.real) and isfinite(found.imag) and abs(found) < HUGE else None
-
-
-def _value(expression: Expression, point: Point) -> complex:
-    match expression:
-        case Variable(name):
-            return point[name]
-        case Unary(operator, operand):
-            return _FUNCTIONS[operator](_value(operand, point))
-        case Number(number):
-            return complex(number)
-        case Binary(operator, left, right):
-            one, two = _value(left, point), _value(right, point)
-            match operator:
-                case "add":
-                    return one + two
-                case "sub":
-                    return one - two
-                case "mul":
-                    return one * two
-                case "div":
-                    return one / two
-                case _:
-                    return one**two
+    """The value at a point; `None` where there is none, where floating point can't hold it, or where rounding
+    decides on which branch it is.
+    """
+    found = _bounded(expression, point)
+    return None if found is None else found[0]
 
 
 def values(expression: Expression) -> tuple[complex | None, ...]:
-    """The values at the fixed points; `None` also where rounding may have made the value, which is so where
-    it moves much when the point hardly does. A difference of equal terms is such a value.
+    """The values at the fixed points; `None` also where rounding may have made much of the value.
+
+    That is so where nearly equal terms were subtracted.
     """
-    return tuple(_firm(expression, point, near) for point, near in zip(points(), _nearby(), strict=True))
+    return tuple(_firm(expression, point) for point in points())
 
 
-def _firm(expression: Expression, point: Point, near: Point) -> complex | None:
-    found = value(expression, point)
-    if found is None or 0 < abs(found) < TINY:
+def _firm(expression: Expression, point: Point) -> complex | None:
+    found = _bounded(expression, point)
+    return found[0] if found is not None and found[1] <= EQUAL / 2 * abs(found[0]) else None
+
+
+def _bounded(expression: Expression, point: Point) -> tuple[complex, float] | None:
+    """The value with a bound of its absolute error."""
+    try:
+        found, error = _value(expression, point)
+    except (OverflowError, ValueError, ZeroDivisionError):
         return None
-    again = value(expression, near)
-    return found if again is not None and _gap(found, again) <= EQUAL else None
+    return (found, error) if isfinite(error) and abs(found) < HUGE else None
 
 
-@cache
-def _nearby() -> tuple[Point, ...]:
-    return tuple({name: number * (1 + SHIFT) for name, number in point.items()} for point in points())
+def _value(expression: Expression, point: Point) -> tuple[complex, float]:
+    """The value with a bound of its absolute error, to first order. The point itself is exact."""
+    match expression:
+        case Variable(name):
+            return point[name], 0.0
+        case Number(number):
+            return complex(number), 0.0
+        case Unary(operator, operand):
+            u, error = _value(operand, point)
+            function, slope = FUNCTIONS[operator]
+            found = function(u)
+            if error:
+                error = inf if _crosses(operator, u, error) else error * abs(slope(u, found))
+            return found, error + ROUNDING * abs(found)
+        case Binary(operator, left, right):
+            (one, e1), (two, e2) = _value(left, point), _value(right, point)
+            match operator:
+                case "add":
+                    found, error = one + two, e1 + e2
+                case "sub":
+                    found, error = one - two, e1 + e2
+                case "mul":
+                    found, error = one * two, abs(one) * e2 + abs(two) * e1
+                case "div":
+                    found = one / two
+                    error = (e1 + abs(found) * e2) / abs(two)
+                case _:
+                    found, error = _power(one, e1, two, e2)
+            return found, error + ROUNDING * abs(found)
+
+
+def _crosses(operator: str, u: complex, error: float) -> bool:
+    """Whether an argument may in truth lie on the other side of a function's cut."""
+    match operator:
+        case "ln" | "sqrt":
+            return abs(u.imag) <= error and u.real <= error
+        case "acosh":
+            return abs(u.imag) <= error and u.real <= 1 + error
+        case "asin" | "acos" | "atanh":
+            return abs(u.imag) <= error and abs(u.real) >= 1 - error
+        case "atan" | "asinh":
+            return abs(u.real) <= error and abs(u.imag) >= 1 - error
+        case _:
+            return False
+
+
+def _power(base: complex, e1: float, exponent: complex, e2: float) -> tuple[complex, float]:
+    found = base**exponent
+    if not base:
+        return found, inf if e1 or e2 else 0.0
+    whole = not e2 and not exponent.imag and exponent.real.is_integer()
+    if e1 and not whole and _crosses("ln", base, e1):
+        return found, inf
+    size = abs(found)
+    growth = abs(cmath.log(base))
+    error = size * (abs(exponent) / abs(base) * e1 + growth * e2 + ROUNDING * abs(exponent) * growth)
+    return found, error
 
 
 def compare(one: tuple[complex | None, ...], two: tuple[complex | None, ...]) -> Comparison:

@@ -2,12 +2,16 @@
 
 import ast
 import warnings
+from functools import lru_cache
 
 from transforms.errors import SourceError
 
 
+@lru_cache(maxsize=8)
 def parse(source: str) -> ast.Module:
-    """The tree of a text. What the parser warns of (`"\\d"`, `x is 1`) is the author's affair and kept quiet.
+    """The tree of a text, to be read only: the last few are remembered and shared.
+
+    What the parser warns of (`"\\d"`, `x is 1`) is the author's affair and kept quiet.
 
     Raises:
         SourceError: the text is not Python, or nested too deeply to be read.

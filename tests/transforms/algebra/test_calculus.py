@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.transforms.algebra.support import some
-from transforms.algebra.calculus import compare, derivative, holds, points, value, values
+from transforms.algebra.calculus import FUNCTIONS, compare, derivative, holds, points, value, values
 from transforms.algebra.expressions import (
     BINARY,
     INPUTS,
@@ -133,6 +133,8 @@ def test_what_has_no_value_has_none(source: str) -> None:
         ("add x exp exp exp INT+ 9 =? INT+ 2", False),
         ("mul x exp exp exp INT+ 9 =? INT+ 2", None),
         ("mul x div a1 x =? INT+ 0", None),
+        ("mul x ln cos INT+ 2 =? INT+ 1", None),
+        ("mul a0 sub x x =? INT+ 0", True),
         ("mul x sin div a1 mul x a1 =? INT+ 0", False),
         ("mul x sub mul sqrt INT+ 2 sqrt INT+ 3 sqrt INT+ 6 =? sin INT+ 2", None),
         ("sin mul x INT+ 9 9 9 9 9 9 9 9 9 =? x", None),
@@ -141,6 +143,50 @@ def test_what_has_no_value_has_none(source: str) -> None:
 )
 def test_whether_it_is_the_derivative(source: str, truth: bool | None) -> None:
     assert holds(parse_pair(source)) is truth
+
+
+def test_a_value_that_rounding_made_is_none() -> None:
+    """The tangent is `-i` but for rounding here, and the slope of `asinh` has a pole there: the value is off
+    by a factor of 20 and hardly moves with the point."""
+    wild = derivative(parse("sqrt asinh tan add sub mul x mul INT+ 4 acos INT+ 5 x asin z"))
+    assert value(wild, points()[0]) is not None
+    assert values(wild)[0] is None
+    assert None not in values(wild)[1:]
+
+
+@pytest.mark.parametrize("source", [f"{operator} mul x a0" for operator in UNARY])
+def test_bounds_of_errors_hold(source: str) -> None:
+    """At a point that is off by little, the value is off by no more than is said of it."""
+    for point in points():
+        moved = {**point, "x": point["x"] * (1 + 1e-9)}
+        before, after = value(parse(source), point), value(parse(source), moved)
+        argument = value(parse("mul x a0"), point)
+        assert before is not None
+        assert after is not None
+        assert argument is not None
+        slope = FUNCTIONS[source.split()[0]][1](argument, before)
+        assert abs(after - before) == pytest.approx(abs(slope) * abs(argument) * 1e-9, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("source", "there"),
+    [
+        ("ln cosh INT+ 1", True),
+        ("ln cos INT+ 2", False),
+        ("sqrt cos INT+ 2", False),
+        ("pow cos INT+ 2 div INT+ 1 INT+ 3", False),
+        ("pow cos INT+ 2 INT+ 3", True),
+        ("acosh cosh INT+ 1", True),
+        ("acosh sin INT+ 1", False),
+        ("asin sin INT+ 1", True),
+        ("asin cosh INT+ 1", False),
+        ("atan sinh INT+ 2", True),
+        ("ln INT- 2", True),
+        ("asinh mul INT+ 2 sqrt mul INT- 1 cosh INT+ 1", False),
+    ],
+)
+def test_what_may_lie_on_either_side_of_a_cut_has_no_value(source: str, there: bool) -> None:
+    assert (value(parse(source), points()[0]) is not None) is there
 
 
 def test_few_points_and_mixed_ones_decide_nothing() -> None:
