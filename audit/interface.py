@@ -1,10 +1,13 @@
 """The seams that models and tasks implement. Neither knows a transform; neither knows the other's insides."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from audit.records import Answer, Predicted, Prediction, Query
-from transforms.records import Sample
+from transforms.records import Perturbed, Sample
+
+Expectation: TypeAlias = Literal["same", "other", "unknown"]
+"""What becomes of the right answer under a perturbation."""
 
 
 class Model(Protocol):
@@ -70,6 +73,12 @@ class Task(Protocol):
 
     def same(self, before: Predicted, after: Predicted) -> bool:
         """Whether two answers count as the same one."""
+        ...
+
+    def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
+        """What becomes of the right answer: by the kind of the perturbation, or by the label that the
+        perturbed sample carries where the task's answer depends on more than the meaning.
+        """
         ...
 
     def score(self, answer: Answer, sample: Sample) -> float | None:

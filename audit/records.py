@@ -5,9 +5,14 @@ value, so that a report needs nothing else.
 """
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from transforms.records import NotApplied, Perturbed, Sample
+
+ANSWER_CHANGES: Final = "the right answer changes"
+ANSWER_STAYS: Final = "the right answer stays"
+ANSWER_UNKNOWN: Final = "unknown whether the right answer changes"
+"""Why there is no verdict on two answers, though both were had."""
 
 Answer: TypeAlias = str | float | tuple[str, ...]
 """A text, a number, or a set of labels as a sorted tuple."""
@@ -75,7 +80,7 @@ class Unjudged:
     before: Prediction
     after: Prediction
     reason: str
-    """`numeric noise`, or what the failed prediction says."""
+    """`numeric noise`, what the failed prediction says, or what became of the right answer."""
 
 
 Verdict: TypeAlias = Held | Violated | Unjudged

@@ -11,5 +11,13 @@ TASKS: Registry[Task] = Registry(
             "audit.tasks.function_name:FUNCTION_NAME",
             "predict the subtokens of a function's name from its body (F1)",
         ),
+        "derivative": Entry(
+            "audit.tasks.derivative:DERIVATIVE",
+            "tell whether one expression is the derivative of another (accuracy)",
+        ),
+        "throughput": Entry(
+            "audit.tasks.throughput:THROUGHPUT",
+            "predict the cycles of an iteration of an x86-64 basic block (MAPE)",
+        ),
     },
 )

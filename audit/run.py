@@ -9,8 +9,11 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Final, NamedTuple, Protocol
 
-from audit.interface import Model, Task
+from audit.interface import Expectation, Model, Task
 from audit.records import (
+    ANSWER_CHANGES,
+    ANSWER_STAYS,
+    ANSWER_UNKNOWN,
     Answer,
     Audited,
     Failed,
@@ -214,8 +217,10 @@ def _audited(
         if isinstance(outcome, Perturbed):
             book = second if outcome.kind == "identity" else answers
             after = book[_query(case.sample, outcome.source, desk.task.name)]
-            verdicts.append(judge(outcome, before, after, task=desk.task, noise=desk.model.noise))
-            scores.append(_score(desk.task, after, case.sample))
+            verdicts.append(
+                judge(outcome, before, after, case.sample, task=desk.task, noise=desk.model.noise)
+            )
+            scores.append(_score(desk.task, after, outcome.sample))
     return Audited(
         model=desk.model.name,
         sample=case.sample,
@@ -232,19 +237,38 @@ def _score(task: Task, prediction: Prediction, sample: Sample) -> float | None:
 
 
 def judge(
-    perturbed: Perturbed, before: Prediction, after: Prediction, *, task: Task, noise: float
+    perturbed: Perturbed,
+    before: Prediction,
+    after: Prediction,
+    sample: Sample,
+    *,
+    task: Task,
+    noise: float,
 ) -> Verdict:
-    """Whether the answer held; no verdict without both answers, or where a flip is as small as noise."""
+    """Whether the answer held; no verdict without both answers, where a flip is as small as noise, or where
+    the right answer did not do what a perturbation of its kind stands for.
+    """
     if isinstance(before, Failed):
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=before.reason)
     if isinstance(after, Failed):
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=after.reason)
+    if reason := _off(perturbed, task.expects(sample, perturbed)):
+        return Unjudged(perturbed=perturbed, before=before, after=after, reason=reason)
     moved = deviation(before, after)
     if task.same(before, after):
         return Held(perturbed=perturbed, before=before, after=after, deviation=moved)
     if _within_noise(before, after, NOISE_FACTOR * noise):
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=NUMERIC_NOISE)
     return Violated(perturbed=perturbed, before=before, after=after, deviation=moved)
+
+
+def _off(perturbed: Perturbed, expected: Expectation) -> str:
+    """Why neither staying nor changing is a fault; empty where one of them is."""
+    if expected == "unknown":
+        return ANSWER_UNKNOWN
+    if perturbed.kind == "control":
+        return ANSWER_STAYS if expected == "same" else ""
+    return ANSWER_CHANGES if expected == "other" else ""
 
 
 def deviation(before: Predicted, after: Predicted) -> float:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from types import TracebackType
@@ -32,6 +33,7 @@ SUITE_COLUMNS: Final[Mapping[str, str]] = {
     "reason": "string",
     "evidence": "string",
     "moves": "string",  # JSON
+    "label_after": "string",  # JSON; the label of the perturbed text
 }
 
 VERDICT_COLUMNS: Final[Mapping[str, str]] = {
@@ -141,7 +143,12 @@ def suite_rows(seed: int, case: Case) -> Iterator[Row]:
         match outcome:
             case Perturbed():
                 moves = [[move.kind, move.site, move.value, move.note] for move in outcome.moves]
-                told = {"perturbed": outcome.source, "evidence": outcome.evidence, "moves": json.dumps(moves)}
+                told = {
+                    "perturbed": outcome.source,
+                    "evidence": outcome.evidence,
+                    "moves": json.dumps(moves),
+                    "label_after": json.dumps(outcome.sample.label),
+                }
                 yield {**shared, **named, "status": "perturbed", **told}
             case NotApplied():
                 yield {**shared, **named, "status": "not_applied", "reason": outcome.reason}
@@ -309,7 +316,7 @@ def _read_outcome(sample: Sample, row: Row) -> Outcome:
             reason=row["reason"],
         )
     return Perturbed(
-        sample=sample,
+        sample=_relabelled(sample, row.get("label_after")),
         transform=row["transform"],
         kind=row["kind"],
         variant=row["variant"],
@@ -317,6 +324,15 @@ def _read_outcome(sample: Sample, row: Row) -> Outcome:
         moves=tuple(_move(*parts) for parts in json.loads(row["moves"])),
         evidence=row["evidence"],
     )
+
+
+def _relabelled(sample: Sample, told: str | None) -> Sample:
+    """The sample with the label of its perturbed text; suites of earlier versions have one for both."""
+    if told is None:
+        return sample
+    value = json.loads(told)
+    label = None if value is None else answer_from(value)
+    return sample if label == sample.label else replace(sample, label=label)
 
 
 def _move(kind: str, site: int, value: str | list[int], note: str) -> Move:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
-from audit.records import Answer, Audited, Failed, Held, Unjudged, Verdict, Violated
+from audit.records import ANSWER_CHANGES, Answer, Audited, Failed, Held, Unjudged, Verdict, Violated
 from reports.records import Flip
 from transforms.records import Kind, Sample
 
@@ -25,7 +25,10 @@ class Pair:
     reason: str
     """Why there is no verdict; else empty."""
     deviation: float
+    sample: Sample
+    """What the answer is scored against: the sample with the label that the perturbed text has."""
     answer: Answer | None
+    """`None` where it is not to be scored."""
     score: float | None
 
 
@@ -56,6 +59,10 @@ class Observation:
     def judged(self, kind: Kind) -> list[Pair]:
         """The pairs of a kind that have a verdict."""
         return [pair for pair in self.pairs if pair.kind == kind and pair.changed is not None]
+
+    def scored(self, kind: Kind) -> list[Pair]:
+        """The pairs of a kind whose answer counts for the score: also where it rightly changes."""
+        return [pair for pair in self.pairs if pair.kind == kind and pair.answer is not None]
 
     def flips(self) -> Iterable[Flip]:
         """The judged pairs as rows of a table."""
@@ -97,12 +104,15 @@ def observe(audited: Audited, *, seed: int) -> Observation:
 
 def _pair(verdict: Verdict, score: float | None) -> Pair:
     judged: Held | Violated | None = None
+    answer: Answer | None = None
     reason = ""
     match verdict:
         case Held() | Violated():
-            judged = verdict
+            judged, answer = verdict, verdict.after.answer
         case Unjudged():
             reason = verdict.reason
+            if reason == ANSWER_CHANGES and not isinstance(verdict.after, Failed):
+                answer = verdict.after.answer
         case _:
             assert_never(verdict)
     perturbed = verdict.perturbed
@@ -115,6 +125,7 @@ def _pair(verdict: Verdict, score: float | None) -> Pair:
         changed=isinstance(judged, Violated) if judged else None,
         reason=reason,
         deviation=judged.deviation if judged else 0.0,
-        answer=judged.after.answer if judged else None,
-        score=score if judged else None,
+        sample=perturbed.sample,
+        answer=answer,
+        score=None if answer is None else score,
     )

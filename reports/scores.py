@@ -1,7 +1,8 @@
 """The task's score of a model, before and under attack.
 
-Both attacks use judged pairs of meaning-keeping transforms only, and aggregate as the original score does:
-they choose one answer per sample and ask the task for the corpus score of those.
+Both attacks use pairs of meaning-keeping transforms only: those with a verdict, and those whose right answer
+is known to change, which are scored against that one. They aggregate as the original score does: they choose
+one answer per sample and ask the task for the corpus score of those.
 
 *Worst sample*: per sample the answer with the worst score of its own, among the original and every variant of
 every transform; of equally bad ones the original, then the first in the order of transform and variant. For a
@@ -18,11 +19,16 @@ from dataclasses import replace
 from functools import partial
 from math import isfinite
 from statistics import fmean
+from typing import TypeAlias
 
 from audit.interface import Task
 from audit.records import Answer
 from reports.observations import Observation, Pair
 from reports.records import LOWER_IS_BETTER, Better, Score
+from transforms.records import Sample
+
+Scored: TypeAlias = tuple[Answer | None, Sample]
+"""An answer with the sample whose label is the truth for it."""
 
 
 def direction(score_name: str) -> Better:
@@ -38,13 +44,13 @@ def score(observations: Sequence[Observation], task: Task) -> Score:
     if not labelled:
         return block
 
-    def corpus(choose: Callable[[Observation], Answer | None]) -> float | None:
-        chosen = ((choose(each), each.sample) for each in labelled)
+    def corpus(choose: Callable[[Observation], Scored]) -> float | None:
+        chosen = (choose(each) for each in labelled)
         value = task.corpus_score([(answer, sample) for answer, sample in chosen if answer is not None])
         return value if value is not None and isfinite(value) else None
 
-    original = corpus(lambda each: each.answer)
-    rounds = sorted({(p.transform, p.variant) for each in labelled for p in each.judged("preserving")})
+    original = corpus(lambda each: (each.answer, each.sample))
+    rounds = sorted({(p.transform, p.variant) for each in labelled for p in each.scored("preserving")})
     reached = [corpus(partial(_in_round, number=number)) for number in rounds]
     worst_sample = corpus(lambda each: _worst(each, better)) if rounds else None
     worst_round = _extreme([value for value in reached if value is not None], better)
@@ -80,18 +86,21 @@ def mean_score(blocks: Sequence[Score]) -> Score:
     )
 
 
-def _in_round(observation: Observation, number: tuple[str, int]) -> Answer | None:
-    for pair in observation.judged("preserving"):
+def _in_round(observation: Observation, number: tuple[str, int]) -> Scored:
+    for pair in observation.scored("preserving"):
         if (pair.transform, pair.variant) == number:
-            return pair.answer
-    return observation.answer
+            return pair.answer, pair.sample
+    return observation.answer, observation.sample
 
 
-def _worst(observation: Observation, better: Better) -> Answer | None:
+def _worst(observation: Observation, better: Better) -> Scored:
     sign = 1 if better == "higher" else -1
-    ordered: list[Pair] = sorted(observation.judged("preserving"), key=lambda p: (p.transform, p.variant))
-    candidates = [(observation.answer, observation.score), *((pair.answer, pair.score) for pair in ordered)]
-    scored = [(answer, sign * value) for answer, value in candidates if value is not None]
+    ordered: list[Pair] = sorted(observation.scored("preserving"), key=lambda p: (p.transform, p.variant))
+    candidates: list[tuple[Scored, float | None]] = [
+        ((observation.answer, observation.sample), observation.score),
+        *(((pair.answer, pair.sample), pair.score) for pair in ordered),
+    ]
+    scored = [(chosen, sign * value) for chosen, value in candidates if value is not None]
     return min(scored, key=lambda candidate: candidate[1])[0]
 
 

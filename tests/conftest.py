@@ -1,6 +1,10 @@
 """What every test runs under: no user cache, no options from the environment, untouched global generators."""
 
 import os
+
+# Before torch comes in: small networks are slower on several threads, by far where the machine is busy.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import random
 from collections.abc import Iterator
 from pathlib import Path

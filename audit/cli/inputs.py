@@ -2,21 +2,29 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from audit import suite
+from audit.cache import default_folder
 from audit.cli.options import RunOptions
 from audit.cli.progress import note
 from audit.corpora.selection import Selection, select
-from audit.corpora.specs import corpus
+from audit.corpora.specs import INTERPRETER, corpus
 from audit.execution import Findings, execute
 from audit.interface import Task
+from audit.labels import Labels, labels
 from audit.run import Case
 from audit.tables import read_about, read_suite, suite_contents
 from transforms.errors import CorpusError, UsageError
 from transforms.records import Sites
+
+CORPORA: Final = {"throughput": INTERPRETER}
+"""Where samples come from unless a corpus is named; else `STDLIB`."""
+STDLIB: Final = "stdlib"
+NOUNS: Final = {"throughput": "blocks"}
+"""What the samples of a task are, else functions."""
 
 
 class Inputs(Protocol):
@@ -67,6 +75,7 @@ class Drawn:
     workers: int
     sites: Sites = "auto"
     execute: bool = False
+    labels: Labels
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -88,6 +97,7 @@ class Drawn:
             "samples": len(first.samples),
             "available": first.available,
             "skipped": self.skipped,
+            "labels": self.labels.about,
             "trials": [
                 {"seed": one.seed, "hash": one.hash, "samples": len(one.samples)} for one in self.selections
             ],
@@ -101,7 +111,8 @@ class Drawn:
         """The samples of one trial with their variants."""
         plan = suite.Plan(transforms=self.transforms, variants=self.variants, seed=seed, sites=self.sites)
         made = suite.cases(self._selection(seed).samples, plan, workers=self.workers)
-        return _executed(made) if self.execute else made
+        executed = _executed(made) if self.execute else made
+        return self.labels.relabelled(executed)
 
     def _selection(self, seed: int) -> Selection:
         return next(one for one in self.selections if one.seed == seed)
@@ -164,24 +175,29 @@ def suite_task(path: Path) -> str:
 
 def _drawn(options: RunOptions, task: Task) -> Drawn:
     seeds = range(options.seed, options.seed + options.trials)
-    selections = select(corpus(options.corpus), task.prepare, limit=options.limit or None, seeds=seeds)
+    source = labels(options.labels, task, cache=(options.cache or default_folder()) / "labels")
+    named = options.corpus or CORPORA.get(task.name, STDLIB)
+    drawn = select(corpus(named, source.column), task.prepare, limit=options.limit or None, seeds=seeds)
+    truth = source.settled(sample for one in drawn for sample in one.samples)
+    if truth.changing:
+        note(f"labels: {truth}")
+    selections = tuple(replace(one, samples=truth.filled(one.samples)) for one in drawn)
     languages = {sample.language for selection in selections for sample in selection.samples}
     if options.transforms is None:
         transforms = suite.standard_transforms(languages, controls=options.controls)
         if transforms == ("identity",):
-            raise CorpusError(
-                f"no transform is known for {', '.join(sorted(languages))} in {options.corpus!r}"
-            )
+            raise CorpusError(f"no transform is known for {', '.join(sorted(languages))} in {named!r}")
     else:
         transforms = suite.with_noise_floor(options.transforms, languages, controls=options.controls)
     return Drawn(
-        name=options.corpus,
+        name=named,
         selections=selections,
         transforms=transforms,
         variants=options.variants,
         workers=options.workers,
         sites=options.sites,
         execute=options.execute,
+        labels=truth,
     )
 
 

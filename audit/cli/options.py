@@ -34,7 +34,8 @@ class RunOptions:
     model: tuple[str, ...]
     model_argument: tuple[str, ...]
     task: str | None
-    corpus: str
+    corpus: str | None
+    labels: str | None
     transform: str | None
     sites: Sites
     variants: int
@@ -120,7 +121,17 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         help="An argument of the models; repeatable.",
     ),
     option("--task", metavar="NAME", help="What is asked.  [default: the model's own, else function-name]"),
-    option("--corpus", default="stdlib", metavar="SPEC", help="Where the samples come from."),
+    option(
+        "--corpus",
+        metavar="SPEC",
+        help="Where the samples come from.  [default: stdlib; for throughput, interpreter]",
+    ),
+    option(
+        "--labels",
+        metavar="SPEC",
+        help="What is true: COLUMN[/DIVISOR] of a table, llvm-mca[:PROCESSOR], or none.  "
+        "[default: the corpus's own; for throughput else llvm-mca, if installed]",
+    ),
     option(
         "--transform",
         metavar="NAME[,NAME]",

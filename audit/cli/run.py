@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from audit.cache import AnswerCache, default_folder
 from audit.cli.fleet import DEFAULT_TASK, check_names, common_task, load_models
-from audit.cli.inputs import Inputs, most, prepare_inputs, suite_task
+from audit.cli.inputs import NOUNS, Inputs, most, prepare_inputs, suite_task
 from audit.cli.job import Job, carry_out
 from audit.cli.manifest import begin, finish
 from audit.cli.options import RunOptions, run_options
@@ -27,6 +27,7 @@ RUNS: Final = Path("codeaudit-runs")
 CACHE_FILE: Final = "answers.sqlite"
 DRAWING: Final = (
     "corpus",
+    "labels",
     "transform",
     "sites",
     "variants",
@@ -61,7 +62,7 @@ def run(**options: Any) -> int:
         models = load_models(asked, specs)
         task = common_task(asked.task or (suite_task(asked.suite) if asked.suite else None), models)
         inputs = prepare_inputs(asked, task)
-        note(_inputs_line(inputs))
+        note(_inputs_line(inputs, task.name))
         job = Job(options=asked, specs=specs, task=task, models=models, inputs=inputs, folder=folder)
         summary = _finished(job)
         show(summary, asked.format)
@@ -146,10 +147,12 @@ def _note_idle(options: RunOptions) -> None:
             )
 
 
-def _inputs_line(inputs: Inputs) -> str:
+def _inputs_line(inputs: Inputs, task: str) -> str:
     about = inputs.about
     size = (
-        f"{about['samples']:,} of {about['available']:,} functions" if "samples" in about else "frozen suite"
+        f"{about['samples']:,} of {about['available']:,} {NOUNS.get(task, 'functions')}"
+        if "samples" in about
+        else "frozen suite"
     )
     left_out = f"; left out: {most(inputs.skipped, 6)}" if inputs.skipped else ""
     return f"corpus {inputs.name}: {size}{left_out}"

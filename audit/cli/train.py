@@ -1,50 +1,83 @@
 """The command `codeaudit train`: one of the papers' networks, from a corpus to a checkpoint folder."""
 
-import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping
 from os import cpu_count
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from audit.cli.progress import note
+from audit.cli.training import TrainingMonitor, asked_to_stop
 from transforms.errors import UsageError
 
 if TYPE_CHECKING:
     from audit.training.folder import Finished
     from audit.training.recipe import Recipe
-    from audit.training.state import Progress
 
-NETWORKS: Final = ("spe", "symc", "vanilla")
-"""Named here so that the help needs no torch; a test compares them with the registry."""
+NETWORKS: Final[Mapping[str, tuple[str, ...]]] = {
+    "function-name": ("spe", "symc", "vanilla"),
+    "throughput": ("renamer", "vanilla", "augmented", "canonicalized"),
+}
+"""By task. Named here so that the help needs no torch; a test compares them with the registry."""
+MODELS: Final = tuple(dict.fromkeys(name for names in NETWORKS.values() for name in names))
+TERM_ONLY: Final = ("size", "readout", "implied", "device", "labels")
+LINE_ONLY: Final = (
+    "bag_epochs",
+    "vocabulary",
+    "rarest_label",
+    "orders",
+    "mask_mode",
+    "all_heads",
+    "line_positions",
+    "sign",
+    "half",
+)
+SPELLINGS: Final = {"orders": "augment", "line_positions": "no-line-positions", "implied": "no-implied"}
+"""Options whose names on the command line are others."""
 SPE_ONLY: Final = ("mask_mode", "all_heads", "line_positions")
-LINE_EVERY: Final = 20.0
-"""Seconds between lines where stderr is no terminal."""
 POSITIVE: Final = click.IntRange(min=1)
 
 
 @click.command()
-@click.argument("model", type=click.Choice(NETWORKS))
-@click.option("--task", default="function-name", show_default=True, metavar="NAME", help="What is learned.")
-@click.option("--corpus", required=True, metavar="SPEC", help="Functions to learn from.")
-@click.option("--valid", metavar="SPEC", help="Validation corpus.  [default: one file in 20 of the corpus]")
-@click.option("--test", metavar="SPEC", help="Test corpus.  [default: another file in 20]")
+@click.argument("model", type=click.Choice(MODELS))
+@click.option("--task", metavar="NAME", help="What is learned.  [default: the first that MODEL is for]")
+@click.option("--corpus", required=True, metavar="SPEC", help="Functions or blocks to learn from.")
+@click.option(
+    "--valid", metavar="SPEC", help="Validation corpus.  [default: one file, or class of renamings, in 20]"
+)
+@click.option("--test", metavar="SPEC", help="Test corpus.  [default: another file or class in 20]")
+@click.option(
+    "--labels",
+    metavar="SPEC",
+    help="throughput: COLUMN[/DIVISOR] of the corpus, or llvm-mca[:PROCESSOR].  [default: the corpus's own, "
+    "else llvm-mca]",
+)
+@click.option("--size", type=click.Choice(["tiny", "mini", "small"]), help="throughput: that BERT's sizes.")
+@click.option(
+    "--readout", type=click.Choice(["sum", "mean", "cls"]), help="throughput: how terms become a number."
+)
+@click.option(
+    "--no-implied",
+    "implied",
+    flag_value=False,
+    default=None,
+    help="throughput: leave out blocks with implied registers, as the paper does.",
+)
+@click.option("--device", metavar="NAME", help="throughput: where it is trained.  [default: cpu]")
 @click.option(
     "--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Checkpoint folder."
 )
 @click.option("--bag-epochs", type=click.IntRange(min=0), help="Epochs without the blocks, at first.")
 @click.option("--epochs", type=POSITIVE, help="Epochs with them.")
 @click.option("--steps", type=POSITIVE, help="Steps with them, instead of --epochs.")
-@click.option("--batch", type=POSITIVE, help="Functions a step.")
+@click.option("--batch", type=POSITIVE, help="Examples a step.")
 @click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Peak learning rate.")
 @click.option("--width", type=POSITIVE, help="Of the hidden states.")
 @click.option("--layers", type=POSITIVE, help="Blocks.")
 @click.option("--heads", type=POSITIVE, help="Attention heads; must divide the width.")
 @click.option("--dropout", type=click.FloatRange(min=0, max=1, max_open=True), help="Share left out.")
-@click.option("--window", type=POSITIVE, help="Longest input in tokens; longer functions are left out.")
+@click.option("--window", type=POSITIVE, help="Longest input in tokens; what is longer is left out.")
 @click.option("--vocabulary", type=POSITIVE, help="Words known.")
 @click.option("--rarest-label", type=POSITIVE, help="Names that a subtoken must stand in to be a label.")
 @click.option("--patience", type=POSITIVE, help="Epochs without progress before it ends.")
@@ -62,7 +95,7 @@ POSITIVE: Final = click.IntRange(min=1)
 @click.option("--cache", type=click.Path(path_type=Path), metavar="DIR", help="Where features are kept.")
 def train(
     model: str,
-    task: str,
+    task: str | None,
     corpus: str,
     valid: str | None,
     test: str | None,
@@ -73,9 +106,17 @@ def train(
     **given: Any,
 ) -> None:
     """Train MODEL on a corpus. Ctrl-C saves; the same command resumes."""
-    recipe = _recipe(model, given)
-    if task != "function-name":
-        raise UsageError(f"no network is trained for task {task!r}; known: function-name")
+    task = task or next(name for name, models in NETWORKS.items() if model in models)
+    if task not in NETWORKS:
+        raise UsageError(f"no network is trained for task {task!r}; known: {', '.join(NETWORKS)}")
+    if model not in NETWORKS[task]:
+        raise UsageError(f"{model} is not trained for task {task!r}; known: {', '.join(NETWORKS[task])}")
+    foreign = TERM_ONLY if task == "function-name" else LINE_ONLY
+    for name in foreign:
+        if given.get(name) is not None:
+            shown = SPELLINGS.get(name, name).replace("_", "-")
+            raise UsageError(f"--{shown} is no option of task {task!r}")
+        del given[name]
     import torch
 
     from audit.cache import default_folder
@@ -83,8 +124,18 @@ def train(
     if threads is not None:
         torch.set_num_threads(threads)
     specs = {"train": corpus, "valid": valid, "test": test}
+    if task != "function-name":
+        from audit.cli.training_terms import train_terms
+
+        train_terms(model, given, task=task, specs=specs, out=out, cache=cache or default_folder())
+        return
     found = _trained(
-        recipe, task=task, specs=specs, out=out, cache=cache or default_folder(), workers=workers
+        _recipe(model, given),
+        task=task,
+        specs=specs,
+        out=out,
+        cache=cache or default_folder(),
+        workers=workers,
     )
     micro = found.test.micro
     click.echo(f"{out}: test F1 {micro:.1%} on {found.test.count:,} functions")
@@ -117,7 +168,7 @@ def _trained(
     from audit.corpora.specs import corpus
     from audit.registry import TASKS
     from audit.training import folder, loop, material
-    from audit.training.state import FILE
+    from audit.training.state import FILE, Interrupted
 
     corpora = {name: corpus(spec) if spec is not None else None for name, spec in specs.items()}
     if corpora["train"] is None:
@@ -130,11 +181,11 @@ def _trained(
         f"{recipe.network}: {len(read.train):,} functions, {len(read.labels):,} labels, {plan.total:,} steps"
     )
     try:
-        with _Monitor(recipe.network, plan.total) as monitor, _asked_to_stop() as stop:
+        with TrainingMonitor(recipe.network, plan.total, _validation) as monitor, asked_to_stop() as stop:
             trained = loop.train(recipe, read, folder=out, monitor=monitor, stop=stop)
     except ValueError as error:
         raise UsageError(f"these sizes do not fit together: {error}") from error
-    except loop.Interrupted:
+    except Interrupted:
         raise KeyboardInterrupt(f"interrupted; the same command resumes from {str(out)!r}") from None
     about = {"corpora": specs, "versions": versions()}
     finished = folder.write(out, trained, read, task=task, recipe=recipe, about=about)
@@ -142,82 +193,5 @@ def _trained(
     return finished
 
 
-@contextmanager
-def _asked_to_stop() -> Iterator[Callable[[], bool]]:
-    """The first Ctrl-C is heard after the step in hand, so that what is saved is whole."""
-    asked = False
-    before: Any = None
-
-    def on_interrupt(number: int, frame: FrameType | None) -> None:
-        nonlocal asked
-        asked = True
-        signal.signal(signal.SIGINT, before)
-        note("finishing this step; Ctrl-C again ends without saving")
-
-    try:
-        before = signal.signal(signal.SIGINT, on_interrupt)
-    except ValueError:  # not the main thread, where no signal arrives
-        yield lambda: False
-        return
-    try:
-        yield lambda: asked
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-class _Monitor:
-    """Loss, validation F1, rate and time left: a bar on a terminal, lines elsewhere."""
-
-    def __init__(self, label: str, total: int) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-        console = Console(stderr=True)
-        self._label, self._total = label, total
-        self._bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TimeRemainingColumn(compact=True),
-            console=console,
-            transient=True,
-        )
-        self._shown = console.is_terminal
-        self._task = self._bar.add_task(label, total=total)
-        self._told = 0.0
-        self._first: tuple[int, float] | None = None
-        self._loss = 0.0
-
-    def __enter__(self) -> "_Monitor":
-        self._live = self._bar if self._shown else nullcontext()
-        self._live.__enter__()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._live.__exit__(*error)
-
-    def stepped(self, progress: "Progress", loss: float) -> None:
-        """Show the step."""
-        self._loss = loss if self._first is None else 0.98 * self._loss + 0.02 * loss
-        self._first = self._first or (progress.step, progress.seconds)
-        if self._shown:
-            self._bar.update(self._task, completed=progress.step, description=self._line(progress))
-        elif progress.seconds - self._told >= LINE_EVERY:
-            self._told = progress.seconds
-            note(self._line(progress))
-
-    def epoch(self, progress: "Progress") -> None:
-        """Tell the validation score."""
-        last = progress.epochs[-1]
-        note(
-            f"{self._label}: epoch {last['epoch'] + 1:.0f}, loss {last['loss']:.2f}, "
-            f"validation F1 {last['valid']:.1%} at threshold {last['threshold']:.1f}"
-        )
-
-    def _line(self, progress: "Progress") -> str:
-        since, began = self._first or (0, 0.0)
-        steps, seconds = progress.step - since, progress.seconds - began
-        ahead = ""
-        if steps and seconds:
-            left = (self._total - progress.step) * seconds / steps
-            ahead = f", {steps / seconds:.1f} steps/s, {left:,.0f} s left"
-        return f"{self._label}: step {progress.step:,} of {self._total:,}, loss {self._loss:.2f}{ahead}"
+def _validation(epoch: Mapping[str, float]) -> str:
+    return f"validation F1 {epoch['valid']:.1%} at threshold {epoch['threshold']:.1f}"

@@ -21,6 +21,7 @@ from audit.cli.tallies import tally_json, tally_sheet
 from audit.corpora.records import Corpus
 from audit.corpora.selection import select
 from audit.corpora.specs import corpus
+from audit.labels import of_corpus
 from audit.registry import TASKS
 from audit.store import SCHEMA, RunFolder
 from audit.tables import LINES, SUITE_COLUMNS, LinesWriter, TableWriter, read_about, suite_rows
@@ -339,6 +340,7 @@ def _drawn(asked: Options) -> Drawn:
         workers=asked.workers,
         sites=asked.sites,
         execute=asked.execute,
+        labels=of_corpus(TASKS.get(asked.task)),
     )
 
 

@@ -7,13 +7,13 @@ import json
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeAlias
 
 from audit.corpora.records import raw_sample
-from transforms.errors import CorpusError
+from transforms.errors import CorpusError, SourceError
 from transforms.records import Sample
 from transforms.registry import unknown
 
@@ -21,6 +21,8 @@ Row: TypeAlias = Mapping[str, object]
 
 SOURCES: Final = ("source", "code", "asm")
 """Columns that may hold the text, first come first served."""
+HEX: Final = "hex"
+"""A column of machine code in hexadecimal digits, for want of a text."""
 LABELS: Final = ("label", "name", "func_name")
 _SPLITS: Final = 20
 """More distinct values than a column of splits has."""
@@ -28,8 +30,17 @@ LANGUAGES: Final = {".py": "python", ".java": "java", ".s": "x86"}
 HUMAN_EVAL: Final = ("prompt", "canonical_solution", "entry_point")
 HUMAN_EVAL_TESTS: Final = "test"
 COLUMNS: Final = frozenset(
-    {*SOURCES, *LABELS, *HUMAN_EVAL, HUMAN_EVAL_TESTS, "language", "file", "line", "split"}
+    {*SOURCES, HEX, *LABELS, *HUMAN_EVAL, HUMAN_EVAL_TESTS, "language", "file", "line", "split"}
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """Where a table has its labels."""
+
+    name: str
+    divisor: float = 1.0
+    """What its numbers are divided by, as cycles of a hundred iterations by a hundred."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,16 +50,22 @@ class Table:
     spec: str
     path: Path
     split: str | None
+    column: Column | None = None
+    """Instead of the columns that hold labels elsewhere."""
 
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
         """As `Corpus.read`, row by row."""
         splits: set[str] = set()
+        columns = COLUMNS if self.column is None else COLUMNS | {self.column.name}
         try:
-            for number, row in _rows(self.path, skipped):
+            for number, row in _rows(self.path, columns, skipped):
+                if number == 1 and self.column is not None and self.column.name not in row:
+                    known = [name for name in row if name is not None]
+                    raise CorpusError(unknown(f"column of {self.path.name!r}", self.column.name, known))
                 if len(splits) < _SPLITS:
                     splits.add(str(row.get("split")))
                 if self.split is None or str(row.get("split")) == self.split:
-                    sample = _sample(row, path=self.path.name, number=number)
+                    sample = _sample(row, path=self.path.name, number=number, column=self.column)
                     if isinstance(sample, Sample):
                         yield sample
                     else:
@@ -69,15 +86,15 @@ def _kind(path: Path) -> str:
     return PurePosixPath(name.removesuffix(".gz")).suffix
 
 
-def _rows(path: Path, skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
-    return READERS[_kind(path)](path, skipped)
+def _rows(path: Path, columns: Collection[str], skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
+    return READERS[_kind(path)](path, columns, skipped)
 
 
 def _bytes(path: Path) -> gzip.GzipFile | io.BufferedReader:
     return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")
 
 
-def _json_lines(path: Path, skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
+def _json_lines(path: Path, columns: Collection[str], skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
     with _bytes(path) as file:
         for number, line in enumerate(file, start=1):
             if not line.strip():
@@ -93,40 +110,44 @@ def _json_lines(path: Path, skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
                 skipped["line that is not an object"] += 1
 
 
-def _csv(path: Path, skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
+def _csv(path: Path, columns: Collection[str], skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     with _bytes(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
         yield from enumerate(csv.DictReader(text), start=1)
 
 
-def _parquet(path: Path, skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
+def _parquet(path: Path, columns: Collection[str], skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
     from pyarrow import ArrowException
     from pyarrow.parquet import ParquetFile
 
     try:
         with ParquetFile(path) as file:
-            columns = [name for name in file.schema_arrow.names if name in COLUMNS]
-            batches = file.iter_batches(batch_size=1024, columns=columns)
+            present = [name for name in file.schema_arrow.names if name in columns]
+            batches = file.iter_batches(batch_size=1024, columns=present)
             yield from enumerate((row for batch in batches for row in batch.to_pylist()), start=1)
     except ArrowException as error:
         raise CorpusError(f"cannot read table {str(path)!r}: {error}") from error
 
 
-READERS: Final[Mapping[str, Callable[[Path, Counter[str]], Iterator[tuple[int, Row]]]]] = {
+READERS: Final[Mapping[str, Callable[[Path, Collection[str], Counter[str]], Iterator[tuple[int, Row]]]]] = {
     ".jsonl": _json_lines,
     ".csv": _csv,
     ".parquet": _parquet,
 }
 
 
-def _sample(row: Row, *, path: str, number: int) -> Sample | str:
+def _sample(row: Row, *, path: str, number: int, column: Column | None) -> Sample | str:
     """The sample of a row, or why there is none."""
-    source = _source(row)
+    try:
+        source = _source(row)
+    except SourceError:
+        return "machine code that cannot be read"
     if source is None:
         return "row without source"
     if not source.isascii() and source.encode("utf-8", "replace").decode() != source:
         return "row that is not Unicode"
-    file, line, label = _text(row.get("file")), row.get("line"), _label(row)
+    file, line = _text(row.get("file")), row.get("line")
+    label = _label(row) if column is None else _number(row, column)
     return raw_sample(
         source,
         language=_language(row, file),
@@ -141,8 +162,21 @@ def _source(row: Row) -> str | None:
     for column in SOURCES:
         if text := _text(row.get(column)):
             return text
+    if digits := _text(row.get(HEX)):
+        from transforms.x86.reading import from_hex
+
+        return from_hex(digits).source
     prompt, solution = _text(row.get("prompt")), _text(row.get("canonical_solution"))
     return prompt + solution if prompt and solution else None
+
+
+def _number(row: Row, column: Column) -> str | float | None:
+    """The row's label in a column that was named: a number where it is one, else its text."""
+    value = row.get(column.name)
+    try:
+        return float(str(value)) / column.divisor
+    except ValueError:
+        return _text(value)
 
 
 def _label(row: Row) -> str | float | None:
@@ -160,7 +194,8 @@ def _language(row: Row, file: str | None) -> str:
         return named.lower()
     if file and (ending := PurePosixPath(file).suffix) in LANGUAGES:
         return LANGUAGES[ending]
-    return "x86" if "asm" in row else "python"
+    machine = "asm" in row or (HEX in row and not row.keys() & set(SOURCES))
+    return "x86" if machine else "python"
 
 
 def _text(value: object) -> str | None:

@@ -112,8 +112,8 @@ def load(spec: str, settings: Settings, given: Mapping[str, str]) -> Model:
     if given:
         raise UsageError(f"model {spec!r} takes no -M arguments; given: {', '.join(sorted(given))}")
     place = spec if spec in bundled() else str(Path(spec).expanduser())
-    checkpoint = import_module("audit.models.checkpoint").CheckpointModel
-    model: Model = checkpoint.load(place, device=settings.device, precision=settings.precision)
+    trained = import_module("audit.models.trained")
+    model: Model = trained.load(place, device=settings.device, precision=settings.precision)
     return model
 
 

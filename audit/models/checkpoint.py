@@ -72,8 +72,8 @@ class Config:
         }
 
 
-def read_config(path: Path) -> Config:
-    """A config.json.
+def read_json(path: Path) -> Mapping[str, Any]:
+    """A config.json as it stands there.
 
     Raises:
         ModelError: it is missing or not one of ours.
@@ -81,12 +81,22 @@ def read_config(path: Path) -> Config:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise _missing(path, error) from error
+        raise missing(path, error) from error
     except ValueError as error:
-        raise _broken(path, f"not JSON: {error}") from error
+        raise broken(path, f"not JSON: {error}") from error
     schema = found.get("schema") if isinstance(found, dict) else None
     if schema != SCHEMA:
-        raise _broken(path, f"schema {schema!r}, this version reads {SCHEMA}")
+        raise broken(path, f"schema {schema!r}, this version reads {SCHEMA}")
+    return dict(found)
+
+
+def read_config(path: Path) -> Config:
+    """A config.json.
+
+    Raises:
+        ModelError: it is missing or not one of ours.
+    """
+    found = read_json(path)
     try:
         config = Config(
             task=str(found["task"]),
@@ -98,22 +108,22 @@ def read_config(path: Path) -> Config:
             precision=str(found["precision"]),
         )
     except KeyError as error:
-        raise _broken(path, f"no entry {error.args[0]!r}") from error
+        raise broken(path, f"no entry {error.args[0]!r}") from error
     except (TypeError, ValueError) as error:
-        raise _broken(path, str(error)) from error
+        raise broken(path, str(error)) from error
     _check(path, config)
     return config
 
 
 def _check(path: Path, config: Config) -> None:
     if config.task not in TASKS:
-        raise _broken(path, f"made for task {config.task!r}, known: {', '.join(TASKS)}")
+        raise broken(path, f"made for task {config.task!r}, known: {', '.join(TASKS)}")
     if config.network not in NETWORKS:
-        raise _broken(path, f"network {config.network!r}, known: {', '.join(NETWORKS)}")
+        raise broken(path, f"network {config.network!r}, known: {', '.join(NETWORKS)}")
     if config.precision not in PRECISIONS:
-        raise _broken(path, f"precision {config.precision!r}, known: {', '.join(PRECISIONS)}")
+        raise broken(path, f"precision {config.precision!r}, known: {', '.join(PRECISIONS)}")
     if len(config.labels) != config.shape.labels:
-        raise _broken(path, f"{len(config.labels)} labels, but the shape says {config.shape.labels}")
+        raise broken(path, f"{len(config.labels)} labels, but the shape says {config.shape.labels}")
 
 
 class CheckpointModel:
@@ -140,12 +150,9 @@ class CheckpointModel:
             ModelError: a file is missing, damaged, or does not fit the others.
             UsageError: no such device or precision.
         """
-        bundled = checkpoints.FOLDER / place
-        folder = bundled if (bundled / CONFIG).is_file() else Path(place)
+        folder = folder_of(place)
         config = read_config(folder / CONFIG)
-        wanted = precision or config.precision
-        if wanted not in PRECISIONS:
-            raise UsageError(f"unknown precision {wanted!r}; known: {', '.join(PRECISIONS)}")
+        wanted = usable_precision(precision or config.precision)
         chosen = usable_device(device)
         return cls(place, config, _Files.read(folder, config), device=chosen, precision=wanted)
 
@@ -211,6 +218,31 @@ class CheckpointModel:
         return found
 
 
+def folder_of(place: str) -> Path:
+    """The folder of a bundled checkpoint, or the folder itself."""
+    bundled = checkpoints.FOLDER / place
+    return bundled if (bundled / CONFIG).is_file() else Path(place)
+
+
+def digest(folder: Path) -> str:
+    """A hash of everything in a checkpoint that decides its answers."""
+    found = hashlib.sha256()
+    for name in (CONFIG, WEIGHTS, TOKENIZER):
+        found.update(hashlib.sha256((folder / name).read_bytes()).digest())
+    return found.hexdigest()
+
+
+def usable_precision(name: str) -> str:
+    """The precision of that name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if name not in PRECISIONS:
+        raise UsageError(f"unknown precision {name!r}; known: {', '.join(PRECISIONS)}")
+    return name
+
+
 def usable_device(name: str) -> str:
     """The device of that name; for `auto` the first CUDA device, else the CPU.
 
@@ -241,46 +273,66 @@ class _Files:
         network = _network(folder / WEIGHTS, config)
         spoken = [tokenizer.token_to_id(label) for label in config.labels]
         if network.trunk.label_tokens.tolist() != spoken:
-            raise _broken(folder / WEIGHTS, f"made with another {TOKENIZER} or other labels")
-        digest = hashlib.sha256()
-        for name in (CONFIG, WEIGHTS, TOKENIZER):
-            digest.update(hashlib.sha256((folder / name).read_bytes()).digest())
-        return cls(network, tokenizer, digest.hexdigest())
+            raise broken(folder / WEIGHTS, f"made with another {TOKENIZER} or other labels")
+        return cls(network, tokenizer, digest(folder))
 
 
 def _tokenizer(path: Path, config: Config) -> Tokenizer:
+    tokenizer = read_tokenizer(path, config.shape.vocabulary)
+    for label in config.labels:
+        if tokenizer.token_to_id(label) is None:
+            raise broken(path, f"label {label!r} of {CONFIG} is no word of it")
+    return tokenizer
+
+
+def read_tokenizer(path: Path, size: int) -> Tokenizer:
+    """The tokenizer of a file, with so many words.
+
+    Raises:
+        ModelError: it is missing or damaged, or has another number of words.
+    """
     if not path.is_file():
-        raise _missing(path, "no such file")
+        raise missing(path, "no such file")
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the Rust library raises nothing more special
-        raise _broken(path, str(error)) from error
-    if tokenizer.get_vocab_size() != config.shape.vocabulary:
-        raise _broken(
-            path, f"{tokenizer.get_vocab_size()} words, but {CONFIG} says {config.shape.vocabulary}"
-        )
-    for label in config.labels:
-        if tokenizer.token_to_id(label) is None:
-            raise _broken(path, f"label {label!r} of {CONFIG} is no word of it")
+        raise broken(path, str(error)) from error
+    if tokenizer.get_vocab_size() != size:
+        raise broken(path, f"{tokenizer.get_vocab_size()} words, but {CONFIG} says {size}")
     return tokenizer
 
 
 def _network(path: Path, config: Config) -> Network:
-    try:
-        weights = load_file(path)
-    except FileNotFoundError as error:
-        raise _missing(path, "no such file") from error
-    except (SafetensorError, OSError, ValueError) as error:
-        raise _broken(path, str(error)) from error
+    weights = read_weights(path)
     try:
         network = build(config.network, config.shape, config.options)
         network.load_state_dict(weights)
     except (RuntimeError, UsageError, ValueError, TypeError) as error:
-        told = " ".join(str(error).split())[:200]
-        raise _broken(path, f"does not fit {CONFIG}: {told}") from error
-    if not all(tensor.isfinite().all() for tensor in weights.values()):
-        raise _broken(path, "weights that are not finite")
+        raise misfit(path, error) from error
     return network
+
+
+def read_weights(path: Path) -> dict[str, torch.Tensor]:
+    """The weights of a file, all of them finite.
+
+    Raises:
+        ModelError: it is missing or damaged.
+    """
+    try:
+        weights = load_file(path)
+    except FileNotFoundError as error:
+        raise missing(path, "no such file") from error
+    except (SafetensorError, OSError, ValueError) as error:
+        raise broken(path, str(error)) from error
+    if not all(tensor.isfinite().all() for tensor in weights.values()):
+        raise broken(path, "weights that are not finite")
+    return weights
+
+
+def misfit(path: Path, error: Exception) -> ModelError:
+    """The error for weights that belong to another network."""
+    told = " ".join(str(error).split())[:200]
+    return broken(path, f"does not fit {CONFIG}: {told}")
 
 
 def _batches(readable: list[tuple[int, Encoded]]) -> list[list[tuple[int, Encoded]]]:
@@ -294,12 +346,14 @@ def _batches(readable: list[tuple[int, Encoded]]) -> list[list[tuple[int, Encode
     return batches
 
 
-def _missing(path: Path, why: object) -> ModelError:
+def missing(path: Path, why: object) -> ModelError:
+    """The error for a file that is not there."""
     return ModelError(
         f"cannot read {str(path)!r}: {why}; a checkpoint is a folder with {CONFIG}, {WEIGHTS} and {TOKENIZER}"
     )
 
 
-def _broken(path: Path, why: str) -> ModelError:
+def broken(path: Path, why: str) -> ModelError:
+    """The error for a file that is there and of no use."""
     told = " ".join(why.split())
     return ModelError(f"checkpoint file {str(path)!r} cannot be used: {told}; copy or train it again")

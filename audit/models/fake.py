@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from audit.models.settings import Settings
-from audit.records import Predicted, Prediction, Query
+from audit.records import Answer, Predicted, Prediction, Query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FakeModel:
-    """A pure function of the query as a model; fits every task whose answers are texts."""
+    """A pure function of the query as a model; fits every task whose answers are texts or numbers."""
 
     name: str
-    answer: Callable[[Query], str]
+    answer: Callable[[Query], Answer]
     task: None = None
     parameters: int | None = 0
     noise: float = 0.0
@@ -29,22 +29,42 @@ class FakeModel:
         return [Predicted(answer=self.answer(query)) for query in queries]
 
 
-def _constant(query: Query) -> str:
-    return "get_value"
+LABELS: Final[Mapping[str, tuple[str, ...]]] = {"derivative": ("false", "true")}
+"""The answers of tasks that choose among a few; the other tasks take any words."""
+NUMERIC: Final = frozenset({"throughput"})
+"""Tasks whose answers are numbers."""
 
 
-def _hash(query: Query) -> str:
-    """Four made-up words that depend on every character of the source."""
+def _constant(query: Query) -> Answer:
+    if query.task in NUMERIC:
+        return 1.0
+    return LABELS[query.task][0] if query.task in LABELS else "get_value"
+
+
+def _hash(query: Query) -> Answer:
+    """A label, a number or four made-up words that depend on every character of the source."""
     digest = hashlib.sha256(query.source.encode("utf-8", "surrogatepass")).digest()
+    if query.task in NUMERIC:
+        return 1 + int.from_bytes(digest[:4], "big") / 2**32
+    if labels := LABELS.get(query.task):
+        return labels[digest[0] % len(labels)]
     letters = "".join(chr(ord("a") + byte % 26) for byte in digest[:16])
     return "_".join(letters[start : start + 4] for start in range(0, 16, 4))
 
 
-def _length(query: Query) -> str:
+def _length(query: Query) -> Answer:
+    if query.task in NUMERIC:
+        return query.source.count("\n") + 1 + len(query.source) / 1e6
+    if labels := LABELS.get(query.task):
+        return labels[len(query.source) % len(labels)]
     return f"lines_{query.source.count(chr(10)) + 1}_characters_{len(query.source)}"
 
 
-FAKES: Final[Mapping[str, Callable[[Query], str]]] = {"constant": _constant, "hash": _hash, "length": _length}
+FAKES: Final[Mapping[str, Callable[[Query], Answer]]] = {
+    "constant": _constant,
+    "hash": _hash,
+    "length": _length,
+}
 
 
 def load(name: str, settings: Settings) -> FakeModel:

@@ -1,4 +1,8 @@
-"""The networks by name: how each is built and what it must know about the lines."""
+"""The networks by name: how each is built, and what it must know about lines or terms.
+
+There are two families: those that read a function's lines and answer with labels, and those that read terms
+and answer with a number. `vanilla` is the name of the baseline in both, so a task decides which is meant.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,7 +11,8 @@ from typing import Final
 from torch import Tensor, nn
 
 from audit.features.lines import Relation
-from audit.nets import spe, symc, vanilla
+from audit.features.terms import Reading
+from audit.nets import renamer, spe, symc, vanilla
 from audit.nets.trunk import Batch, Shape, Trunk
 from transforms.errors import UsageError
 from transforms.registry import unknown
@@ -80,3 +85,40 @@ def build(name: str, shape: Shape, options: Mapping[str, object]) -> Network:
             raise UsageError(unknown(f"option of network {name!r}", option, list(entry.options)))
     network: Network = entry.make(shape, **{**entry.options, **options})  # type: ignore[assignment]
     return network
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermArchitecture:
+    """A network of the Renamer paper; they differ in what they read and how they are trained."""
+
+    reading: Reading
+    summary: str
+    referents: bool = False
+    """Whether the first layer is bound to coreferential terms."""
+    augmented: bool = False
+    """Whether it is shown another renaming of each text in every epoch."""
+
+    def make(self, sizes: renamer.Sizes) -> renamer.Renamer:
+        """A network with BERT's initial weights.
+
+        Raises:
+            ValueError: sizes that do not fit together.
+        """
+        return renamer.Renamer(sizes, referents=self.referents)
+
+
+TERM_NETWORKS: Final[Mapping[str, TermArchitecture]] = {
+    "renamer": TermArchitecture(
+        reading="views",
+        referents=True,
+        summary="Renamer: views and referents, invariant to renaming",
+    ),
+    "vanilla": TermArchitecture(reading="names", summary="a plain BERT, which sees names"),
+    "augmented": TermArchitecture(
+        reading="names", augmented=True, summary="a plain BERT, trained on random renamings"
+    ),
+    "canonicalized": TermArchitecture(
+        reading="first use", summary="a plain BERT, shown names in the order of first use"
+    ),
+}
+"""The four models of tables 1 and 2."""

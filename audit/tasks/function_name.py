@@ -10,10 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
+from audit.interface import Expectation
 from audit.records import Answer, Predicted
 from transforms.errors import SourceError
 from transforms.python.parsing import parse
-from transforms.records import Sample
+from transforms.records import Perturbed, Sample
 
 MASK: Final = "MASK"
 """What stands for the name in the source. Where it is taken already, `MASK_1`, `MASK_2`, … are tried."""
@@ -117,6 +118,10 @@ class FunctionName:
     def same(self, before: Predicted, after: Predicted) -> bool:
         """Equal sets of subtokens."""
         return before.answer == after.answer
+
+    def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
+        """A name tells what a function means."""
+        return "other" if perturbed.kind == "control" else "same"
 
     def score(self, answer: Answer, sample: Sample) -> float | None:
         """The F1 of one answer's subtokens against the name's, as sets."""

@@ -53,10 +53,6 @@ class Trained:
     progress: Progress
 
 
-class Interrupted(Exception):  # noqa: N818 - an outcome, which the command line reports
-    """The training was asked to stop; its state is saved."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """How many steps there are."""
@@ -88,7 +84,7 @@ def train(
     `stop` is asked after every step. Torch's global random stream is as before afterwards.
 
     Raises:
-        Interrupted: `stop` said so. The same call resumes.
+        state.Interrupted: `stop` said so. The same call resumes.
         ModelError: the saved state cannot be used.
         ValueError: the recipe's sizes do not fit together.
     """
@@ -145,7 +141,7 @@ class _Loop:
                 monitor.epoch(progress)
             if stop() and not self._over():
                 self._save()
-                raise Interrupted
+                raise state.Interrupted
             if time.monotonic() - saved >= SAVE_SECONDS:
                 self._save()
                 saved = time.monotonic()
@@ -233,7 +229,7 @@ class _Loop:
         )
 
     def _resume(self) -> None:
-        found = state.load(self._path, recipe=self._identity, optimiser=self._optimiser)
+        found = state.load(self._path, recipe=self._identity, optimiser=self._optimiser, kind=Progress)
         if found is not None:
             self._progress, tensors = found
             self._network.load_state_dict(_under("now/", tensors))

@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -12,7 +12,16 @@ from torch import Tensor
 
 from transforms.errors import ModelError
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    P = TypeVar("P", bound=DataclassInstance)
+
 FILE: Final = "training.safetensors"
+
+
+class Interrupted(Exception):  # noqa: N818 - an outcome, which the command line reports
+    """The training was asked to stop; its state is saved."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -39,7 +48,7 @@ def save(
     path: Path,
     *,
     recipe: object,
-    progress: Progress,
+    progress: "DataclassInstance",
     tensors: dict[str, Tensor],
     optimiser: torch.optim.Optimizer,
 ) -> None:
@@ -56,9 +65,10 @@ def save(
 
 
 def load(
-    path: Path, *, recipe: object, optimiser: torch.optim.Optimizer
-) -> tuple[Progress, dict[str, Tensor]] | None:
-    """What was saved, with the optimiser and the random stream set to it; `None` where nothing was.
+    path: Path, *, recipe: object, optimiser: torch.optim.Optimizer, kind: "type[P]"
+) -> "tuple[P, dict[str, Tensor]] | None":
+    """What was saved, with the optimiser and the random stream set to it; `None` where nothing was. `kind` is
+    the record of the progress.
 
     Raises:
         ModelError: the file is damaged, or belongs to a training with another recipe or other data.
@@ -70,7 +80,7 @@ def load(
             about = file.metadata()
             found = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
         known = json.loads(about["recipe"])
-        progress = Progress(**json.loads(about["progress"]))
+        progress = kind(**json.loads(about["progress"]))
     except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(
             f"cannot resume from {str(path)!r}: {error}; delete it to start from the beginning"

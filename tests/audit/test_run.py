@@ -208,7 +208,7 @@ def test_the_monitor_counts_what_was_asked_and_recalled() -> None:
 
 def verdict(before: Predicted, after: Predicted, noise: float) -> Held | Violated | Unjudged:
     original = sample("x")
-    return judge(perturbed(original, "y"), before, after, task=FUNCTION_NAME, noise=noise)
+    return judge(perturbed(original, "y"), before, after, original, task=FUNCTION_NAME, noise=noise)
 
 
 def test_a_flip_within_numeric_noise_is_no_verdict() -> None:

@@ -17,13 +17,13 @@ from safetensors.torch import load_file
 from audit.cli import train as command
 from audit.cli.main import main
 from audit.models.checkpoint import CheckpointModel
-from audit.nets.registry import NETWORKS, build
+from audit.nets.registry import NETWORKS, TERM_NETWORKS, build
 from audit.records import Query
 from audit.tasks.function_name import FUNCTION_NAME
 from audit.training import material, state
 from audit.training.baselines import copying, most_frequent
 from audit.training.examples import Examples
-from audit.training.loop import Interrupted, Plan, Trained, batches, train
+from audit.training.loop import Plan, Trained, batches, train
 from audit.training.material import Material, Splits
 from audit.training.recipe import Recipe
 from audit.training.scores import Judged, f1, scores, tune
@@ -163,7 +163,7 @@ def test_an_interrupted_training_goes_on_as_if_nothing_had_been(
 ) -> None:
     per_epoch = Plan.of(TINY, len(read.train)).per_epoch
     steps = {1: 1, "a whole epoch": per_epoch, "in the second stage": per_epoch + 3}[after]
-    with pytest.raises(Interrupted):
+    with pytest.raises(state.Interrupted):
         run(tmp_path / "broken", read, after=steps)
     resumed, watcher = run(tmp_path / "broken", read)
     assert watcher.steps == ended.watcher.steps - steps
@@ -353,7 +353,8 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_command_names_the_networks_that_there_are() -> None:
-    assert set(command.NETWORKS) == set(NETWORKS)
+    assert set(command.NETWORKS["function-name"]) == set(NETWORKS)
+    assert set(command.NETWORKS["throughput"]) == set(TERM_NETWORKS)
 
 
 @pytest.mark.usefixtures("_here")
@@ -388,7 +389,7 @@ def test_a_trained_folder_is_a_checkpoint_with_a_card(capsys: pytest.CaptureFixt
         (["vanilla", "--all-heads"], "--all-heads is an option of spe"),
         (["spe", "--sign", "-1"], "--sign is an option of symc, not of spe"),
         (["spe", "--heads", "3"], "--heads 3 does not divide --width 128"),
-        (["spe", "--task", "throughput"], "no network is trained for task 'throughput'"),
+        (["spe", "--task", "throughput"], "spe is not trained for task 'throughput'"),
     ],
 )
 def test_options_that_do_not_fit_are_usage_errors(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from audit.interface import Expectation
 from audit.records import Answer, Audited, Failed, Held, Predicted, Unjudged, Verdict, Violated
 from transforms.records import Evidence, Kind, NotApplied, Origin, Perturbed, Sample
 
@@ -26,6 +27,9 @@ class Subtokens:
 
     def same(self, before: Predicted, after: Predicted) -> bool:
         return before.answer == after.answer
+
+    def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
+        return "other" if perturbed.kind == "control" else "same"
 
     def score(self, answer: Answer, sample: Sample) -> float | None:
         return self.corpus_score([(answer, sample)])
@@ -53,6 +57,9 @@ class Error:
 
     def same(self, before: Predicted, after: Predicted) -> bool:
         return before.answer == after.answer
+
+    def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
+        return "other" if perturbed.kind == "control" else "same"
 
     def score(self, answer: Answer, sample: Sample) -> float | None:
         return self.corpus_score([(answer, sample)])

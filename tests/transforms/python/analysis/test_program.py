@@ -146,7 +146,9 @@ def test_in_a_method_may_not_change_places(body: str) -> None:
         pytest.param("xs = ys = []\nxs.append(1)\nys.append(2)", id="two names of one list"),
         pytest.param("d = {}\nks = d.keys()\nd['k'] = 1\nx = list(ks)", id="a view shows the dict"),
         pytest.param("x = a\ndef g():\n    return x\nx = 2", id="a captured variable that is bound again"),
-        pytest.param("b()\nx = 1\nsum = a\nsum(x for _ in a)", id="a generator that a variable called sum keeps"),
+        pytest.param(
+            "b()\nx = 1\nsum = a\nsum(x for _ in a)", id="a generator that a variable called sum keeps"
+        ),
         pytest.param("sys.path = a\nimport x", id="an import sees what was done before"),
         pytest.param("if a:\n    return 1\nx = winreg.key", id="an exit may guard a look-up"),
         pytest.param("if a:\n    return 1\nx = G", id="an exit may guard a global"),

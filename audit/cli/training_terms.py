@@ -1,0 +1,93 @@
+"""`codeaudit train` for the networks that read terms: Renamer and its baselines."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from audit.cli.progress import note
+from audit.cli.training import TrainingMonitor, asked_to_stop
+from audit.cli.versions import versions
+from audit.corpora.specs import corpus
+from audit.labels import SYNTAX, labels
+from audit.models.checkpoint import usable_device
+from audit.nets.renamer import BERT
+from audit.registry import TASKS
+from audit.training.state import FILE, Interrupted
+from audit.training.terms import folder, loop, material
+from audit.training.terms.material import UNLABELLED
+from audit.training.terms.recipe import TermRecipe
+from transforms.errors import CorpusError, UsageError
+
+
+def train_terms(
+    model: str,
+    given: Mapping[str, Any],
+    *,
+    task: str,
+    specs: Mapping[str, str | None],
+    out: Path,
+    cache: Path,
+) -> None:
+    """Train a network and tell how good it is.
+
+    Raises:
+        UsageError: options that do not fit together.
+        CorpusError: a corpus cannot be read, or nothing in it has a label.
+        KeyboardInterrupt: it was asked to stop, and has saved its state.
+    """
+    asked = {name: value for name, value in given.items() if value is not None}
+    spec = asked.pop("labels", None)
+    device = usable_device(asked.pop("device", "cpu"))
+    recipe = recipe_of(model, asked)
+    truth = labels(spec, TASKS.get(task), cache=cache / "labels")
+    corpora = {name: None if one is None else corpus(one, truth.column) for name, one in specs.items()}
+    if corpora["train"] is None:
+        raise UsageError("--corpus is missing")
+    try:
+        read = material.read(
+            TASKS.get(task), recipe, truth, corpora["train"], corpora["valid"], corpora["test"], note=note
+        )
+    except CorpusError as error:
+        if UNLABELLED in str(error):
+            raise CorpusError(f"{error}; say what is true with --labels {SYNTAX}") from error
+        raise
+    out.mkdir(parents=True, exist_ok=True)
+    total = loop.total_steps(recipe, len(read.train))
+    note(f"{model}: {len(read.train):,} blocks, {read.classes['train']:,} alpha classes, {total:,} steps")
+    try:
+        with TrainingMonitor(model, total, _validation) as monitor, asked_to_stop() as stop:
+            trained = loop.train(recipe, read, folder=out, monitor=monitor, stop=stop, device=device)
+    except ValueError as error:
+        raise UsageError(f"these sizes do not fit together: {error}") from error
+    except Interrupted:
+        raise KeyboardInterrupt(f"interrupted; the same command resumes from {str(out)!r}") from None
+    about = {"corpora": dict(specs), "labels": read.labels, "versions": versions()}
+    found = folder.write(out, trained, read, task=task, recipe=recipe, about=about)
+    (out / FILE).unlink(missing_ok=True)
+    click.echo(f"{out}: test MAPE {found.test:.1%} on {found.count:,} blocks, {found.renamed:.1%} renamed")
+    for rule in found.rules:
+        click.echo(f"  {rule.name}: {rule.test:.1%}")
+
+
+def recipe_of(model: str, asked: Mapping[str, Any]) -> TermRecipe:
+    """The defaults with what was asked.
+
+    Raises:
+        UsageError: sizes that do not fit together.
+    """
+    chosen = dict(asked)
+    if size := chosen.pop("size", None):
+        sizes = dict(zip(("width", "layers", "heads"), BERT[size], strict=True))
+        chosen = {**sizes, **chosen}
+    recipe = TermRecipe(network=model, **chosen)
+    if recipe.width % recipe.heads:
+        raise UsageError(f"--heads {recipe.heads} does not divide --width {recipe.width}")
+    if recipe.layers < 2:
+        raise UsageError("--layers must be 2 or more: with one, no term would see another")
+    return recipe
+
+
+def _validation(epoch: Mapping[str, float]) -> str:
+    return f"validation MAPE {epoch['valid']:.1%}"

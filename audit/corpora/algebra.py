@@ -1,0 +1,50 @@
+"""The corpus of generated pairs: is one expression the derivative of another?"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from audit.corpora.records import raw_sample
+from transforms.algebra.generate import SIZES, SPLITS, Split, examples
+from transforms.errors import CorpusError
+from transforms.records import Sample
+from transforms.registry import unknown
+
+LANGUAGE = "algebra"
+MOST = 10_000_000
+"""Pairs that a SPEC may ask for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pairs:
+    """The first pairs of one split of the generated data set."""
+
+    spec: str
+    split: Split
+    size: int
+
+    def read(self, skipped: Counter[str]) -> Iterator[Sample]:
+        """As `Corpus.read`; the label is `true` or `false`, and the line is the pair's number from 1."""
+        for number, example in enumerate(examples(self.split, self.size), start=1):
+            label = "true" if example.label else "false"
+            path = f"{LANGUAGE}:{self.split}"
+            yield raw_sample(example.source, language=LANGUAGE, label=label, path=path, line=number)
+
+
+def generated(spec: str, rest: str) -> Pairs:
+    """The corpus `algebra:SPLIT` or `algebra:SPLIT:SIZE`; without a size as large as the paper's.
+
+    Raises:
+        CorpusError: there is no such split, or the size is none.
+    """
+    name, colon, size = rest.partition(":")
+    if not name:
+        raise CorpusError(f"corpus {spec!r} names no split; write {LANGUAGE}:test")
+    split = next((one for one in SPLITS if one == name), None)
+    if split is None:
+        raise CorpusError(unknown(f"split of {LANGUAGE!r}", name, list(SPLITS)))
+    if not colon:
+        return Pairs(spec=spec, split=split, size=SIZES[split])
+    if not (size.isascii() and size.isdecimal() and len(size) < 9 and 0 < int(size) <= MOST):
+        raise CorpusError(f"corpus {spec!r} needs a size from 1 to {MOST:,} after the split")
+    return Pairs(spec=spec, split=split, size=int(size))

@@ -1,0 +1,117 @@
+"""Text as terms: what Renamer (Ankner et al., section 3) knows of a token.
+
+The *view* of a term is all that may be said of it without its name; its *referent* is what it names. A term
+that names nothing is its own view, and all of its occurrences are one referent: the relation is one on the
+vocabulary, so two occurrences of a word are coreferential.
+
+The networks of the paper read the same terms in three ways: their views, with the partition by referents
+beside them (Renamer); view and name together, which is the plain token (Vanilla, Augmented); view and number
+of the referent in the order of first use (Canonicalized). The first and the last are equal for two texts of
+which one is a renaming of the other.
+
+Dimension key: T terms.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+
+from audit.records import Failed
+
+Reading: TypeAlias = Literal["views", "names", "first use"]
+
+PAD: Final = "<pad>"
+UNKNOWN: Final = "<unk>"
+START: Final = "<cls>"
+SPECIALS: Final = (PAD, UNKNOWN, START)
+"""Their ids are their places; padding is 0."""
+TOO_LONG: Final = Failed(reason="input too long")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One token."""
+
+    view: str
+    kind: str = ""
+    """The class within which its name may be exchanged; empty for a term that names nothing."""
+    referent: str = ""
+    """What it names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermInput:
+    """What a network is shown of one text."""
+
+    ids: npt.NDArray[np.int32]
+    """(T,) ids of the words."""
+    referents: npt.NDArray[np.int32]
+    """(T,) equal for coreferential terms, numbered from 1 in the order of first use."""
+
+
+def spelled(terms: Iterable[Term], reading: Reading) -> list[str]:
+    """The words that a reading sees."""
+    match reading:
+        case "views":
+            return [term.view for term in terms]
+        case "names":
+            return [word(term.view, term.referent) for term in terms]
+        case "first use":
+            numbers: dict[tuple[str, str], int] = {}
+            counts: dict[str, int] = {}
+            found: list[str] = []
+            for term in terms:
+                key = (term.kind, term.referent)
+                if term.kind and key not in numbers:
+                    numbers[key] = counts[term.kind] = counts.get(term.kind, -1) + 1
+                found.append(word(term.view, f"#{numbers[key]}" if term.kind else ""))
+            return found
+
+
+def word(view: str, name: str) -> str:
+    """The word of a term with a name, or of one without."""
+    return f"{view} {name}" if name else view
+
+
+def partition(terms: Iterable[Term]) -> list[int]:
+    """The class of each term under the referent relation, numbered from 1 in the order of first use."""
+    numbers: dict[tuple[str, str], int] = {}
+    return [numbers.setdefault((term.kind, term.referent or term.view), len(numbers) + 1) for term in terms]
+
+
+def renamed(terms: Sequence[Term], renaming: Mapping[str, str]) -> list[Term]:
+    """The terms with other referents; those that the renaming leaves out stay."""
+    return [
+        Term(term.view, term.kind, renaming.get(term.referent, term.referent)) if term.kind else term
+        for term in terms
+    ]
+
+
+class TermReader:
+    """Turns terms into what one network reads."""
+
+    def __init__(self, tokenizer: Tokenizer, reading: Reading, *, window: int) -> None:
+        self._ids: dict[str, int] = tokenizer.get_vocab()
+        self._unknown = self._ids[UNKNOWN]
+        self._reading = reading
+        self._window = window
+
+    def read(self, terms: Sequence[Term]) -> TermInput | Failed:
+        """Ids and partition; a failure where there are more terms than the network has places."""
+        if len(terms) > self._window:
+            return TOO_LONG
+        ids = [self._ids.get(one, self._unknown) for one in spelled(terms, self._reading)]
+        return TermInput(
+            ids=np.array(ids, dtype=np.int32), referents=np.array(partition(terms), dtype=np.int32)
+        )
+
+
+def tokenizer_of(words: Iterable[str]) -> Tokenizer:
+    """The tokenizer that knows exactly these words, in the alphabet's order after the specials."""
+    entries = [*SPECIALS, *sorted(set(words) - set(SPECIALS))]
+    return Tokenizer(WordLevel({entry: number for number, entry in enumerate(entries)}, unk_token=UNKNOWN))

@@ -1,0 +1,198 @@
+"""Where the truth of a numeric task comes from: a table's column, or llvm-mca where it is installed.
+
+Cycles that llvm-mca tells depend on its version, the processor and the iterations, so all three are kept with
+the labels. What it told once is remembered on disk.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeGuard
+
+from audit.corpora.tables import Column
+from audit.interface import Task
+from audit.run import Case
+from transforms.errors import CannotAudit, UsageError
+from transforms.records import Outcome, Perturbed, Sample
+
+if TYPE_CHECKING:
+    from transforms.x86.witnesses.mca import Mca
+
+MEASURED: Final = frozenset({"throughput"})
+"""Tasks whose labels llvm-mca can tell."""
+NONE: Final = "none"
+MCA: Final = "llvm-mca"
+SYNTAX: Final = f"{MCA}[:PROCESSOR], COLUMN[/DIVISOR] of a table, or {NONE}"
+CASES_AT_ONCE: Final = 100
+"""How many samples' variants are measured together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labels:
+    """One source of labels for one task."""
+
+    column: Column | None = None
+    witness: "Mca | None" = None
+    """Measures what has no label; `None` where nothing is measured."""
+    overrides: bool = False
+    """Whether labels of the corpus do not count: what has one is measured too."""
+    own: bool = False
+    """Whether the labels are those that the corpus brings by itself."""
+    cache: Path | None = None
+    """A folder for what was measured."""
+    changing: bool = False
+    """Whether the right answer may change with a perturbation, so that variants need their own labels."""
+
+    def settled(self, samples: Iterable[Sample]) -> "Labels":
+        """What applies to a corpus with these samples.
+
+        If one came with a label, nothing is measured: what stands in a table and what a tool tells are not
+        to be compared.
+        """
+        if self.overrides or self.column is not None or all(sample.label is None for sample in samples):
+            return self
+        return replace(self, witness=None, own=True)
+
+    def filled(self, samples: Sequence[Sample]) -> tuple[Sample, ...]:
+        """The samples with their labels; `None` stays where the witness knows none.
+
+        Raises:
+            CannotAudit: the witness fails as a whole.
+        """
+        if not self.overrides and self.witness is None:
+            return tuple(samples)
+        found = self._measured([sample.source for sample in samples])
+        return tuple(replace(sample, label=found.get(sample.source)) for sample in samples)
+
+    def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
+        """The cases with the label of each variant whose right answer may be another one; `None` where it is
+        not measured.
+
+        Raises:
+            CannotAudit: the witness fails as a whole.
+        """
+        if not self.changing:
+            yield from cases
+            return
+        while chunk := list(islice(cases, CASES_AT_ONCE)):
+            texts = {one.source for case in chunk for one in case.outcomes if _may_change(one)}
+            found = self._measured(sorted(texts))
+            for case in chunk:
+                yield replace(case, outcomes=tuple(_with_label(one, found) for one in case.outcomes))
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """Where the labels come from, as manifests and model cards tell it."""
+        if self.column is not None:
+            return {"column": self.column.name, "divisor": self.column.divisor}
+        if self.own:
+            return {"corpus": "its own"}
+        if self.witness is not None:
+            one = self.witness
+            return {"tool": MCA, "version": one.version, "cpu": one.cpu, "iterations": one.iterations}
+        return {}
+
+    def __str__(self) -> str:
+        return ", ".join(f"{key} {value}" for key, value in self.about.items()) or NONE
+
+    def _measured(self, sources: Sequence[str]) -> Mapping[str, float | None]:
+        from transforms.x86.witnesses.mca import Measured
+
+        witness = self.witness
+        if witness is None:
+            return {}
+        path = None if self.cache is None else self.cache / f"{_key(witness, sources)}.json"
+        if path is not None and (known := _read(path, len(sources))) is not None:
+            return dict(zip(sources, known, strict=True))
+        told = witness.measure(sources)
+        found = [one.throughput if isinstance(one, Measured) else None for one in told]
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part = path.with_suffix(".part")
+            part.write_text(json.dumps(found), encoding="utf-8")
+            part.replace(path)
+        return dict(zip(sources, found, strict=True))
+
+
+def labels(spec: str | None, task: Task, *, cache: Path | None = None) -> Labels:
+    """The source that a SPEC names. Without one, llvm-mca for what has no label, if it is installed.
+
+    Raises:
+        UsageError: the task's labels cannot be measured, or a divisor is no positive number.
+        CannotAudit: llvm-mca is named and not installed, or does not know the processor.
+    """
+    changing = task.name in MEASURED
+    if spec is None:
+        return Labels(witness=_installed() if changing else None, cache=cache, changing=changing)
+    if spec == NONE:
+        return Labels(overrides=True, changing=changing)
+    head, colon, cpu = spec.partition(":")
+    if head == MCA:
+        if not changing:
+            raise UsageError(f"--labels {spec}: {MCA} knows no labels of task {task.name!r}")
+        if colon and not cpu:
+            raise UsageError(f"--labels {spec!r} names no processor; known: {SYNTAX}")
+        from transforms.x86.witnesses.mca import HASWELL, find
+
+        witness = find(cpu=cpu or HASWELL)
+        return Labels(witness=witness, overrides=True, cache=cache, changing=True)
+    return Labels(column=_column(spec), changing=changing)
+
+
+def of_corpus(task: Task) -> Labels:
+    """The labels that a corpus brings, and no others."""
+    return Labels(own=True, changing=task.name in MEASURED)
+
+
+def _installed() -> "Mca | None":
+    from transforms.x86.witnesses.mca import find
+
+    try:
+        return find()
+    except CannotAudit:
+        return None
+
+
+def _column(spec: str) -> Column:
+    name, slash, told = spec.rpartition("/")
+    if not slash:
+        return Column(name=spec)
+    try:
+        divisor = float(told)
+    except ValueError:
+        return Column(name=spec)
+    if not 0 < divisor < float("inf"):
+        raise UsageError(f"--labels {spec!r}: the divisor must be a positive number")
+    return Column(name=name, divisor=divisor)
+
+
+def _may_change(outcome: Outcome) -> TypeGuard[Perturbed]:
+    """Whether a variant's right answer may differ: its meaning does, or the order of what it does."""
+    if not isinstance(outcome, Perturbed):
+        return False
+    return outcome.kind == "control" or any(move.kind == "order" for move in outcome.moves)
+
+
+def _with_label(outcome: Outcome, found: Mapping[str, float | None]) -> Outcome:
+    if not _may_change(outcome):
+        return outcome
+    return replace(outcome, sample=replace(outcome.sample, label=found.get(outcome.source)))
+
+
+def _key(witness: "Mca", sources: Sequence[str]) -> str:
+    about = (witness.version, witness.cpu, witness.iterations)
+    digest = sha256(repr(about).encode())
+    for source in sources:
+        digest.update(b"\0" + source.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:24]
+
+
+def _read(path: Path, count: int) -> list[float | None] | None:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, list) and len(found) == count else None

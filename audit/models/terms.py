@@ -1,0 +1,171 @@
+"""Checkpoints of the networks that read terms: Renamer and its baselines, written by `codeaudit train`."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+import torch
+
+from audit.features import blocks
+from audit.features.terms import Term, TermReader
+from audit.models import checkpoint as files
+from audit.nets.registry import TERM_NETWORKS
+from audit.nets.renamer import Renamer, Sizes, collate
+from audit.records import Failed, Predicted, Prediction, Query
+from transforms.errors import ModelError, SourceError
+
+TASKS: Final[Mapping[str, tuple[str, Callable[[str], tuple[Term, ...]]]]] = {
+    "throughput": ("x86", blocks.terms),
+}
+"""The tasks of these networks: the language of their samples, and how a text becomes terms."""
+SCORE: Final = "log"
+"""The name of the one score: the logarithm of the answer, so that its move is the answer's relative one."""
+UNREADABLE: Final = Failed(reason="source does not parse")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermConfig:
+    """What such a checkpoint's config.json says."""
+
+    task: str
+    network: str
+    sizes: Sizes
+    precision: str = "float32"
+
+    def as_json(self) -> dict[str, object]:
+        """The file's content."""
+        return {
+            "schema": files.SCHEMA,
+            "task": self.task,
+            "network": self.network,
+            "sizes": asdict(self.sizes),
+            "precision": self.precision,
+        }
+
+
+def read_config(path: Path) -> TermConfig:
+    """A config.json.
+
+    Raises:
+        ModelError: it is missing or not one of ours.
+    """
+    found = files.read_json(path)
+    try:
+        config = TermConfig(
+            task=str(found["task"]),
+            network=str(found["network"]),
+            sizes=Sizes(**found["sizes"]),
+            precision=str(found["precision"]),
+        )
+    except KeyError as error:
+        raise files.broken(path, f"no entry {error.args[0]!r}") from error
+    except (TypeError, ValueError) as error:
+        raise files.broken(path, str(error)) from error
+    for noun, name, known in (
+        ("task", config.task, TASKS),
+        ("network", config.network, TERM_NETWORKS),
+        ("precision", config.precision, files.PRECISIONS),
+    ):
+        if name not in known:
+            raise files.broken(path, f"{noun} {name!r}, known: {', '.join(known)}")
+    return config
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Blocks are too small to be shared between cores: waiting for one another takes longer than the work."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+class TermModel:
+    """A trained network as a model.
+
+    Each query is computed alone, in a batch of one: so every batch is composed alike, an answer does not
+    depend on what else is asked, and equal inputs have bit-identical answers. In batches of several, rows
+    differ in their last bits by their place and by the padding.
+    """
+
+    noise = 0.0
+    """What a query is asked with has no effect at all."""
+
+    def __init__(
+        self, name: str, config: TermConfig, network: Renamer, reader: TermReader, digest: str, *, device: str
+    ) -> None:
+        self.name = name
+        self.config = config
+        self.device = device
+        self.reader = reader
+        self._digest = digest
+        self._network = network.to(device=device, dtype=files.PRECISIONS[config.precision]).eval()
+        self._language, self._terms = TASKS[config.task]
+
+    @classmethod
+    def load(cls, place: str, *, device: str = "auto", precision: str | None = None) -> "TermModel":
+        """A bundled checkpoint by name, or a folder.
+
+        Raises:
+            ModelError: a file is missing, damaged, or does not fit the others.
+            UsageError: no such device or precision.
+        """
+        folder = files.folder_of(place)
+        config = read_config(folder / files.CONFIG)
+        wanted = files.usable_precision(precision or config.precision)
+        chosen = files.usable_device(device)
+        entry = TERM_NETWORKS[config.network]
+        tokenizer = files.read_tokenizer(folder / files.TOKENIZER, config.sizes.vocabulary)
+        weights = files.read_weights(folder / files.WEIGHTS)
+        try:
+            network = entry.make(config.sizes)
+            network.load_state_dict(weights)
+            reader = TermReader(tokenizer, entry.reading, window=config.sizes.window)
+        except (RuntimeError, ValueError, TypeError, KeyError) as error:
+            raise files.misfit(folder / files.WEIGHTS, error) from error
+        used = TermConfig(task=config.task, network=config.network, sizes=config.sizes, precision=wanted)
+        return cls(place, used, network, reader, files.digest(folder), device=chosen)
+
+    @property
+    def task(self) -> str:
+        """The task it was trained for."""
+        return self.config.task
+
+    @property
+    def parameters(self) -> int:
+        """Trained weights."""
+        return sum(weight.numel() for weight in self._network.parameters())
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the three files and the precision."""
+        return hashlib.sha256(f"{self._digest}:{self.config.precision}".encode()).hexdigest()
+
+    def predict(self, queries: Sequence[Query]) -> list[Prediction]:
+        """One prediction per query, in the same order.
+
+        Raises:
+            ModelError: a query is about another task.
+        """
+        with _one_thread():
+            return [self._predicted(query) for query in queries]
+
+    @torch.no_grad()
+    def _predicted(self, query: Query) -> Prediction:
+        if query.task != self.task:
+            raise ModelError(f"model {self.name!r} is made for task {self.task!r}, not {query.task!r}")
+        if query.language != self._language:
+            return Failed(reason=f"not {self._language}")
+        try:
+            features = self.reader.read(self._terms(query.source))
+        except SourceError:
+            return UNREADABLE
+        if isinstance(features, Failed):
+            return features
+        score = self._network(collate([features]).to(self.device)).double()
+        return Predicted(answer=float(score.exp()), scores=((SCORE, float(score)),))

@@ -1,0 +1,17 @@
+"""A folder written by `codeaudit train`, whichever network stands in it."""
+
+from audit.interface import Model
+from audit.models import terms
+from audit.models.checkpoint import CONFIG, CheckpointModel, folder_of, read_json
+
+
+def load(place: str, *, device: str, precision: str | None) -> Model:
+    """A bundled checkpoint by name, or a folder; its task says how it is read.
+
+    Raises:
+        ModelError: a file is missing, damaged, or does not fit the others.
+        UsageError: no such device or precision.
+    """
+    task = read_json(folder_of(place) / CONFIG).get("task")
+    kind = terms.TermModel if task in terms.TASKS else CheckpointModel
+    return kind.load(place, device=device, precision=precision)

@@ -1,0 +1,105 @@
+"""What such a training leaves behind: a checkpoint folder, with a card that says how good it is."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import torch
+from safetensors.torch import save
+
+from audit.models.checkpoint import CARD, CONFIG, TOKENIZER, WEIGHTS
+from audit.models.terms import TermConfig
+from audit.nets.registry import TERM_NETWORKS
+from audit.training.terms.loop import TermTrained
+from audit.training.terms.material import TermExamples, TermMaterial
+from audit.training.terms.recipe import TermRecipe
+from audit.training.terms.scores import Rule, mape, rules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermFinished:
+    """The result in numbers, as the card tells it."""
+
+    card: Mapping[str, object]
+    test: float
+    """The error on the test set."""
+    renamed: float
+    """The error on a random legal renaming of each of its blocks."""
+    count: int
+    rules: tuple[Rule, ...]
+
+
+def write(
+    folder: Path,
+    trained: TermTrained,
+    material: TermMaterial,
+    *,
+    task: str,
+    recipe: TermRecipe,
+    about: Mapping[str, object],
+) -> TermFinished:
+    """Write config, weights in float16, tokenizer and card. The errors are those of the rounded weights.
+
+    `about` goes into the card as it is: corpora, labels, versions.
+    """
+    config = TermConfig(
+        task=task, network=recipe.network, sizes=recipe.sizes(material.tokenizer.get_vocab_size())
+    )
+    rounded = {name: value.half() for name, value in trained.network.state_dict().items()}
+    trained.network.load_state_dict(rounded)
+    found = _finished(trained, material, task=task, recipe=recipe, about=about)
+    material.tokenizer.save(str(folder / TOKENIZER))
+    (folder / CONFIG).unlink(missing_ok=True)
+    (folder / WEIGHTS).write_bytes(save({name: value.contiguous() for name, value in rounded.items()}))
+    _write_json(folder / CARD, found.card)
+    _write_json(folder / CONFIG, config.as_json())  # last: a folder with a config is whole
+    return found
+
+
+@torch.no_grad()
+def _finished(
+    trained: TermTrained,
+    material: TermMaterial,
+    *,
+    task: str,
+    recipe: TermRecipe,
+    about: Mapping[str, object],
+) -> TermFinished:
+    def measured(examples: TermExamples, renaming: Random | None = None) -> float:
+        return mape(trained.network, examples, np.arange(len(examples)), renaming=renaming)
+
+    test, renamed = measured(material.test), measured(material.test, Random(recipe.seed))
+    baselines = rules(material.train, material.test)
+    progress = trained.progress
+    splits = {"train": material.train, "valid": material.valid, "test": material.test}
+    card = {
+        "task": task,
+        "summary": f"{TERM_NETWORKS[recipe.network].summary}; test MAPE {test:.1%}",
+        "parameters": sum(weight.numel() for weight in trained.network.parameters()),
+        "scores": {"valid": measured(material.valid), "test": test, "test_renamed": renamed},
+        "baselines": [asdict(one) for one in baselines],
+        "data": {
+            name: {
+                "hash": material.hashes[name],
+                "blocks": len(examples),
+                "alpha_classes": material.classes[name],
+            }
+            for name, examples in splits.items()
+        },
+        "left_out": material.left_out,
+        "recipe": recipe.as_json(),
+        "steps": progress.step,
+        "samples_seen": progress.samples,
+        "best_epoch": progress.best_epoch,
+        "wall_seconds": round(progress.seconds, 1),
+        "epochs": progress.epochs,
+        **about,
+    }
+    return TermFinished(card=card, test=test, renamed=renamed, count=len(material.test), rules=baselines)
+
+
+def _write_json(path: Path, value: Mapping[str, object]) -> None:
+    path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")

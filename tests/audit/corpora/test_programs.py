@@ -1,0 +1,120 @@
+"""Corpora of blocks: programs, assembly text, and tables of text or machine code."""
+
+import csv
+import gzip
+import io
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from audit.corpora.records import Corpus
+from audit.corpora.specs import corpus
+from audit.corpora.tables import Column
+from audit.tasks.throughput import THROUGHPUT
+from tests.support.blocks import FIGURE_A
+from tests.transforms.x86.support import own_blocks
+from transforms.errors import CorpusError
+from transforms.records import Sample
+from transforms.x86.blocks import running_program
+from transforms.x86.reading import read
+
+INTEL = """
+    .intel_syntax noprefix
+    .text
+first:
+    mov rax, [rsp + 64]   # a load
+    sub dword ptr [rbp + 56], 1
+second:
+    mov eax, [rax + 16]
+"""
+
+ATT = "movq 64(%rsp), %rax\n# about the next\nsubl $1, 56(%rbp)\n\nnonsense\n\n.L3:\n\tmovl 16(%rax), %eax\n"
+
+
+def sources(found: Corpus, skipped: Counter[str] | None = None) -> list[str]:
+    return [sample.source for sample in found.read(Counter() if skipped is None else skipped)]
+
+
+def table(path: Path, *rows: dict[str, object]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    data = text.getvalue().encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return str(path)
+
+
+def test_the_interpreter_has_blocks_without_any_data() -> None:
+    known = own_blocks(50)
+    stream = corpus("interpreter").read(Counter())
+    found = [next(stream) for _ in range(50)]
+    assert tuple(one.source for one in found) == known
+    assert {(one.language, one.label) for one in found} == {("x86", None)}
+    assert all(isinstance(THROUGHPUT.prepare(one), Sample) for one in found)
+    assert found[0].origin.path == running_program().name
+    assert [one.origin.line for one in found] == sorted(one.origin.line for one in found)
+
+
+def test_a_program_is_a_corpus_by_its_first_bytes() -> None:
+    known = own_blocks(5)
+    stream = corpus(str(running_program())).read(Counter())
+    assert tuple(next(stream).source for _ in range(5)) == known
+
+
+def test_what_is_no_program_is_told(tmp_path: Path) -> None:
+    (tmp_path / "half").write_bytes(b"\x7fELF\x02\x01")
+    with pytest.raises(CorpusError, match="no x86-64 ELF file"):
+        list(corpus(str(tmp_path / "half")).read(Counter()))
+    (tmp_path / "other.bin").write_bytes(b"MZ")
+    with pytest.raises(CorpusError, match=r"no known format.*ELF"):
+        corpus(str(tmp_path / "other.bin"))
+
+
+def test_assembly_is_cut_at_empty_lines_and_labels(tmp_path: Path) -> None:
+    path = tmp_path / "blocks.s"
+    path.write_text(ATT)
+    skipped: Counter[str] = Counter()
+    found = list(corpus(str(path)).read(skipped))
+    assert [(one.origin.line, len(read(one.source).operations)) for one in found] == [(1, 2), (8, 1)]
+    assert skipped == {"block that cannot be read": 1}
+
+
+def test_intel_text_is_read_where_it_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "blocks.s"
+    path.write_text(INTEL)
+    assert "\n".join(sources(corpus(str(path)))) == FIGURE_A
+
+
+def test_a_table_of_machine_code_is_a_corpus(tmp_path: Path) -> None:
+    skipped: Counter[str] = Counter()
+    place = table(tmp_path / "t.csv.gz", {"hex": "4889d8", "frequency": 1}, {"hex": "zz", "frequency": 1})
+    (found,) = corpus(place).read(skipped)
+    assert (found.source, found.language, found.label) == ("movq %rbx, %rax", "x86", None)
+    assert skipped == {"machine code that cannot be read": 1}
+
+
+def test_the_text_counts_where_a_table_has_both(tmp_path: Path) -> None:
+    place = table(tmp_path / "t.csv", {"hex": "90", "asm": "movq %rbx, %rax"})
+    assert sources(corpus(place)) == ["movq %rbx, %rax"]
+
+
+def test_labels_come_from_the_column_that_is_named(tmp_path: Path) -> None:
+    rows = [
+        {"asm": "incq %rax", "label": "7", "throughput_hsw": "168"},
+        {"asm": "incq %rbx", "label": "7", "throughput_hsw": ""},
+    ]
+    place = table(tmp_path / "t.csv", *rows)
+    named = corpus(place, Column(name="throughput_hsw", divisor=100)).read(Counter())
+    assert [sample.label for sample in named] == [1.68, None]
+    prepared = [THROUGHPUT.prepare(sample) for sample in corpus(place).read(Counter())]
+    assert [sample.label for sample in prepared if isinstance(sample, Sample)] == [7.0, 7.0]
+
+
+def test_a_column_that_is_not_there_is_told(tmp_path: Path) -> None:
+    place = table(tmp_path / "t.csv", {"asm": "incq %rax", "throughput_hsw": "168"})
+    with pytest.raises(CorpusError, match="did you mean 'throughput_hsw'"):
+        list(corpus(place, Column(name="throughput_hws")).read(Counter()))
+    with pytest.raises(CorpusError, match="is no table, so it has no column 'x'"):
+        corpus("stdlib", Column(name="x"))

@@ -1,0 +1,218 @@
+"""Labels: of a column, of llvm-mca, of nobody; and those of variants whose cost may be another."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from audit.cli.main import main
+from audit.corpora.tables import Column
+from audit.labels import Labels, labels, of_corpus
+from audit.run import Case
+from audit.suite import Plan, case
+from audit.tables import SUITE_COLUMNS, LinesWriter, TableWriter, read_suite, suite_rows
+from audit.tasks.function_name import FUNCTION_NAME
+from audit.tasks.throughput import THROUGHPUT
+from tests.support.blocks import BLOCKS, FIGURE_A, FIGURE_B, FIGURE_C
+from tests.transforms.x86.support import own_blocks
+from transforms.errors import CannotAudit, UsageError
+from transforms.records import Origin, Perturbed, Sample
+from transforms.x86.witnesses import mca
+from transforms.x86.witnesses.mca import Mca, Measured, Measurement, NotMeasured, find
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted(Mca):
+    """Counts what it is asked, and costs a block by its characters; a stand-in where no tool is installed."""
+
+    asked: list[str] = field(default_factory=list)
+
+    def measure(self, blocks: Iterator[str]) -> Iterator[Measurement]:  # type: ignore[override]
+        for block in blocks:
+            self.asked.append(block)
+            if "pushq" in block:
+                yield NotMeasured("no such instruction")
+            else:
+                yield Measured(
+                    cycles=sum(place * ord(letter) for place, letter in enumerate(block)),
+                    uops=1,
+                    instructions=1,
+                    reciprocal_throughput=1.0,
+                    iterations=100,
+                    cpu="x",
+                    version="1",
+                )
+
+
+@pytest.fixture
+def witness() -> Counted:
+    return Counted(program="none", version="1")
+
+
+def sample(source: str, label: float | None = None) -> Sample:
+    return Sample(id=source, language="x86", source=source, label=label, origin=Origin(path="a", line=1))
+
+
+def varied(label: float | None = None) -> list[Case]:
+    plan = Plan(transforms=("identity", "rename", "reorder", "rename-merging"), variants=3, seed=0)
+    return [case(sample(source, label), plan) for source in BLOCKS]
+
+
+def variants(cases: list[Case]) -> list[Perturbed]:
+    return [one for each in cases for one in each.outcomes if isinstance(one, Perturbed)]
+
+
+def test_a_spec_is_a_column_a_tool_or_nothing() -> None:
+    assert labels("throughput_hsw/100", THROUGHPUT).column == Column(name="throughput_hsw", divisor=100)
+    assert labels("cycles", THROUGHPUT).column == Column(name="cycles")
+    assert labels("a/b", THROUGHPUT).column == Column(name="a/b")
+    assert labels("none", THROUGHPUT) == Labels(overrides=True, changing=True)
+    assert labels("label", FUNCTION_NAME).column == Column(name="label")
+    assert labels(None, FUNCTION_NAME) == Labels()
+
+
+@pytest.mark.parametrize("spec", ["cycles/0", "cycles/-3", "cycles/inf", "llvm-mca:"])
+def test_a_spec_that_means_nothing_is_told(spec: str) -> None:
+    with pytest.raises(UsageError, match="--labels"):
+        labels(spec, THROUGHPUT)
+
+
+def test_names_are_not_measured() -> None:
+    with pytest.raises(UsageError, match="knows no labels of task 'function-name'"):
+        labels("llvm-mca", FUNCTION_NAME)
+
+
+def test_without_the_tool_there_are_no_labels_and_naming_it_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(mca.shutil, "which", lambda name: None)
+    nothing = labels(None, THROUGHPUT)
+    assert nothing.witness is None
+    assert nothing.filled([sample(FIGURE_A)]) == (sample(FIGURE_A),)
+    assert nothing.about == {}
+    with pytest.raises(CannotAudit, match="llvm-mca is not installed"):
+        labels("llvm-mca", THROUGHPUT)
+
+
+def test_what_has_no_label_is_measured_and_what_has_one_is_let_be(witness: Counted) -> None:
+    fill = Labels(witness=witness, changing=True)
+    assert fill.settled([sample(FIGURE_A), sample(FIGURE_B)]) is fill
+    one, other = fill.filled([sample(FIGURE_A), sample("pushq %rax")])
+    assert isinstance(one.label, float)
+    assert other.label is None
+    given = (sample(FIGURE_A, 3.0), sample(FIGURE_B))
+    assert fill.settled(given).filled(given) == given, "two sources of labels are not mixed"
+    assert fill.settled(given).about == {"corpus": "its own"}
+    named = replace(fill, overrides=True)
+    assert named.settled(given) is named
+    measured = named.filled(given)
+    assert [each.label != before.label for each, before in zip(measured, given, strict=True)] == [True, True]
+    assert Labels(overrides=True).filled(given) == (sample(FIGURE_A), sample(FIGURE_B)), "--labels none"
+
+
+def test_what_was_told_once_is_remembered(witness: Counted, tmp_path: Path) -> None:
+    fill = Labels(witness=witness, cache=tmp_path / "labels")
+    given = [sample(FIGURE_A), sample("pushq %rax"), sample(FIGURE_C)]
+    first = fill.filled(given)
+    assert fill.filled(given) == first
+    assert len(witness.asked) == 3
+    other = replace(fill, witness=replace(witness, cpu="another"))
+    assert other.filled(given) == first
+    assert len(witness.asked) == 6, "another processor is asked anew"
+    (path, _) = sorted((tmp_path / "labels").iterdir())
+    for damaged in ("[1.0]", "{", ""):
+        path.write_text(damaged)
+        assert fill.filled(given) == first
+        assert other.filled(given) == first
+
+
+def test_an_order_and_a_control_have_labels_of_their_own(witness: Counted) -> None:
+    fill = Labels(witness=witness, changing=True)
+    cases = [replace(one, sample=fill.filled([one.sample])[0]) for one in varied()]
+    witness.asked.clear()
+    found = variants(list(fill.relabelled(iter(cases))))
+    kinds = {one.transform for one in found}
+    assert kinds == {"identity", "rename", "reorder", "rename-merging"}
+    asked = {one.source for one in found if one.transform in ("reorder", "rename-merging")}
+    assert set(witness.asked) == asked
+    for one in found:
+        if one.source in asked:
+            (known,) = fill.filled([sample(one.source)])
+            assert one.sample.label == known.label
+        else:
+            assert one.sample.label is None, "these keep their sample's label"
+
+
+def test_where_labels_come_from_a_table_those_of_orders_are_unknown(witness: Counted) -> None:
+    measuring = Labels(witness=witness, changing=True)
+    for fill in (measuring.settled(one.sample for one in varied(2.0)), of_corpus(THROUGHPUT)):
+        found = variants(list(fill.relabelled(iter(varied(2.0)))))
+        told = {one.transform: one.sample.label for one in found}
+        assert told == {"identity": 2.0, "rename": 2.0, "reorder": None, "rename-merging": None}
+    assert witness.asked == []
+
+
+def test_names_of_functions_are_left_alone() -> None:
+    given = varied(2.0)
+    assert list(of_corpus(FUNCTION_NAME).relabelled(iter(given))) == given
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".jsonl"])
+def test_the_labels_of_variants_survive_the_suite(tmp_path: Path, witness: Counted, ending: str) -> None:
+    given = list(Labels(witness=witness, changing=True).relabelled(iter(varied(2.0))))
+    path = tmp_path / f"suite{ending}"
+    writer = TableWriter if ending == ".parquet" else LinesWriter
+    with writer(path, SUITE_COLUMNS, {"schema": 1, "task": "throughput", "corpus": "c"}) as table:
+        for one in given:
+            table.write(suite_rows(0, one))
+    assert list(read_suite(path, seed=0)) == given
+    assert len({one.sample.label for one in variants(given)}) > 3
+
+
+def test_a_suite_of_an_earlier_version_reads_back(tmp_path: Path) -> None:
+    path = tmp_path / "suite.parquet"
+    older = {name: kind for name, kind in SUITE_COLUMNS.items() if name != "label_after"}
+    given = varied(2.0)
+    with TableWriter(path, older, {"schema": 1, "task": "throughput", "corpus": "c"}) as table:
+        for one in given:
+            table.write([{name: row.get(name) for name in older} for row in suite_rows(0, one)])
+    assert list(read_suite(path, seed=0)) == given
+
+
+def test_figure_1_is_labelled_as_printed(tmp_path: Path) -> None:
+    try:
+        find()
+    except CannotAudit as error:
+        pytest.skip(str(error))
+    fill = labels(None, THROUGHPUT, cache=tmp_path)
+    found = fill.filled([sample(source) for source in (FIGURE_A, FIGURE_B, FIGURE_C)])
+    assert [one.label for one in found] == [1.68, 1.68, 10.03]
+    assert fill.about["cpu"] == "haswell"
+    assert fill.about["iterations"] == 100
+
+
+def test_a_run_measures_its_blocks_and_what_an_order_costs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        tool = find()
+    except CannotAudit as error:
+        pytest.skip(str(error))
+    monkeypatch.chdir(tmp_path)
+    Path("blocks.csv").write_text("asm\n" + "".join(f'"{source}"\n' for source in own_blocks(60)))
+    words = ["run", "--task", "throughput", "--corpus", "blocks.csv", "--workers", "1", "--cache", "cache"]
+    assert main([*words, "--model", "fake/constant", "--out", "made", "--format", "json"]) == 0
+    told = capsys.readouterr()
+    assert f"labels: tool llvm-mca, version {tool.version}, cpu haswell, iterations 100" in told.err
+    (found,) = json.loads(told.out)["models"]
+    rows = {row["transform"]: row for row in found["by_transform"]}
+    assert rows["rename"]["violations"]["total"] == rows["rename"]["applied"] > 100
+    assert 0 < rows["reorder"]["violations"]["total"] <= rows["reorder"]["applied"]
+    assert rows["reorder"]["violations"]["count"] == 0, "the constant never changes its answer"
+    controls = rows["rename-merging"]
+    assert 0 < controls["violations"]["total"] < controls["applied"], "some controls cost the same"
+    assert 0 < found["score"]["original"] <= found["score"]["attack_worst_sample"]
+    manifest = json.loads(Path("made/manifest.json").read_text(encoding="utf-8"))
+    assert manifest["corpus"]["labels"]["version"] == tool.version
