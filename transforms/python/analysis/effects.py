@@ -7,7 +7,7 @@ Assumed of other people's objects, and part of what is promised:
 
 1. Looking does not act: reading an attribute or an item, comparing, arithmetic, hashing, formatting, testing
    for truth, `len` and `isinstance` may depend on any state and may raise, but change nothing that another
-   statement of the function sees. Equality does not raise, and with a constant it depends on no store.
+   statement of the function sees.
 2. A private attribute of `self` (`self._x`) is plain: storing it changes nothing else and does not raise, and
    reading one that the function stores gives what was stored. Others may be properties with setters.
 3. What a function looks up exists where it looks it up: globals, attributes of modules and of `self`,
@@ -436,9 +436,7 @@ def _comparison(op: ast.cmpop, left: str | None, right: str | None, value: ast.e
         case ast.Is() | ast.IsNot():
             return 0
         case ast.Eq() | ast.NotEq():
-            if left in PLAIN and right in PLAIN:
-                return 0
-            return LOOKS_UP if isinstance(value, ast.Constant) else OBSERVES
+            return 0 if left in PLAIN and right in PLAIN else LOOKS
         case ast.In() | ast.NotIn():
             if right == "str" and left == "str":
                 return 0
@@ -447,7 +445,7 @@ def _comparison(op: ast.cmpop, left: str | None, right: str | None, value: ast.e
             )
             if left in PLAIN and (literal or right in ("dict", "set", "range")):
                 return 0
-            return OBSERVES if right in ("tuple", "list") else LOOKS
+            return LOOKS
         case _:
             exact = (left in NUMBERS and right in NUMBERS) or (left == right and left in ("str", "bytes"))
             return 0 if exact else LOOKS
