@@ -337,8 +337,8 @@ class Reading:
                 self.expect(LOOKS_UP)
             else:
                 self.expect()
-        elif self.is_module(node.value):
-            self.expect(LOOKS_UP if calls.is_module_name(node.value) else OBSERVES)
+        elif self.is_module(node.value) and calls.is_module_name(node.value):
+            self.expect(LOOKS_UP)
         else:
             self.flags |= LOOKS
         return None

@@ -119,6 +119,7 @@ def test_in_a_method_may_not_change_places(body: str) -> None:
         pytest.param("x = f'{a}'\nb()", id="formatting may run code"),
         pytest.param("x = not a\nb()", id="truth may run code"),
         pytest.param("x = a == b\nc()", id="comparison may run code"),
+        pytest.param("x = G.p\ny = c[0]", id="a global that is no module may lack an attribute"),
         pytest.param("x = a == b\ny = c[0]", id="equality may raise"),
         pytest.param("x = a != 1\ny = c[0]", id="equality with a constant may raise"),
         pytest.param("x = a in (b, 1)\ny = c[0]", id="containment asks for equality"),
