@@ -12,7 +12,10 @@ import pytest
 from tests.support.commands import ROOT, environment
 
 HOMES = {
-    "torch": ("audit/nets/", "audit/training/", "audit/models/checkpoint.py", "audit/cli/train.py"),
+    "torch": (
+        *("audit/nets/", "audit/training/", "audit/cli/train.py"),
+        *("audit/models/checkpoint.py", "audit/models/terms.py"),
+    ),
     "scipy": ("reports/statistics/",),
     "statsmodels": ("reports/statistics/",),
     "scikit_posthocs": ("reports/statistics/",),
