@@ -2,14 +2,12 @@
 
 import ast
 import warnings
-from functools import lru_cache
 
 from transforms.errors import SourceError
 
 
-@lru_cache(maxsize=8)
 def parse(source: str) -> ast.Module:
-    """The tree of a text, to be read only: the last few are remembered and shared.
+    """The tree of a text, the caller's own: some change theirs.
 
     What the parser warns of (`"\\d"`, `x is 1`) is the author's affair and kept quiet.
 

@@ -1,5 +1,6 @@
 """The draw: deterministic, free of order, bounded in memory."""
 
+import ast
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ import pytest
 from audit.corpora.records import raw_sample
 from audit.corpora.selection import Selection, select
 from transforms.errors import CorpusError
+from transforms.python.parsing import parse
 from transforms.records import Sample
 
 
@@ -43,6 +45,13 @@ def test_the_draw_does_not_depend_on_order() -> None:
     shuffled = samples[:]
     Random(1).shuffle(shuffled)
     assert draw(samples, 20) == draw(shuffled, 20)
+
+
+def test_the_draw_leaves_nothing_behind_in_what_is_parsed_later() -> None:
+    samples = [function(1, doc="    'text'\n")]
+    draw(samples, 1)
+    (only,) = parse(samples[0].source).body
+    assert ast.get_docstring(only) == "text"
 
 
 def test_another_seed_draws_other_samples() -> None:
