@@ -5,13 +5,11 @@ value it read (the second half of Definition 4.2 in SPE attention asks a model t
 answers the same here and everywhere else is not robust but deaf.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from transforms.dependence import orders
-from transforms.dependence.layers import bits, closure, reduction
+from transforms.dependence.reversals import broken, reversed_pair, reversible
 from transforms.interface import Refused, Rewritten
 from transforms.python.analysis.blocks import Block
 from transforms.python.analysis.program import analyse
@@ -58,41 +56,13 @@ class ReorderBreaking:
             if isinstance(move.value, str) or move.site >= len(program.blocks):
                 return Refused("not a move of this transform")
             block: Block = program.blocks[move.site]
-            if block.fixed or len(_broken(block.predecessors, move.value)) != 1:
+            pairs = broken(block.predecessors, move.value)
+            if block.fixed or pairs is None or len(pairs) != 1:
                 return Refused("not exactly one broken pair")
         text = reordered(
             program, {move.site: move.value for move in moves if not isinstance(move.value, str)}
         )
         return Rewritten(source=text, evidence="analysis") if moves else Refused("nothing to break")
-
-
-def reversible(predecessors: Sequence[int], true: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Pairs (definition, use) of a true dependence that no third statement stands between."""
-    for use, mask in enumerate(reduction(predecessors)):
-        yield from ((definition, use) for definition in bits(mask & true[use]))
-
-
-def reversed_pair(predecessors: Sequence[int], definition: int, use: int) -> tuple[int, ...]:
-    """An order in which `use` stands directly before `definition` and every other pair keeps its order."""
-    ancestors = closure(predecessors)
-    before = (ancestors[use] | ancestors[definition]) & ~(1 << definition)
-    rest = ((1 << len(predecessors)) - 1) & ~before & ~(1 << definition) & ~(1 << use)
-    return (*bits(before), use, definition, *bits(rest))
-
-
-def _broken(predecessors: Sequence[int], order: Sequence[int]) -> list[tuple[int, int]]:
-    """The dependence pairs that an order reverses; everything is broken if it is no permutation."""
-    if sorted(order) != list(range(len(predecessors))):
-        return [(0, 0), (0, 0)]
-    if orders.is_legal(predecessors, order):
-        return []
-    place = {line: number for number, line in enumerate(order)}
-    return [
-        (before, line)
-        for line, mask in enumerate(predecessors)
-        for before in bits(mask)
-        if place[before] > place[line]
-    ]
 
 
 REORDER_BREAKING: Final = ReorderBreaking()
