@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import torch
 from safetensors.torch import save
+from tokenizers import Tokenizer
 
 from audit.models.checkpoint import CARD, CONFIG, TOKENIZER, WEIGHTS, Config
-from audit.nets.registry import NETWORKS, Network
+from audit.nets.registry import NETWORKS
 from audit.training.baselines import Baseline, copying, most_frequent
 from audit.training.examples import Examples
 from audit.training.loop import Trained
@@ -50,18 +51,30 @@ def write(
         labels=material.labels,
         threshold=trained.threshold,
     )
-    rounded = _rounded(trained.network)
+    weights = rounded(trained.network)
     found = _finished(trained, material, task=task, recipe=recipe, about=about)
-    material.tokenizer.save(str(folder / TOKENIZER))
-    (folder / CONFIG).unlink(missing_ok=True)
-    (folder / WEIGHTS).write_bytes(save(rounded))
-    _write_json(folder / CARD, found.card)
-    _write_json(folder / CONFIG, config.as_json())  # last: a folder with a config is whole
+    write_files(folder, material.tokenizer, weights, card=found.card, config=config.as_json())
     return found
 
 
+def write_files(
+    folder: Path,
+    tokenizer: Tokenizer,
+    weights: dict[str, torch.Tensor],
+    *,
+    card: Mapping[str, object],
+    config: Mapping[str, object],
+) -> None:
+    """Write what a checkpoint consists of; the config comes last, so that a folder with one is whole."""
+    tokenizer.save(str(folder / TOKENIZER))
+    (folder / CONFIG).unlink(missing_ok=True)
+    (folder / WEIGHTS).write_bytes(save(weights))
+    _write_json(folder / CARD, card)
+    _write_json(folder / CONFIG, config)
+
+
 @torch.no_grad()
-def _rounded(network: Network) -> dict[str, torch.Tensor]:
+def rounded(network: torch.nn.Module) -> dict[str, torch.Tensor]:
     """The weights in float16; the network's own are set to the rounded values."""
     found = {
         name: value.half() if value.is_floating_point() else value

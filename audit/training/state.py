@@ -25,23 +25,29 @@ class Interrupted(Exception):  # noqa: N818 - an outcome, which the command line
 
 
 @dataclass(slots=True, kw_only=True)
-class Progress:
+class Standing:
     """Where a training stands; plain values."""
 
     step: int = 0
-    """Steps done, of both stages."""
+    """Steps done, of all stages."""
     samples: int = 0
     loss_sum: float = 0.0
     """Of the steps of this epoch."""
-    best: float = -1.0
-    """Validation F1 of the kept weights; -1 before there are any."""
-    best_threshold: float = 0.0
     best_epoch: int = -1
     ended: bool = False
     seconds: float = 0.0
     """Wall time of all sittings."""
     epochs: list[dict[str, float]] = field(default_factory=list)
-    """Of each finished epoch its number, loss, validation F1 and threshold."""
+    """Of each finished epoch its number, its loss, and how well it did."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Progress(Standing):
+    """Where the training of a network that names functions stands."""
+
+    best: float = -1.0
+    """Validation F1 of the kept weights; -1 before there are any."""
+    best_threshold: float = 0.0
 
 
 def save(

@@ -1,6 +1,5 @@
 """What such a training leaves behind: a checkpoint folder, with a card that says how good it is."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -8,11 +7,10 @@ from random import Random
 
 import numpy as np
 import torch
-from safetensors.torch import save
 
-from audit.models.checkpoint import CARD, CONFIG, TOKENIZER, WEIGHTS
 from audit.models.terms import TermConfig
 from audit.nets.registry import TERM_NETWORKS
+from audit.training.folder import rounded, write_files
 from audit.training.terms.loop import TermTrained
 from audit.training.terms.material import TermExamples, TermMaterial
 from audit.training.terms.recipe import TermRecipe
@@ -48,14 +46,9 @@ def write(
     config = TermConfig(
         task=task, network=recipe.network, sizes=recipe.sizes(material.tokenizer.get_vocab_size())
     )
-    rounded = {name: value.half() for name, value in trained.network.state_dict().items()}
-    trained.network.load_state_dict(rounded)
+    weights = rounded(trained.network)
     found = _finished(trained, material, task=task, recipe=recipe, about=about)
-    material.tokenizer.save(str(folder / TOKENIZER))
-    (folder / CONFIG).unlink(missing_ok=True)
-    (folder / WEIGHTS).write_bytes(save({name: value.contiguous() for name, value in rounded.items()}))
-    _write_json(folder / CARD, found.card)
-    _write_json(folder / CONFIG, config.as_json())  # last: a folder with a config is whole
+    write_files(folder, material.tokenizer, weights, card=found.card, config=config.as_json())
     return found
 
 
@@ -99,7 +92,3 @@ def _finished(
         **about,
     }
     return TermFinished(card=card, test=test, renamed=renamed, count=len(material.test), rules=baselines)
-
-
-def _write_json(path: Path, value: Mapping[str, object]) -> None:
-    path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")

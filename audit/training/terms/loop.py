@@ -5,58 +5,30 @@ give equal weights on one machine, interrupted or not.
 """
 
 import math
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Protocol
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from audit.nets.registry import TERM_NETWORKS
 from audit.nets.renamer import Renamer
 from audit.training import state
+from audit.training.sitting import Monitor, Sitting, bucketed
+from audit.training.state import Standing
 from audit.training.terms.material import Integers, TermExamples, TermMaterial
 from audit.training.terms.recipe import TermRecipe
 from audit.training.terms.scores import errors, mape
-from transforms.errors import ModelError
 from transforms.seeding import stream
-
-BUCKET: Final = 50
-"""Batches among which blocks are sorted by length."""
-SAVE_SECONDS: Final = 60.0
 
 
 @dataclass(slots=True, kw_only=True)
-class TermProgress:
-    """Where a training stands; plain values."""
+class TermProgress(Standing):
+    """Where the training of a network that reads terms stands."""
 
-    step: int = 0
-    samples: int = 0
-    loss_sum: float = 0.0
-    """Of the steps of this epoch."""
     best: float = math.inf
     """Validation error of the kept weights; infinite before there are any."""
-    best_epoch: int = -1
-    ended: bool = False
-    seconds: float = 0.0
-    """Wall time of all sittings."""
-    epochs: list[dict[str, float]] = field(default_factory=list)
-    """Of each finished epoch its number, loss and validation error."""
-
-
-class TermMonitor(Protocol):
-    """Who watches."""
-
-    def stepped(self, progress: TermProgress, loss: float) -> None:
-        """After every step."""
-        ...
-
-    def epoch(self, progress: TermProgress) -> None:
-        """After every epoch; the last entry of its `epochs` is new."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +54,7 @@ def train(
     material: TermMaterial,
     *,
     folder: Path,
-    monitor: TermMonitor,
+    monitor: Monitor[TermProgress],
     stop: Callable[[], bool],
     device: str = "cpu",
 ) -> TermTrained:
@@ -104,14 +76,7 @@ def train(
 
 def batches(examples: TermExamples, recipe: TermRecipe, epoch: int) -> list[Integers]:
     """The batches of an epoch: blocks of like length together, in an order of the seed's and epoch's own."""
-    rng = np.random.default_rng([recipe.seed, epoch])
-    shuffled = rng.permutation(len(examples))
-    found: list[Integers] = []
-    for start in range(0, len(shuffled), recipe.batch * BUCKET):
-        bucket = shuffled[start : start + recipe.batch * BUCKET]
-        bucket = bucket[np.argsort(examples.lengths[bucket], kind="stable")]
-        found += [bucket[at : at + recipe.batch] for at in range(0, len(bucket), recipe.batch)]
-    return [found[number] for number in rng.permutation(len(found))]
+    return bucketed(examples.lengths, recipe.batch, np.random.default_rng([recipe.seed, epoch]))
 
 
 def rate(recipe: TermRecipe, step: int, total: int) -> float:
@@ -120,113 +85,58 @@ def rate(recipe: TermRecipe, step: int, total: int) -> float:
     return recipe.rate * min(1.0, (step + 1) / recipe.warm_up) * fall
 
 
-class _Loop:
-    def __init__(self, recipe: TermRecipe, material: TermMaterial, path: Path, device: str) -> None:
-        self._recipe, self._material, self._path, self._device = recipe, material, path, device
-        self._entry = TERM_NETWORKS[recipe.network]
-        self._network = self._entry.make(recipe.sizes(material.tokenizer.get_vocab_size()))
-        _begin_at(self._network, material.train)
-        self._network.to(device)
-        self._optimiser = optimiser(self._network, recipe)
-        self._per_epoch = per_epoch(recipe, len(material.train))
-        self._total = total_steps(recipe, len(material.train))
-        self._identity = {"recipe": recipe.as_json(), "data": dict(material.hashes)}
-        self._progress = TermProgress()
-        self._best: dict[str, Tensor] = {}
-        self._network.train()
-        self._resume()
+class _Loop(Sitting[TermProgress, Integers]):
+    _network: Renamer
 
-    def run(self, monitor: TermMonitor, stop: Callable[[], bool]) -> None:
-        began, before = time.monotonic(), self._progress.seconds
-        saved = began
-        progress = self._progress
-        for chosen in self._remaining():
-            loss = self._step(chosen)
-            progress.seconds = before + time.monotonic() - began
-            monitor.stepped(progress, loss)
-            if progress.step % self._per_epoch == 0 or progress.step == self._total:
-                self._finish_epoch()
-                monitor.epoch(progress)
-            if stop() and not self._over():
-                self._save()
-                raise state.Interrupted
-            if time.monotonic() - saved >= SAVE_SECONDS:
-                self._save()
-                saved = time.monotonic()
-        progress.ended = True
-        self._save()
+    def __init__(self, recipe: TermRecipe, material: TermMaterial, path: Path, device: str) -> None:
+        self._recipe, self._material, self._device = recipe, material, device
+        self._entry = TERM_NETWORKS[recipe.network]
+        network = self._entry.make(recipe.sizes(material.tokenizer.get_vocab_size()))
+        _begin_at(network, material.train)
+        network.to(device)
+        count = len(material.train)
+        super().__init__(
+            network,
+            optimiser(network, recipe),
+            progress=TermProgress(),
+            path=path,
+            identity={"recipe": recipe.as_json(), "data": dict(material.hashes)},
+            per_epoch=per_epoch(recipe, count),
+            total=total_steps(recipe, count),
+            clip=recipe.clip,
+        )
 
     def result(self) -> TermTrained:
         self._network.load_state_dict(self._best)
         return TermTrained(network=self._network.cpu().eval(), progress=replace(self._progress))
 
-    def _remaining(self) -> Iterator[Integers]:
-        """The batches from the present step to the last, or to where there is no more to be had."""
-        while not self._over():
-            epoch, done = divmod(self._progress.step, self._per_epoch)
-            for chosen in batches(self._material.train, self._recipe, epoch)[done:]:
-                if self._over():
-                    return
-                yield chosen
+    def _batches(self, epoch: int) -> list[Integers]:
+        return batches(self._material.train, self._recipe, epoch)
 
-    def _over(self) -> bool:
+    def _is_tired(self) -> bool:
         progress = self._progress
-        if progress.ended or progress.step >= self._total:
-            return True
         return len(progress.epochs) - 1 - max(progress.best_epoch, 0) >= self._recipe.patience
 
-    def _step(self, chosen: Integers) -> float:
+    def _step(self, batch: Integers) -> float:
         progress, recipe = self._progress, self._recipe
         for group in self._optimiser.param_groups:
             group["lr"] = rate(recipe, progress.step, self._total)
         renaming = stream(recipe.seed, "renaming", "step", progress.step) if self._entry.augmented else None
-        batch, labels = self._material.train.batch(chosen, renaming)
-        loss = errors(self._network(batch.to(self._device)), labels.to(self._device)).mean()
-        self._optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(self._network.parameters(), recipe.clip)
-        self._optimiser.step()
-        value = loss.item()
-        if not math.isfinite(value):
-            raise ModelError(
-                f"training diverged at step {progress.step}: loss {value}; take a smaller --rate"
-            )
-        progress.step += 1
-        progress.samples += len(chosen)
-        progress.loss_sum += value
-        return value
+        inputs, labels = self._material.train.batch(batch, renaming)
+        loss = errors(self._network(inputs.to(self._device)), labels.to(self._device)).mean()
+        return self._learn(loss, len(batch))
 
     def _finish_epoch(self) -> None:
         progress, valid = self._progress, self._material.valid
-        epoch = (progress.step - 1) // self._per_epoch
         chosen = np.random.default_rng(1).permutation(len(valid))[: self._recipe.validation]
         self._network.eval()
         error = mape(self._network, valid, chosen, device=self._device)
         self._network.train()
-        steps = progress.step - epoch * self._per_epoch
-        progress.epochs.append({"epoch": epoch, "loss": progress.loss_sum / steps, "valid": error})
-        progress.loss_sum = 0.0
+        epoch, loss = self._end_epoch()
+        progress.epochs.append({"epoch": epoch, "loss": loss, "valid": error})
         if error < progress.best:
             progress.best, progress.best_epoch = error, epoch
-            self._best = {name: value.cpu().clone() for name, value in self._network.state_dict().items()}
-
-    def _save(self) -> None:
-        tensors = {f"now/{name}": value for name, value in self._network.state_dict().items()}
-        tensors |= {f"best/{name}": value for name, value in self._best.items()}
-        state.save(
-            self._path,
-            recipe=self._identity,
-            progress=self._progress,
-            tensors=tensors,
-            optimiser=self._optimiser,
-        )
-
-    def _resume(self) -> None:
-        found = state.load(self._path, recipe=self._identity, optimiser=self._optimiser, kind=TermProgress)
-        if found is not None:
-            self._progress, tensors = found
-            self._network.load_state_dict(_under("now/", tensors))
-            self._best = _under("best/", tensors)
+            self._keep()
 
 
 def optimiser(network: Renamer, recipe: TermRecipe) -> torch.optim.AdamW:
@@ -247,7 +157,3 @@ def _begin_at(network: Renamer, train: TermExamples) -> None:
     if network.readout == "sum":
         logs = logs - torch.from_numpy(np.log(train.lengths)).float()
     network.head.bias.fill_(float(logs.median()))
-
-
-def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
