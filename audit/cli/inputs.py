@@ -1,7 +1,7 @@
 """What a run feeds its models: samples drawn from a corpus, or a suite frozen earlier."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol
@@ -12,7 +12,7 @@ from audit.cli.options import RunOptions
 from audit.cli.progress import note
 from audit.corpora.selection import Selection, select
 from audit.corpora.specs import INTERPRETER, corpus
-from audit.execution import Findings, execute
+from audit.execution import Findings, Witness, execute, witnesses
 from audit.interface import Task
 from audit.labels import Labels, labels
 from audit.run import Case
@@ -20,10 +20,10 @@ from audit.tables import read_about, read_suite, suite_contents
 from transforms.errors import CorpusError, UsageError
 from transforms.records import Sites
 
-CORPORA: Final = {"throughput": INTERPRETER}
+CORPORA: Final = {"throughput": INTERPRETER, "error-detection": "bugs:stdlib:bisect,colorsys,textwrap"}
 """Where samples come from unless a corpus is named; else `STDLIB`."""
 STDLIB: Final = "stdlib"
-NOUNS: Final = {"throughput": "blocks"}
+NOUNS: Final = {"throughput": "blocks", "derivative": "expressions"}
 """What the samples of a task are, else functions."""
 
 
@@ -74,7 +74,8 @@ class Drawn:
     variants: int
     workers: int
     sites: Sites = "auto"
-    execute: bool = False
+    witnesses: Mapping[str, Witness] | None = None
+    """Who judges the variants, by language; `None` where nobody does."""
     labels: Labels
 
     @property
@@ -91,6 +92,7 @@ class Drawn:
     def about(self) -> Mapping[str, object]:
         """The draw of the first trial, and the hash of each."""
         first = self.selections[0]
+        tools = {language: list(one.tools) for language, one in (self.witnesses or {}).items()}
         return {
             "spec": self.name,
             "hash": first.hash,
@@ -98,6 +100,7 @@ class Drawn:
             "available": first.available,
             "skipped": self.skipped,
             "labels": self.labels.about,
+            **({"witnesses": tools} if tools else {}),
             "trials": [
                 {"seed": one.seed, "hash": one.hash, "samples": len(one.samples)} for one in self.selections
             ],
@@ -111,8 +114,8 @@ class Drawn:
         """The samples of one trial with their variants."""
         plan = suite.Plan(transforms=self.transforms, variants=self.variants, seed=seed, sites=self.sites)
         made = suite.cases(self._selection(seed).samples, plan, workers=self.workers)
-        executed = _executed(made) if self.execute else made
-        return self.labels.relabelled(executed)
+        judged = made if self.witnesses is None else _judged(made, self.witnesses)
+        return self.labels.relabelled(judged)
 
     def _selection(self, seed: int) -> Selection:
         return next(one for one in self.selections if one.seed == seed)
@@ -177,7 +180,13 @@ def _drawn(options: RunOptions, task: Task) -> Drawn:
     seeds = range(options.seed, options.seed + options.trials)
     source = labels(options.labels, task, cache=(options.cache or default_folder()) / "labels")
     named = options.corpus or CORPORA.get(task.name, STDLIB)
-    drawn = select(corpus(named, source.column), task.prepare, limit=options.limit or None, seeds=seeds)
+    drawn = select(
+        corpus(named, source.column),
+        task.prepare,
+        limit=options.limit or None,
+        seeds=seeds,
+        unit=NOUNS.get(task.name),
+    )
     truth = source.settled(sample for one in drawn for sample in one.samples)
     if truth.changing:
         note(f"labels: {truth}")
@@ -196,21 +205,38 @@ def _drawn(options: RunOptions, task: Task) -> Drawn:
         variants=options.variants,
         workers=options.workers,
         sites=options.sites,
-        execute=options.execute,
+        witnesses=called(languages, truth) if options.execute else None,
         labels=truth,
     )
 
 
-def _executed(cases: Iterator[Case]) -> Iterator[Case]:
+def called(languages: Iterable[str], truth: Labels) -> Mapping[str, Witness]:
+    """The witnesses of these languages; a line to the user for each tool that is not here."""
+    found = witnesses(languages, truth)
+    for one in found.values():
+        for line in one.missing:
+            note(f"--execute goes on without it: {line}")
+    return found
+
+
+def _judged(cases: Iterator[Case], known: Mapping[str, Witness]) -> Iterator[Case]:
     findings = Findings()
-    yield from execute(cases, findings)
+    yield from execute(cases, known, findings)
+    tools = [
+        ", ".join(f"{key} {value}" for key, value in tool.items())
+        for one in known.values()
+        for tool in one.tools
+    ]
+    if not tools:
+        note("no variant was executed: there is no tool for it")
+        return
     note(
-        f"executed {findings.total:,} variants: "
-        f"{findings.kept:,} keep the meaning, {findings.broken:,} do not (left out); "
-        f"{findings.changed:,} controls change it, {findings.unchanged:,} could not be shown to"
+        f"judged {findings.total:,} variants ({'; '.join(tools)}): "
+        f"{findings.kept:,} agree with their original, {findings.broken:,} do not (left out); "
+        f"{findings.changed:,} controls differ from it, {findings.unchanged:,} could not be shown to"
     )
     if findings.open:
-        note(f"undecided by execution: {most(findings.open)}")
+        note(f"undecided: {most(findings.open)}")
 
 
 def most(reasons: Mapping[str, int], number: int = 3) -> str:

@@ -102,8 +102,8 @@ def option(*names: str, **settings: Any) -> Callable[[F], F]:
 
 POSITIVE: Final = click.IntRange(min=1)
 EXECUTE: Final = (
-    "Run each Python variant beside its original, in a sandbox: on the sample's own tests, or on inputs "
-    "drawn from its text."
+    "Run each variant beside its original. Python: in a sandbox, on the sample's own tests or on inputs "
+    "drawn from its text. x86: by llvm-mca and an emulator, as far as they are installed."
 )
 
 RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
@@ -129,7 +129,8 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
     option(
         "--labels",
         metavar="SPEC",
-        help="What is true: COLUMN[/DIVISOR] of a table, llvm-mca[:PROCESSOR], or none.  "
+        help="What is true: COLUMN[/DIVISOR] of a table (by number where it has no header), "
+        "llvm-mca[:PROCESSOR], or none.  "
         "[default: the corpus's own; for throughput else llvm-mca, if installed]",
     ),
     option(

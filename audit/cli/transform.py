@@ -13,7 +13,7 @@ from typing import Any, Final
 import click
 
 from audit import suite
-from audit.cli.inputs import Drawn
+from audit.cli.inputs import NOUNS, Drawn, called
 from audit.cli.options import EXECUTE, POSITIVE, option
 from audit.cli.output import show_sheet, show_text
 from audit.cli.progress import ProgressMonitor, note
@@ -326,12 +326,14 @@ def _drawn(asked: Options) -> Drawn:
     parts = tuple(corpus(source) for source in asked.sources)
     whole = parts[0] if len(parts) == 1 else _Together(" ".join(part.spec for part in parts), parts)
     limit = 200 if asked.limit is None else asked.limit or None
-    selections = select(whole, TASKS.get(asked.task).prepare, limit=limit, seeds=(asked.seed,))
+    task = TASKS.get(asked.task)
+    selections = select(whole, task.prepare, limit=limit, seeds=(asked.seed,), unit=NOUNS.get(task.name))
     languages = {sample.language for selection in selections for sample in selection.samples}
     if asked.names is None:
         names = suite.standard_transforms(languages, controls=asked.controls)
     else:
         names = suite.with_noise_floor(asked.names, languages, controls=asked.controls)
+    truth = of_corpus(task)
     return Drawn(
         name=whole.spec,
         selections=selections,
@@ -339,8 +341,8 @@ def _drawn(asked: Options) -> Drawn:
         variants=asked.variants or 4,
         workers=asked.workers,
         sites=asked.sites,
-        execute=asked.execute,
-        labels=of_corpus(TASKS.get(asked.task)),
+        witnesses=called(languages, truth) if asked.execute else None,
+        labels=truth,
     )
 
 

@@ -4,7 +4,7 @@ import ast
 import hashlib
 import heapq
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -15,6 +15,9 @@ from transforms.records import Sample
 
 SLACK: Final = 64
 """How many more candidates than samples are kept at first, to make up for those that are no examples."""
+
+UNITS: Final = {"python": "functions", "java": "methods", "x86": "blocks", "algebra": "expressions"}
+"""What the samples of a language are."""
 
 DOCUMENTED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -38,9 +41,11 @@ class Selection:
 
 
 def select(
-    corpus: Corpus, prepare: Prepare, *, limit: int | None, seeds: Sequence[int]
+    corpus: Corpus, prepare: Prepare, *, limit: int | None, seeds: Sequence[int], unit: str | None = None
 ) -> tuple[Selection, ...]:
     """Draw up to `limit` examples for each seed, or all of them for `None`, in one reading of the corpus.
+
+    `unit` is what an error calls the examples; without it, what they are in the language of the corpus.
 
     Raw samples are ranked by a hash of their id and the seed. From the lowest rank up, those that
     `prepare` accepts and whose syntax tree (docstrings aside) did not come before are taken. Memory is
@@ -54,8 +59,10 @@ def select(
         skipped: Counter[str] = Counter()
         draws = [_Draw(seed, size) for seed in seeds]
         available = 0
+        languages: set[str] = set()
         for sample in corpus.read(skipped):
             available += 1
+            languages.add(sample.language)
             for draw in draws:
                 draw.offer(sample)
         chosen = [_examples(draw.candidates(), prepare, limit) for draw in draws]
@@ -63,7 +70,7 @@ def select(
             break
         size *= 4
     if not all(samples for samples, _ in chosen):
-        raise CorpusError(_nothing(corpus.spec, skipped + chosen[0][1]))
+        raise CorpusError(_nothing(unit or _unit(languages), corpus.spec, skipped + chosen[0][1]))
     return tuple(
         _selection(seed, samples, available, skipped + reasons)
         for seed, (samples, reasons) in zip(seeds, chosen, strict=True)
@@ -152,6 +159,12 @@ def _content(sample: Sample) -> str:
         return sample.source
 
 
-def _nothing(spec: str, reasons: Counter[str]) -> str:
+def _unit(languages: Collection[str]) -> str:
+    """What samples of these languages are."""
+    found = {UNITS.get(language, "samples") for language in languages} or {UNITS["python"]}
+    return found.pop() if len(found) == 1 else "samples"
+
+
+def _nothing(unit: str, spec: str, reasons: Counter[str]) -> str:
     why = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common(3))
-    return f"no functions in corpus {spec!r}" + (f" ({why})" if why else "")
+    return f"no {unit} in corpus {spec!r}" + (f" ({why})" if why else "")

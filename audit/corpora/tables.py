@@ -1,18 +1,24 @@
-"""Corpora that are tables: JSON lines, CSV and Parquet, gzipped or not. Their rows are the samples."""
+"""Corpora that are tables: JSON lines, CSV and Parquet, gzipped or not. Their rows are the samples.
+
+A CSV file without a header is one of machine code, as those of BHive: its first column holds hexadecimal
+digits, and its other columns are called by their numbers, from 1.
+"""
 
 import csv
 import gzip
 import io
 import json
+import re
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeAlias
 
 from audit.corpora.records import raw_sample
+from audit.corpora.splits import split_of
 from transforms.errors import CorpusError, SourceError
 from transforms.records import Sample
 from transforms.registry import unknown
@@ -24,13 +30,19 @@ SOURCES: Final = ("source", "code", "asm")
 HEX: Final = "hex"
 """A column of machine code in hexadecimal digits, for want of a text."""
 LABELS: Final = ("label", "name", "func_name")
+GROUPS: Final = ("leak_group", "split_group", "group")
+"""Columns that may tell which rows must stay on one side of a split, first come first served."""
+CONFLICT: Final = "label_conflict"
+"""A column that is true where the same text stands in the table with another label."""
 _SPLITS: Final = 20
 """More distinct values than a column of splits has."""
 LANGUAGES: Final = {".py": "python", ".java": "java", ".s": "x86"}
 HUMAN_EVAL: Final = ("prompt", "canonical_solution", "entry_point")
 HUMAN_EVAL_TESTS: Final = "test"
+_CODE: Final = re.compile(r"(?:0[xX])?(?:[0-9a-fA-F]{2})+")
 COLUMNS: Final = frozenset(
-    {*SOURCES, HEX, *LABELS, *HUMAN_EVAL, HUMAN_EVAL_TESTS, "language", "file", "line", "split"}
+    {*SOURCES, HEX, *LABELS, *HUMAN_EVAL, HUMAN_EVAL_TESTS, *GROUPS, CONFLICT}
+    | {"language", "file", "line", "split"}
 )
 
 
@@ -45,7 +57,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """The rows of one file, or those of one split."""
+    """The rows of one file, or those of one split.
+
+    A table without a column of splits that has one of groups is split by `split_of`.
+    """
 
     spec: str
     path: Path
@@ -62,9 +77,10 @@ class Table:
                 if number == 1 and self.column is not None and self.column.name not in row:
                     known = [name for name in row if name is not None]
                     raise CorpusError(unknown(f"column of {self.path.name!r}", self.column.name, known))
+                split = _split(row)
                 if len(splits) < _SPLITS:
-                    splits.add(str(row.get("split")))
-                if self.split is None or str(row.get("split")) == self.split:
+                    splits.add(split)
+                if self.split is None or split == self.split:
                     sample = _sample(row, path=self.path.name, number=number, column=self.column)
                     if isinstance(sample, Sample):
                         yield sample
@@ -113,7 +129,25 @@ def _json_lines(path: Path, columns: Collection[str], skipped: Counter[str]) -> 
 def _csv(path: Path, columns: Collection[str], skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     with _bytes(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
-        yield from enumerate(csv.DictReader(text), start=1)
+        head = next((row for row in csv.reader(text) if row), [])
+        text.seek(0)
+        yield from enumerate(csv.DictReader(text, _names(head, path)), start=1)
+
+
+def _names(head: Sequence[str], path: Path) -> Sequence[str] | None:
+    """The names of the columns of a file without a header; `None` where the first row is one.
+
+    Raises:
+        CorpusError: it is neither a header with a column that holds code, nor a row of machine code.
+    """
+    if not head or {*SOURCES, HEX} & set(head) or set(head) >= set(HUMAN_EVAL[:2]):
+        return None
+    if not _CODE.fullmatch(head[0].strip()):
+        raise CorpusError(
+            f"table {str(path)!r} has no column {', '.join(SOURCES)} or {HEX}, "
+            f"and without a header its first column must be machine code in hexadecimal digits"
+        )
+    return [HEX, *(str(number) for number in range(2, len(head) + 1))]
 
 
 def _parquet(path: Path, columns: Collection[str], skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
@@ -144,6 +178,8 @@ def _sample(row: Row, *, path: str, number: int, column: Column | None) -> Sampl
         return "machine code that cannot be read"
     if source is None:
         return "row without source"
+    if row.get(CONFLICT) in (True, "True", "true"):
+        return "text that has another label too"
     if not source.isascii() and source.encode("utf-8", "replace").decode() != source:
         return "row that is not Unicode"
     file, line = _text(row.get("file")), row.get("line")
@@ -154,8 +190,21 @@ def _sample(row: Row, *, path: str, number: int, column: Column | None) -> Sampl
         label=label,
         path=file or path,
         line=int(line) if file and isinstance(line, int | str) and str(line).isdigit() else number,
+        group=_group(row),
         tests=_text(row.get(HUMAN_EVAL_TESTS)) if row.keys() >= set(HUMAN_EVAL) else None,
     )
+
+
+def _group(row: Row) -> str:
+    """The first of the columns for it that says something."""
+    found = (row.get(column) for column in GROUPS)
+    return next((str(group) for group in found if group not in (None, "")), "")
+
+
+def _split(row: Row) -> str:
+    if "split" not in row and (group := _group(row)):
+        return split_of(group)
+    return str(row.get("split"))
 
 
 def _source(row: Row) -> str | None:

@@ -1,26 +1,36 @@
 """`canonical/MODEL` and `--wrap canonical`: any model, shown only canonical code. Invariant by construction.
 
 The honest baseline for an equivariant architecture: if canonical order and names cost the model nothing,
-the architecture has to beat this wrapper (Renamer's `Canonicalized` baseline, for orders as well).
+the architecture has to beat this wrapper (Renamer's `Canonicalized` baseline, for orders as well). Of an x86
+block in canonical order the cost may be another one than that of the block that was asked about.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from typing import Final
 
 from audit.interface import Model
 from audit.records import Failed, Prediction, Query
 from transforms.errors import SourceError
-from transforms.python.canonical import canonicalise
 
-FORM = 1
+FORM = 2
 """Version of the canonical form; a part of the fingerprint."""
+
+FORMS: Final[Mapping[str, str]] = {
+    "python": "transforms.python.canonical:canonicalise",
+    "x86": "transforms.x86.canonical:canonicalise",
+    "algebra": "transforms.algebra.views:canonical",
+}
+"""What makes the canonical form of a language's code, imported when first asked for."""
 
 UNPARSABLE = Failed(reason="source does not parse")
 
 
 @dataclass(frozen=True, slots=True)
 class Canonical:
-    """A model that sees the canonical form of each query; only Python has one."""
+    """A model that sees the canonical form of each query, in a language that has one."""
 
     inner: Model
 
@@ -59,9 +69,16 @@ class Canonical:
 
 
 def _canonical(query: Query) -> Query | Failed:
-    if query.language != "python":
+    if query.language not in FORMS:
         return Failed(reason=f"no canonical form for {query.language}")
     try:
-        return replace(query, source=canonicalise(query.source))
+        return replace(query, source=_form(query.language)(query.source))
     except SourceError:
         return UNPARSABLE
+
+
+@cache
+def _form(language: str) -> Callable[[str], str]:
+    module, _, function = FORMS[language].partition(":")
+    form: Callable[[str], str] = getattr(import_module(module), function)
+    return form

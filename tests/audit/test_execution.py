@@ -1,86 +1,163 @@
-"""Execution as evidence, from corpus to outcome."""
+"""Evidence of witnesses: what each word makes of an outcome, and that every case keeps its place."""
 
-from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
-from audit.corpora.functions import functions
-from audit.execution import Findings, execute
+import pytest
+
+from audit.execution import (
+    WITNESSES,
+    Findings,
+    Judge,
+    Other,
+    Same,
+    Silent,
+    Testimony,
+    combined,
+    confirm,
+    execute,
+    witnesses,
+)
+from audit.labels import Labels
 from audit.run import Case
-from transforms.oracle.oracle import EXECUTION_DIFFERS
-from transforms.records import Evidence, Kind, NotApplied, Origin, Perturbed, Sample
-
-MODULE = """\
-STEP = 2
-
-def climb(values: list[int], start: int = 0) -> int:
-    total = start * STEP
-    for value in values:
-        total += value
-    return total
-"""
+from transforms.records import Evidence, Kind, NotApplied, Origin, Outcome, Perturbed, Sample
 
 
-def sample(source: str, **known: str) -> Sample:
-    return Sample(
-        id="x", language="python", source=source, label=None, origin=Origin(path="-", line=1), **known
-    )
+def sample(source: str, language: str = "python") -> Sample:
+    return Sample(id=source, language=language, source=source, label=None, origin=Origin(path="-", line=1))
 
 
-def outcome(
-    one: Sample, source: str, kind: Kind = "preserving", evidence: Evidence = "analysis"
+def perturbed(
+    kind: Kind, evidence: Evidence = "analysis", one: Sample | None = None, source: str = "b"
 ) -> Perturbed:
     return Perturbed(
-        sample=one, transform="t", kind=kind, variant=0, source=source, moves=(), evidence=evidence
+        sample=one or sample("a"),
+        transform="t",
+        kind=kind,
+        variant=1,
+        source=source,
+        moves=(),
+        evidence=evidence,
     )
 
 
-def executed(*outcomes: Perturbed) -> tuple[list[object], Findings]:
+@dataclass
+class Listener:
+    """Says what is listed for a text, and writes down how it was asked."""
+
+    words: Mapping[str, Testimony]
+    together: int = 2
+    tools: Sequence[Mapping[str, object]] = ({"tool": "listener"},)
+    missing: Sequence[str] = ()
+    asked: list[list[str]] = field(default_factory=list)
+    closed: int = 0
+
+    @contextmanager
+    def judging(self) -> Iterator[Judge]:
+        def judge(variants: Sequence[Perturbed]) -> Iterator[Testimony]:
+            self.asked.append([one.source for one in variants])
+            for one in variants:
+                yield self.words.get(one.source, Silent("not listed"))
+
+        yield judge
+        self.closed += 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "testimony", "before", "after"),
+    [
+        ("preserving", Same("executed"), "analysis", "executed"),
+        ("preserving", Same("executed"), "measured", "measured"),
+        ("preserving", Same("measured"), "executed", "measured"),
+        ("preserving", Silent("x"), "analysis", "analysis"),
+        ("control", Other("executed", "y"), "none", "executed"),
+        ("control", Other("compiled", "y"), "executed", "executed"),
+        ("control", Same("measured"), "none", "none"),
+        ("control", Silent("x"), "none", "none"),
+    ],
+)
+def test_evidence_is_lifted(kind: Kind, testimony: Testimony, before: Evidence, after: Evidence) -> None:
+    outcome = confirm(perturbed(kind, before), testimony, Findings())
+    assert isinstance(outcome, Perturbed)
+    assert outcome.evidence == after
+
+
+def test_what_was_meant_to_keep_the_meaning_and_did_not_is_not_applied() -> None:
+    outcome = confirm(perturbed("preserving"), Other("measured", "it costs more"), Findings())
+    assert isinstance(outcome, NotApplied)
+    assert (outcome.reason, outcome.variant, outcome.transform) == ("it costs more", 1, "t")
+
+
+def test_each_word_is_counted() -> None:
     findings = Findings()
-    (case,) = execute([Case(sample=outcomes[0].sample, outcomes=outcomes)], findings)
-    return list(case.outcomes), findings
+    for kind in ("preserving", "control"):
+        for testimony in (Same("executed"), Other("executed", "y"), Silent("x")):
+            confirm(perturbed(kind), testimony, findings)  # type: ignore[arg-type]
+    assert findings == Findings(kept=1, broken=1, changed=1, unchanged=1, open=findings.open)
+    assert findings.open == {"x": 2}
+    assert findings.total == 6
 
 
-def evidence(found: object) -> str:
-    return found.evidence if isinstance(found, Perturbed) else f"not applied: {found.reason}"  # type: ignore[attr-defined]
+@pytest.mark.parametrize(
+    ("told", "together"),
+    [
+        ([Same("measured"), Same("executed")], Same("measured")),
+        ([Same("measured"), Other("executed", "y")], Other("executed", "y")),
+        ([Other("executed", "y"), Other("measured", "z")], Other("measured", "z")),
+        ([Silent("x"), Same("executed")], Same("executed")),
+        ([Silent("x"), Silent("y")], Silent("x, y")),
+    ],
+)
+def test_several_tools_say_one_thing(told: list[Testimony], together: Testimony) -> None:
+    assert combined(told) == together
 
 
-def test_each_kind_earns_what_it_shows() -> None:
-    one = sample("def f(x: int):\n    y = x + 1\n    return y\n")
-    same, other = one.source.replace("y", "z"), one.source.replace("+", "-")
-    found, findings = executed(
-        outcome(one, same),
-        outcome(one, other),
-        outcome(one, other, kind="control", evidence="none"),
-        outcome(one, same, kind="control", evidence="none"),
-        outcome(one, one.source, kind="identity", evidence="none"),
+def test_cases_keep_their_order_and_what_is_not_judged_passes_by() -> None:
+    listener = Listener({"b": Same("executed"), "c": Other("executed", "differs")})
+    refused = NotApplied(sample=sample("a"), transform="t", kind="preserving", variant=0, reason="none")
+    outcomes: tuple[Outcome, ...] = (
+        refused,
+        perturbed("identity", source="a"),
+        perturbed("preserving", source="c"),
+        perturbed("preserving", source="b"),
     )
-    assert [evidence(each) for each in found] == [
-        "executed", f"not applied: {EXECUTION_DIFFERS}", "executed", "none", "none",
-    ]  # fmt: skip
-    assert (findings.kept, findings.broken, findings.changed, findings.unchanged) == (1, 1, 1, 1)
-    assert findings.total == 4
+    languages = ["x", "x", "x", "other", "x", "x", "silent"]
+    cases = [
+        Case(sample=sample(str(place), language), outcomes=outcomes if language != "other" else outcomes[:1])
+        for place, language in enumerate(languages)
+    ]
+    findings = Findings()
+    mute = Listener({}, tools=())
+    found = list(execute(cases, {"x": listener, "silent": mute}, findings))
+    assert [one.sample for one in found] == [one.sample for one in cases]
+    for before, after in zip(cases, found, strict=True):
+        if before.sample.language != "x":
+            assert after == before
+            continue
+        assert after.outcomes[:2] == before.outcomes[:2]
+        assert isinstance(after.outcomes[2], NotApplied)
+        assert isinstance(after.outcomes[3], Perturbed)
+        assert after.outcomes[3].evidence == "executed"
+    assert listener.asked == [["c", "b"] * 2, ["c", "b"], ["c", "b"] * 2], "so many cases at once"
+    assert (listener.closed, mute.asked) == (1, [])
+    assert (findings.kept, findings.broken) == (5, 5)
 
 
-def test_a_function_of_a_file_is_executed_in_that_file() -> None:
-    (one,) = functions(MODULE, "m.py", Counter())
-    assert one.context == MODULE
-    found, _ = executed(outcome(one, one.source.replace("value", "item")))
-    assert evidence(found[0]) == "executed"
-    alone, findings = executed(outcome(sample(one.source), one.source.replace("value", "item")))
-    assert evidence(alone[0]) == "analysis"
-    assert findings.open == {"a global name is missing": 1}
+def test_a_witness_that_says_too_little_is_an_error_and_not_silence() -> None:
+    @contextmanager
+    def short() -> Iterator[Judge]:
+        yield lambda variants: []
+
+    listener = Listener({})
+    listener.judging = short  # type: ignore[method-assign]
+    case = Case(sample=sample("a", "x"), outcomes=(perturbed("preserving"),))
+    with pytest.raises(ValueError, match="shorter"):
+        list(execute([case], {"x": listener}, Findings()))
 
 
-def test_own_tests_decide_where_there_are_some() -> None:
-    tests = "def check(candidate):\n    assert candidate(2) == 4\n"
-    one = sample("def f(x):\n    return x * x\n", tests=tests)
-    found, _ = executed(
-        outcome(one, "def f(x):\n    return x + x\n"), outcome(one, "def f(x):\n    return x\n")
-    )
-    assert [type(each) for each in found] == [Perturbed, NotApplied]  # 2 + 2 == 2 * 2: the tests decide
-
-
-def test_other_languages_pass_by() -> None:
-    one = Sample(id="x", language="java", source="int f() {}", label=None, origin=Origin(path="-", line=1))
-    found, findings = executed(outcome(one, "int g() {}"))
-    assert evidence(found[0]) == "analysis"
-    assert findings.total == 0
+def test_only_the_languages_that_are_there_have_witnesses() -> None:
+    found = witnesses(["python", "java", "cobol"], Labels())
+    assert "python" in found
+    assert found.keys() <= WITNESSES.keys()
+    assert found["python"].missing == ()

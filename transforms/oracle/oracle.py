@@ -3,7 +3,7 @@
 import json
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -14,9 +14,6 @@ from transforms.oracle.records import Agreed, Differed, Inconclusive, Pair, Verd
 from transforms.oracle.sandbox import Answer, Lost, Sandbox
 from transforms.oracle.server import CPU
 from transforms.python.parsing import parse
-from transforms.records import NotApplied, Perturbed
-
-EXECUTION_DIFFERS: Final = "execution differs"
 
 _OWN_TESTS: Final = "its own tests"
 _SHAKES: Final = (1, 2, 5)
@@ -153,6 +150,7 @@ class Oracle:
             for text, answer in zip(texts, answers, strict=True)
         ]
         usable = [(text, answer, one) for text, answer, one in seen if not isinstance(one, str)]
+        usable.sort(key=lambda each: each[2]["end"] != "returned")  # differences there are told first
         made = _Original(
             job={**job, "inputs": [text for text, _, _ in usable], "count": len(usable)},
             answers=tuple(answer for _, answer, _ in usable),
@@ -205,28 +203,8 @@ class Oracle:
             return Inconclusive(again[1] if again[0] == "lost" else after[1])
         other = _parsed(again)
         shown = _difference(seen, other) if isinstance(other, Mapping) else (_told(seen), other)
-        return Differed(input=job["inputs"][place], before=shown[0], after=shown[1])
-
-
-def confirm(outcome: Perturbed, verdict: Verdict) -> Perturbed | NotApplied:
-    """The outcome with the evidence that execution gave it.
-
-    A meaning-keeping perturbation that agreed, and a control that differed, earn `executed`. A
-    meaning-keeping perturbation that differed is not applied. All else stays as it was: a control that
-    is not `executed` could not be confirmed to change anything.
-    """
-    if outcome.kind == "preserving" and isinstance(verdict, Differed):
-        return NotApplied(
-            sample=outcome.sample,
-            transform=outcome.transform,
-            kind=outcome.kind,
-            variant=outcome.variant,
-            reason=EXECUTION_DIFFERS,
-        )
-    shown = isinstance(verdict, Differed if outcome.kind == "control" else Agreed)
-    if shown and outcome.evidence != "measured":
-        return replace(outcome, evidence="executed")
-    return outcome
+        returned = seen["end"] == "returned"
+        return Differed(input=job["inputs"][place], before=shown[0], after=shown[1], returned=returned)
 
 
 def _called(pair: Pair) -> tuple[str, str] | None:

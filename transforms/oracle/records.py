@@ -26,6 +26,8 @@ class Differed:
     """What the original did, as far as it differs."""
     after: str
     """What the perturbed program did instead."""
+    returned: bool = True
+    """Whether the original returned there; else it raised."""
 
 
 @dataclass(frozen=True, slots=True)

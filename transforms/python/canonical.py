@@ -2,9 +2,10 @@
 
 Put before a model, it makes any model exactly invariant to `reorder`, `rename` and `rename-parameters`.
 Statements are sorted by what they are: colours of lines and variables are refined together until they no
-longer split (Weisfeiler and Leman 1968, on the graph of dependences, nesting and occurrences), then every
-block takes the legal order that is first by (layer, colour). Then variables are named v0, v1, … in the
-order in which the sorted text names them.
+longer split (Weisfeiler and Leman 1968, on the graph of dependences, nesting and occurrences); of lines that
+still look alike and name other variables one is told apart, and the colours are refined again. Then every
+block takes the legal order that is first by (layer, colour), and variables are named v0, v1, … in the order
+in which the sorted text names them.
 """
 
 import ast
@@ -32,8 +33,8 @@ def canonicalise(source: str) -> str:
     """The canonical form. It means what the source means; comments above a statement move with it.
 
     Two functions that differ by a legal order of statements or by names of variables (as far as the
-    engines change them) have one canonical form. Lines that even their whole surroundings cannot tell
-    apart keep their order, which then makes no difference to the text.
+    engines change them) have one canonical form, as far as lines that even their whole surroundings cannot
+    tell apart are interchangeable.
 
     Raises:
         SourceError: the source does not parse or is not one function.
@@ -128,9 +129,25 @@ def _colours(source: str, program: Program, scopes: Scopes) -> Sequence[str]:
             for line in range(len(lines))
         ]
         now = len(set(colour)) + len(set(hue.values()))
-        if now == split:
+        if now > split:
+            split = now
+            continue
+        alike = _alike(colour, named)
+        if alike is None:
             return colour
+        colour[alike] = _digest(colour[alike])
         split = now
+
+
+def _alike(colour: Sequence[str], named: Mapping[int, Sequence[int]]) -> int | None:
+    """One of the first lines of one colour that do not name the same variables."""
+    cells: dict[str, list[int]] = defaultdict(list)
+    for line, one in enumerate(colour):
+        cells[one].append(line)
+    tied = (
+        cells[one] for one in sorted(cells) if len({tuple(named.get(line, ())) for line in cells[one]}) > 1
+    )
+    return next((cell[0] for cell in tied), None)
 
 
 def _order(block: Block, colours: Sequence[str]) -> tuple[int, ...]:

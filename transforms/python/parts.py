@@ -9,12 +9,12 @@ import re
 import symtable
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from transforms.edits import line_starts
 from transforms.errors import SourceError
+from transforms.parts import Part
 from transforms.python.analysis.blocks import first_line
 from transforms.python.analysis.knowledge import BUILTINS, MODULE_NAMES
 from transforms.python.parsing import parse
@@ -33,17 +33,6 @@ _IN_STANDARD_MODULES: Final = frozenset({
     "str",
 })  # fmt: skip
 """Names of builtins that `import *` takes from one or other module of the standard library."""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A function and the text on both sides of it."""
-
-    before: str
-    source: str
-    after: str
-    obstacle: str | None = None
-    """Why the function cannot be understood apart from that text, if so."""
 
 
 def function_part(source: str) -> Part:

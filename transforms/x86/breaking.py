@@ -7,11 +7,14 @@ from typing import Final
 from transforms.dependence.reversals import broken, reversed_pair, reversible
 from transforms.interface import Refused, Rewritten
 from transforms.records import Kind, Move, Unit
+from transforms.x86.canonical import canonicalise
 from transforms.x86.effects import conflicts, flow, touch
 from transforms.x86.reading import Block, read
 from transforms.x86.reorder import NOT_A_MOVE, ONE, order_move, reordered
 
 NO_PAIR: Final = "no true dependence that stands alone"
+STILL: Final = "a renaming of what it was"
+"""As `movq %rax, %rbx; movq %rbx, %rax` in the other order, with the registers exchanged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +39,14 @@ class ReorderBreaking:
         pairs = [pair for pair in reversible(predecessors, flow(block)) if matters(block, *pair)]
         if not pairs:
             return Refused(NO_PAIR)
-        return (order_move(reversed_pair(predecessors, *rng.choice(pairs))),)
+        while pairs:
+            order = reversed_pair(predecessors, *pairs.pop(rng.randrange(len(pairs))))
+            if not is_renaming(source, reordered(block, order)):
+                return (order_move(order),)
+        return Refused(STILL)
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
-        """Rewrite; refuses an order that breaks no pair or more than one."""
+        """Rewrite; refuses an order that breaks no pair or more than one, or that gives a renaming."""
         block = read(source)
         if len(moves) != 1 or isinstance(moves[0].value, str) or moves[0].site:
             return Refused(NOT_A_MOVE)
@@ -49,7 +56,15 @@ class ReorderBreaking:
         ((first, second),) = pairs
         if not (flow(block)[second] >> first & 1 and matters(block, first, second)):
             return Refused("not exactly one broken pair")
-        return Rewritten(source=reordered(block, moves[0].value), evidence="analysis")
+        text = reordered(block, moves[0].value)
+        if is_renaming(source, text):
+            return Refused(STILL)
+        return Rewritten(source=text, evidence="analysis")
+
+
+def is_renaming(source: str, text: str) -> bool:
+    """Whether a legal order and a renaming make one block into the other."""
+    return canonicalise(source) == canonicalise(text)
 
 
 def matters(block: Block, first: int, second: int) -> bool:

@@ -10,6 +10,7 @@ import pytest
 from audit.cli.main import main
 from audit.tables import read_rows
 from tests.support.data import data_set
+from tests.transforms.x86.support import own_blocks
 from transforms.registry import ENTRIES, expand
 
 
@@ -210,6 +211,35 @@ def test_the_wrapper_makes_any_model_invariant(sources: Path) -> None:
     assert violations["count"] == 0
 
 
+def test_the_wrapper_makes_any_model_of_blocks_invariant(
+    sources: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("blocks.s").write_text("\n\n".join(own_blocks(40)), encoding="utf-8")
+    words = [
+        "--task",
+        "throughput",
+        "--labels",
+        "none",
+        "--model",
+        "fake/hash",
+        "--workers",
+        "1",
+        "--out",
+        "out",
+    ]
+    assert run(*words, "--corpus", "blocks.s", "--wrap", "canonical") == 0
+    found = summary()["canonical/fake/hash"]
+    violations, sensitivity = found["violations"], found["sensitivity"]
+    assert isinstance(violations, dict)
+    assert isinstance(sensitivity, dict)
+    assert (violations["count"], violations["total"]) == (0, 160)
+    assert sensitivity["count"] == sensitivity["total"] > 100
+    capsys.readouterr()
+    assert run(*words, "--corpus", str(sources / "words.py")) == 3
+    assert "words.py' (2 × not x86)" in (told := capsys.readouterr().err)
+    assert "no blocks in corpus" in told
+
+
 def test_a_callable_and_a_program_run_too(sources: Path) -> None:
     Path("mine.py").write_text("def f(queries): return ['get_value' for q in queries]\n", encoding="utf-8")
     assert run("--model", "py/mine:f", "--corpus", str(sources), "--out", "out") == 0
@@ -302,7 +332,7 @@ def test_execution_is_evidence(sources: Path, capsys: pytest.CaptureFixture[str]
     words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--execute"]
     assert run(*words) == 0
     told = capsys.readouterr().err
-    assert "keep the meaning, 0 do not (left out)" in told
+    assert "agree with their original, 0 do not (left out)" in told
     rows = [row for row in read_rows(Path("out/suite.parquet")) if row["status"] == "perturbed"]
     by_kind = {
         kind: Counter(row["evidence"] for row in rows if row["kind"] == kind)

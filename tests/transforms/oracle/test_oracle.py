@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from tests.support.data import data_set
-from transforms.oracle.oracle import EXECUTION_DIFFERS, Oracle, confirm
+from transforms.oracle.oracle import Oracle
 from transforms.oracle.records import Agreed, Differed, Inconclusive, Pair, Verdict
 from transforms.perturb import perturb_one
-from transforms.records import Evidence, Kind, NotApplied, Origin, Perturbed, Sample
+from transforms.records import Origin, Perturbed, Sample
 from transforms.registry import TRANSFORMS
 
 
@@ -375,44 +375,6 @@ def test_controls_fail_them(oracle: Oracle, name: str) -> None:
     found = verdicts_by_own_tests(oracle, name)
     assert found[Differed] > 0.9 * found.total()
     assert found.total() > 60
-
-
-# ── evidence ──────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def perturbed(kind: Kind, evidence: Evidence) -> Perturbed:
-    sample = Sample(id="x", language="python", source="a", label=None, origin=Origin(path="-", line=1))
-    return Perturbed(
-        sample=sample, transform="t", kind=kind, variant=1, source="b", moves=(), evidence=evidence
-    )
-
-
-AGREED = Agreed(inputs=1, returned=1, skipped=0)
-DIFFERED = Differed(input="()", before="", after="")
-
-
-@pytest.mark.parametrize(
-    ("kind", "verdict_", "before", "after"),
-    [
-        ("preserving", AGREED, "analysis", "executed"),
-        ("preserving", AGREED, "measured", "measured"),
-        ("preserving", Inconclusive("x"), "analysis", "analysis"),
-        ("control", DIFFERED, "none", "executed"),
-        ("control", AGREED, "none", "none"),
-        ("control", Inconclusive("x"), "none", "none"),
-        ("identity", AGREED, "none", "executed"),
-    ],
-)
-def test_evidence_is_lifted(kind: Kind, verdict_: Verdict, before: Evidence, after: Evidence) -> None:
-    outcome = confirm(perturbed(kind, before), verdict_)
-    assert isinstance(outcome, Perturbed)
-    assert outcome.evidence == after
-
-
-def test_what_was_meant_to_keep_the_meaning_and_did_not_is_not_applied() -> None:
-    outcome = confirm(perturbed("preserving", "analysis"), DIFFERED)
-    assert isinstance(outcome, NotApplied)
-    assert (outcome.reason, outcome.variant, outcome.transform) == (EXECUTION_DIFFERS, 1, "t")
 
 
 def test_the_global_generator_is_left_alone(oracle: Oracle) -> None:

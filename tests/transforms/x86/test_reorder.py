@@ -9,7 +9,7 @@ from transforms.dependence import orders
 from transforms.dependence.reversals import broken
 from transforms.interface import Refused, Rewritten
 from transforms.records import Move
-from transforms.x86.breaking import NO_PAIR, REORDER_BREAKING, matters
+from transforms.x86.breaking import NO_PAIR, REORDER_BREAKING, STILL, matters
 from transforms.x86.effects import conflicts, flow
 from transforms.x86.reading import read
 from transforms.x86.reorder import ILLEGAL, NOT_A_MOVE, ONE, REORDER, TOTAL
@@ -236,3 +236,13 @@ def test_exactly_one_true_dependence_is_broken() -> None:
         assert matters(block, first, second)
         assert isinstance(REORDER_BREAKING.apply(source, moves), Rewritten)
     assert made > 50
+
+
+def test_an_order_that_only_exchanges_registers_breaks_nothing() -> None:
+    """Two moves that write each other's source, in the other order, are the same two with other names."""
+    source = "movq %rdx, %r9\nmovq %r9, %rdx"
+    assert reason(REORDER_BREAKING, source) == STILL
+    moves = (Move(kind="order", site=0, value=(1, 0), note=""),)
+    assert REORDER_BREAKING.apply(source, moves) == Refused(STILL)
+    told_apart = f"{source}\naddq $1, %rdx\nmovq %rdx, 8(%r9)"
+    assert isinstance(draw(REORDER_BREAKING, told_apart), tuple)

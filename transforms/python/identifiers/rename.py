@@ -25,8 +25,9 @@ from random import Random
 from typing import Final
 
 from transforms.interface import Refused, Rewritten
+from transforms.naming import Strategy
 from transforms.python.analysis.scopes import Binding, Scopes
-from transforms.python.identifiers.names import Strategy, draw, reserved, shuffle
+from transforms.python.identifiers.names import draw, reserved, shuffle
 from transforms.python.identifiers.obstacles import mangled
 from transforms.python.identifiers.variables import NOT_A_MOVE, Variables, movable, variables
 from transforms.records import Kind, Move, Unit

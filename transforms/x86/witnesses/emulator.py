@@ -25,6 +25,8 @@ from transforms.x86.registers import BASES
 CODE: Final = 0x1000_0000
 """Where the code stands."""
 PAGE: Final = 0x1000
+ROOM: Final = 2 * PAGE
+"""Bytes of code that may stand there."""
 STATES: Final = 3
 """Random states that a pair of blocks is run from."""
 MOST: Final = 10_000
@@ -111,6 +113,11 @@ class Emulator:
         self._mapped: dict[int, bytes] = {}
         self._engine: Any = self._fresh()
 
+    @property
+    def version(self) -> str:
+        """Unicorn's."""
+        return str(self._unicorn.__version__)
+
     def compare(
         self,
         before: Block,
@@ -129,6 +136,8 @@ class Emulator:
         for block in (before, after):
             if reason := distrust(block):
                 return NotTrusted(reason)
+            if len(block.code) > ROOM:
+                return NotTrusted("too long")
         forth = permutation(renaming)
         fault, runs = "", 0
         for number in range(states):
@@ -149,14 +158,14 @@ class Emulator:
         unicorn = self._unicorn
         engine = unicorn.Uc(unicorn.UC_ARCH_X86, unicorn.UC_MODE_64)
         engine.ctl_set_cpu_model(self._cpu)
-        engine.mem_map(CODE, 2 * PAGE)
+        engine.mem_map(CODE, ROOM)
         engine.hook_add(unicorn.UC_HOOK_MEM_UNMAPPED, self._map)
         self._mapped = {}
         return engine
 
     def _map(self, engine: Any, access: int, address: int, size: int, value: int, data: object) -> bool:
         for page in {address & -PAGE, (address + size - 1) & -PAGE}:
-            if not 0 < page < 1 << 47 or page in self._mapped or CODE <= page < CODE + 2 * PAGE:
+            if not 0 < page < 1 << 47 or page in self._mapped or CODE <= page < CODE + ROOM:
                 continue
             content = _content(self._seed, page)
             engine.mem_map(page, PAGE)

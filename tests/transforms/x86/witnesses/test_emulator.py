@@ -145,3 +145,13 @@ def test_random_blocks_agree(emulator: Emulator, first: int) -> None:
             agreed[transform.name] += isinstance(found, Agreed)
     assert agreed["rename"] > 30
     assert agreed["reorder"] > 15
+
+
+def test_what_is_too_long_is_not_run(emulator: Emulator) -> None:
+    longest = "\n".join(["addq $1, %rax"] * 2048)  # as many bytes as there is room for
+    assert verdict(emulator, longest, longest) == Agreed(3)
+    assert verdict(emulator, f"{longest}\nnop", f"{longest}\nnop") == NotTrusted("too long")
+
+
+def test_its_version_is_told(emulator: Emulator) -> None:
+    assert emulator.version[0].isdigit()

@@ -1,0 +1,59 @@
+"""The witness of Python: original and variant run in a sandbox.
+
+The sample's own tests decide where it has some, inputs that are drawn from its text elsewhere.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from audit.execution import Judge, Other, Same, Silent, Testimony
+from audit.labels import Labels
+from transforms.oracle.oracle import Oracle
+from transforms.oracle.records import Agreed, Differed, Inconclusive, Verdict
+from transforms.records import Perturbed
+
+DIFFERS: Final = "execution differs"
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """Differential execution of functions."""
+
+    together: int = 1
+    tools: Sequence[Mapping[str, object]] = ({"tool": "sandbox"},)
+    missing: Sequence[str] = ()
+
+    @contextmanager
+    def judging(self) -> Iterator[Judge]:
+        """A judge with a sandbox of its own.
+
+        Raises:
+            CannotAudit: this machine can't contain programs.
+        """
+        with Oracle() as oracle:
+
+            def judge(variants: Sequence[Perturbed]) -> Iterator[Testimony]:
+                for one in variants:
+                    sample = one.sample
+                    yield _testimony(
+                        oracle.judge(sample.source, one.source, tests=sample.tests, setup=sample.context)
+                    )
+
+            yield judge
+
+
+def witness(labels: Labels) -> Execution:
+    """The witness; which labels there are is nothing to it."""
+    return Execution()
+
+
+def _testimony(verdict: Verdict) -> Testimony:
+    match verdict:
+        case Agreed():
+            return Same("executed")
+        case Differed():
+            return Other("executed", DIFFERS)
+        case Inconclusive(reason):
+            return Silent(reason)

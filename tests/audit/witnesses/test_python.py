@@ -1,0 +1,81 @@
+"""Execution of Python as evidence, from corpus to outcome."""
+
+from collections import Counter
+
+from audit.corpora.functions import functions
+from audit.execution import Findings, execute
+from audit.labels import Labels
+from audit.run import Case
+from audit.witnesses.python import DIFFERS, witness
+from transforms.records import Evidence, Kind, NotApplied, Origin, Perturbed, Sample
+
+MODULE = """\
+STEP = 2
+
+def climb(values: list[int], start: int = 0) -> int:
+    total = start * STEP
+    for value in values:
+        total += value
+    return total
+"""
+
+
+def sample(source: str, **known: str) -> Sample:
+    return Sample(
+        id="x", language="python", source=source, label=None, origin=Origin(path="-", line=1), **known
+    )
+
+
+def outcome(
+    one: Sample, source: str, kind: Kind = "preserving", evidence: Evidence = "analysis"
+) -> Perturbed:
+    return Perturbed(
+        sample=one, transform="t", kind=kind, variant=0, source=source, moves=(), evidence=evidence
+    )
+
+
+def executed(*outcomes: Perturbed) -> tuple[list[object], Findings]:
+    findings = Findings()
+    case = Case(sample=outcomes[0].sample, outcomes=outcomes)
+    (found,) = execute([case], {"python": witness(Labels())}, findings)
+    return list(found.outcomes), findings
+
+
+def evidence(found: object) -> str:
+    return found.evidence if isinstance(found, Perturbed) else f"not applied: {found.reason}"  # type: ignore[attr-defined]
+
+
+def test_each_kind_earns_what_it_shows() -> None:
+    one = sample("def f(x: int):\n    y = x + 1\n    return y\n")
+    same, other = one.source.replace("y", "z"), one.source.replace("+", "-")
+    found, findings = executed(
+        outcome(one, same),
+        outcome(one, other),
+        outcome(one, other, kind="control", evidence="none"),
+        outcome(one, same, kind="control", evidence="none"),
+        outcome(one, one.source, kind="identity", evidence="none"),
+    )
+    assert [evidence(each) for each in found] == [
+        "executed", f"not applied: {DIFFERS}", "executed", "none", "none",
+    ]  # fmt: skip
+    assert (findings.kept, findings.broken, findings.changed, findings.unchanged) == (1, 1, 1, 1)
+    assert findings.total == 4
+
+
+def test_a_function_of_a_file_is_executed_in_that_file() -> None:
+    (one,) = functions(MODULE, "m.py", Counter())
+    assert one.context == MODULE
+    found, _ = executed(outcome(one, one.source.replace("value", "item")))
+    assert evidence(found[0]) == "executed"
+    alone, findings = executed(outcome(sample(one.source), one.source.replace("value", "item")))
+    assert evidence(alone[0]) == "analysis"
+    assert findings.open == {"a global name is missing": 1}
+
+
+def test_own_tests_decide_where_there_are_some() -> None:
+    tests = "def check(candidate):\n    assert candidate(2) == 4\n"
+    one = sample("def f(x):\n    return x * x\n", tests=tests)
+    found, _ = executed(
+        outcome(one, "def f(x):\n    return x + x\n"), outcome(one, "def f(x):\n    return x\n")
+    )
+    assert [type(each) for each in found] == [Perturbed, NotApplied]  # 2 + 2 == 2 * 2: the tests decide

@@ -1,0 +1,234 @@
+"""llvm-mca and the emulator as witnesses of x86: what each says, and a run in which one or both are missing."""
+
+import json
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from audit.cli.main import main
+from audit.execution import Findings, Other, Same, Silent, execute
+from audit.labels import Labels
+from audit.run import Case
+from audit.suite import Plan, case
+from audit.tables import read_rows
+from audit.witnesses.x86 import (
+    COST_DIFFERS,
+    EMULATION_DIFFERS,
+    FAULTS,
+    NOT_MEASURED,
+    Tools,
+    compared,
+    emulated,
+    witness,
+)
+from tests.support.blocks import BLOCKS, FIGURE_A, FIGURE_B, FIGURE_C
+from tests.transforms.x86.support import own_blocks, rewrite
+from transforms.errors import CannotAudit
+from transforms.records import Kind, Move, NotApplied, Origin, Perturbed, Sample
+from transforms.x86.reorder import REORDER
+from transforms.x86.witnesses import mca
+from transforms.x86.witnesses.mca import Mca, Measured, Measurement, NotMeasured, find
+
+RENAMED = Move(kind="rename", site=0, value="rbx", note="rax -> rbx")
+ORDERED = Move(kind="order", site=0, value=(1, 0), note="1, 2 -> 2, 1")
+COST = Measured(
+    cycles=168, uops=500, instructions=3, reciprocal_throughput=1.0, iterations=100, cpu="x", version="1"
+)
+
+
+@pytest.fixture(scope="module")
+def tool() -> Mca:
+    try:
+        return find()
+    except CannotAudit as error:
+        pytest.skip(str(error))
+
+
+def sample(source: str) -> Sample:
+    return Sample(id=source, language="x86", source=source, label=None, origin=Origin(path="a", line=1))
+
+
+def variant(before: str, after: str, move: Move = RENAMED, kind: Kind = "preserving") -> Perturbed:
+    return Perturbed(
+        sample=sample(before),
+        transform="t",
+        kind=kind,
+        variant=0,
+        source=after,
+        moves=(move,),
+        evidence="analysis",
+    )
+
+
+def judged(tools: Tools, *variants: Perturbed) -> tuple[list[str], Findings]:
+    findings = Findings()
+    cases = [Case(sample=one.sample, outcomes=(one,)) for one in variants]
+    found = [one for each in execute(cases, {"x86": tools}, findings) for one in each.outcomes]
+    return [one.reason if isinstance(one, NotApplied) else one.evidence for one in found], findings
+
+
+@pytest.mark.parametrize(
+    ("move", "after", "told"),
+    [
+        (RENAMED, COST, Same("measured")),
+        (RENAMED, replace(COST, cycles=169), Other("measured", COST_DIFFERS)),
+        (RENAMED, replace(COST, uops=400), Other("measured", COST_DIFFERS)),
+        (RENAMED, replace(COST, instructions=4), Other("measured", COST_DIFFERS)),
+        (RENAMED, replace(COST, reciprocal_throughput=2.0), Other("measured", COST_DIFFERS)),
+        (RENAMED, NotMeasured("x"), Silent(NOT_MEASURED)),
+        (RENAMED, None, Silent(NOT_MEASURED)),
+        (ORDERED, replace(COST, cycles=169), Same("measured")),
+        (ORDERED, replace(COST, uops=400), Other("measured", COST_DIFFERS)),
+        (ORDERED, replace(COST, instructions=4), Other("measured", COST_DIFFERS)),
+        (ORDERED, replace(COST, reciprocal_throughput=2.0), Other("measured", COST_DIFFERS)),
+    ],
+)
+def test_cycles_count_but_for_another_order(
+    move: Move, after: Measurement | None, told: Same | Other | Silent
+) -> None:
+    assert compared(variant("a", "b", move), COST, after) == told
+    assert compared(variant("a", "b", move), None, after) == Silent(NOT_MEASURED)
+
+
+def test_figure_1_is_measured(tool: Mca) -> None:
+    alone = Tools(mca=tool, emulator="")
+    found, findings = judged(
+        alone,
+        variant(FIGURE_A, FIGURE_B),
+        variant(FIGURE_A, FIGURE_C),
+        variant(FIGURE_A, FIGURE_C, kind="control"),
+        variant("incq %rax", "incq %rbx", kind="control"),
+    )
+    assert found == ["measured", COST_DIFFERS, "measured", "analysis"]
+    assert (findings.kept, findings.broken, findings.changed, findings.unchanged) == (1, 1, 1, 1)
+
+
+def test_an_order_that_costs_other_cycles_is_measured_all_the_same(tool: Mca) -> None:
+    pairs = [(one, rewrite(REORDER, one, seed)) for seed, one in enumerate(own_blocks(150))]
+    made = [variant(before, after, ORDERED) for before, after in pairs if after is not None]
+    costs = list(tool.measure([text for one in made for text in (one.sample.source, one.source)]))
+    cycles = [one.cycles if isinstance(one, Measured) else -1 for one in costs]
+    assert any(before != after for before, after in zip(cycles[::2], cycles[1::2], strict=True))
+    found, _ = judged(Tools(mca=tool, emulator=""), *made)
+    assert set(found) == {"measured"}
+    assert len(found) > 30
+
+
+def test_a_tool_that_fails_as_a_whole_leaves_variants_as_they_were(tmp_path: Path) -> None:
+    gone = Tools(mca=Mca(program=str(tmp_path / "gone"), version="1"), emulator="")
+    found, findings = judged(gone, variant(FIGURE_A, FIGURE_B))
+    assert found == ["analysis"]
+    assert findings.open == {NOT_MEASURED: 1}
+
+
+def test_costs_are_measured_with_the_tool_that_measures_labels() -> None:
+    own = Mca(program="x", version="9", cpu="skylake", iterations=7)
+    found = witness(Labels(witness=own))
+    assert found.mca is own
+    assert found.tools[0] == {"tool": "llvm-mca", "version": "9", "cpu": "skylake", "iterations": 7}
+
+
+def test_figure_1_is_emulated() -> None:
+    pytest.importorskip("unicorn")
+    tools = replace(witness(Labels()), mca=None)
+    assert tools.tools == [{"tool": "unicorn", "version": tools.emulator}]
+    found, findings = judged(
+        tools,
+        variant(FIGURE_A, FIGURE_B),
+        variant(FIGURE_A, FIGURE_C),
+        variant(FIGURE_A, FIGURE_C, kind="control"),
+        variant("incq %rax", "addq $1, %rax", kind="control"),
+        variant("vaddps %xmm1, %xmm2, %xmm3", "vaddps %xmm1, %xmm2, %xmm4"),
+        variant("xorl %ecx, %ecx\ndivl %ecx", "xorl %ecx, %ecx\ndivl %ecx"),
+    )
+    assert found == ["executed", EMULATION_DIFFERS, "executed", "executed", "analysis", "analysis"]
+    assert findings.open == {"not emulated: AVX": 1, FAULTS: 1}
+
+
+def test_another_order_must_leave_the_same_in_the_same_registers() -> None:
+    """`incq %rbx; incq %rax` is a renaming of `incq %rax; incq %rbx` as well, and so is what is no order."""
+    pytest.importorskip("unicorn")
+    from transforms.x86.witnesses.emulator import Emulator
+
+    one = "movq %rcx, %rax\nincq %rbx"
+    other = variant(one, "movq %rcx, %rbx\nincq %rax", ORDERED)
+    assert emulated(other, Emulator()) == Other("executed", EMULATION_DIFFERS)
+    assert emulated(replace(other, moves=(RENAMED,)), Emulator()) == Same("executed")
+    assert emulated(variant(one, "incq %rbx\nmovq %rcx, %rax", ORDERED), Emulator()) == Same("executed")
+
+
+def test_all_that_the_engines_make_agrees_with_what_is_installed() -> None:
+    tools = witness(Labels())
+    if not tools.tools:
+        pytest.skip("neither llvm-mca nor unicorn is installed")
+    plan = Plan(transforms=("rename", "reorder", "reorder-breaking", "rename-merging"), variants=2, seed=0)
+    cases = [case(sample(source), plan) for source in (*BLOCKS, *own_blocks(60))]
+    findings = Findings()
+    found = [one for each in execute(iter(cases), {"x86": tools}, findings) for one in each.outcomes]
+    assert findings.broken == 0
+    assert findings.kept > 120
+    assert findings.changed > 20
+    shown = Counter(one.evidence for one in found if isinstance(one, Perturbed) and one.kind == "preserving")
+    assert set(shown) <= {"executed", "measured", "analysis"}
+    assert shown["analysis"] < 0.2 * shown.total()
+
+
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> list[dict[str, object]]:
+    monkeypatch.chdir(tmp_path)
+    Path("blocks.csv").write_text("asm\n" + "".join(f'"{source}"\n' for source in own_blocks(20)))
+    Path("plain.py").write_text("def double(x: int):\n    y = x * 2\n    return y\n", encoding="utf-8")
+    place = ["--suite", "suite.parquet", "--variants", "1", "--task", "throughput", "--execute"]
+    assert main(["transform", "blocks.csv", *place, *words]) == 0
+    return [row for row in read_rows(Path("suite.parquet")) if row["status"] == "perturbed"]
+
+
+def test_a_suite_of_blocks_carries_the_evidence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tool: Mca
+) -> None:
+    rows = run(tmp_path, monkeypatch)
+    kept = {row["evidence"] for row in rows if row["kind"] == "preserving"}
+    assert kept == {"measured"}
+    told = capsys.readouterr().err
+    assert f"tool llvm-mca, version {tool.version}, cpu haswell, iterations 100" in told
+    assert "agree with their original, 0 do not (left out)" in told
+
+
+def test_missing_tools_are_a_line_each_and_nothing_stops(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(mca.shutil, "which", lambda name: None)
+    monkeypatch.setitem(sys.modules, "unicorn", None)
+    rows = run(tmp_path, monkeypatch)
+    assert {row["evidence"] for row in rows} == {"analysis"}
+    told = capsys.readouterr().err.splitlines()
+    lines = [line for line in told if "goes on without it" in line]
+    assert len(lines) == 2
+    assert "llvm-mca is not installed; try: apt-get install llvm" in lines[0]
+    assert "install codeaudit[emulator]" in lines[1]
+    assert sum("no variant was executed" in line for line in told) == 1
+
+
+def test_the_manifest_says_who_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: Mca) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("blocks.csv").write_text("asm\n" + "".join(f'"{source}"\n' for source in own_blocks(10)))
+    words = [
+        "run",
+        "--task",
+        "throughput",
+        "--corpus",
+        "blocks.csv",
+        "--model",
+        "fake/hash",
+        "--workers",
+        "1",
+    ]
+    assert main([*words, "--labels", "llvm-mca:skylake", "--execute", "--out", "made"]) == 0
+    told = json.loads(Path("made/manifest.json").read_text(encoding="utf-8"))["corpus"]["witnesses"]
+    assert told["x86"][0] == {
+        "tool": "llvm-mca", "version": tool.version, "cpu": "skylake", "iterations": 100,
+    }  # fmt: skip
+    assert main([*words, "--out", "other"]) == 0
+    assert "witnesses" not in json.loads(Path("other/manifest.json").read_text(encoding="utf-8"))["corpus"]
