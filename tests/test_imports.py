@@ -22,6 +22,9 @@ HOMES = {
     "transformers": (),
     "pyarrow": ("audit/tables.py", "audit/corpora/tables.py"),
     "sqlite3": ("audit/cache.py",),
+    "tree_sitter": ("transforms/java/parsing.py",),
+    "tree_sitter_java": ("transforms/java/parsing.py",),
+    "javalang": ("transforms/java/witnesses/javalang.py",),
 }
 
 MODULES = "import sys; from audit.cli.main import main; main({words!r}); print(*sys.modules, file=sys.stderr)"

@@ -4,13 +4,15 @@ It trusts no engine. A variant that equals its input or an earlier variant never
 longer parses is refused, and every record says how it is known that the meaning was kept.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib import import_module
 from random import Random
 from typing import Final
 
 from transforms.errors import SourceError
 from transforms.interface import Refused, Transform
-from transforms.python.parts import Part, function_part
+from transforms.parts import Part
 from transforms.records import Move, NotApplied, Outcome, Perturbed, Sample, Sites
 from transforms.seeding import stream
 
@@ -19,6 +21,9 @@ DRAWS_PER_VARIANT: Final = 8
 
 EXHAUSTED: Final = "no further distinct variant"
 NOT_PARSED: Final = "source does not parse"
+
+_PARTS: Final[Mapping[str, str]] = {"python": "transforms.python.parts", "java": "transforms.java.parts"}
+"""The languages whose texts may hold more than one function, and who finds the one (`function_part`)."""
 
 
 def perturb(
@@ -68,10 +73,17 @@ def perturb_one(
 
 
 def _part(sample: Sample, transform: Transform) -> Part:
-    """What a transform is given of a sample: of Python, one function."""
-    if sample.language == "python" and transform.unit == "function" and transform.kind != "identity":
-        return function_part(sample.source)
+    """What a transform is given of a sample: of Python and Java, one function."""
+    if sample.language in _PARTS and transform.unit == "function" and transform.kind != "identity":
+        return _finder(sample.language)(sample.source)
     return Part("", sample.source, "")
+
+
+@cache
+def _finder(language: str) -> Callable[[str], Part]:
+    """Imported when first asked for, as engines are: languages bring their own readers."""
+    found: Callable[[str], Part] = import_module(_PARTS[language]).function_part
+    return found
 
 
 def _variant(

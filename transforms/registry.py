@@ -13,6 +13,7 @@ from transforms import algebra, x86
 from transforms.entries import Entry, TransformEntry
 from transforms.errors import UsageError
 from transforms.interface import Transform
+from transforms.java import identifiers as java_identifiers
 from transforms.python import (
     control_flow,
     dead_code,
@@ -35,6 +36,7 @@ FAMILIES: Final = (
     strings,
     layout,
     notes,
+    java_identifiers,
     x86,
     algebra,
 )
@@ -112,6 +114,7 @@ _OWN: Final[Mapping[str, Registry[Transform]]] = {
 
 STANDARD: Mapping[str, tuple[str, ...]] = {
     "python": ("reorder", "rename", "rename-parameters"),
+    "java": ("rename", "rename-parameters"),
     "x86": ("reorder", "rename"),
     "algebra": ("rename",),
 }
@@ -119,6 +122,7 @@ STANDARD: Mapping[str, tuple[str, ...]] = {
 
 CONTROLS: Mapping[str, tuple[str, ...]] = {
     "python": ("reorder-breaking", "rename-merging"),
+    "java": ("rename-merging",),
     "x86": ("reorder-breaking", "rename-merging"),
     "algebra": ("rename-merging", "rename-views"),
 }

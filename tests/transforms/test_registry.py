@@ -90,7 +90,7 @@ def test_the_entry_agrees_with_the_transform(name: str) -> None:
 
 
 def test_a_name_means_in_each_language_what_that_language_says() -> None:
-    assert languages("rename")[:2] == ("python", "x86")
+    assert languages("rename")[:3] == ("python", "java", "x86")
     assert transform_for("rename", "x86").languages == {"x86"}
     assert transform_for("rename", "python") is TRANSFORMS.get("rename")
     assert transform_for("rename-random", "x86") is TRANSFORMS.get("rename-random")

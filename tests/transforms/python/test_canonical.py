@@ -20,6 +20,14 @@ def test_orders_and_names_of_one_function_have_one_form() -> None:
     assert canonicalise(one) == canonicalise(other)
 
 
+def test_two_chains_that_look_alike_have_one_form() -> None:
+    """Nothing after them tells them apart; which begins does not count, but each goes on as it began."""
+    one = "def f():\n    a = []\n    b = []\n    c = [a]\n    d = [b]\n    return 1\n"
+    other = "def f():\n    a = []\n    b = []\n    d = [b]\n    c = [a]\n    return 1\n"
+    crossed = "def f():\n    a = []\n    b = []\n    d = [a]\n    c = [a]\n    return 1\n"
+    assert canonicalise(one) == canonicalise(other) != canonicalise(crossed)
+
+
 def test_what_means_something_else_has_another_form() -> None:
     one = "def f(a):\n    x = 0\n    y = []\n    return x, y\n"
     other = "def f(a):\n    x = 0\n    y = []\n    return y, x\n"

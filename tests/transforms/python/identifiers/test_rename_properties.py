@@ -15,11 +15,11 @@ import pytest
 from tests.support.pure_functions import PROGRAMS, Program
 from tests.support.stdlib import sample
 from transforms.interface import Refused, Rewritten, Transform
+from transforms.naming import Strategy
 from transforms.perturb import perturb_one
 from transforms.python.analysis.scopes import resolve
 from transforms.python.identifiers.functions import RENAME_INNER_FUNCTIONS
 from transforms.python.identifiers.merging import RENAME_MERGING
-from transforms.python.identifiers.names import Strategy
 from transforms.python.identifiers.rename import COLLISION, RENAME, RENAME_PARAMETERS, Rename
 from transforms.python.identifiers.variables import collides
 from transforms.records import Origin, Perturbed, Sample

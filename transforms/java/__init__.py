@@ -1,0 +1,1 @@
+"""Java: what is moved, renamed or rewritten, and how it is known that the meaning stays."""

@@ -1,0 +1,143 @@
+"""Whether a statement can complete normally (Java Language Specification, 14.22).
+
+The scope of pattern variables depends on it. `None` where the text does not tell: where a condition may be a
+constant, or a switch may name every case.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from transforms.java.nodes import Node
+from transforms.java.parsing import CALLABLES, Reading
+
+_LOOPS: Final = frozenset({"while_statement", "do_statement", "for_statement", "enhanced_for_statement"})
+_NESTED: Final = CALLABLES | {"lambda_expression", "class_body"}
+_VARYING: Final = frozenset(
+    {"method_invocation", "instanceof_expression", "object_creation_expression", "null_literal",
+     "array_access", "assignment_expression", "update_expression", "this"}
+)  # fmt: skip
+"""What no constant expression holds."""
+
+
+def completes(node: Node, reading: Reading) -> bool | None:
+    """Whether control can leave a statement at its end; `None` where that is open."""
+    match node.kind:
+        case "return_statement" | "throw_statement" | "break_statement" | "continue_statement":
+            return False
+        case "yield_statement":
+            return False
+        case "block" | "constructor_body":
+            return _sequence(node.children, reading)
+        case "if_statement":
+            parts = node.all("consequence") + node.all("alternative")
+            return True if len(parts) < 2 else _any(completes(part, reading) for part in parts)
+        case "while_statement" | "do_statement" | "for_statement":
+            return _loop(node, reading)
+        case "labeled_statement":
+            if breaks(node, reading):
+                return True
+            return completes(node.children[-1], reading)
+        case "synchronized_statement":
+            return completes(node.children[-1], reading)
+        case "switch_expression":
+            return _switch(node, reading)
+        case "try_statement" | "try_with_resources_statement":
+            return _try(node, reading)
+        case _:
+            return True
+
+
+def breaks(statement: Node, reading: Reading) -> bool:
+    """Whether a `break` in a statement leaves it: one without a label, or with one of its labels."""
+    labels: set[str] = set()
+    above: Node | None = statement
+    if statement.kind == "labeled_statement":
+        labels.add(reading.text(statement.children[0]))
+    while above and (above := above.parent) and above.kind == "labeled_statement":
+        labels.add(reading.text(above.children[0]))
+    pending = [(child, statement.kind != "labeled_statement") for child in statement.children]
+    while pending:
+        node, bare = pending.pop()
+        if node.kind == "break_statement":
+            if (bare and not node.children) or (node.children and reading.text(node.children[0]) in labels):
+                return True
+        elif node.kind not in _NESTED:
+            inside = bare and node.kind not in _LOOPS and node.kind != "switch_expression"
+            pending += [(child, inside) for child in node.children]
+    return False
+
+
+def constant(node: Node | None, reading: Reading) -> bool | None:
+    """The value of a condition, of which only `true`, `false` and what cannot be constant are known.
+
+    `None` for a condition that may be a constant; `False` also for one that is none.
+    """
+    if node is None:
+        return True
+    while node.kind == "parenthesized_expression" and node.children:
+        node = node.children[0]
+    if node.kind in ("true", "false"):
+        return node.kind == "true"
+    return False if any(inner.kind in _VARYING for inner in node.walk()) else None
+
+
+def _loop(node: Node, reading: Reading) -> bool | None:
+    if breaks(node, reading):
+        return True
+    body = node.child("body")
+    if node.kind == "do_statement" and body and completes(body, reading) is not True:
+        return None
+    always = constant(node.child("condition"), reading)
+    return None if always is None else not always
+
+
+def _sequence(statements: Iterable[Node], reading: Reading) -> bool | None:
+    found: bool | None = True
+    for statement in statements:
+        result = completes(statement, reading)
+        if result is False:
+            return False
+        found = found and result
+    return found
+
+
+def _any(results: Iterable[bool | None]) -> bool | None:
+    found: bool | None = False
+    for result in results:
+        if result:
+            return True
+        if result is None:
+            found = None
+    return found
+
+
+def _switch(node: Node, reading: Reading) -> bool | None:
+    if breaks(node, reading):
+        return True
+    body = node.child("body")
+    parts = body.children if body else []
+    labels = [label for part in parts for label in part.children if label.kind == "switch_label"]
+    if not any(label.has("default") or _says_default(label, reading) for label in labels):
+        patterns = any(inner.kind == "pattern" for label in labels for inner in label.children)
+        return None if patterns or any(part.kind == "switch_rule" for part in parts) else True
+    if parts[-1].kind == "switch_rule":
+        return _any(_rule(part, reading) for part in parts)
+    return _sequence([child for child in parts[-1].children if child.kind != "switch_label"], reading)
+
+
+def _says_default(label: Node, reading: Reading) -> bool:
+    return any(child.kind == "identifier" and reading.text(child) == "default" for child in label.children)
+
+
+def _rule(rule: Node, reading: Reading) -> bool | None:
+    return completes(rule.children[-1], reading)
+
+
+def _try(node: Node, reading: Reading) -> bool | None:
+    last = node.first("finally_clause")
+    finishes = completes(last.children[-1], reading) if last else True
+    if finishes is False:
+        return False
+    parts = [node, *(child for child in node.children if child.kind == "catch_clause")]
+    found = _any(completes(part.part("body"), reading) for part in parts)
+    return found and finishes

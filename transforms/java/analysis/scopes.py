@@ -1,0 +1,722 @@
+"""Which names of a Java method are the same variable, and where they stand.
+
+`resolve` gives the referent relation of Renamer (Ankner et al., section 3) for one method or constructor: two
+occurrences are coreferential where they belong to one `Binding`. The rules are those of the Java Language
+Specification, chapter 6: a local is known from its declarator to the end of its block, a pattern variable
+where its pattern has matched (6.3.1, 6.3.2), a field all over its class, and what a class inherits hides the
+variables around it. Whatever is bound outside of the method (fields, types, packages) is the view `outer`.
+
+A class in the method may inherit fields that the text does not show. A local that is used inside such a class
+could be one of those fields; it gets a `doubt` and is nobody's to rename. The same holds where a constant of
+an enum in a `case` may be meant, or where a pattern variable's scope depends on what the text does not tell.
+
+Words that are no variables have no occurrences: methods, types, annotations' elements, members after a dot.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from transforms.errors import SourceError
+from transforms.java.analysis.completion import breaks, completes
+from transforms.java.analysis.knowledge import FIELDLESS
+from transforms.java.nodes import Node
+from transforms.java.parsing import CALLABLES, TYPES, Reading, only_callable, read
+
+View: TypeAlias = Literal[
+    "outer", "field", "parameter", "lambda", "local", "loop", "resource", "catch", "pattern", "label"
+]
+"""What a name is. `outer`: bound outside of the method; `field`: of a class in the method; `parameter`: of a
+method or constructor; `lambda`: of a lambda; `loop`: of an enhanced `for`."""
+
+LOCAL_VIEWS: Final = frozenset({"parameter", "lambda", "local", "loop", "resource", "catch", "pattern"})
+"""What lives in a method's frame."""
+
+Use: TypeAlias = Literal["declare", "read", "write", "update"]
+"""`write`: by `=`; `update`: by `+=`, `++` and the like. A declaration with a value is `declare`."""
+
+INHERITED: Final = "name may be a field of an unknown supertype"
+IN_CASE: Final = "name stands in a case label"
+IS_TYPE: Final = "name is also that of a type"
+OPEN_SCOPE: Final = "scope of a pattern variable is open"
+
+
+class Occurrence(NamedTuple):
+    """One place where a name stands."""
+
+    start: int
+    """Byte offset in the UTF-8 source."""
+    end: int
+    use: Use
+    depth: int
+    """The number of the class body or lambda in which it stands; 0 for the method itself."""
+
+
+@dataclass(slots=True, eq=False)
+class Binding:
+    """One variable. Not changed once resolved."""
+
+    number: int
+    """Place among all bindings, in the order in which they are met."""
+    name: str
+    view: View
+    owner: int
+    """The number of the class body or lambda in which it is declared; 0 for the method itself."""
+    node: Node | None
+    """The node that declares it, such as `formal_parameter`, or `variable_declarator`; none for `outer`."""
+    start: int
+    """Where it is declared; -1 for `outer`."""
+    until: int
+    """The end of the block, or the like, beyond which it is certainly not known."""
+    doubt: str | None = None
+    """Why some occurrence may belong to something else, if so; a short reason to count."""
+    occurrences: list[Occurrence] = field(default_factory=list)
+    """In the order in which they are met, which is nearly that of the text."""
+
+    @property
+    def captured(self) -> bool:
+        """Whether a class or lambda inside of its owner uses it."""
+        return any(use.depth != self.owner for use in self.occurrences)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scopes:
+    """A method and its variables."""
+
+    reading: Reading
+    unit: Node
+    """The method or constructor."""
+    bindings: tuple[Binding, ...]
+    """By number."""
+    slots: tuple[int, ...]
+    """The binding of every occurrence, in the order of a fixed walk of the tree."""
+    spans: tuple[tuple[int, int], ...]
+    """The bytes of every occurrence, in the same order."""
+
+
+@lru_cache(maxsize=8)
+def resolve(source: str) -> Scopes:
+    """Resolve every name of one method or constructor, given as its text.
+
+    The last few results are remembered, since a transform proposes and applies to one source many times.
+
+    Raises:
+        SourceError: the text does not parse, or is not exactly one method.
+    """
+    reading = read(source)
+    unit = only_callable(reading)
+    try:
+        return _Walk(reading, unit).result()
+    except RecursionError as error:
+        raise SourceError("the text is nested too deeply; give a smaller method") from error
+
+
+_Introduced: TypeAlias = tuple[list[Binding], list[Binding]]
+"""Pattern variables that an expression introduces when it is true, and when it is false."""
+
+
+class _Frame:
+    """Names that are known in one region of the text while the walk is in it."""
+
+    __slots__ = ("fields", "names", "opaque", "until")
+
+    def __init__(self, until: int, *, fields: bool = False, opaque: bool = False) -> None:
+        self.names: dict[str, Binding] = {}
+        self.until = until
+        self.fields = fields
+        """Whether it is that of a class."""
+        self.opaque = opaque
+        """Whether the class may inherit fields that are not seen."""
+
+
+class _Walk:
+    """One pass over a method, in the order in which names come to be known."""
+
+    def __init__(self, reading: Reading, unit: Node) -> None:
+        self.reading = reading
+        self.source = reading.source
+        self.unit = unit
+        self.frames = [_Frame(unit.end)]
+        self.labels: list[Binding] = []
+        self.bindings: list[Binding] = []
+        self.outer: dict[str, Binding] = {}
+        self.slots: list[int] = []
+        self.spans: list[tuple[int, int]] = []
+        self.types: set[str] = set()
+        self.classes: dict[str, tuple[dict[str, Binding], bool]] = {}
+        self.depth = 0
+        self.deepest = 0
+
+    def result(self) -> Scopes:
+        self.callable(self.unit)
+        for binding in self.bindings:
+            if binding.name in self.types and binding.doubt is None and binding.view != "outer":
+                binding.doubt = IS_TYPE
+        return Scopes(
+            reading=self.reading,
+            unit=self.unit,
+            bindings=tuple(self.bindings),
+            slots=tuple(self.slots),
+            spans=tuple(self.spans),
+        )
+
+    # Names
+
+    def text(self, node: Node) -> str:
+        return self.source[node.start : node.end].decode()
+
+    def declare(self, name: Node, view: View, node: Node, *, known: bool = True) -> Binding | None:
+        """A new variable; without `known` its scope is for the caller to open."""
+        text = self.text(name)
+        if text == "_" or name.kind == "underscore_pattern":
+            return None  # Java 22: no variable at all
+        frame = self.frames[-1]
+        binding = Binding(len(self.bindings), text, view, self.depth, node, name.start, frame.until)
+        self.bindings.append(binding)
+        self.note(binding, name, "declare")
+        if known:
+            frame.names[text] = binding
+        return binding
+
+    def note(self, binding: Binding, node: Node, use: Use) -> None:
+        binding.occurrences.append(Occurrence(node.start, node.end, use, self.depth))
+        self.slots.append(binding.number)
+        self.spans.append((node.start, node.end))
+
+    def find(self, name: str) -> Binding:
+        """The variable that a name means here."""
+        hidden = False
+        for frame in reversed(self.frames):
+            binding = frame.names.get(name)
+            if binding is not None:
+                if hidden and binding.doubt is None:
+                    binding.doubt = INHERITED
+                return binding
+            hidden = hidden or frame.opaque
+        binding = self.outer.get(name)
+        if binding is None:
+            binding = self.outer[name] = Binding(len(self.bindings), name, "outer", -1, None, -1, -1)
+            self.bindings.append(binding)
+        return binding
+
+    def use(self, node: Node, use: Use) -> None:
+        self.note(self.find(self.text(node)), node, use)
+
+    # The walk
+
+    def visit(self, node: Node) -> _Introduced | None:
+        handler = _HANDLERS.get(node.kind)
+        if handler is not None:
+            return handler(self, node)
+        for child in node.children:
+            self.visit(child)
+        return None
+
+    def visit_all(self, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            self.visit(node)
+
+    def inside(self, node: Node, known: Iterable[Binding] = ()) -> None:
+        """Visit a part in which these variables are known, and out of which nothing is."""
+        self.frames.append(_Frame(self.frames[-1].until))
+        self.know(known)
+        self.visit(node)
+        self.frames.pop()
+
+    def know(self, bindings: Iterable[Binding]) -> None:
+        names = self.frames[-1].names
+        for binding in bindings:
+            names[binding.name] = binding
+
+    def introduce(self, bindings: Sequence[Binding], sure: bool | None) -> None:
+        """Variables that a statement makes known to those that follow it; unsure ones are doubted."""
+        if sure is False:
+            return
+        if sure is None:
+            for binding in bindings:
+                binding.doubt = binding.doubt or OPEN_SCOPE
+        self.know(bindings)
+
+    def identifier(self, node: Node) -> None:
+        self.use(node, "read")
+
+    def type_identifier(self, node: Node) -> None:
+        self.types.add(self.text(node))
+
+    def nothing(self, node: Node) -> None:
+        pass
+
+    # Expressions
+
+    def first_only(self, node: Node) -> None:
+        """A member after a dot is no variable, and neither is what `::` names."""
+        self.visit(node.children[0])
+        self.visit_all(child for child in node.children[1:] if child.kind != "identifier")
+
+    def field_access(self, node: Node) -> None:
+        self.visit(node.children[0])
+
+    def invocation(self, node: Node) -> None:
+        for child in node.children:
+            if child.field != "name":
+                self.visit(child)
+
+    def assignment(self, node: Node) -> None:
+        left, right = node.children
+        while left.kind == "parenthesized_expression":
+            left = left.children[0]
+        if left.kind == "identifier":
+            self.use(left, "write" if node.operator == "=" else "update")
+        else:
+            self.visit(left)
+        self.visit(right)
+
+    def update(self, node: Node) -> None:
+        operand = node.children[0]
+        while operand.kind == "parenthesized_expression":
+            operand = operand.children[0]
+        if operand.kind == "identifier":
+            self.use(operand, "update")
+        else:
+            self.visit(operand)
+
+    def binary(self, node: Node) -> _Introduced | None:
+        if len(node.children) != 2:
+            self.visit_all(node.children)
+            return None
+        left, right = node.children
+        operator = node.operator
+        first = self.visit(left)
+        if first is None or operator not in ("&&", "||"):
+            second = self.visit(right)
+        else:
+            self.frames.append(_Frame(self.frames[-1].until))
+            self.know(first[0] if operator == "&&" else first[1])
+            second = self.visit(right)
+            self.frames.pop()
+        true, false = _both(first, second)
+        if operator == "&&" and true:
+            return true, []
+        return ([], false) if operator == "||" and false else None
+
+    def unary(self, node: Node) -> _Introduced | None:
+        found = self.visit(node.children[0])
+        return (found[1], found[0]) if found and node.operator == "!" else None
+
+    def parenthesized(self, node: Node) -> _Introduced | None:
+        return self.visit(node.children[0]) if node.children else None
+
+    def ternary(self, node: Node) -> None:
+        condition, first, second = node.children
+        true, false = self.visit(condition) or ([], [])
+        self.inside(first, true)
+        self.inside(second, false)
+
+    def instanceof(self, node: Node) -> _Introduced | None:
+        self.visit(node.children[0])
+        name, found = node.child("name"), []
+        for child in node.children[1:]:
+            if child is name:
+                binding = self.declare(child, "pattern", node, known=False)
+                found += [binding] if binding else []
+            elif child.kind == "record_pattern":
+                found += self.pattern(child)
+            else:
+                self.visit(child)
+        return (found, []) if found else None
+
+    def pattern(self, node: Node) -> list[Binding]:
+        """The variables of a pattern."""
+        found: list[Binding] = []
+        if node.kind in ("type_pattern", "record_pattern_component"):
+            *types, name = node.children
+            self.visit_all(types)
+            if name.kind != "identifier":
+                return found  # a type alone, or `_`
+            binding = self.declare(name, "pattern", node, known=False)
+            return [binding] if binding else found
+        for child in node.children:
+            if child.kind in _PATTERNS:
+                found += self.pattern(child)
+            elif child.kind != "identifier":
+                self.visit(child)
+        return found
+
+    def lambda_expression(self, node: Node) -> None:
+        parameters, body = node.part("parameters"), node.part("body")
+        before = self.enter_part()
+        self.frames.append(_Frame(node.end))
+        if parameters.kind == "identifier":
+            self.declare(parameters, "lambda", parameters)
+        elif parameters.kind == "inferred_parameters":
+            for child in parameters.children:
+                self.declare(child, "lambda", child)
+        else:
+            self.parameters(parameters, "lambda")
+        self.visit(body)
+        self.frames.pop()
+        self.depth = before
+
+    def enter_part(self) -> int:
+        """Begin a class body or lambda; returns the number of what is around it."""
+        before = self.depth
+        self.deepest += 1
+        self.depth = self.deepest
+        return before
+
+    def creation(self, node: Node) -> None:
+        body = node.first("class_body")
+        for child in node.children:
+            if child is not body:
+                self.visit(child)
+        if body:
+            kind = node.child("type")
+            self.class_body(body, [kind] if kind else [])
+
+    def annotation(self, node: Node) -> None:
+        arguments = node.child("arguments")
+        if arguments:
+            self.visit_all(arguments.children)
+
+    def element_value_pair(self, node: Node) -> None:
+        self.visit(node.children[-1])
+
+    # Declarations
+
+    def callable(self, node: Node) -> None:
+        """A method or constructor, with whatever stands in front of its body outside of the scope."""
+        self.frames.append(_Frame(node.end))
+        name = node.child("name")
+        parameters = node.child("parameters")
+        for child in node.children:
+            if child is parameters:
+                self.parameters(child, "parameter")
+            elif child is not name:
+                self.visit(child)
+        self.frames.pop()
+
+    def parameters(self, node: Node, view: View) -> None:
+        names: list[tuple[Node, Node]] = []
+        for child in node.children:
+            if child.kind == "receiver_parameter":
+                continue
+            name = child.child("name")
+            declarator = child.first("variable_declarator")
+            if declarator:
+                name = declarator.child("name")
+            self.visit_all(part for part in child.children if part is not name and part is not declarator)
+            if name:
+                names.append((name, child))
+        for name, child in names:
+            self.declare(name, view, child)
+
+    def local_declaration(self, node: Node) -> None:
+        for child in node.children:
+            if child.kind == "variable_declarator":
+                name = child.children[0]
+                self.declare(name, "local", child)
+                self.visit_all(child.children[1:])
+            else:
+                self.visit(child)
+
+    def field_declaration(self, node: Node) -> None:
+        """Its names are known already."""
+        for child in node.children:
+            self.visit_all(child.children[1:] if child.kind == "variable_declarator" else [child])
+
+    def type_declaration(self, node: Node) -> None:
+        name, body = node.child("name"), node.child("body")
+        above: list[Node] = []
+        components: list[Node] = []
+        for child in node.children:
+            if child is name or child is body:
+                continue
+            if child.kind == "formal_parameters":
+                components = child.children
+                self.visit_all(part for one in components for part in one.children if part.field != "name"
+                               and part.kind != "variable_declarator")  # fmt: skip
+                continue
+            if child.kind in ("superclass", "super_interfaces", "extends_interfaces"):
+                for part in child.children:
+                    above += part.children if part.kind == "type_list" else [part]
+            self.visit(child)
+        if body:
+            self.class_body(body, above, components, self.text(name) if name else "")
+
+    def class_body(
+        self, node: Node, above: Sequence[Node], components: Sequence[Node] = (), name: str = ""
+    ) -> None:
+        """The members of a class that stands on these types."""
+        before = self.enter_part()
+        frame = _Frame(node.end, fields=True)
+        for kind in above:
+            seen = self.classes.get(self.simple(kind))
+            if seen:
+                frame.names.update(seen[0])
+                frame.opaque = frame.opaque or seen[1]
+            elif self.simple(kind) not in FIELDLESS:
+                frame.opaque = True
+        self.frames.append(frame)
+        for component in components:
+            declarator = component.first("variable_declarator")
+            label = declarator.child("name") if declarator else component.child("name")
+            if label:
+                self.declare(label, "field", component)
+        self.fields(node)
+        if name:
+            self.classes[name] = (frame.names, frame.opaque or name in self.classes)
+        self.visit_all(node.children)
+        self.frames.pop()
+        self.depth = before
+
+    def fields(self, node: Node) -> None:
+        """Make the fields of a class known."""
+        for member in node.children:
+            if member.kind in ("field_declaration", "constant_declaration"):
+                for child in member.children:
+                    if child.kind == "variable_declarator":
+                        self.declare(child.children[0], "field", child)
+            elif member.kind == "enum_constant":
+                name = member.child("name")
+                if name:
+                    self.declare(name, "field", member)
+            elif member.kind == "enum_body_declarations":
+                self.fields(member)
+
+    def enum_constant(self, node: Node) -> None:
+        for child in node.children:
+            if child.field == "body":
+                before = self.enter_part()
+                self.frames.append(_Frame(child.end, fields=True))
+                self.fields(child)
+                self.visit_all(child.children)
+                self.frames.pop()
+                self.depth = before
+            elif child.field != "name":
+                self.visit(child)
+
+    def simple(self, node: Node) -> str:
+        """A type's name as it stands, without arguments and annotations."""
+        while node.kind in ("generic_type", "annotated_type"):
+            node = next(child for child in node.children if not child.kind.endswith("annotation"))
+        return self.text(node)
+
+    # Statements
+
+    def block(self, node: Node) -> None:
+        self.frames.append(_Frame(node.end))
+        self.visit_all(node.children)
+        self.frames.pop()
+
+    def if_statement(self, node: Node) -> None:
+        condition, consequence = node.part("condition"), node.part("consequence")
+        alternative = node.child("alternative")
+        true, false = self.visit(condition) or ([], [])
+        self.inside(consequence, true)
+        if alternative:
+            self.inside(alternative, false)
+        if false:
+            self.introduce(false, self.decided(consequence, alternative))
+        if true and alternative:
+            self.introduce(true, self.decided(alternative, consequence))
+
+    def decided(self, ends: Node, goes_on: Node | None) -> bool | None:
+        """Whether control comes behind an `if` only on one of its ways."""
+        first = completes(ends, self.reading)
+        second = completes(goes_on, self.reading) if goes_on else True
+        if first or second is False:
+            return False
+        return None if first is None or second is None else True
+
+    def while_statement(self, node: Node) -> None:
+        condition, body = node.part("condition"), node.part("body")
+        true, false = self.visit(condition) or ([], [])
+        self.inside(body, true)
+        if false and not breaks(node, self.reading):
+            self.know(false)
+
+    def do_statement(self, node: Node) -> None:
+        condition, body = node.part("condition"), node.part("body")
+        self.inside(body)
+        _, false = self.visit(condition) or ([], [])
+        if false and not breaks(node, self.reading):
+            self.know(false)
+
+    def for_statement(self, node: Node) -> None:
+        self.frames.append(_Frame(node.end))
+        condition, body = node.child("condition"), node.child("body")
+        self.visit_all(node.all("init"))
+        true, false = (self.visit(condition) if condition else None) or ([], [])
+        self.frames.append(_Frame(node.end))
+        self.know(true)
+        self.visit_all(node.all("update"))
+        if body:
+            self.inside(body)
+        self.frames.pop()
+        self.frames.pop()
+        if false and not breaks(node, self.reading):
+            self.know(false)
+
+    def enhanced_for(self, node: Node) -> None:
+        name, value, body = node.part("name"), node.part("value"), node.part("body")
+        self.visit_all(child for child in node.children if child not in (name, value, body))
+        self.visit(value)
+        self.frames.append(_Frame(node.end))
+        self.declare(name, "loop", node)
+        self.inside(body)
+        self.frames.pop()
+
+    def labeled(self, node: Node) -> None:
+        name, *statement = node.children
+        label = Binding(len(self.bindings), self.text(name), "label", self.depth, node, name.start, node.end)
+        self.bindings.append(label)
+        self.note(label, name, "declare")
+        self.labels.append(label)
+        self.visit_all(statement)
+        self.labels.pop()
+
+    def jump(self, node: Node) -> None:
+        for child in node.children:
+            text = self.text(child)
+            label = next((one for one in reversed(self.labels) if one.name == text), None)
+            if label is not None:
+                self.note(label, child, "read")
+
+    def try_with_resources(self, node: Node) -> None:
+        body = node.child("body")
+        self.frames.append(_Frame(body.end if body else node.end))
+        for child in node.children:
+            if child.kind == "resource_specification":
+                self.visit_all(child.children)
+            elif child is body:
+                self.visit(child)
+                self.frames.pop()
+            else:
+                self.visit(child)
+
+    def resource(self, node: Node) -> None:
+        name = node.child("name")
+        for child in node.children:
+            if child is name:
+                self.declare(child, "resource", node)
+            else:
+                self.visit(child)
+
+    def catch_clause(self, node: Node) -> None:
+        self.frames.append(_Frame(node.end))
+        for child in node.children:
+            if child.kind == "catch_formal_parameter":
+                name = child.child("name")
+                self.visit_all(part for part in child.children if part is not name)
+                if name:
+                    self.declare(name, "catch", child)
+            else:
+                self.visit(child)
+        self.frames.pop()
+
+    def switch_block(self, node: Node) -> None:
+        """The statements of all groups stand in one block; a rule is a block of its own."""
+        self.frames.append(_Frame(node.end))
+        for part in node.children:
+            if part.kind == "switch_rule":
+                self.frames.append(_Frame(part.end))
+                self.group(part)
+                self.frames.pop()
+            else:
+                before = dict(self.frames[-1].names)
+                for binding in self.group(part):
+                    self.frames[-1].names.pop(binding.name, None)
+                    if binding.name in before:
+                        self.frames[-1].names[binding.name] = before[binding.name]
+        self.frames.pop()
+
+    def group(self, node: Node) -> list[Binding]:
+        """Labels and what follows them; returns the variables of the labels' patterns."""
+        found: list[Binding] = []
+        for child in node.children:
+            if child.kind == "switch_label":
+                matched = self.label(child)
+                self.know(matched)
+                found += matched
+            else:
+                self.visit(child)
+        return found
+
+    def label(self, node: Node) -> list[Binding]:
+        found: list[Binding] = []
+        for child in node.children:
+            if child.kind in _PATTERNS:
+                found += self.pattern(child)
+            elif child.kind == "guard":
+                self.frames.append(_Frame(self.frames[-1].until))
+                self.know(found)
+                true, _ = self.visit(child.children[0]) or ([], [])
+                self.frames.pop()
+                found += true
+            elif child.kind == "identifier":
+                self.case_name(child)
+            else:
+                self.visit(child)
+        return found
+
+    def case_name(self, node: Node) -> None:
+        """A constant: of the enum that is switched on, or a variable of this name."""
+        name = self.text(node)
+        for frame in self.frames:
+            binding = frame.names.get(name)
+            if binding is not None:
+                binding.doubt = binding.doubt or IN_CASE
+
+
+def _both(first: _Introduced | None, second: _Introduced | None) -> _Introduced:
+    return (
+        (first[0] if first else []) + (second[0] if second else []),
+        (first[1] if first else []) + (second[1] if second else []),
+    )
+
+
+_PATTERNS: Final = frozenset(
+    {"pattern", "type_pattern", "record_pattern", "record_pattern_body", "record_pattern_component"}
+)
+
+_HANDLERS: Final[dict[str, Callable[[_Walk, Node], _Introduced | None]]] = {
+    "identifier": _Walk.identifier,
+    "type_identifier": _Walk.type_identifier,
+    "field_access": _Walk.field_access,
+    "method_reference": _Walk.first_only,
+    "method_invocation": _Walk.invocation,
+    "assignment_expression": _Walk.assignment,
+    "update_expression": _Walk.update,
+    "binary_expression": _Walk.binary,
+    "unary_expression": _Walk.unary,
+    "parenthesized_expression": _Walk.parenthesized,
+    "ternary_expression": _Walk.ternary,
+    "instanceof_expression": _Walk.instanceof,
+    "lambda_expression": _Walk.lambda_expression,
+    "object_creation_expression": _Walk.creation,
+    "annotation": _Walk.annotation,
+    "marker_annotation": _Walk.nothing,
+    "element_value_pair": _Walk.element_value_pair,
+    "scoped_identifier": _Walk.nothing,
+    "local_variable_declaration": _Walk.local_declaration,
+    "field_declaration": _Walk.field_declaration,
+    "constant_declaration": _Walk.field_declaration,
+    "enum_constant": _Walk.enum_constant,
+    "annotation_type_element_declaration": _Walk.invocation,
+    **dict.fromkeys(CALLABLES, _Walk.callable),
+    **dict.fromkeys(TYPES, _Walk.type_declaration),
+    **dict.fromkeys(("block", "constructor_body"), _Walk.block),
+    "if_statement": _Walk.if_statement,
+    "while_statement": _Walk.while_statement,
+    "do_statement": _Walk.do_statement,
+    "for_statement": _Walk.for_statement,
+    "enhanced_for_statement": _Walk.enhanced_for,
+    "labeled_statement": _Walk.labeled,
+    "break_statement": _Walk.jump,
+    "continue_statement": _Walk.jump,
+    "try_with_resources_statement": _Walk.try_with_resources,
+    "resource": _Walk.resource,
+    "catch_clause": _Walk.catch_clause,
+    "switch_block": _Walk.switch_block,
+}

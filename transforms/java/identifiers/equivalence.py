@@ -1,0 +1,66 @@
+"""Proof that two texts are the same method up to the names of its variables.
+
+Both are read and resolved from their own text. Between two names that are carried to each other, every byte
+has to be equal; the trees have to be of one shape, which catches a text that is read otherwise; and each
+occurrence has to belong to the variable that its counterpart belongs to, which catches a captured name. Java
+also forbids two variables of one name where the one is known in the other's block; `clashes` finds those.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from transforms.java.analysis.scopes import Binding, Scopes
+
+
+def renamed(before: Scopes, after: Scopes, names: Mapping[int, str]) -> bool:
+    """Whether `after` is `before` with exactly these variables renamed and all others as they were."""
+    if before.slots != after.slots or len(before.bindings) != len(after.bindings):
+        return False
+    if before.reading.shape != after.reading.shape:
+        return False
+    for old, new in zip(before.bindings, after.bindings, strict=True):
+        if new.name != names.get(old.number, old.name) or (old.view, old.owner) != (new.view, new.owner):
+            return False
+        if new.doubt != old.doubt:
+            return False
+    return _gaps(before) == _gaps(after) and not clashes(before.bindings, names)
+
+
+def clashes(bindings: Iterable[Binding], names: Mapping[int, str]) -> bool:
+    """Whether with these names two variables that had different ones would meet in one block.
+
+    A variable is taken to be known from its declaration to the end of the block around it, which is never
+    too short, and in classes in between.
+    """
+    groups: dict[tuple[str, bool], list[Binding]] = {}
+    given: set[tuple[str, bool]] = set()
+    for binding in bindings:
+        if binding.view in ("outer", "field"):
+            continue
+        name = names.get(binding.number)
+        key = (name or binding.name, binding.view == "label")
+        if name is not None:
+            given.add(key)
+        groups.setdefault(key, []).append(binding)
+    return any(_meet(groups[key]) for key in given)
+
+
+def _meet(group: list[Binding]) -> bool:
+    """Whether two variables of different names have overlapping extents."""
+    for place, one in enumerate(group):
+        for other in group[place + 1 :]:
+            first, second = (one, other) if one.start <= other.start else (other, one)
+            if one.name != other.name and second.start < first.until:
+                return True
+    return False
+
+
+def _gaps(scopes: Scopes) -> list[bytes]:
+    """The text between all names of variables."""
+    source = scopes.reading.source
+    gaps: list[bytes] = []
+    done = 0
+    for start, end in sorted(scopes.spans):
+        gaps.append(source[done:start])
+        done = end
+    gaps.append(source[done:])
+    return gaps

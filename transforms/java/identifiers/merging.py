@@ -1,0 +1,254 @@
+"""The control of renaming: two variables become one, so that the referent relation is broken.
+
+A local is declared with a value while another variable of the same type is known; the declaration becomes an
+assignment to that variable, and all uses follow. So that the text still compiles, the other one is not final,
+no class or lambda uses it, and both are declared with the same words. A merge is *certain* where the next
+statement of the block that mentions the other variable reads it before anything else: it then finds the new
+value. (The meaning stays only if both values happen to be equal or the value read has no effect; Renamer,
+Ankner et al., section 3 and Figure 1(c), right half.) Where no merge is certain, one is taken where the other
+variable is read at all later in the text.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from random import Random
+from typing import Final
+
+from transforms.edits import Edit, splice
+from transforms.errors import SourceError
+from transforms.interface import Refused, Rewritten
+from transforms.java.analysis.scopes import Binding, Scopes, resolve
+from transforms.java.identifiers.obstacles import COMPACT, Guard
+from transforms.java.identifiers.variables import NOT_A_MOVE
+from transforms.java.nodes import Node
+from transforms.java.parts import ESCAPED, escaped
+from transforms.records import Kind, Move, Unit
+
+NO_PAIR: Final = "no two variables to merge"
+
+_SIMPLE: Final = frozenset(
+    {"expression_statement", "return_statement", "throw_statement", "local_variable_declaration"}
+)
+_CERTAIN: Final = frozenset(
+    {"method_invocation", "argument_list", "field_access", "array_access", "parenthesized_expression",
+     "unary_expression", "cast_expression", "object_creation_expression", "update_expression"}
+)  # fmt: skip
+"""Expressions all of whose parts are evaluated whenever they are."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Pair:
+    """Variable `gone` becomes variable `into`."""
+
+    gone: int
+    into: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenameMerging:
+    """Makes one variable another one that is still needed. One merge is one move."""
+
+    name: str = "rename-merging"
+    kind: Kind = "control"
+    languages: frozenset[str] = field(default=frozenset({"java"}))
+    unit: Unit = "function"
+
+    def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
+        """One merge: a certain one where there is any.
+
+        Raises:
+            SourceError: the source does not parse or is not one method.
+        """
+        merges = _merges(source)
+        if merges.obstacle:
+            return Refused(merges.obstacle)
+        for candidates in (merges.certain, merges.likely):
+            remaining = list(candidates)
+            while remaining:
+                pair = remaining.pop(rng.randrange(len(remaining)))
+                if merges.text(pair) is not None:
+                    old, new = merges.names(pair)
+                    note = f"{old} -> {new} (two variables become one)"
+                    return (Move(kind="merge", site=pair.gone, value=new, note=note),)
+        return Refused(NO_PAIR)
+
+    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
+        """Merge; evidence is `analysis` for a certain merge, `parsed` for another."""
+        if not moves:
+            return Rewritten(source=source, evidence="parsed")
+        merges = _merges(source)
+        if len(moves) == 1 and not merges.obstacle:
+            for pair in (*merges.certain, *merges.likely):
+                if (pair.gone, merges.names(pair)[1]) == (moves[0].site, moves[0].value):
+                    text = merges.text(pair)
+                    if text is not None:
+                        certain = pair in merges.certain
+                        return Rewritten(source=text, evidence="analysis" if certain else "parsed")
+        return Refused(NOT_A_MOVE)
+
+
+class _Merges:
+    """The merges of one method, worked out once for all of its variants."""
+
+    def __init__(self, source: str) -> None:
+        self.scopes = resolve(source)
+        self.obstacle = ""
+        if escaped(source):
+            self.obstacle = ESCAPED
+        elif self.scopes.unit.kind == "compact_constructor_declaration":
+            self.obstacle = COMPACT
+        pairs = sorted(_pairs(self.scopes)) if not self.obstacle else []
+        self.certain = tuple(pair for pair, certain in pairs if certain)
+        self.likely = tuple(pair for pair, certain in pairs if not certain)
+
+    def names(self, pair: Pair) -> tuple[str, str]:
+        return self.scopes.bindings[pair.gone].name, self.scopes.bindings[pair.into].name
+
+    def text(self, pair: Pair) -> str | None:
+        """The merged text; `None` where its names would not be those of this one merge."""
+        gone, into = self.scopes.bindings[pair.gone], self.scopes.bindings[pair.into]
+        assert gone.node is not None
+        assert gone.node.parent is not None
+        edits = [Edit(use.start, use.end, into.name) for use in gone.occurrences[1:]]
+        edits.append(Edit(gone.node.parent.start, gone.node.children[0].end, into.name))
+        text = splice(self.scopes.reading.source, edits).decode()
+        try:
+            after = resolve.__wrapped__(text)
+        except SourceError:
+            return None
+        return text if _is_merge(self.scopes, after, pair) else None
+
+
+@lru_cache(maxsize=8)
+def _merges(source: str) -> _Merges:
+    return _Merges(source)
+
+
+def _is_merge(before: Scopes, after: Scopes, pair: Pair) -> bool:
+    """Whether each name belongs to what it did, but for the one that became the other."""
+    if len(before.slots) != len(after.slots):
+        return False
+    image: dict[int, int] = {}
+    for old, new in zip(before.slots, after.slots, strict=True):
+        old = pair.into if old == pair.gone else old
+        if image.setdefault(old, new) != new or before.bindings[old].name != after.bindings[new].name:
+            return False
+    return len(set(image.values())) == len(image)
+
+
+def _pairs(scopes: Scopes) -> Iterator[tuple[Pair, bool]]:
+    """Every merge that compiles, with whether it is certain."""
+    guard = Guard(scopes)
+    described = [(one, _description(one, scopes)) for one in scopes.bindings if not one.captured]
+    sound = [(one, told) for one, told in described if told and _movable(one, guard)]
+    for gone, told in sound:
+        value = _value(gone)
+        if value is None or any(use.use != "declare" and use.start < value.end for use in gone.occurrences):
+            continue
+        for into, other in sound:
+            if other != told or into.owner != gone.owner or into.name == gone.name:
+                continue
+            if not into.start < gone.start < into.until or not _is_visible(scopes, into, gone):
+                continue
+            later = [use for use in into.occurrences if use.start >= value.end and use.use != "write"]
+            if not later or _same_value(scopes, value, into):
+                continue
+            yield Pair(gone.number, into.number), _is_certain(gone, into)
+
+
+def _movable(binding: Binding, guard: Guard) -> bool:
+    if binding.view == "parameter":
+        return binding.doubt is None
+    return binding.view == "local" and guard.obstacle(binding) is None
+
+
+def _description(binding: Binding, scopes: Scopes) -> bytes | None:
+    """The type of a variable in the words of its declaration; `None` where it is final or the words differ
+    from its type.
+    """
+    node = binding.node
+    if binding.view not in ("parameter", "local") or node is None:
+        return None
+    declaration = node.parent if node.kind == "variable_declarator" else node
+    assert declaration is not None
+    if declaration.first("modifiers", "annotated_type") or node.child("dimensions"):
+        return None
+    if declaration.kind not in ("local_variable_declaration", "formal_parameter"):
+        return None
+    kind = declaration.part("type")
+    words = scopes.reading.source[kind.start : kind.end]
+    return None if words == b"var" else words
+
+
+def _value(binding: Binding) -> Node | None:
+    """What a local is declared with, where the declaration can become an assignment."""
+    node = binding.node
+    if binding.view != "local" or node is None or node.parent is None:
+        return None
+    if len(node.parent.all("declarator")) != 1:
+        return None
+    value = node.child("value")
+    return None if value is None or value.kind == "array_initializer" else value
+
+
+def _is_visible(scopes: Scopes, into: Binding, gone: Binding) -> bool:
+    """Whether a variable is known for sure where the other one is declared."""
+    if into.view == "parameter":
+        return True
+    declaration = into.node.parent if into.node else None
+    block = declaration.parent if declaration else None
+    return block is not None and block.kind == "block" and block.start < gone.start < block.end
+
+
+def _same_value(scopes: Scopes, value: Node, into: Binding) -> bool:
+    """Whether a value is that of the other variable already, by its text."""
+    text = scopes.reading.text
+    first = _value(into)
+    return text(value) == into.name or (first is not None and text(first) == text(value))
+
+
+def _is_certain(gone: Binding, into: Binding) -> bool:
+    """Whether the next statement of the block that mentions `into` certainly reads it first."""
+    assert gone.node is not None
+    declaration = gone.node.parent
+    block = declaration.parent if declaration else None
+    if declaration is None or block is None or block.kind not in ("block", "constructor_body"):
+        return False
+    after = [child for child in block.children if child.start >= declaration.end]
+    for statement in after:
+        uses = [use for use in into.occurrences if statement.start <= use.start < statement.end]
+        if uses:
+            first = uses[0]
+            return first.use in ("read", "update") and _is_evaluated(statement, first.start)
+        if statement.kind not in _SIMPLE:
+            return False  # control may not come to the rest
+    return False
+
+
+def _is_evaluated(statement: Node, place: int) -> bool:
+    """Whether a name in a statement is evaluated whenever the statement is, and before it writes."""
+    node = statement
+    if statement.kind in ("if_statement", "while_statement"):
+        node = statement.part("condition")
+    elif statement.kind not in _SIMPLE:
+        return False
+    while node.kind != "identifier":
+        inner = next((child for child in node.children if child.start <= place < child.end), None)
+        if inner is None:
+            return False
+        if node is not statement and node.kind not in _CERTAIN and not _is_sure(node, inner):
+            return False
+        node = inner
+    return True
+
+
+def _is_sure(node: Node, inner: Node) -> bool:
+    if node.kind == "binary_expression":
+        return node.operator not in ("&&", "||") or inner is node.children[0]
+    if node.kind == "assignment_expression":
+        return inner is node.children[1] or node.operator != "=" or inner.kind != "identifier"
+    return node.kind == "variable_declarator"
+
+
+RENAME_MERGING: Final = RenameMerging()

@@ -1,0 +1,110 @@
+"""One method's variables, studied once for all of its variants."""
+
+import re
+from collections.abc import Mapping
+from functools import cached_property, lru_cache
+from typing import Final
+
+from transforms.errors import SourceError
+from transforms.interface import Refused
+from transforms.java.analysis.scopes import Binding, Scopes, resolve
+from transforms.java.identifiers.equivalence import clashes, renamed
+from transforms.java.identifiers.obstacles import COMPACT, Guard
+from transforms.java.parts import ESCAPED, escaped
+
+NOT_A_MOVE: Final = "not a move of this method"
+NO_PARAMETER: Final = "no parameter to rename"
+NO_LOCAL: Final = "no local to rename"
+
+_WORDS: Final = re.compile(r"[\w$]+")
+
+
+class Variables:
+    """What all renamings of one method share: what may move, and where it stands."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.scopes = resolve(source)
+        self._movable: dict[bool, Mapping[int, Binding] | Refused] = {}
+
+    def movable(self, *, parameters: bool) -> Mapping[int, Binding] | Refused:
+        """The variables that may be renamed, by number, or why there is none."""
+        found = self._movable.get(parameters)
+        if found is None:
+            found = self._movable[parameters] = movable(self.scopes, parameters=parameters)
+        return found
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every word of the text, also those of strings and comments."""
+        return frozenset(_WORDS.findall(self.source))
+
+    def collides(self, names: Mapping[int, str]) -> bool:
+        """Whether a name is taken by what is no variable, or two variables of one block would share one."""
+        fresh = set(names.values())
+        if len(fresh) == len(names) and self.words.isdisjoint(fresh):
+            return False  # names that are nowhere meet none
+        return not fresh.isdisjoint(self._fixed) or clashes(self.scopes.bindings, names)
+
+    @cached_property
+    def _fixed(self) -> frozenset[str]:
+        """Names that stand for something outside of the method, or for a member of a class in it."""
+        bindings = self.scopes.bindings
+        return frozenset(binding.name for binding in bindings if binding.view in ("outer", "field"))
+
+    def rewritten(self, names: Mapping[int, str]) -> str:
+        """The text with new names at every occurrence of these variables, and nothing else changed."""
+        scopes = self.scopes
+        source = scopes.reading.source
+        pieces: list[bytes] = []
+        done = 0
+        for (start, end), number in self._places:
+            if number in names:
+                pieces += (source[done:start], names[number].encode())
+                done = end
+        pieces.append(source[done:])
+        return b"".join(pieces).decode()
+
+    @cached_property
+    def _places(self) -> list[tuple[tuple[int, int], int]]:
+        return sorted(zip(self.scopes.spans, self.scopes.slots, strict=True))
+
+    def proof(self, text: str, names: Mapping[int, str]) -> bool:
+        """Whether a text is this method with exactly these new names, by its own tree and scopes."""
+        try:
+            return renamed(self.scopes, resolve.__wrapped__(text), names)
+        except SourceError:
+            return False
+
+
+@lru_cache(maxsize=8)
+def variables(source: str) -> Variables:
+    """The variables of one method; the last few are remembered, since a transform asks many times.
+
+    Raises:
+        SourceError: the source does not parse or is not one method.
+    """
+    return Variables(source)
+
+
+def movable(scopes: Scopes, *, parameters: bool) -> Mapping[int, Binding] | Refused:
+    """The variables that may be renamed, by number, or why there is none."""
+    if escaped(scopes.reading.source.decode()):
+        return Refused(ESCAPED)
+    if scopes.unit.kind == "compact_constructor_declaration":
+        return Refused(COMPACT)
+    guard = Guard(scopes)
+    found: dict[int, Binding] = {}
+    obstacles = {True: NO_PARAMETER, False: NO_LOCAL}
+    met: set[bool] = set()
+    for binding in scopes.bindings:
+        wanted = binding.view == "parameter"
+        if binding.view in ("outer", "field") or (wanted and not parameters):
+            continue
+        obstacle = guard.obstacle(binding)
+        if obstacle is None:
+            found[binding.number] = binding
+            met.add(wanted)
+        elif obstacles[wanted] in (NO_PARAMETER, NO_LOCAL):
+            obstacles[wanted] = obstacle
+    return found if parameters in met else Refused(obstacles[parameters])

@@ -1,0 +1,214 @@
+"""Reading Java text: a file, members of a class, or one bare method.
+
+Members are read inside a class that is put around them; all offsets are those of the text as given.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final, NamedTuple
+
+from tree_sitter import Language, Parser, Tree
+
+from transforms.errors import SourceError
+from transforms.java.nodes import Node, Token
+
+BEFORE: Final = b"class _ {\n"
+"""What stands before members so that they can be read."""
+AFTER: Final = b"\n}"
+"""What stands behind them; the line's end ends a last comment."""
+
+CALLABLES: Final = frozenset(
+    {"method_declaration", "constructor_declaration", "compact_constructor_declaration"}
+)
+"""Kinds of nodes that are methods or constructors."""
+TYPES: Final = frozenset(
+    {
+        "class_declaration", "interface_declaration", "enum_declaration", "record_declaration",
+        "annotation_type_declaration",
+    }
+)  # fmt: skip
+"""Kinds of nodes that declare a type."""
+BODIES: Final = frozenset(
+    {"class_body", "interface_body", "enum_body", "enum_body_declarations", "annotation_type_body"}
+)
+"""Kinds of nodes that hold the members of a type."""
+
+EMPTY: Final = "empty_statement"
+"""The kind of node that a lone `;` gets where a statement stands; the grammar has none for it."""
+
+_STATEMENTS: Final = frozenset({"body", "consequence", "alternative"})
+_SUITES: Final = frozenset({"block", "constructor_body", "switch_block_statement_group", "labeled_statement"})
+_FILE: Final = re.compile(r"^\s*(?:import|package)\s", re.MULTILINE)
+"""What a file alone has; a comment of a method may look so too."""
+_OF_FILE: Final = TYPES | {"package_declaration", "import_declaration", "module_declaration"}
+_COMMENTS: Final = frozenset({"line_comment", "block_comment"})
+_UP: Final = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A text that was read."""
+
+    source: bytes
+    """The text as given, in UTF-8."""
+    root: Node
+    """`program` for a file; `class_body` for members."""
+    shape: tuple[int, ...]
+    """The tree without the text: equal exactly where the nodes, tokens and fields of two trees are."""
+    comments: tuple[Token, ...]
+    """In the order of the text."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether the text is a file."""
+        return self.root.kind == "program"
+
+    def text(self, node: Node) -> str:
+        """What stands there."""
+        return self.source[node.start : node.end].decode()
+
+
+@lru_cache(maxsize=8)
+def read(text: str) -> Reading:
+    """Read a file, or members of a class; a text that could be both counts as members.
+
+    The last few readings are remembered; nobody changes their nodes.
+
+    Raises:
+        SourceError: the text is not Java.
+    """
+    try:
+        source = text.encode()
+    except UnicodeEncodeError as error:
+        raise SourceError("not valid Java: a character without an encoding") from error
+    found = None
+    if _FILE.search(text):
+        found = _file(source)
+        if found and not all(node.kind in _OF_FILE for node in found.root.children):
+            found = None
+    found = found or _members(source) or _file(source)
+    if found is None:
+        raise SourceError(f"not valid Java: {_first_error(source)}")
+    return found
+
+
+def callables(reading: Reading) -> list[Node]:
+    """The outermost methods and constructors of a text, in its order."""
+    found: list[Node] = []
+    pending: list[Node] = [reading.root]
+    while pending:
+        node = pending.pop()
+        if node.kind in CALLABLES:
+            found.append(node)
+        elif node.kind in TYPES or node.kind in BODIES or node.kind in ("program", "enum_constant"):
+            pending += reversed(node.children)
+    return found
+
+
+def only_callable(reading: Reading) -> Node:
+    """The one method or constructor of a text that holds nothing else but comments.
+
+    Raises:
+        SourceError: it holds something else.
+    """
+    members = reading.root.children
+    if reading.whole or len(members) != 1 or members[0].kind not in CALLABLES:
+        raise SourceError("the text is not one method; give one method or constructor at a time")
+    return members[0]
+
+
+@cache
+def _language() -> "_Grammar":
+    import tree_sitter_java
+
+    return _Grammar(Language(tree_sitter_java.language()))
+
+
+class _Grammar:
+    """The reader, and the names of what it finds by their numbers."""
+
+    def __init__(self, language: Language) -> None:
+        self.parser = Parser(language)
+        self.kinds = [language.node_kind_for_id(number) or "" for number in range(language.node_kind_count)]
+        self.fields = [
+            None if number == 0 else language.field_name_for_id(number)
+            for number in range(language.field_count + 1)
+        ]
+
+
+def _file(source: bytes) -> Reading | None:
+    tree = _language().parser.parse(source)
+    return None if tree.root_node.has_error else _reading(source, tree, 0)
+
+
+def _members(source: bytes) -> Reading | None:
+    tree = _language().parser.parse(BEFORE + source + AFTER)
+    root = tree.root_node
+    if root.has_error or root.child_count != 1 or root.end_byte != len(source) + len(BEFORE) + len(AFTER):
+        return None
+    return _reading(source, tree, len(BEFORE))
+
+
+class _Walked(NamedTuple):
+    root: Node
+    shape: Sequence[int]
+    comments: Sequence[Token]
+
+
+def _reading(source: bytes, tree: Tree, shift: int) -> Reading:
+    root, shape, comments = _walk(tree, shift)
+    if shift:
+        root = root.children[0].children[-1]
+    return Reading(source=source, root=root, shape=tuple(shape), comments=tuple(comments))
+
+
+def _walk(tree: Tree, shift: int) -> _Walked:
+    """All of a tree in one pass of the reader's cursor."""
+    grammar = _language()
+    kinds, fields = grammar.kinds, grammar.fields
+    cursor = tree.walk()
+    shape: list[int] = []
+    comments: list[Token] = []
+    here = root = Node("program", None, 0, tree.root_node.end_byte - shift, None)
+    if not cursor.goto_first_child():
+        return _Walked(root, shape, comments)
+    while True:
+        found = cursor.node
+        assert found is not None
+        number = found.kind_id
+        kind = kinds[number]
+        start, end = found.start_byte - shift, found.end_byte - shift
+        if not found.is_named:
+            shape.append(number)
+            if kind == ";" and (here.kind in _SUITES or fields[cursor.field_id or 0] in _STATEMENTS):
+                here.children.append(Node(EMPTY, fields[cursor.field_id or 0], start, end, here))
+            else:
+                here.tokens.append((kind, start, end))
+        elif kind in _COMMENTS:
+            comments.append((kind, start, end))
+        else:
+            field = cursor.field_id or 0
+            shape += (number, field)
+            node = Node(kind, fields[field], start, end, here)
+            here.children.append(node)
+            if cursor.goto_first_child():
+                here = node
+                continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent() or here.parent is None:
+                return _Walked(root, shape, comments)
+            shape.append(_UP)
+            here = here.parent
+
+
+def _first_error(source: bytes) -> str:
+    """Where a reader of files stumbles first."""
+    pending = [_language().parser.parse(source).root_node]
+    while pending:
+        node = pending.pop()
+        if node.is_error or node.is_missing:
+            return f"line {node.start_point[0] + 1}"
+        pending += [child for child in reversed(node.children) if child.has_error]
+    return "line 1"

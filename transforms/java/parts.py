@@ -1,0 +1,62 @@
+"""The method in a text that holds other members too, and what those mean for it.
+
+A transform of functions is given one bare method or constructor. What it assumes of the text around it, that
+the names of well-known types mean what they say, is checked here wherever that text is known.
+"""
+
+import re
+from typing import Final
+
+from transforms.java.analysis.knowledge import KNOWN_TYPES
+from transforms.java.parsing import TYPES, Reading, callables, read
+from transforms.parts import Part
+
+REBOUND: Final = "a well-known type's name means something else here"
+NO_METHOD: Final = "no method in the text"
+ESCAPED: Final = "unicode escape in the text"
+
+_ESCAPE: Final = re.compile(r"\\u+[0-9a-fA-F]{4}")
+_IMPORT: Final = re.compile(r"^\s*import\s+(?:static\s+)?([\w.]+)\.(\w+)\s*;", re.MULTILINE)
+_WORD: Final = re.compile(r"[\w$]+")
+_JDK: Final = ("java.", "javax.")
+
+
+def function_part(source: str) -> Part:
+    """The last method or constructor with a body; all of the text where there is nothing else.
+
+    Raises:
+        SourceError: the text does not parse.
+    """
+    reading = read(source)
+    found = [node for node in callables(reading) if node.child("body")]
+    if not reading.whole and len(reading.root.children) == 1 and reading.root.children == found:
+        return Part("", source, "", ESCAPED if escaped(source) else None)
+    if not found:
+        return Part("", source, "", NO_METHOD)
+    node = found[-1]
+    text = reading.source
+    before, inner, after = (
+        piece.decode() for piece in (text[: node.start], text[node.start : node.end], text[node.end :])
+    )
+    if escaped(source):
+        return Part(before, inner, after, ESCAPED)
+    return Part(before, inner, after, REBOUND if mentions(inner, rebound(reading)) else None)
+
+
+def escaped(text: str) -> bool:
+    """Whether a text spells characters by their number, which Java reads before everything else."""
+    return "\\u" in text and _ESCAPE.search(text.replace("\\\\", "")) is not None
+
+
+def rebound(reading: Reading) -> frozenset[str]:
+    """Names of well-known types to which a text gives another meaning: it declares or imports such a type."""
+    names = {reading.text(node.part("name")) for node in reading.root.walk() if node.kind in TYPES}
+    for package, name in _IMPORT.findall(reading.source.decode()):
+        if not f"{package}.".startswith(_JDK):
+            names.add(name)
+    return KNOWN_TYPES & names
+
+
+def mentions(text: str, names: frozenset[str]) -> bool:
+    """Whether one of the names stands in a text."""
+    return bool(names) and not names.isdisjoint(_WORD.findall(text))

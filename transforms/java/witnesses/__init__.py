@@ -1,0 +1,1 @@
+"""Independent readers and compilers that judge what an engine did."""

@@ -1,0 +1,165 @@
+"""New names for variables, by strategy, in any language.
+
+A new name keeps the look of the old one, which is part of its view: a private `_x` stays private, a
+CONSTANT stays upper case, a ClassLike name stays so.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from random import Random
+from typing import Final, Literal, TypeAlias
+
+Strategy: TypeAlias = Literal["natural", "random", "shuffle", "misleading", "canonical"]
+"""`natural`: names that other functions use; `random`: pronounceable, without meaning; `shuffle`: the
+function's own names, permuted; `misleading`: names that say something else; `canonical`: v0, v1, …"""
+
+_PAIRS: Final = """
+    first/last start/end begin/finish left/right top/bottom min/max minimum/maximum low/high lower/upper
+    old/new before/after source/target src/dst input/output request/response parent/child head/tail
+    row/column width/height key/value name/count names/total text/number line/amount lines/size
+    item/items node/edge result/error results/errors path/distance filename/length string/integer
+    index/message idx/msg found/missing enabled/disabled true_count/false_count good/bad success/failure
+    read/write reader/writer open/closed inner/outer prefix/suffix positive/negative add/remove
+    client/server sender/receiver public/private data/schema user/machine date/price time/color
+    list_value/scalar args/result_code current/previous expected/actual empty/full x/label y/title
+    i/text_line j/word k/sentence n/filename_text s/number_value d/index_list f/ratio_value p/total_count
+"""
+"""Pairs of names that mean something opposite, or a value of another type."""
+
+_OPPOSITES: Final[Mapping[str, str]] = {
+    name: other
+    for pair in reversed(_PAIRS.split())
+    for name, other in (pair.split("/")[::-1], pair.split("/"))
+}
+
+_PLAIN_TRIES: Final = 30
+"""How many names of other functions are tried as they are before numbers are put behind them."""
+
+_WORD_START: Final = re.compile(r"(?:^|_)([a-z0-9])")
+_INNER_START: Final = re.compile(r"_([a-z0-9])")
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_ONSETS: Final = (*"bdfgklmnprstvz", "br", "gr", "st", "tr")
+_VOWELS: Final = (*"aeiou", "ai", "ou")
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """What a language calls its variables."""
+
+    natural: Sequence[str]
+    """Names of local variables that are frequent in its code, in snake case."""
+    reserved: Callable[[str], bool]
+    """Whether no strategy gives a name."""
+    camel: bool = False
+    """Whether a plain name of several words isLikeThis."""
+
+
+def draw(
+    lexicon: Lexicon,
+    strategy: Strategy,
+    names: Mapping[int, str],
+    taken: Collection[str],
+    rng: Random,
+    pool: Sequence[str] | None = None,
+) -> dict[int, str]:
+    """New names for variables, given their old ones by number, all different from each other.
+
+    Args:
+        lexicon: the language's.
+        strategy: how to choose; `shuffle` has its own function.
+        names: the old names, in source order.
+        taken: names that must not be given; only `canonical` gives one of the old names again.
+        rng: the only source of chance.
+        pool: what `natural` and whatever falls back on it choose from; the lexicon's where none is given.
+    """
+    used = set() if strategy == "canonical" else set(names.values())
+    fresh: dict[int, str] = {}
+    for position, (number, old) in enumerate(names.items()):
+        prefix, look = _look(old)
+        for proposal in _proposals(strategy, old, position, lexicon, pool or lexicon.natural, rng):
+            name = prefix + _styled(proposal, look, lexicon)
+            if name not in taken and name not in used and not lexicon.reserved(name):
+                break
+        used.add(name)
+        fresh[number] = name
+    return fresh
+
+
+def shuffle(lexicon: Lexicon, names: Mapping[int, str], kept: Iterable[str], rng: Random) -> dict[int, str]:
+    """A permutation of the names, applied to every variable that bears one.
+
+    Names only change places with names that look alike (private, constant, class-like, plain), and names
+    that are reserved or in `kept` stay where they are. Every name that can change does.
+    """
+    fixed = set(kept)
+    groups: dict[tuple[str, str], list[str]] = {}
+    for name in dict.fromkeys(names.values()):
+        if name not in fixed and not lexicon.reserved(name):
+            groups.setdefault(_look(name), []).append(name)
+    image: dict[str, str] = {}
+    for group in groups.values():
+        image.update(_derangement(group, rng))
+    return {number: image[name] for number, name in names.items() if image.get(name, name) != name}
+
+
+def _derangement(group: Sequence[str], rng: Random) -> dict[str, str]:
+    """A random cyclic order of the names, so that none stays where it was (Sattolo's algorithm)."""
+    image = list(group)
+    for last in range(len(image) - 1, 0, -1):
+        other = rng.randrange(last)
+        image[last], image[other] = image[other], image[last]
+    return dict(zip(group, image, strict=True))
+
+
+def _proposals(
+    strategy: Strategy, old: str, position: int, lexicon: Lexicon, pool: Sequence[str], rng: Random
+) -> Iterator[str]:
+    """Names to try, without end."""
+    if strategy == "canonical":
+        yield from (f"v{number}" for number in count(position))
+    elif strategy == "random":
+        yield from (_pronounceable(rng, 2 + rng.randrange(2) + tries // 20) for tries in count())
+    elif strategy == "misleading":
+        yield from _misleading(old, lexicon)
+    for tries in count():
+        name = pool[int(rng.random() * len(pool))]
+        yield name if tries < _PLAIN_TRIES else f"{name}{tries}"
+
+
+def _misleading(old: str, lexicon: Lexicon) -> list[str]:
+    """Names for the opposite of a name: by the whole name, else by one of its words."""
+    bare = old.strip("_")
+    bare = (_CAMEL.sub("_", bare) if lexicon.camel else bare).lower()
+    if bare in _OPPOSITES:
+        return [_OPPOSITES[bare]]
+    words = bare.split("_")
+    return [
+        "_".join([*words[:at], _OPPOSITES[word], *words[at + 1 :]])
+        for at, word in enumerate(words)
+        if word in _OPPOSITES and len(words) > 1
+    ]
+
+
+def _pronounceable(rng: Random, syllables: int) -> str:
+    return "".join(rng.choice(_ONSETS) + rng.choice(_VOWELS) for _ in range(syllables))
+
+
+def _look(name: str) -> tuple[str, str]:
+    prefix = name[: len(name) - len(name.lstrip("_"))]
+    bare = name[len(prefix) :]
+    if bare.isupper():
+        return prefix, "constant"
+    if bare[:1].isupper():
+        return prefix, "class"
+    return prefix, "plain"
+
+
+def _styled(name: str, look: str, lexicon: Lexicon) -> str:
+    """A plain name in another look."""
+    if look == "constant":
+        return name.upper()
+    if look == "plain" and lexicon.camel:
+        return _INNER_START.sub(lambda match: match[1].upper(), name)
+    return _WORD_START.sub(lambda match: match[1].upper(), name) if look == "class" else name
