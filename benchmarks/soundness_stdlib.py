@@ -32,8 +32,9 @@ from types import FrameType
 from typing import Any
 
 from transforms.errors import UsageError
-from transforms.python.tree import Applied, Series, perturb_file, places
+from transforms.python.tree import PYTHON, places
 from transforms.registry import ENTRIES, TRANSFORMS, expand
+from transforms.trees import Applied, Series, perturb_file
 
 MODULES = (
     *("textwrap", "statistics", "heapq", "bisect", "fnmatch"),
@@ -169,7 +170,7 @@ def single(suites: Mapping[str, Suite], names: Sequence[str], seed: int) -> Iter
             for place in functions(module):
                 only = frozenset({(place.name, name)})
                 done = perturb_file(
-                    data, f"{module}.py", Series(transforms=(transform,), seed=seed), only=only
+                    PYTHON, data, f"{module}.py", Series(transforms=(transform,), seed=seed), only=only
                 )
                 if any(isinstance(record, Applied) for record in done.records):
                     tests = tuple(suite.covering(place.name))
@@ -185,7 +186,7 @@ def whole(suites: Mapping[str, Suite], names: Sequence[str], seed: int) -> Itera
     for name, transforms in groups:
         for module in suites:
             data = source_of(module)
-            done = perturb_file(data, f"{module}.py", Series(transforms=transforms, seed=seed))
+            done = perturb_file(PYTHON, data, f"{module}.py", Series(transforms=transforms, seed=seed))
             if done.data != data:
                 yield Task(transform=name, module=module, function="", source=done.data, tests=())
 

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 NETWORKS: Final[Mapping[str, tuple[str, ...]]] = {
     "function-name": ("spe", "symc", "vanilla"),
+    "error-detection": ("spe", "symc", "vanilla"),
     "throughput": ("renamer", "vanilla", "augmented", "canonicalized"),
+    "derivative": ("renamer", "vanilla", "augmented", "canonicalized"),
 }
 """By task. Named here so that the help needs no torch; a test compares them with the registry."""
 MODELS: Final = tuple(dict.fromkeys(name for names in NETWORKS.values() for name in names))
@@ -33,6 +35,13 @@ LINE_ONLY: Final = (
     "sign",
     "half",
 )
+FOREIGN: Final[Mapping[str, tuple[str, ...]]] = {
+    "function-name": TERM_ONLY,
+    "error-detection": (*TERM_ONLY, "rarest_label"),
+    "throughput": LINE_ONLY,
+    "derivative": (*LINE_ONLY, "implied"),
+}
+"""Options that a task has no use for."""
 SPELLINGS: Final = {"orders": "augment", "line_positions": "no-line-positions", "implied": "no-implied"}
 """Options whose names on the command line are others."""
 SPE_ONLY: Final = ("mask_mode", "all_heads", "line_positions")
@@ -42,20 +51,24 @@ POSITIVE: Final = click.IntRange(min=1)
 @click.command()
 @click.argument("model", type=click.Choice(MODELS))
 @click.option("--task", metavar="NAME", help="What is learned.  [default: the first that MODEL is for]")
-@click.option("--corpus", required=True, metavar="SPEC", help="Functions or blocks to learn from.")
+@click.option("--corpus", required=True, metavar="SPEC", help="What to learn from.")
 @click.option(
-    "--valid", metavar="SPEC", help="Validation corpus.  [default: one file, or class of renamings, in 20]"
+    "--valid",
+    metavar="SPEC",
+    help="Validation corpus.  [default: one file, or class of renamings, in 20; one group in 10]",
 )
-@click.option("--test", metavar="SPEC", help="Test corpus.  [default: another file or class in 20]")
+@click.option(
+    "--test", metavar="SPEC", help="Test corpus.  [default: another file or class in 20; three groups in 10]"
+)
 @click.option(
     "--labels",
     metavar="SPEC",
-    help="throughput: COLUMN[/DIVISOR] of the corpus, or llvm-mca[:PROCESSOR].  [default: the corpus's own, "
-    "else llvm-mca]",
+    help="Renamer's: COLUMN[/DIVISOR] of the corpus; for throughput also llvm-mca[:PROCESSOR].  "
+    "[default: the corpus's own, else llvm-mca]",
 )
-@click.option("--size", type=click.Choice(["tiny", "mini", "small"]), help="throughput: that BERT's sizes.")
+@click.option("--size", type=click.Choice(["tiny", "mini", "small"]), help="Renamer's: that BERT's sizes.")
 @click.option(
-    "--readout", type=click.Choice(["sum", "mean", "cls"]), help="throughput: how terms become a number."
+    "--readout", type=click.Choice(["sum", "mean", "cls"]), help="Renamer's: how terms become a number."
 )
 @click.option(
     "--no-implied",
@@ -64,7 +77,7 @@ POSITIVE: Final = click.IntRange(min=1)
     default=None,
     help="throughput: leave out blocks with implied registers, as the paper does.",
 )
-@click.option("--device", metavar="NAME", help="throughput: where it is trained.  [default: cpu]")
+@click.option("--device", metavar="NAME", help="Renamer's: where it is trained.  [default: cpu]")
 @click.option(
     "--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Checkpoint folder."
 )
@@ -111,12 +124,10 @@ def train(
         raise UsageError(f"no network is trained for task {task!r}; known: {', '.join(NETWORKS)}")
     if model not in NETWORKS[task]:
         raise UsageError(f"{model} is not trained for task {task!r}; known: {', '.join(NETWORKS[task])}")
-    foreign = TERM_ONLY if task == "function-name" else LINE_ONLY
-    for name in foreign:
-        if given.get(name) is not None:
+    for name in FOREIGN[task]:
+        if given.pop(name) is not None:
             shown = SPELLINGS.get(name, name).replace("_", "-")
             raise UsageError(f"--{shown} is no option of task {task!r}")
-        del given[name]
     import torch
 
     from audit.cache import default_folder
@@ -124,7 +135,7 @@ def train(
     if threads is not None:
         torch.set_num_threads(threads)
     specs = {"train": corpus, "valid": valid, "test": test}
-    if task != "function-name":
+    if set(LINE_ONLY) <= set(FOREIGN[task]):
         from audit.cli.training_terms import train_terms
 
         train_terms(model, given, task=task, specs=specs, out=out, cache=cache or default_folder())
@@ -137,10 +148,9 @@ def train(
         cache=cache or default_folder(),
         workers=workers,
     )
-    micro = found.test.micro
-    click.echo(f"{out}: test F1 {micro:.1%} on {found.test.count:,} functions")
+    click.echo(f"{out}: test F1 {found.test.told:.1%} on {found.test.count:,} functions")
     for baseline in found.baselines:
-        click.echo(f"  {baseline.name}: {baseline.test.micro:.1%}")
+        click.echo(f"  {baseline.name}: {baseline.test.told:.1%}")
 
 
 def _recipe(model: str, given: dict[str, Any]) -> "Recipe":
@@ -165,16 +175,20 @@ def _trained(
     recipe: "Recipe", *, task: str, specs: dict[str, str | None], out: Path, cache: Path, workers: int
 ) -> "Finished":
     from audit.cli.versions import versions
-    from audit.corpora.specs import corpus
+    from audit.corpora.specs import Desk, corpus
+    from audit.nets.line_tasks import TASKS as LINE_TASKS
     from audit.registry import TASKS
     from audit.training import folder, loop, material
     from audit.training.state import FILE, Interrupted
 
-    corpora = {name: corpus(spec) if spec is not None else None for name, spec in specs.items()}
+    desk = Desk(cache=cache, note=note)
+    corpora = {name: None if spec is None else corpus(spec, desk=desk) for name, spec in specs.items()}
     if corpora["train"] is None:
         raise UsageError("--corpus is missing")
     splits = material.read(TASKS.get(task), corpora["train"], corpora["valid"], corpora["test"])
-    read = material.prepare(splits, recipe, cache=cache / "features", workers=workers, note=note)
+    read = material.prepare(
+        splits, recipe, cache=cache / "features", workers=workers, note=note, task=LINE_TASKS[task]
+    )
     out.mkdir(parents=True, exist_ok=True)
     plan = loop.Plan.of(recipe, len(read.train))
     note(

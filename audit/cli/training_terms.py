@@ -1,6 +1,7 @@
 """`codeaudit train` for the networks that read terms: Renamer and its baselines."""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,13 @@ from audit.corpora.specs import corpus
 from audit.labels import SYNTAX, labels
 from audit.models.checkpoint import usable_device
 from audit.nets.renamer import BERT
+from audit.nets.term_tasks import TASKS as TERM_TASKS
+from audit.nets.term_tasks import Target
 from audit.registry import TASKS
 from audit.training.state import FILE, Interrupted
 from audit.training.terms import folder, loop, material
 from audit.training.terms.material import UNLABELLED
-from audit.training.terms.recipe import TermRecipe
+from audit.training.terms.recipe import DEFAULTS, TermRecipe
 from transforms.errors import CorpusError, UsageError
 
 
@@ -40,7 +43,7 @@ def train_terms(
     asked = {name: value for name, value in given.items() if value is not None}
     spec = asked.pop("labels", None)
     device = usable_device(asked.pop("device", "cpu"))
-    recipe = recipe_of(model, asked)
+    recipe = recipe_of(model, task, asked)
     truth = labels(spec, TASKS.get(task), cache=cache / "labels")
     corpora = {name: None if one is None else corpus(one, truth.column) for name, one in specs.items()}
     if corpora["train"] is None:
@@ -55,24 +58,30 @@ def train_terms(
         raise
     out.mkdir(parents=True, exist_ok=True)
     total = loop.total_steps(recipe, len(read.train))
-    note(f"{model}: {len(read.train):,} blocks, {read.classes['train']:,} alpha classes, {total:,} steps")
+    known = TERM_TASKS[task]
+    classes = read.classes["train"]
+    note(f"{model}: {len(read.train):,} {known.noun}, {classes:,} alpha classes, {total:,} steps")
     try:
-        with TrainingMonitor(model, total, _validation) as monitor, asked_to_stop() as stop:
+        validation = partial(_validation, known.target)
+        with TrainingMonitor(model, total, validation) as monitor, asked_to_stop() as stop:
             trained = loop.train(recipe, read, folder=out, monitor=monitor, stop=stop, device=device)
     except ValueError as error:
         raise UsageError(f"these sizes do not fit together: {error}") from error
     except Interrupted:
         raise KeyboardInterrupt(f"interrupted; the same command resumes from {str(out)!r}") from None
     about = {"corpora": dict(specs), "labels": read.labels, "versions": versions()}
-    found = folder.write(out, trained, read, task=task, recipe=recipe, about=about)
+    found = folder.write(out, trained, read, recipe=recipe, about=about)
     (out / FILE).unlink(missing_ok=True)
-    click.echo(f"{out}: test MAPE {found.test:.1%} on {found.count:,} blocks, {found.renamed:.1%} renamed")
+    click.echo(
+        f"{out}: test {found.score_name} {found.test:.1%} on {found.count:,} {found.noun}, "
+        f"{found.renamed:.1%} renamed"
+    )
     for rule in found.rules:
         click.echo(f"  {rule.name}: {rule.test:.1%}")
 
 
-def recipe_of(model: str, asked: Mapping[str, Any]) -> TermRecipe:
-    """The defaults with what was asked.
+def recipe_of(model: str, task: str, asked: Mapping[str, Any]) -> TermRecipe:
+    """The defaults of the task with what was asked.
 
     Raises:
         UsageError: sizes that do not fit together.
@@ -81,7 +90,8 @@ def recipe_of(model: str, asked: Mapping[str, Any]) -> TermRecipe:
     if size := chosen.pop("size", None):
         sizes = dict(zip(("width", "layers", "heads"), BERT[size], strict=True))
         chosen = {**sizes, **chosen}
-    recipe = TermRecipe(network=model, **chosen)
+    settings: dict[str, Any] = {**DEFAULTS.get(task, {}), **chosen}
+    recipe = TermRecipe(network=model, task=task, **settings)
     if recipe.width % recipe.heads:
         raise UsageError(f"--heads {recipe.heads} does not divide --width {recipe.width}")
     if recipe.layers < 2:
@@ -89,5 +99,5 @@ def recipe_of(model: str, asked: Mapping[str, Any]) -> TermRecipe:
     return recipe
 
 
-def _validation(epoch: Mapping[str, float]) -> str:
-    return f"validation MAPE {epoch['valid']:.1%}"
+def _validation(target: Target, epoch: Mapping[str, float]) -> str:
+    return f"validation {target.score_name} {target.score(epoch['valid']):.1%}"

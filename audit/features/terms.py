@@ -12,9 +12,11 @@ which one is a renaming of the other.
 Dimension key: T terms.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from random import Random
+from typing import Final, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +30,8 @@ Reading: TypeAlias = Literal["views", "names", "first use"]
 PAD: Final = "<pad>"
 UNKNOWN: Final = "<unk>"
 START: Final = "<cls>"
+CONTEXT: Final = 2
+"""Most words of a context."""
 SPECIALS: Final = (PAD, UNKNOWN, START)
 """Their ids are their places; padding is 0."""
 TOO_LONG: Final = Failed(reason="input too long")
@@ -42,6 +46,36 @@ class Term:
     """The class within which its name may be exchanged; empty for a term that names nothing."""
     referent: str = ""
     """What it names."""
+    context: tuple[str, ...] = ()
+    """Words for where it stands, at most two; a renaming leaves them as they are."""
+
+
+class Choices(Protocol):
+    """What the names of one text may become."""
+
+    def draw(self, rng: Random) -> Mapping[str, str]:
+        """A legal renaming, uniformly among all of them, the identity included."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Language:
+    """How the texts of one language are terms."""
+
+    name: str
+    """As samples call it."""
+    terms: Callable[[str], tuple[Term, ...]]
+    """Raises `SourceError` where the text cannot be read."""
+    words: Callable[[Reading], Iterable[str]]
+    """Every word that a name may be, whether or not a corpus has it."""
+    choices: Callable[[str], Choices]
+    """What the names of a text may become."""
+    implied: Callable[[str], bool] = lambda source: False
+    """Whether a text uses a name without a choice."""
+    end: str = ""
+    """The view of the term that ends a step; without one every term is a step of its own."""
+    divider: str = ""
+    """The view of the term behind which an answer is proposed to what stands before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +86,10 @@ class TermInput:
     """(T,) ids of the words."""
     referents: npt.NDArray[np.int32]
     """(T,) equal for coreferential terms, numbered from 1 in the order of first use."""
+    context: npt.NDArray[np.int32]
+    """(T, 2) ids of the words of the context, 0 where there is none."""
+    steps: npt.NDArray[np.int32]
+    """(T,) the number of the step in which a term stands, from 0 for the start."""
 
 
 def spelled(terms: Iterable[Term], reading: Reading) -> list[str]:
@@ -84,10 +122,18 @@ def partition(terms: Iterable[Term]) -> list[int]:
     return [numbers.setdefault((term.kind, term.referent or term.view), len(numbers) + 1) for term in terms]
 
 
+def steps(terms: Sequence[Term], end: str) -> list[int]:
+    """The number of the step in which each term stands; the start is step 0."""
+    if not end:
+        return list(range(len(terms)))
+    ended = accumulate((term.view == end for term in terms[1:-1]), initial=1)
+    return [0, *ended][: len(terms)]
+
+
 def renamed(terms: Sequence[Term], renaming: Mapping[str, str]) -> list[Term]:
     """The terms with other referents; those that the renaming leaves out stay."""
     return [
-        Term(term.view, term.kind, renaming.get(term.referent, term.referent)) if term.kind else term
+        replace(term, referent=renaming.get(term.referent, term.referent)) if term.kind else term
         for term in terms
     ]
 
@@ -95,19 +141,27 @@ def renamed(terms: Sequence[Term], renaming: Mapping[str, str]) -> list[Term]:
 class TermReader:
     """Turns terms into what one network reads."""
 
-    def __init__(self, tokenizer: Tokenizer, reading: Reading, *, window: int) -> None:
+    def __init__(self, tokenizer: Tokenizer, reading: Reading, *, window: int, end: str = "") -> None:
         self._ids: dict[str, int] = tokenizer.get_vocab()
         self._unknown = self._ids[UNKNOWN]
         self._reading = reading
         self._window = window
+        self._end = end
 
     def read(self, terms: Sequence[Term]) -> TermInput | Failed:
         """Ids and partition; a failure where there are more terms than the network has places."""
         if len(terms) > self._window:
             return TOO_LONG
         ids = [self._ids.get(one, self._unknown) for one in spelled(terms, self._reading)]
+        context = np.zeros((len(terms), CONTEXT), dtype=np.int32)
+        for number, term in enumerate(terms):
+            for place, one in enumerate(term.context):
+                context[number, place] = self._ids.get(one, self._unknown)
         return TermInput(
-            ids=np.array(ids, dtype=np.int32), referents=np.array(partition(terms), dtype=np.int32)
+            ids=np.array(ids, dtype=np.int32),
+            referents=np.array(partition(terms), dtype=np.int32),
+            context=context,
+            steps=np.array(steps(terms, self._end), dtype=np.int32),
         )
 
 

@@ -1,7 +1,7 @@
 """Checkpoints of the networks that read terms: Renamer and its baselines, written by `codeaudit train`."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -9,20 +9,14 @@ from typing import Final
 
 import torch
 
-from audit.features import blocks
-from audit.features.terms import Term, TermReader
+from audit.features.terms import TermReader
 from audit.models import checkpoint as files
 from audit.nets.registry import TERM_NETWORKS
 from audit.nets.renamer import Renamer, Sizes, collate
-from audit.records import Failed, Predicted, Prediction, Query
+from audit.nets.term_tasks import TASKS
+from audit.records import Failed, Prediction, Query
 from transforms.errors import ModelError, SourceError
 
-TASKS: Final[Mapping[str, tuple[str, Callable[[str], tuple[Term, ...]]]]] = {
-    "throughput": ("x86", blocks.terms),
-}
-"""The tasks of these networks: the language of their samples, and how a text becomes terms."""
-SCORE: Final = "log"
-"""The name of the one score: the logarithm of the answer, so that its move is the answer's relative one."""
 UNREADABLE: Final = Failed(reason="source does not parse")
 
 
@@ -76,7 +70,7 @@ def read_config(path: Path) -> TermConfig:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Blocks are too small to be shared between cores: waiting for one another takes longer than the work."""
+    """Texts are too short to be shared between cores: waiting for one another takes longer than the work."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -105,7 +99,7 @@ class TermModel:
         self.reader = reader
         self._digest = digest
         self._network = network.to(device=device, dtype=files.PRECISIONS[config.precision]).eval()
-        self._language, self._terms = TASKS[config.task]
+        self._asked = TASKS[config.task]
 
     @classmethod
     def load(cls, place: str, *, device: str = "auto", precision: str | None = None) -> "TermModel":
@@ -125,7 +119,12 @@ class TermModel:
         try:
             network = entry.make(config.sizes)
             network.load_state_dict(weights)
-            reader = TermReader(tokenizer, entry.reading, window=config.sizes.window)
+            reader = TermReader(
+                tokenizer,
+                entry.reading,
+                window=config.sizes.window,
+                end=TASKS[config.task].language.end,
+            )
         except (RuntimeError, ValueError, TypeError, KeyError) as error:
             raise files.misfit(folder / files.WEIGHTS, error) from error
         used = TermConfig(task=config.task, network=config.network, sizes=config.sizes, precision=wanted)
@@ -159,13 +158,13 @@ class TermModel:
     def _predicted(self, query: Query) -> Prediction:
         if query.task != self.task:
             raise ModelError(f"model {self.name!r} is made for task {self.task!r}, not {query.task!r}")
-        if query.language != self._language:
-            return Failed(reason=f"not {self._language}")
+        language = self._asked.language
+        if query.language != language.name:
+            return Failed(reason=f"not {language.name}")
         try:
-            features = self.reader.read(self._terms(query.source))
+            features = self.reader.read(language.terms(query.source))
         except SourceError:
             return UNREADABLE
         if isinstance(features, Failed):
             return features
-        score = self._network(collate([features]).to(self.device)).double()
-        return Predicted(answer=float(score.exp()), scores=((SCORE, float(score)),))
+        return self._asked.target.predicted(self._network(collate([features]).to(self.device)).double())

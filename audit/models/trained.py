@@ -1,8 +1,9 @@
 """A folder written by `codeaudit train`, whichever network stands in it."""
 
 from audit.interface import Model
-from audit.models import terms
 from audit.models.checkpoint import CONFIG, CheckpointModel, folder_of, read_json
+from audit.models.terms import TermModel
+from audit.nets.term_tasks import TASKS
 
 
 def load(place: str, *, device: str, precision: str | None) -> Model:
@@ -13,5 +14,5 @@ def load(place: str, *, device: str, precision: str | None) -> Model:
         UsageError: no such device or precision.
     """
     task = read_json(folder_of(place) / CONFIG).get("task")
-    kind = terms.TermModel if task in terms.TASKS else CheckpointModel
+    kind = TermModel if task in TASKS else CheckpointModel
     return kind.load(place, device=device, precision=precision)

@@ -5,6 +5,10 @@ terms with the same referent. What enters so is the same for a text and its rena
 equal shape have bit-identical outputs. One layer alone would never mix terms with different referents, so
 there must be two. Without the two changes this is the plain BERT of the paper's baselines.
 
+In the first layer of Renamer an operand does not see the opcode that it belongs to. So the embedding of a
+term holds that of its context besides (for blocks the opcode and the operand's place), and positions count
+steps (instructions) where the language has them. All networks get the same; the paper does neither.
+
 Three readouts. `cls` is the paper's. With two layers its `<cls>` sees other terms in one layer only, so `sum`
 is the default: the exponentials of all terms' scores are added, as the costs of instructions are. `mean`
 averages the hidden states instead.
@@ -20,7 +24,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from audit.features.terms import TermInput
+from audit.features.terms import CONTEXT, TermInput
 from audit.nets.trunk import PAD, Projections
 
 Readout: TypeAlias = Literal["sum", "mean", "cls"]
@@ -59,20 +63,32 @@ class TermBatch:
     """(B, T) ids of words, 0 for padding."""
     referents: Tensor
     """(B, T) equal for coreferential terms of a row, 0 for padding."""
+    context: Tensor
+    """(B, T, 2) ids of words, 0 for none."""
+    steps: Tensor
+    """(B, T) numbers of steps, 0 for padding."""
 
     def to(self, device: str) -> "TermBatch":
         """On another device."""
-        return TermBatch(ids=self.ids.to(device), referents=self.referents.to(device))
+        return TermBatch(
+            ids=self.ids.to(device),
+            referents=self.referents.to(device),
+            context=self.context.to(device),
+            steps=self.steps.to(device),
+        )
 
 
 def collate(inputs: Sequence[TermInput]) -> TermBatch:
     """Inputs of any lengths, padded to the longest."""
     shape = len(inputs), max(len(one.ids) for one in inputs)
-    ids, referents = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    ids, referents, steps = (np.zeros(shape, dtype=np.int64) for _ in range(3))
+    context = np.zeros((*shape, CONTEXT), dtype=np.int64)
     for row, one in enumerate(inputs):
-        ids[row, : len(one.ids)] = one.ids
-        referents[row, : len(one.ids)] = one.referents
-    return TermBatch(ids=torch.from_numpy(ids), referents=torch.from_numpy(referents))
+        count = len(one.ids)
+        ids[row, :count], referents[row, :count] = one.ids, one.referents
+        context[row, :count], steps[row, :count] = one.context, one.steps
+    ids_, referents_, context_, steps_ = map(torch.from_numpy, (ids, referents, context, steps))
+    return TermBatch(ids=ids_, referents=referents_, context=context_, steps=steps_)
 
 
 class Layer(nn.Module):
@@ -107,7 +123,7 @@ class Renamer(nn.Module):
             raise ValueError(f"{sizes.heads} heads do not divide the width {sizes.width}")
         self.referents = referents
         self.readout = sizes.readout
-        self.words = nn.Embedding(sizes.vocabulary, sizes.width)
+        self.words = nn.Embedding(sizes.vocabulary, sizes.width, padding_idx=PAD)
         self.positions = nn.Embedding(sizes.window, sizes.width)
         self.norm = nn.LayerNorm(sizes.width)
         self.dropout = nn.Dropout(sizes.dropout)
@@ -119,7 +135,7 @@ class Renamer(nn.Module):
 
     def forward(self, batch: TermBatch) -> Tensor:
         """(B,) the logarithm of the answer."""
-        x = self.words(batch.ids) + self.positions.weight[: batch.ids.shape[1]]
+        x = self.words(batch.ids) + self.words(batch.context).sum(2) + self.positions(batch.steps)
         x = self.dropout(self.norm(x))
         real = batch.ids != PAD
         free = _bias(real[:, None, :].expand(-1, x.shape[1], -1), x.dtype)
@@ -152,5 +168,7 @@ def _bias(allowed: Tensor, dtype: torch.dtype) -> Tensor:
 def _initialise(module: nn.Module) -> None:
     if isinstance(module, nn.Linear | nn.Embedding):
         nn.init.normal_(module.weight, std=SPREAD)
+    if isinstance(module, nn.Embedding) and module.padding_idx is not None:
+        nn.init.zeros_(module.weight[module.padding_idx])
     if isinstance(module, nn.Linear) and module.bias is not None:
         nn.init.zeros_(module.bias)

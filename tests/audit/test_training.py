@@ -17,7 +17,10 @@ from safetensors.torch import load_file
 from audit.cli import train as command
 from audit.cli.main import main
 from audit.models.checkpoint import CheckpointModel
+from audit.nets.line_tasks import NAMING
+from audit.nets.line_tasks import TASKS as LINE_TASKS
 from audit.nets.registry import NETWORKS, TERM_NETWORKS, build
+from audit.nets.term_tasks import TASKS
 from audit.records import Query
 from audit.tasks.function_name import FUNCTION_NAME
 from audit.training import material, state
@@ -287,7 +290,7 @@ def test_a_corpus_that_is_too_small_is_told() -> None:
     with pytest.raises(CorpusError, match="no train examples of task 'function-name' in corpus 'made'"):
         material.read(FUNCTION_NAME, Samples([]))
     with pytest.raises(CorpusError, match="no subtoken stands in 99 of the 0 names; take a larger corpus"):
-        material.frequent_labels([], 99)
+        NAMING.labels([], rarest=99)
 
 
 # ── scores ───────────────────────────────────────────────────────────────────────────────────────────
@@ -353,8 +356,13 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_command_names_the_networks_that_there_are() -> None:
-    assert set(command.NETWORKS["function-name"]) == set(NETWORKS)
-    assert set(command.NETWORKS["throughput"]) == set(TERM_NETWORKS)
+    assert all(set(command.NETWORKS[task]) == set(NETWORKS) for task in LINE_TASKS)
+    assert (
+        command.NETWORKS.keys() - LINE_TASKS.keys()
+        == TASKS.keys()
+        == command.FOREIGN.keys() - LINE_TASKS.keys()
+    )
+    assert all(set(command.NETWORKS[task]) == set(TERM_NETWORKS) for task in TASKS)
 
 
 @pytest.mark.usefixtures("_here")

@@ -19,13 +19,15 @@ from audit.corpora.specs import corpus
 from audit.features.blocks import terms
 from audit.labels import of_corpus
 from audit.nets.registry import TERM_NETWORKS
+from audit.nets.term_tasks import Cost
 from audit.tasks.throughput import THROUGHPUT
 from audit.training import state
 from audit.training.terms import material
 from audit.training.terms.loop import TermProgress, TermTrained, batches, rate, total_steps, train
 from audit.training.terms.material import Example, TermMaterial, TermSplits
 from audit.training.terms.recipe import TermRecipe
-from audit.training.terms.scores import errors, mape, rules
+from audit.training.terms.rules import rules
+from audit.training.terms.scores import mean_error
 from tests.support.blocks import FIGURE_A, FIGURE_B, renamings
 from tests.transforms.x86.support import own_blocks
 from transforms.errors import ModelError
@@ -158,7 +160,7 @@ def test_every_network_learns(tmp_path: Path, name: str) -> None:
     found = read(recipe)
     trained, watcher = run(tmp_path / "a", found, recipe)
     constant = next(rule.test for rule in rules(found.train, found.test) if "constant" in rule.name)
-    reached = mape(trained.network, found.test, np.arange(len(found.test)))
+    reached = mean_error(trained.network, found.test)
     assert watcher.errors[-1] < 0.7 * watcher.errors[0] or watcher.errors[0] < 0.1
     assert reached < constant
     progress = trained.progress
@@ -238,22 +240,19 @@ def test_augmentation_shows_other_names_and_the_same_views() -> None:
 
 def test_a_renaming_leaves_the_error_of_an_invariant_network(tmp_path: Path, made: TermMaterial) -> None:
     trained, _ = run(tmp_path / "a", made)
-    everything = np.arange(len(made.test))
-    plain = mape(trained.network, made.test, everything)
-    assert mape(trained.network, made.test, everything, renaming=Random(3)) == plain
+    plain = mean_error(trained.network, made.test)
+    assert mean_error(trained.network, made.test, renaming=Random(3)) == plain
     recipe = replace(TINY, network="vanilla")
     vanilla = read(recipe)
     seeing, _ = run(tmp_path / "b", vanilla, recipe)
-    assert mape(seeing.network, vanilla.test, everything, renaming=Random(3)) != mape(
-        seeing.network, vanilla.test, everything
-    )
+    renamed = mean_error(seeing.network, vanilla.test, renaming=Random(3))
+    assert renamed != mean_error(seeing.network, vanilla.test)
 
 
 def test_the_error_is_the_mean_share(made: TermMaterial) -> None:
-    assert errors(torch.tensor([3.0, 1.0]).log(), torch.tensor([2.0, 4.0])).tolist() == pytest.approx(
-        [0.5, 0.75]
-    )
-    always = mape(lambda batch: torch.zeros(len(batch.ids)), made.test, np.arange(len(made.test)))
+    found = Cost().errors(torch.tensor([3.0, 1.0]).log(), torch.tensor([2.0, 4.0]))
+    assert found.tolist() == pytest.approx([0.5, 0.75])
+    always = mean_error(lambda batch: torch.zeros(len(batch.ids)), made.test)
     labels = made.test.labels.numpy()
     assert always == pytest.approx(float(np.mean(np.abs(1 - labels) / labels)), rel=1e-5)
 
@@ -263,6 +262,7 @@ def test_the_rules_are_the_best_of_their_kind(made: TermMaterial) -> None:
     constant, multiple = rules(made.train, made.train)
     assert multiple.test < constant.test
     labels = made.train.labels.double().numpy()
+    assert constant.factor is not None
     for factor in np.linspace(0.5, 2, 31) * constant.factor:
         assert np.mean(np.abs(factor - labels) / labels) >= constant.test - 1e-9
 
@@ -393,10 +393,10 @@ def test_what_does_not_fit_is_one_clear_line(
 
 
 def test_sizes_are_berts_unless_told() -> None:
-    assert recipe_of("renamer", {"size": "small"}) == TermRecipe(
+    assert recipe_of("renamer", "throughput", {"size": "small"}) == TermRecipe(
         network="renamer", width=512, layers=4, heads=8
     )
-    assert recipe_of("renamer", {"size": "mini", "layers": 2}).layers == 2
+    assert recipe_of("renamer", "throughput", {"size": "mini", "layers": 2}).layers == 2
 
 
 def test_implied_registers_can_be_left_out(tmp_path: Path) -> None:

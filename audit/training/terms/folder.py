@@ -5,16 +5,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 
-import numpy as np
 import torch
 
 from audit.models.terms import TermConfig
 from audit.nets.registry import TERM_NETWORKS
+from audit.nets.term_tasks import TASKS
 from audit.training.folder import rounded, write_files
 from audit.training.terms.loop import TermTrained
 from audit.training.terms.material import TermExamples, TermMaterial
 from audit.training.terms.recipe import TermRecipe
-from audit.training.terms.scores import Rule, mape, rules
+from audit.training.terms.rules import Rule, rules
+from audit.training.terms.scores import mean_error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,11 +23,14 @@ class TermFinished:
     """The result in numbers, as the card tells it."""
 
     card: Mapping[str, object]
+    score_name: str
     test: float
-    """The error on the test set."""
+    """The score on the test set."""
     renamed: float
-    """The error on a random legal renaming of each of its blocks."""
+    """The score on a random legal renaming of each of its texts."""
     count: int
+    noun: str
+    """What its texts are called."""
     rules: tuple[Rule, ...]
 
 
@@ -35,19 +39,18 @@ def write(
     trained: TermTrained,
     material: TermMaterial,
     *,
-    task: str,
     recipe: TermRecipe,
     about: Mapping[str, object],
 ) -> TermFinished:
-    """Write config, weights in float16, tokenizer and card. The errors are those of the rounded weights.
+    """Write config, weights in float16, tokenizer and card. The scores are those of the rounded weights.
 
     `about` goes into the card as it is: corpora, labels, versions.
     """
     config = TermConfig(
-        task=task, network=recipe.network, sizes=recipe.sizes(material.tokenizer.get_vocab_size())
+        task=recipe.task, network=recipe.network, sizes=recipe.sizes(material.tokenizer.get_vocab_size())
     )
     weights = rounded(trained.network)
-    found = _finished(trained, material, task=task, recipe=recipe, about=about)
+    found = _finished(trained, material, recipe=recipe, about=about)
     write_files(folder, material.tokenizer, weights, card=found.card, config=config.as_json())
     return found
 
@@ -57,27 +60,29 @@ def _finished(
     trained: TermTrained,
     material: TermMaterial,
     *,
-    task: str,
     recipe: TermRecipe,
     about: Mapping[str, object],
 ) -> TermFinished:
+    task = TASKS[recipe.task]
+
     def measured(examples: TermExamples, renaming: Random | None = None) -> float:
-        return mape(trained.network, examples, np.arange(len(examples)), renaming=renaming)
+        return task.target.score(mean_error(trained.network, examples, renaming=renaming))
 
     test, renamed = measured(material.test), measured(material.test, Random(recipe.seed))
     baselines = rules(material.train, material.test)
     progress = trained.progress
     splits = {"train": material.train, "valid": material.valid, "test": material.test}
     card = {
-        "task": task,
-        "summary": f"{TERM_NETWORKS[recipe.network].summary}; test MAPE {test:.1%}",
+        "task": recipe.task,
+        "summary": f"{TERM_NETWORKS[recipe.network].summary}; test {task.target.score_name} {test:.1%}",
         "parameters": sum(weight.numel() for weight in trained.network.parameters()),
+        "score": task.target.score_name,
         "scores": {"valid": measured(material.valid), "test": test, "test_renamed": renamed},
         "baselines": [asdict(one) for one in baselines],
         "data": {
             name: {
                 "hash": material.hashes[name],
-                "blocks": len(examples),
+                task.noun: len(examples),
                 "alpha_classes": material.classes[name],
             }
             for name, examples in splits.items()
@@ -91,4 +96,12 @@ def _finished(
         "epochs": progress.epochs,
         **about,
     }
-    return TermFinished(card=card, test=test, renamed=renamed, count=len(material.test), rules=baselines)
+    return TermFinished(
+        card=card,
+        score_name=task.target.score_name,
+        test=test,
+        renamed=renamed,
+        count=len(material.test),
+        noun=task.noun,
+        rules=baselines,
+    )

@@ -19,7 +19,7 @@ from audit.training.sitting import Monitor, Sitting, bucketed
 from audit.training.state import Standing
 from audit.training.terms.material import Integers, TermExamples, TermMaterial
 from audit.training.terms.recipe import TermRecipe
-from audit.training.terms.scores import errors, mape
+from audit.training.terms.scores import mean_error
 from transforms.seeding import stream
 
 
@@ -40,12 +40,12 @@ class TermTrained:
 
 
 def per_epoch(recipe: TermRecipe, count: int) -> int:
-    """The steps of an epoch of so many blocks."""
+    """The steps of an epoch of so many examples."""
     return -(-count // recipe.batch)
 
 
 def total_steps(recipe: TermRecipe, count: int) -> int:
-    """The steps of a training with so many blocks."""
+    """The steps of a training with so many examples."""
     return recipe.epochs * per_epoch(recipe, count) if recipe.steps is None else recipe.steps
 
 
@@ -75,7 +75,7 @@ def train(
 
 
 def batches(examples: TermExamples, recipe: TermRecipe, epoch: int) -> list[Integers]:
-    """The batches of an epoch: blocks of like length together, in an order of the seed's and epoch's own."""
+    """The batches of an epoch: texts of like length together, in an order of the seed's and epoch's own."""
     return bucketed(examples.lengths, recipe.batch, np.random.default_rng([recipe.seed, epoch]))
 
 
@@ -123,14 +123,18 @@ class _Loop(Sitting[TermProgress, Integers]):
             group["lr"] = rate(recipe, progress.step, self._total)
         renaming = stream(recipe.seed, "renaming", "step", progress.step) if self._entry.augmented else None
         inputs, labels = self._material.train.batch(batch, renaming)
-        loss = errors(self._network(inputs.to(self._device)), labels.to(self._device)).mean()
+        target = self._material.train.task.target
+        kind = torch.device(self._device).type
+        with torch.autocast(kind, dtype=torch.bfloat16, enabled=recipe.autocast):
+            outputs = self._network(inputs.to(self._device))
+        loss = target.losses(outputs.float(), labels.to(self._device)).mean()
         return self._learn(loss, len(batch))
 
     def _finish_epoch(self) -> None:
         progress, valid = self._progress, self._material.valid
         chosen = np.random.default_rng(1).permutation(len(valid))[: self._recipe.validation]
         self._network.eval()
-        error = mape(self._network, valid, chosen, device=self._device)
+        error = mean_error(self._network, valid, chosen, device=self._device)
         self._network.train()
         epoch, loss = self._end_epoch()
         progress.epochs.append({"epoch": epoch, "loss": loss, "valid": error})
@@ -152,8 +156,8 @@ def optimiser(network: Renamer, recipe: TermRecipe) -> torch.optim.AdamW:
 
 @torch.no_grad()
 def _begin_at(network: Renamer, train: TermExamples) -> None:
-    """Let the first answers be as large as the labels: too large ones have errors without bound."""
-    logs = train.labels.log()
+    """Let the first outputs be as large as the right ones: too large costs have errors without bound."""
+    right = train.task.target.outputs(train.labels)
     if network.readout == "sum":
-        logs = logs - torch.from_numpy(np.log(train.lengths)).float()
-    network.head.bias.fill_(float(logs.median()))
+        right = right - torch.from_numpy(np.log(train.lengths)).float()
+    network.head.bias.fill_(float(right.median()))

@@ -1,7 +1,8 @@
-"""From corpora of labelled blocks to examples, split so that nothing tested was learned under other names.
+"""From corpora of labelled texts to examples, split so that nothing tested was learned under other names.
 
-Blocks of which one is a renaming of the other (constants aside) form an alpha class. In BHive a random split
-puts the class of two test blocks in three into the training set too, so classes are split, never blocks.
+Texts of which one is a renaming of the other (constants aside) form an alpha class. In BHive a random split
+puts the class of two test blocks in three into the training set too, so classes are split, never texts. Where
+an answer is proposed in the text, as for pairs of expressions, what it is proposed to decides on the class.
 """
 
 import hashlib
@@ -9,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from random import Random
 from typing import Final, NamedTuple
 
@@ -18,18 +20,16 @@ import torch
 from tokenizers import Tokenizer
 
 from audit.corpora.records import Corpus
-from audit.features import blocks
-from audit.features.terms import Term, TermInput, TermReader, renamed, spelled, tokenizer_of
+from audit.features.terms import Choices, Term, TermInput, TermReader, renamed, spelled, tokenizer_of
 from audit.interface import Task
 from audit.labels import Labels
 from audit.nets.registry import TERM_NETWORKS
 from audit.nets.renamer import TermBatch, collate
+from audit.nets.term_tasks import TASKS, TermTask
 from audit.records import Failed
 from audit.training.terms.recipe import TermRecipe
 from transforms.errors import CorpusError
 from transforms.records import Sample
-from transforms.x86.legality import Choices, choices
-from transforms.x86.reading import read as read_block
 
 PARTS: Final = 20
 """Without a corpus of its own, validation gets one alpha class in so many, and the test another."""
@@ -38,30 +38,42 @@ NAMES: Final = ("train", "valid", "test")
 UNLABELLED: Final = "without label"
 LONG: Final = "over the window"
 IMPLIED: Final = "with implied registers"
-KNOWN: Final = "renamings of training blocks"
+KNOWN: Final = "renamings of what is learned"
 
 Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Example:
-    """One labelled block."""
+    """One labelled text."""
 
     source: str
     terms: tuple[Term, ...]
     label: float
+    divider: str = ""
+    """The term behind which an answer is proposed."""
 
     @cached_property
     def alpha(self) -> tuple[str, ...]:
-        """Equal for the blocks of one alpha class, and for no others."""
-        return tuple(spelled(self.terms, "first use"))
+        """Equal for the texts of one alpha class, and for no others."""
+        return tuple(spelled(takewhile(lambda term: term.view != self.divider, self.terms), "first use"))
+
+
+def example(task: TermTask, source: str, label: float) -> Example:
+    """A text of a task with its label as a number.
+
+    Raises:
+        SourceError: the text cannot be read.
+    """
+    return Example(source, task.language.terms(source), label, task.language.divider)
 
 
 class TermExamples:
-    """Many blocks as one network reads them."""
+    """Many texts of one task as one network reads them."""
 
-    def __init__(self, examples: Sequence[Example], reader: TermReader) -> None:
+    def __init__(self, examples: Sequence[Example], reader: TermReader, task: TermTask) -> None:
         self.examples = examples
+        self.task = task
         self._reader = reader
         self.inputs = [self._input(example.terms) for example in examples]
         self.lengths = np.array([len(one.ids) for one in self.inputs], dtype=np.int64)
@@ -71,7 +83,7 @@ class TermExamples:
         return len(self.examples)
 
     def batch(self, chosen: Integers, renaming: Random | None = None) -> tuple[TermBatch, torch.Tensor]:
-        """The chosen blocks, padded, with their labels; each under a legal renaming drawn from `renaming`."""
+        """The chosen texts, padded, with their labels; each under a legal renaming drawn from `renaming`."""
         inputs = [
             self.inputs[number] if renaming is None else self._renamed(int(number), renaming)
             for number in chosen
@@ -80,19 +92,20 @@ class TermExamples:
 
     @cached_property
     def _choices(self) -> list[Choices]:
-        return [choices(read_block(example.source)) for example in self.examples]
+        choices = self.task.language.choices
+        return [choices(example.source) for example in self.examples]
 
     def _renamed(self, number: int, rng: Random) -> TermInput:
         return self._input(renamed(self.examples[number].terms, self._choices[number].draw(rng)))
 
     def _input(self, terms: Sequence[Term]) -> TermInput:
         found = self._reader.read(terms)
-        assert not isinstance(found, Failed), "longer blocks were left out"
+        assert not isinstance(found, Failed), "longer texts were left out"
         return found
 
 
 class TermSplits(NamedTuple):
-    """Blocks whose alpha classes do not overlap."""
+    """Examples whose alpha classes do not overlap."""
 
     train: list[Example]
     valid: list[Example]
@@ -108,11 +121,11 @@ class TermMaterial:
     valid: TermExamples
     test: TermExamples
     hashes: Mapping[str, str]
-    """Of the blocks and labels of each split."""
+    """Of the texts and labels of each split."""
     classes: Mapping[str, int]
     """The alpha classes of each split."""
     left_out: Mapping[str, int]
-    """Why blocks were left out, and how many."""
+    """Why texts were left out, and how many."""
     labels: Mapping[str, object]
     """Where those of the training set come from."""
 
@@ -127,19 +140,20 @@ def read(
     *,
     note: Callable[[str], None],
 ) -> TermMaterial:
-    """The labelled blocks of a task. For want of another corpus a twentieth of the alpha classes is held out.
+    """The labelled texts of a task. For want of another corpus a twentieth of the alpha classes is held out.
 
     Raises:
         CorpusError: a corpus cannot be read, or a split is empty.
-        CannotAudit: the blocks cannot be measured.
+        CannotAudit: the texts cannot be measured.
     """
     left_out: Counter[str] = Counter()
+    noun = TASKS[recipe.task].noun
 
     def examples(corpus: Corpus) -> tuple[list[Example], Labels]:
         samples = _samples(task, recipe, corpus, left_out)
-        note(f"{corpus.spec}: {len(samples):,} blocks")
+        note(f"{corpus.spec}: {len(samples):,} {noun}")
         applied = truth.settled(samples)
-        return list(_labelled(applied.filled(samples), left_out)), applied
+        return list(_labelled(recipe, applied.filled(samples), left_out)), applied
 
     learned, applied = examples(train)
     for_valid, for_test = (None if corpus is None else examples(corpus)[0] for corpus in (valid, test))
@@ -162,7 +176,7 @@ def split(
 ) -> TermSplits:
     """Splits that are not given are alpha classes held out of `train`, decided by their hashes.
 
-    From those that are given, what is a renaming of a training block is left out.
+    From those that are given, what is of a class that is learned is left out.
     """
     keys = sorted({example.alpha for example in train}, key=_hash)
     size = max(1, len(keys) // PARTS)
@@ -187,14 +201,15 @@ def material(
     splits: TermSplits, recipe: TermRecipe, left_out: Mapping[str, int], *, labels: Mapping[str, object]
 ) -> TermMaterial:
     """The splits as one network reads them."""
-    reading = TERM_NETWORKS[recipe.network].reading
+    task, reading = TASKS[recipe.task], TERM_NETWORKS[recipe.network].reading
     words = {one for example in splits.train for one in spelled(example.terms, reading)}
-    tokenizer = tokenizer_of([*words, *blocks.words(reading)])
-    reader = TermReader(tokenizer, reading, window=recipe.window)
+    words |= {one for example in splits.train for term in example.terms for one in term.context}
+    tokenizer = tokenizer_of([*words, *task.language.words(reading)])
+    reader = TermReader(tokenizer, reading, window=recipe.window, end=task.language.end)
     named = dict(zip(NAMES, splits, strict=True))
     return TermMaterial(
         tokenizer=tokenizer,
-        **{name: TermExamples(some, reader) for name, some in named.items()},
+        **{name: TermExamples(some, reader, task) for name, some in named.items()},
         hashes={name: _content(some) for name, some in named.items()},
         classes={name: len({example.alpha for example in some}) for name, some in named.items()},
         left_out=dict(left_out),
@@ -203,27 +218,30 @@ def material(
 
 
 def _samples(task: Task, recipe: TermRecipe, corpus: Corpus, left_out: Counter[str]) -> list[Sample]:
-    """The distinct blocks of a corpus that can be learned from."""
+    """The distinct texts of a corpus that can be learned from."""
+    language = TASKS[recipe.task].language
     found: dict[str, Sample] = {}
     for raw in corpus.read(left_out):
         sample = task.prepare(raw)
         if isinstance(sample, str):
             left_out[sample] += 1
-        elif len(blocks.terms(sample.source)) > recipe.window:
+        elif len(language.terms(sample.source)) > recipe.window:
             left_out[LONG] += 1
-        elif not recipe.implied and blocks.implied(sample.source):
+        elif not recipe.implied and language.implied(sample.source):
             left_out[IMPLIED] += 1
         else:
             found.setdefault(sample.source, sample)
     return list(found.values())
 
 
-def _labelled(samples: Sequence[Sample], left_out: Counter[str]) -> Iterator[Example]:
+def _labelled(recipe: TermRecipe, samples: Sequence[Sample], left_out: Counter[str]) -> Iterator[Example]:
+    task = TASKS[recipe.task]
     for sample in samples:
-        if isinstance(sample.label, float):
-            yield Example(sample.source, blocks.terms(sample.source), sample.label)
-        else:
+        label = task.target.label(sample.label)
+        if label is None:
             left_out[UNLABELLED] += 1
+        else:
+            yield example(task, sample.source, label)
 
 
 def _hash(alpha: tuple[str, ...]) -> bytes:

@@ -14,8 +14,10 @@ from audit.nets.registry import TERM_NETWORKS
 from audit.records import Audited, Failed, Held, Predicted, Query, Violated
 from audit.run import Case, Desk, audit
 from audit.suite import Plan, case
+from audit.tasks.derivative import DERIVATIVE
 from audit.tasks.throughput import THROUGHPUT
 from tests.audit.test_run import Silent
+from tests.support import pairs
 from tests.support.blocks import BLOCKS, FIGURE_A, FIGURE_B, renamings, write
 from transforms.errors import ModelError
 from transforms.records import Origin, Sample
@@ -27,6 +29,10 @@ def load(folder: Path, precision: str | None = None) -> TermModel:
 
 def query(source: str, **other: str) -> Query:
     return Query(**{"task": "throughput", "language": "x86", "source": source, **other})
+
+
+def algebra(source: str) -> Query:
+    return query(source, task="derivative", language="algebra")
 
 
 def answered(model: TermModel, *sources: str) -> list[float]:
@@ -59,6 +65,61 @@ def test_thousands_of_renamings_have_one_answer(tmp_path: Path, name: str) -> No
         texts = sorted({source, *renamings(source, 150)})
         assert len(texts) > 5
         assert len(set(answered(model, *texts))) == 1
+
+
+@pytest.mark.parametrize("name", ["renamer", "canonicalized"])
+def test_hundreds_of_pairs_and_their_renamings_have_one_answer_each(tmp_path: Path, name: str) -> None:
+    """To the last bit: of the log-odds, not only of the word."""
+    model = load(pairs.write(tmp_path / "made", name))
+    moved = 0
+    for source in pairs.sources(100, movable_only=True):
+        texts = sorted({source, *pairs.renamings(source, 4)})
+        moved += len(texts) - 1
+        found = model.predict([algebra(text) for text in texts])
+        assert isinstance(found[0], Predicted)
+        assert all(one == found[0] for one in found)
+    assert moved > 300
+
+
+def test_the_truth_is_a_word_with_the_log_odds_of_both(tmp_path: Path) -> None:
+    model = load(pairs.write(tmp_path / "made"))
+    answers = set()
+    for source in pairs.sources(40):
+        (found,) = model.predict([algebra(source)])
+        assert isinstance(found, Predicted)
+        assert isinstance(found.answer, str)
+        scores = dict(found.scores)
+        assert [name for name, _ in found.scores] == ["false", "true"]
+        assert scores["true"] == -scores["false"]
+        assert found.answer == max(scores, key=lambda name: scores[name])
+        assert found.margin == abs(scores["true"])
+        assert DERIVATIVE.normalise(found.answer) == found.answer
+        answers.add(found.answer)
+    assert len(answers) == 2
+    assert model.predict([algebra("mul a0"), query(FIGURE_A, task="derivative")]) == [
+        Failed(reason="source does not parse"),
+        Failed(reason="not algebra"),
+    ]
+
+
+def test_a_network_that_sees_the_names_of_variables_is_caught(tmp_path: Path) -> None:
+    plan = Plan(transforms=("identity", "rename"), variants=4, seed=3)
+    samples = [
+        Sample(id=f"{n}", language="algebra", source=source, label="true", origin=Origin(path="a", line=1))
+        for n, source in enumerate(pairs.sources(60, movable_only=True))
+    ]
+    for name, caught in (("renamer", False), ("canonicalized", False), ("vanilla", True)):
+        model = load(pairs.write(tmp_path / name, name))
+        desk = Desk(model=model, task=DERIVATIVE, memory=NoMemory(), monitor=Silent(), batch_size=8)
+        verdicts = [
+            verdict
+            for one in audit([case(sample, plan) for sample in samples], desk)
+            for verdict in one.verdicts
+        ]
+        assert len(verdicts) > 200
+        assert any(isinstance(verdict, Violated) for verdict in verdicts) == caught
+        moves = [verdict.deviation for verdict in verdicts if isinstance(verdict, Held | Violated)]
+        assert (max(moves) > 0) == caught
 
 
 @pytest.mark.parametrize("size", [1, 3, 32])

@@ -1,0 +1,104 @@
+"""Results of many trainings: kept in a file as they come, and printed as the paper prints its tables."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from reports.records import Metric
+from reports.statistics.trials import compare_trials
+from reports.wording import verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One training's results."""
+
+    network: str
+    size: str
+    seed: int
+    setting: str
+    """What besides decides the result; trials of other settings are not mixed with these."""
+    scores: Mapping[str, float]
+    """By the name of the set."""
+    epochs: list[float] = field(default_factory=list)
+    """The validation score after each epoch."""
+    seconds: float = 0.0
+
+
+class Ledger:
+    """The trials done so far. A second start goes on where the first one stopped."""
+
+    def __init__(self, path: Path, setting: str) -> None:
+        self._path, self.setting = path, setting
+        self.trials: list[Trial] = []
+        if path.exists():
+            text = path.read_text(encoding="utf-8")
+            whole, _, cut = text.rpartition("\n")
+            if cut:  # a start before this one was killed while it wrote
+                path.write_text(f"{whole}\n" if whole else "", encoding="utf-8")
+            found = (Trial(**json.loads(line)) for line in whole.splitlines())
+            self.trials = [trial for trial in found if trial.setting == setting]
+
+    def has(self, network: str, size: str, seed: int) -> bool:
+        """Whether this training was done before."""
+        return any((one.network, one.size, one.seed) == (network, size, seed) for one in self.trials)
+
+    def add(self, trial: Trial) -> None:
+        """Keep a trial."""
+        self.trials.append(trial)
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(trial)) + "\n")
+
+
+def table(
+    trials: Iterable[Trial],
+    score: str,
+    *,
+    title: str,
+    better: str,
+    networks: Sequence[str],
+    sizes: Sequence[str],
+    printed: Mapping[str, Sequence[float]],
+) -> str:
+    """A table of the paper in Markdown: a row per network, a column per size, the best in bold.
+
+    `printed` holds the paper's own figures by network, one per size, shown in brackets.
+    """
+    kept = list(trials)
+    metrics = {size: _metric(kept, score, size, networks, better) for size in sizes}
+    lines = [f"### {title}", "", f"| | {' | '.join(sizes)} |", "|---|" + "---:|" * len(sizes)]
+    for network in networks:
+        cells = [_cell(metrics[size], network) for size in sizes]
+        paper = printed.get(network, ())
+        beside = [f" (paper {paper[at]:.2%})" if at < len(paper) else "" for at in range(len(sizes))]
+        row = " | ".join(cell + more for cell, more in zip(cells, beside, strict=True))
+        lines.append(f"| {network} | {row} |")
+    lines.append("")
+    lines += [f"{size}: {verdict(metrics[size].test)}. {_pairs(metrics[size])}" for size in sizes]
+    return "\n".join(lines)
+
+
+def _metric(trials: Sequence[Trial], score: str, size: str, networks: Sequence[str], better: str) -> Metric:
+    values = {
+        network: [one.scores[score] for one in trials if (one.network, one.size) == (network, size)]
+        for network in networks
+    }
+    return compare_trials(score, "lower" if better == "lower" else "higher", values)
+
+
+def _cell(metric: Metric, network: str) -> str:
+    group = next(one for one in metric.groups if one.name == network)
+    if group.mean is None:
+        return "–"
+    error = "" if group.error is None else f" ± {group.error:.2%}"
+    text = f"{group.mean:.2%}{error}"
+    return f"**{text}**" if group.best else text
+
+
+def _pairs(metric: Metric) -> str:
+    if not metric.pairs:
+        return ""
+    told = (f"{one.first}/{one.second} {one.p_adjusted:.2g}" for one in metric.pairs)
+    return f"Conover, Holm-adjusted p: {', '.join(told)}"

@@ -1,0 +1,90 @@
+"""The tables of the Renamer paper on pairs of expressions: small ones from end to end, and their continuation."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from transforms.algebra.calculus import holds
+from transforms.algebra.expressions import parse_pair
+
+SMALL = ["--train", "120", "--test", "40", "--steps", "4", "--batch", "8", "--seeds", "2"]
+
+
+@pytest.fixture
+def benchmark(script: Callable[[str], ModuleType]) -> ModuleType:
+    return script("renamer_algebra")
+
+
+def trials(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "trials.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def test_tables_are_made_and_gone_on_with(
+    benchmark: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*SMALL, "--out", str(tmp_path)]
+    assert benchmark.main([*words, "--networks", "renamer,canonicalized"]) == 0
+    first = [one for one in trials(tmp_path) if one["size"] == "tiny"]
+    assert [(one["network"], one["seed"]) for one in first] == [
+        ("renamer", 0), ("canonicalized", 0), ("renamer", 1), ("canonicalized", 1),
+    ]  # fmt: skip
+    for one in first:
+        errors = one["scores"]
+        assert errors["test"] == errors["test_renamed"]
+        assert errors["extended"] == errors["extended_renamed"]
+        assert all(0 < error < 1 for error in errors.values())
+    capsys.readouterr()
+    assert benchmark.main([*words, "--seeds", "1"]) == 0
+    told = capsys.readouterr()
+    assert "renamer tiny" not in told.err, "what is there is not trained again"
+    assert "vanilla tiny 0" in told.err
+    found = trials(tmp_path)
+    assert [one["network"] for one in found[6:]] == ["vanilla", "augmented"]
+    assert [one["network"] for one in found[4:6]] == [
+        "the more frequent answer",
+        "a regression on counts of words",
+    ]
+    assert (tmp_path / "tables.md").read_text(encoding="utf-8") == told.out
+    assert [line.split()[1] for line in told.out.splitlines() if line.startswith("| ")][1:5] == [
+        *benchmark.NETWORKS
+    ]
+    assert "Kruskal" in told.out
+    assert "| 0.79 ± 0.13 | 4.68 ± 0.69 |" in told.out
+    assert list((tmp_path / "unfinished").iterdir()) == []
+
+
+def test_another_setting_is_another_result(benchmark: ModuleType, tmp_path: Path) -> None:
+    words = ["--out", str(tmp_path), "--networks", "vanilla", *SMALL, "--seeds", "1"]
+    assert benchmark.main(words) == 0
+    assert benchmark.main(words) == 0
+    assert benchmark.main([*words, "--steps", "5"]) == 0
+    found = [one["setting"] for one in trials(tmp_path) if one["size"] == "tiny"]
+    assert [f"steps {steps}," in setting for steps, setting in zip((4, 5), found, strict=True)] == [
+        True,
+        True,
+    ]
+
+
+@pytest.mark.parametrize("pairs", ["paper", "near"])
+def test_pairs_are_what_their_labels_say(benchmark: ModuleType, pairs: str) -> None:
+    settings = benchmark.Settings(pairs=pairs, steps=1, batch=1, rate=1e-3, train=60, test=30)
+    found = benchmark.data(settings)
+    for split in (found.train, found.valid, found.test, found.extended):
+        assert len(split) > 25
+        for source, label in split:
+            assert holds(parse_pair(source)) is label
+        assert {label for _, label in split} == {True, False}
+
+
+@pytest.mark.parametrize("words", [["--sizes", "huge"], ["--networks", "lstm"], ["--seeds", "0"]])
+def test_settings_that_are_none_are_told(
+    benchmark: ModuleType, words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        benchmark.main([*words, "--out", str(tmp_path / "made")])
+    assert "error: " in capsys.readouterr().err
+    assert not (tmp_path / "made").exists()

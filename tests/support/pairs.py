@@ -1,0 +1,64 @@
+"""Pairs of expressions for the tests of models: generated ones, their renamings, small networks and checkpoints."""
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import torch
+from safetensors.torch import save_file
+
+from audit.features.pairs import choices, terms, words
+from audit.features.terms import TermInput, TermReader, tokenizer_of
+from audit.models.terms import TermConfig
+from audit.nets.registry import TERM_NETWORKS
+from audit.nets.renamer import Renamer, Sizes, collate
+from tests.transforms.algebra.support import some
+from transforms.algebra.views import movable, renamed
+
+WINDOW = 256
+
+
+def sources(count: int, *, movable_only: bool = False) -> list[str]:
+    """Texts of the test set and of the extended one."""
+    found = [one.source for split in ("test", "extended") for one in some(split, count)]
+    return [source for source in found if len(movable(source)) > 1] if movable_only else found
+
+
+def renamings(source: str, count: int) -> Iterator[str]:
+    """Random legal renamings of a pair."""
+    legal = choices(source)
+    return (renamed(source, legal.draw(Random(seed))) for seed in range(count))
+
+
+@cache
+def network(name: str) -> tuple[Renamer, TermReader]:
+    """A network with generic random weights that gives either answer about equally often, and its reader."""
+    entry = TERM_NETWORKS[name]
+    reader = TermReader(tokenizer_of(words(entry.reading)), entry.reading, window=WINDOW)
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        made = entry.make(_sizes(name))
+        for weight in made.parameters():
+            torch.nn.init.normal_(weight, std=0.3)
+    inputs = [reader.read(terms(source)) for source in sources(20)]
+    with torch.no_grad():
+        made.head.bias -= made.eval()(collate([one for one in inputs if isinstance(one, TermInput)])).median()
+    return made, reader
+
+
+def write(folder: Path, name: str = "renamer") -> Path:
+    """A checkpoint with random weights."""
+    folder.mkdir()
+    made, _ = network(name)
+    config = TermConfig(task="derivative", network=name, sizes=_sizes(name))
+    (folder / "config.json").write_text(json.dumps(config.as_json()), encoding="utf-8")
+    save_file(made.state_dict(), folder / "model.safetensors")
+    tokenizer_of(words(TERM_NETWORKS[name].reading)).save(str(folder / "tokenizer.json"))
+    return folder
+
+
+def _sizes(name: str) -> Sizes:
+    count = tokenizer_of(words(TERM_NETWORKS[name].reading)).get_vocab_size()
+    return Sizes(vocabulary=count, width=32, window=WINDOW, readout="mean")
