@@ -130,7 +130,7 @@ def read_splits(asked: argparse.Namespace) -> TermSplits:
     """The labelled blocks, split by alpha class."""
     task = TASKS.get(TASK)
     truth = labels(None, task, cache=asked.out / "labels")
-    recipe = recipe_of(asked, network="renamer", size="tiny", seed=0)
+    recipe = recipe_of(asked, network="renamer", size=next(iter(asked.steps)), seed=0)
     found = material.read(
         task, recipe, truth, corpus(asked.table, truth.column), note=lambda text: print(text, file=sys.stderr)
     )
