@@ -91,6 +91,10 @@ def read(text: str) -> Reading:
     found = found or _members(source) or _file(source)
     if found is None:
         raise SourceError(f"not valid Java: {_first_error(source)}")
+    for kind, start, end in found.comments:
+        # To Java a carriage return ends the line; to the grammar it does not, and code behind it is comment.
+        if kind == "line_comment" and b"\r" in source[start : end - 1]:
+            raise SourceError("a carriage return without a line feed ends a comment")
     return found
 
 

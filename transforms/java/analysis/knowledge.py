@@ -53,6 +53,7 @@ _LANGUAGE: Final = """
     OptionalDouble StringJoiner BitSet UUID Random ArrayList LinkedList HashMap LinkedHashMap TreeMap
     HashSet LinkedHashSet TreeSet ArrayDeque PriorityQueue EnumMap EnumSet Scanner Locale Date Calendar
     BigInteger BigDecimal Pattern Matcher Stream IntStream LongStream DoubleStream Collectors
+    IOException AssertionError NoSuchElementException ConcurrentHashMap AtomicInteger AtomicLong AtomicBoolean
 """
 KNOWN_TYPES: Final = FIELDLESS | frozenset(_LANGUAGE.split())
 """Types of the JDK of which anything is assumed by their simple name."""

@@ -1,0 +1,98 @@
+"""Reading Java: files, members and bare methods, with every byte in its place."""
+
+import gzip
+import json
+
+import pytest
+
+from tests.support.data import data_set
+from transforms.errors import SourceError
+from transforms.java.parsing import EMPTY, callables, only_callable, read
+
+MODERN = '''\
+package p;
+
+import java.util.*;
+
+public sealed interface Shape permits Circle, Square { double area(); }
+
+record Circle(double r) implements Shape {
+    Circle { if (r < 0) throw new IllegalArgumentException(); }
+    public double area() { return Math.PI * r * r; }
+}
+
+record Square(double side) implements Shape { public double area() { return side * side; } }
+
+enum Size { SMALL { int n() { return 1; } }, BIG; int n() { return 2; } }
+
+@interface Note { String value() default ""; }
+
+class Main<T extends Comparable<? super T>> {
+    static String tell(Object o) {
+        return switch (o) {
+            case Circle(double r) when r > 1 -> { var s = """
+                big
+                """; yield s; }
+            case Square(var side) -> "s" + side;
+            case null, default -> "?";
+        };
+    }
+
+    <A> int count(List<@Note A> xs) { int n = 0; for (var _ : xs) n++; return n; }
+}
+'''
+
+
+def test_todays_java_is_read_whole() -> None:
+    reading = read(MODERN)
+    assert reading.whole
+    names = [reading.text(node.part("name")) for node in callables(reading)]
+    assert names == ["area", "Circle", "area", "area", "n", "n", "tell", "count"]
+    spans = [(node.start, node.end) for node in reading.root.walk()]
+    assert all(0 <= start <= end <= len(MODERN.encode()) for start, end in spans)
+
+
+def test_offsets_are_those_of_the_text_as_given() -> None:
+    source = '// é\n@A("ü") int f(int ä) { return ä; } // end'
+    reading = read(source)
+    node = only_callable(reading)
+    assert reading.text(node) == '@A("ü") int f(int ä) { return ä; }'
+    assert reading.text(node.part("parameters").children[0].part("name")) == "ä"
+    assert [reading.source[start:end].decode() for _, start, end in reading.comments] == ["// é", "// end"]
+
+
+def test_a_lone_semicolon_is_a_statement() -> None:
+    block = only_callable(read("void f() { ; while (x()) ; l: ; }")).part("body")
+    assert [node.kind for node in block.children] == [EMPTY, "while_statement", "labeled_statement"]
+    assert block.children[1].part("body").kind == EMPTY
+    assert block.children[2].children[-1].kind == EMPTY
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["void f( { }", "void f() { int x = ; }", "void f() { } }", "void f() { } } class X {", "\ud800", "{"],
+)
+def test_what_is_not_java_is_refused(source: str) -> None:
+    with pytest.raises(SourceError, match="not valid Java"):
+        read(source)
+
+
+def test_a_comment_that_looks_like_an_import_makes_no_file() -> None:
+    source = "/*\n import x.y;\n*/\nvoid f() { }"
+    assert only_callable(read(source)).kind == "method_declaration"
+
+
+@pytest.mark.parametrize("name", ["java_methods", "defects4j_methods"])
+def test_real_methods_are_read(name: str) -> None:
+    with gzip.open(data_set(f"{name}.jsonl.gz"), "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for number, line in enumerate(lines) if number % 20 == 0]
+    assert len(rows) > 100
+    for row in rows:
+        assert only_callable(read(row["source"])).start >= 0
+
+
+def test_a_carriage_return_that_hides_code_is_refused() -> None:
+    """To Java it ends the comment; to the grammar it does not."""
+    with pytest.raises(SourceError, match="carriage return"):
+        read("void f() { int a = 1; // a\r int b = a;\n int c = 1; }")
+    assert len(read("void f() { // a\r\n int b = 1; // b\r\n }\r\n").comments) == 2

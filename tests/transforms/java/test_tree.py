@@ -1,0 +1,215 @@
+"""Whole Java files: what may be touched in them, and that every other byte stays."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+
+import pytest
+
+from transforms.interface import Refused, Rewritten, Transform
+from transforms.java.parts import ESCAPED, REBOUND
+from transforms.java.tree import JAVA, Decoded, places
+from transforms.perturb import EXHAUSTED, NOT_PARSED
+from transforms.records import Kind, Move, Unit
+from transforms.trees import (
+    MODULE,
+    NOT_COMPILED,
+    WRAPPER_LOST,
+    Applied,
+    Declined,
+    PerturbedFile,
+    Series,
+    changed_units,
+    function_names,
+    perturb_file,
+)
+
+FILE = """\
+package p;
+
+import java.util.function.IntSupplier;
+
+/** Words. */
+@Deprecated
+public class Outer<T> {
+    private final int base;
+    private final IntSupplier field = new IntSupplier() {
+        public int getAsInt() { return 1; }
+    };
+
+    /** More words. */
+    public Outer(int base) { this.base = base; }
+    Outer() { this(1); }
+
+    @Override
+    public String toString() {
+        return "1" + new Object() { int inner() { return 1; } };
+    }
+
+    enum Kind {
+        ONE { @Override int size() { return 1; } }, TWO;
+        int size() { return 2; }
+    }
+
+    interface Sized { int size(); default int twice() { return 1 * size(); } }
+
+    record Pair(int a, int b) { Pair { assert a > 1; } int sum() { return a + b + 1; } }
+}
+
+class Second { static int f(int a) { return a + 1; } static int f(long a) { return 1; } }
+"""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A transform that does to a text whatever the test wants."""
+
+    do: Callable[[str], str]
+    name: str = "edit"
+    kind: Kind = "preserving"
+    languages: frozenset[str] = field(default_factory=frozenset)
+    unit: Unit = "function"
+
+    def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
+        return (Move(kind="edit", site=0, value="", note=""),)
+
+    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
+        return Rewritten(source=self.do(source), evidence="analysis")
+
+
+def one_to_two(text: str) -> str:
+    return text.replace("1", "2")
+
+
+def perturbed(
+    text: str | bytes, *transforms: Transform, around: frozenset[str] = frozenset()
+) -> PerturbedFile:
+    data = text if isinstance(text, bytes) else text.encode()
+    return perturb_file(JAVA, data, "p/Outer.java", Series(transforms=transforms, seed=0), around=around)
+
+
+def reasons(found: PerturbedFile) -> list[str]:
+    return [record.reason for record in found.records if isinstance(record, Declined)]
+
+
+def test_methods_by_qualified_name() -> None:
+    found = {place.name: FILE.encode()[place.start : place.end].decode() for place in places(FILE)}
+    assert list(found) == [
+        "Outer.Outer", "Outer.Outer#2", "Outer.toString", "Outer.Kind.ONE.size", "Outer.Kind.size",
+        "Outer.Sized.size", "Outer.Sized.twice", "Outer.Pair.Pair", "Outer.Pair.sum", "Second.f", "Second.f#2",
+    ]  # fmt: skip
+    assert found["Outer.Outer"] == "public Outer(int base) { this.base = base; }"
+    assert found["Outer.toString"].startswith("@Override\n    public String toString() {")
+    assert found["Second.f#2"] == "static int f(long a) { return 1; }"
+    lines = {place.name: (place.first, place.last) for place in places(FILE)}
+    assert lines["Outer.toString"] == (17, 20)
+    assert lines["Second.f"] == lines["Second.f#2"] == (32, 32)
+    assert function_names(JAVA, FILE.encode()) == tuple(found)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_only_methods_change_and_every_other_byte_stays(newline: str, mark: bytes) -> None:
+    text = FILE.replace("Words.", "Wörter.")
+    data = mark + text.replace("\n", newline).encode()
+    found = perturbed(data, Edit(one_to_two))
+    expected = text.encode()
+    for place in reversed(places(text)):
+        inside = expected[place.start : place.end].replace(b"1", b"2")
+        expected = expected[: place.start] + inside + expected[place.end :]
+    assert expected != text.encode()
+    assert found.data == mark + expected.decode().replace("\n", newline).encode()
+    changed = changed_units(JAVA, data, found.data)
+    assert MODULE not in changed
+    assert {record.unit.name for record in found.records if isinstance(record, Applied)} == set(changed)
+
+
+def test_ends_of_lines_that_differ_stay() -> None:
+    data = b"class A {\r\n  int f() { return 1; }\n  int g() { return 1; }\r}\r\n"
+    assert perturbed(data, Edit(one_to_two)).data == data.replace(b"1", b"2")
+
+
+def test_a_transform_of_files_sees_all_of_it() -> None:
+    seen: list[str] = []
+
+    def noted(text: str) -> str:
+        seen.append(text)
+        return text + "\n"
+
+    found = perturbed(FILE, Edit(noted, unit="module"))
+    assert seen == [FILE]
+    assert [record.unit.name for record in found.records] == [MODULE]
+
+
+def test_what_does_not_read_is_not_applied() -> None:
+    def broken(text: str) -> str:
+        return text.replace("return 1", "return (")
+
+    found = perturbed(
+        "class A { int f() { return 1; } int g() { return 2; } }", Edit(broken), Edit(one_to_two)
+    )
+    assert found.data == b"class A { int f() { return 2; } int g() { return 2; } }"
+    assert reasons(found)[0] == WRAPPER_LOST
+    assert reasons(found)[1:] == [EXHAUSTED] * 2
+    whole = perturbed("class A { int f() { return 1; } }", Edit(broken, unit="module"))
+    assert reasons(whole) == [NOT_COMPILED]
+
+
+def test_more_than_the_method_is_not_applied() -> None:
+    found = perturbed("class A { int f() { return 1; } }", Edit(lambda text: text + " int g() { return 2; }"))
+    assert reasons(found) == [WRAPPER_LOST]
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"class A { int f( { }", NOT_PARSED),
+        (b'class A { String f() { return "\xe9"; } }', "not UTF-8"),
+        (b"class A { \0 }", "null bytes"),
+    ],
+)
+def test_files_that_cannot_be_read_stay(data: bytes, reason: str) -> None:
+    found = perturbed(data, Edit(one_to_two))
+    assert (found.data, reasons(found)) == (data, [reason])
+
+
+@pytest.mark.parametrize(
+    ("outside", "misread"),
+    [
+        ('String s = "\\u00e9\\u0041\\t";', False),
+        ("char c = '\\u0041'; // \\u0041", False),
+        ('String s = "\\\\u0022";', False),
+        ('String s = "\\u0022 + "x" + "";', True),
+        ("// \\u000a int f() { return 1; }", True),
+        ("/* \\u002a\\u002f int x; /* */", True),
+        ("int \\u0061;", True),
+        ('String s = "\\uu005c";', True),
+    ],
+)
+def test_a_file_with_characters_by_number(outside: str, misread: bool) -> None:
+    found = perturbed(f"class A {{\n{outside}\nint f() {{ return 1; }}\n}}", Edit(one_to_two))
+    assert reasons(found) in (([ESCAPED], [NOT_PARSED]) if misread else ([],))
+
+
+def test_a_method_with_characters_by_number_stays() -> None:
+    found = perturbed('class A { String f() { return "\\u00e91"; } }', Edit(one_to_two))
+    assert reasons(found) == [ESCAPED]
+
+
+def test_a_well_known_name_of_the_file_or_of_one_beside_it() -> None:
+    text = "class A { int f(int a) { return Math.abs(a) + 1; } int g() { return 1; } }"
+    assert reasons(perturbed(text, Edit(one_to_two))) == []
+    for found in (
+        perturbed(f"{text} class Math {{ }}", Edit(one_to_two)),
+        perturbed(f"import q.Math; {text}", Edit(one_to_two)),
+        perturbed(text, Edit(one_to_two), around=frozenset({"Math", "Other"})),
+    ):
+        assert reasons(found) == [REBOUND]
+        assert b"return 2" in found.data
+
+
+def test_what_is_read_is_written() -> None:
+    decoded = Decoded.read("class Ä { }\r\n".encode())
+    assert (decoded.text, decoded.newline) == ("class Ä { }\n", "\r\n")
+    assert decoded.compiles("class B { }")
+    assert not decoded.compiles("class B {")

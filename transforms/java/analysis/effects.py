@@ -1,0 +1,731 @@
+"""What Java expressions may do: the variables they touch, whether they may raise, look at state or act.
+
+Primitive values, texts and objects that the method makes itself are known exactly; everything else is
+somebody's object, and calling it, or making one, may do anything.
+
+Assumed, and part of what is promised:
+
+1. One thread looks at what the method does: what another thread could see in between does not count, so
+   `volatile` orders nothing.
+2. Names of well-known types mean the JDK's types. A name that begins with an upper-case letter and stands
+   before a dot is a class unless the method declares it, one that begins with a lower-case letter a variable.
+3. A field that is named alone, or behind `this` or `super`, is read and stored without running code: the
+   class that declares it is initialised already.
+4. No type variable is bounded by a type such as `Integer`, to which Java unboxes.
+5. Loops end. Not counted as effects: VirtualMachineError and its like, the text that Java makes up for a
+   NullPointerException where the code was compiled without names of variables, line numbers in stack traces,
+   and the initialisation of the JDK's own classes.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from transforms.dependence.effects import ANYTHING, LOOKS_UP, OBSERVES, RAISES, STORES
+from transforms.java.analysis.facts import OBJECT, UNKNOWN, Facts, Value
+from transforms.java.analysis.knowledge import FIELDLESS
+from transforms.java.analysis.library import (
+    BOXES,
+    BUILDERS,
+    CONSTANTS,
+    CONTENTS,
+    FLOATS,
+    ITERABLE,
+    NEW,
+    OF_LOCALE,
+    OF_NULL,
+    PLAIN,
+    PRIMITIVES,
+    RAISED,
+    SIZED,
+    STATIC,
+    STRING,
+    Contents,
+    Method,
+)
+from transforms.java.analysis.scopes import LOCAL_VIEWS, Binding
+from transforms.java.nodes import Node
+
+CONTAINERS: Final = "{}"
+"""Stands for the contents of every container that others may reach, among what is read and written."""
+OBJECTS: Final = "[]"
+"""Stands for the elements of every array of objects."""
+_ARRAYS: Final = (OBJECTS, *sorted(f"[{kind}]" for kind in PRIMITIVES))
+_WIDTH: Final = {"int": 0, "long": 1, "float": 2, "double": 3}
+_ORDERS: Final = frozenset({"<", ">", "<=", ">="})
+_DIVIDES: Final = frozenset({"/", "%"})
+_OUTSIDE: Final = ("outer", "field")
+_CONSTRUCTED: Final = frozenset({"TimerTask", "ThreadLocal", "SimpleFileVisitor"})
+"""Classes among those without fields whose constructors are not to be taken for nothing."""
+
+
+class Reading:
+    """Collects the effects of the expressions of one statement."""
+
+    __slots__ = ("facts", "flags", "guard", "reads", "touched", "writes")
+
+    def __init__(self, facts: Facts, guard: int = -1) -> None:
+        self.facts = facts
+        self.guard = guard
+        """Where the `try` begins whose handlers see what was done before an exception; -1 without one."""
+        self.reads: set[str] = set()
+        self.writes: set[str] = set()
+        self.flags = 0
+        self.touched: set[str] = set()
+        """Variables whose objects a call or a store may change; the names-only relation counts them."""
+
+    # ── variables ────────────────────────────────────────────────────────────────────────────────────
+
+    def key(self, binding: Binding) -> str:
+        """What stands for a variable; one for all of a name that may be mistaken."""
+        if binding.view in _OUTSIDE and binding.name not in self.facts.doubtful:
+            return f".{binding.name}"
+        if binding.name in self.facts.doubtful:
+            return f"?{binding.name}"
+        return f"v{binding.number}"
+
+    def named(self, binding: Binding) -> None:
+        """A name stands here, which a declaration of the same name must not come before."""
+        if binding.name in self.facts.shared:
+            self.reads.add(f":{binding.name}")
+
+    def read(self, binding: Binding) -> None:
+        """A variable's value is taken."""
+        self.named(binding)
+        key = self.key(binding)
+        self.reads.add(key)
+        if binding.view in _OUTSIDE:
+            self.flags |= LOOKS_UP
+            self.reads.add(f".{binding.name}")
+
+    def write(self, binding: Binding) -> None:
+        """A variable gets a value."""
+        self.named(binding)
+        self.writes.add(self.key(binding))
+        if binding.view in _OUTSIDE:
+            self.flags |= STORES
+            self.writes.add(f".{binding.name}")
+        elif binding.start < self.guard:
+            self.flags |= STORES
+
+    def declare(self, binding: Binding, *, inner: bool = False) -> None:
+        """A variable comes to be known: to what follows in the block, or only inside of the statement."""
+        self.writes.add(self.key(binding))
+        if inner:
+            self.named(binding)
+        elif binding.name in self.facts.shared:
+            self.writes.add(f":{binding.name}")
+
+    def everything(self, node: Node) -> Value:
+        """A part of which only the variables in it are known."""
+        self.flags |= ANYTHING
+        self.captured(node, runs=True)
+        return UNKNOWN
+
+    def captured(self, node: Node, *, runs: bool = False) -> None:
+        """Variables that a part takes from around it."""
+        facts = self.facts
+        for start, binding in facts.inside(node.start, node.end):
+            if binding.view == "label":
+                continue
+            self.named(binding)
+            if node.start <= binding.start < node.end:
+                continue
+            if binding.view in _OUTSIDE:
+                if binding.name in facts.doubtful:
+                    self.reads.add(self.key(binding))
+                continue
+            self.reads.add(self.key(binding))
+            if runs and any(use.start == start and use.use != "read" for use in binding.occurrences):
+                self.write(binding)
+
+    # ── expressions ──────────────────────────────────────────────────────────────────────────────────
+
+    def visit(self, node: Node) -> Value:
+        """Collect an expression; gives what is known of its value."""
+        handler = _HANDLERS.get(node.kind)
+        return self.everything(node) if handler is None else handler(self, node)
+
+    def number(self, value: Value) -> str | None:
+        """A value is used as a primitive one; gives its type, where that is known."""
+        if value.type in PRIMITIVES:
+            return value.type
+        if not (value.sure and value.type in BOXES):
+            self.flags |= RAISES
+        return BOXES.get(value.type or "")
+
+    def condition(self, node: Node) -> None:
+        """An expression is tested."""
+        self.number(self.visit(node))
+
+    def stored(self, target: Value, value: Value) -> None:
+        """A value goes to a place of a type; where one of them may be primitive alone, it may be unboxed."""
+        if value.type in PRIMITIVES or value.type == "null":
+            return
+        maybe_primitive = target.type is None or target.type in PRIMITIVES
+        if maybe_primitive and (value.type is None or value.type in BOXES):
+            self.number(value)
+
+    def _identifier(self, node: Node) -> Value:
+        binding = self.facts.binding(node)
+        if binding is None:
+            return self.everything(node)
+        self.read(binding)
+        return self.facts.known(binding) if binding.view in LOCAL_VIEWS else UNKNOWN
+
+    def _literal(self, node: Node) -> Value:
+        match node.kind:
+            case "string_literal":
+                if node.first("string_interpolation") is not None:
+                    return self.everything(node)
+                return Value("String", sure=True)
+            case "character_literal":
+                return Value("char", sure=True)
+            case "true" | "false":
+                return Value("boolean", sure=True)
+            case "null_literal":
+                return Value("null")
+            case "decimal_floating_point_literal" | "hex_floating_point_literal":
+                return Value("float" if self.facts.text(node)[-1] in "fF" else "double", sure=True)
+            case _:
+                return Value("long" if self.facts.text(node)[-1] in "lL" else "int", sure=True)
+
+    def _nothing(self, node: Node) -> Value:
+        return OBJECT
+
+    def _inner(self, node: Node) -> Value:
+        return self.visit(node.children[0])
+
+    def _unary(self, node: Node) -> Value:
+        value = self.visit(node.children[0])
+        kind = self.number(value)
+        if node.operator == "!":
+            return Value("boolean", sure=True)
+        return Value(_promoted(kind, "int"), sure=True) if kind else UNKNOWN
+
+    def _binary(self, node: Node) -> Value:
+        if len(node.children) != 2:
+            return self.everything(node)
+        left, right = node.children
+        first, second = self.visit(left), self.visit(right)
+        return self.operate(node.operator, first, second, right)
+
+    def operate(self, operator: str, first: Value, second: Value, right: Node) -> Value:
+        """Collect what an operator does with two values."""
+        if operator in ("&&", "||"):
+            self.number(first)
+            self.number(second)
+            return Value("boolean", sure=True)
+        if operator in ("==", "!="):
+            kinds = (first.type, second.type)
+            if "null" not in kinds and (_mixed(*kinds) or _mixed(*reversed(kinds))):
+                self.flags |= RAISES
+            return Value("boolean", sure=True)
+        if operator == "+" and "String" in (first.type, second.type):
+            if not {first.type, second.type} <= PLAIN:
+                self.flags |= ANYTHING
+            return Value("String", sure=True)
+        if operator == "+" and (_joined(first.type) or _joined(second.type)):
+            if _joined(first.type) and _joined(second.type):
+                self.flags |= ANYTHING  # one may be a text, and the other anybody's
+            elif (first.type or second.type) in PLAIN:
+                self.flags |= RAISES
+            else:
+                self.flags |= ANYTHING
+            return UNKNOWN
+        one, other = self.number(first), self.number(second)
+        if operator in _ORDERS:
+            return Value("boolean", sure=True)
+        kind = _promoted(one, other)
+        if operator in _DIVIDES and kind not in FLOATS and not self._divides(right):
+            self.flags |= RAISES
+        if operator in ("<<", ">>", ">>>"):
+            kind = _promoted(one, "int")
+        return Value(kind, sure=True) if kind else UNKNOWN
+
+    def _divides(self, node: Node) -> bool:
+        """Whether an expression is a number other than zero."""
+        while node.kind in ("parenthesized_expression", "unary_expression") and node.operator in ("(", "-"):
+            node = node.children[0]
+        if node.kind not in ("decimal_integer_literal", "hex_integer_literal"):
+            return False
+        digits = self.facts.text(node).rstrip("lL").replace("_", "").lower()
+        return bool(digits.removeprefix("0x").strip("0"))
+
+    def _ternary(self, node: Node) -> Value:
+        condition, *parts = node.children
+        self.condition(condition)
+        first, second = (self.visit(part) for part in parts)
+        sure = first.sure and second.sure
+        if first.type == second.type:
+            return Value(first.type, sure)
+        kinds = {first.type, second.type}
+        if kinds & PRIMITIVES and "null" not in kinds:
+            one, other = self.number(first), self.number(second)
+            kind = _promoted(one, other)
+            return Value(kind, sure=True) if kind else UNKNOWN
+        if None in kinds:
+            self.flags |= RAISES  # numbers of two types are unboxed
+        elif kinds <= BOXES.keys():
+            self.number(first)
+            self.number(second)
+        if "null" in kinds and not kinds & PRIMITIVES:
+            return Value((kinds - {"null"}).pop(), sure=False)
+        return Value(None, sure)
+
+    def _instanceof(self, node: Node) -> Value:
+        self.visit(node.children[0])
+        if node.first("record_pattern") is not None:
+            self.flags |= ANYTHING  # it calls accessors
+        self._declares(node)
+        return Value("boolean", sure=True)
+
+    def _declares(self, node: Node) -> None:
+        """Variables of patterns in a part."""
+        for _, binding in self.facts.inside(node.children[0].end, node.end):
+            if node.start <= binding.start < node.end:
+                self.declare(binding)
+
+    def _cast(self, node: Node) -> Value:
+        value = self.visit(node.part("value"))
+        types = node.all("type")
+        kind = self.facts.type_of(types[0]) if len(types) == 1 else None
+        if kind in PRIMITIVES:
+            self.number(value)
+            return Value(kind, sure=True)
+        if value.type in PRIMITIVES:
+            return Value(kind, sure=True)
+        if value.type != "null" and (kind is None or (value.type != kind and kind != "Object")):
+            self.flags |= RAISES
+        return Value(kind, value.sure)
+
+    # ── fields and arrays ────────────────────────────────────────────────────────────────────────────
+
+    def _field_access(self, node: Node) -> Value:
+        target, name = node.part("object"), node.part("field")
+        if name.kind == "this":
+            self._name_of(target)
+            return OBJECT
+        return self._field(target, self.facts.text(name), store=False)
+
+    def _field(self, target: Node, name: str, *, store: bool) -> Value:
+        """A field of an expression is read or stored."""
+        facts = self.facts
+        place = f".{name}"
+        self.flags |= STORES if store else LOOKS_UP
+        if target.kind in ("this", "super") or _is_outer_this(target):
+            self._name_of(target)
+        else:
+            owner = facts.class_name(target)
+            if owner is not None:
+                self._name_of(target)
+                kind = CONSTANTS.get(owner, {}).get(name)
+                if kind is not None and not store:
+                    return Value(kind, sure=True)
+                self.flags |= ANYTHING  # its class may have to be initialised
+            elif _last_is_class(target, facts):
+                self.captured(target)
+                self.flags |= ANYTHING
+            else:
+                value = self.visit(target)
+                if not value.sure:
+                    self.flags |= RAISES
+                if name == "length" and value.type is not None and value.type.endswith("[]"):
+                    return Value("int", sure=True)
+                self.touch(target)
+        if store:
+            self.writes.add(place)
+        else:
+            self.reads.add(place)
+        return UNKNOWN
+
+    def _name_of(self, target: Node) -> None:
+        """A name before a dot that is no variable of the method."""
+        for _, binding in self.facts.inside(target.start, target.end):
+            self.named(binding)
+            if binding.name in self.facts.doubtful:
+                self.reads.add(self.key(binding))
+
+    def _element(self, node: Node, *, store: bool) -> Value:
+        """An element of an array is read or stored."""
+        array, index = node.children[0], node.children[-1]
+        value = self.visit(array)
+        self.number(self.visit(index))
+        self.flags |= RAISES | (STORES if store else LOOKS_UP)
+        self.touch(array)
+        kind = value.type[:-2] if value.type and value.type.endswith("[]") else None
+        self._elements(kind, store=store)
+        return Value(kind, kind in PRIMITIVES)
+
+    def _elements(self, kind: str | None, *, store: bool) -> None:
+        places = self.writes if store else self.reads
+        if kind is None:
+            places.update(_ARRAYS)
+        else:
+            places.add(f"[{kind}]" if kind in PRIMITIVES else OBJECTS)
+
+    def _array_access(self, node: Node) -> Value:
+        return self._element(node, store=False)
+
+    def _array_creation(self, node: Node) -> Value:
+        for dimension in node.all("dimensions"):
+            if dimension.kind == "dimensions_expr":
+                size = dimension.children[-1]
+                self.number(self.visit(size))
+                if size.kind != "decimal_integer_literal":
+                    self.flags |= RAISES
+        value = node.child("value")
+        kind = self.facts.made(node)
+        if value is not None:
+            self.array(value, kind)
+        return Value(kind, sure=True)
+
+    def array(self, node: Node, kind: str | None) -> None:
+        """The elements of an array as they stand."""
+        inner = kind[:-2] if kind and kind.endswith("[]") else None
+        for child in node.children:
+            if child.kind == "array_initializer":
+                self.array(child, inner)
+            else:
+                self.stored(Value(inner), self.visit(child))
+
+    def _array_initializer(self, node: Node) -> Value:
+        self.array(node, None)
+        return Value(None, sure=True)
+
+    # ── stores ───────────────────────────────────────────────────────────────────────────────────────
+
+    def _assignment(self, node: Node) -> Value:
+        target, right = node.children
+        operator = node.operator
+        if operator == "=":
+            value = self.visit(right)
+            kept = self.store(target)
+            self.stored(kept, value)
+            return Value(kept.type or value.type, value.sure)
+        before = self.visit(target)
+        after = self.operate(operator[:-1], before, self.visit(right), right)
+        self.store(target)
+        return Value(before.type, after.sure)
+
+    def _update(self, node: Node) -> Value:
+        target = node.children[0]
+        value = self.visit(target)
+        kind = self.number(value)
+        self.store(target)
+        return Value(kind, sure=True) if kind else UNKNOWN
+
+    def store(self, target: Node) -> Value:
+        """A target is assigned; gives what is known of the place."""
+        while target.kind == "parenthesized_expression":
+            target = target.children[0]
+        match target.kind:
+            case "identifier":
+                binding = self.facts.binding(target)
+                if binding is None:
+                    return self.everything(target)
+                self.write(binding)
+                return self.facts.known(binding) if binding.view in LOCAL_VIEWS else UNKNOWN
+            case "field_access":
+                return self._field(target.part("object"), self.facts.text(target.part("field")), store=True)
+            case "array_access":
+                return self._element(target, store=True)
+            case _:
+                return self.everything(target)
+
+    def touch(self, node: Node) -> None:
+        """The object that a chain of fields, elements and calls hangs on may be changed."""
+        while node.kind in ("field_access", "array_access", "method_invocation") and node.children:
+            inner = node.child("object") or node.child("array")
+            if inner is None:
+                return
+            node = inner
+        binding = self.facts.binding(node) if node.kind == "identifier" else None
+        if binding is not None and binding.view in LOCAL_VIEWS:
+            self.touched.add(self.key(binding))
+
+    # ── calls ────────────────────────────────────────────────────────────────────────────────────────
+
+    def _arguments(self, node: Node) -> list[Value]:
+        return [self.visit(child) for child in node.part("arguments").children]
+
+    def _invocation(self, node: Node) -> Value:
+        target = node.child("object")
+        name = self.facts.text(node.part("name"))
+        if target is None:
+            self._arguments(node)
+            self.flags |= ANYTHING
+            return UNKNOWN
+        owner = self.facts.class_name(target)
+        if owner is not None:
+            self._name_of(target)
+            return self._static(owner, name, self._arguments(node))
+        if target.kind == "super" or _is_outer_this(target) or _last_is_class(target, self.facts):
+            self.captured(target)
+            self._arguments(node)
+            self.flags |= ANYTHING
+            return UNKNOWN
+        receiver = self.visit(target)
+        self.touch(target)
+        values = self._arguments(node)
+        if receiver.type == "String" and name in STRING:
+            return self._computed(STRING[name], name, receiver, values)
+        contents = self._contents(target, receiver, name, values)
+        if contents is not None:
+            return contents
+        if name == "getClass" and not values:
+            self.flags |= 0 if receiver.sure else RAISES
+            return Value("Class", sure=True)
+        self.flags |= ANYTHING
+        return UNKNOWN
+
+    def _static(self, owner: str, name: str, values: list[Value]) -> Value:
+        method = STATIC.get(owner, {}).get(name)
+        if method is None:
+            checks = owner == "Objects" and name == "requireNonNull" and len(values) in (1, 2)
+            if checks and all(value.type == "String" for value in values[1:]):
+                self.flags |= RAISES
+                return Value(values[0].type, sure=True)
+            self.flags |= ANYTHING
+            return UNKNOWN
+        kinds = {value.type for value in values}
+        if owner == "String":
+            if not kinds <= PLAIN - {"null"}:
+                self.flags |= ANYTHING
+            return Value("String", sure=True)
+        if name == "valueOf" and kinds <= PRIMITIVES:
+            return Value(method.result, sure=True)
+        return self._computed(method, name, Value(owner, sure=True), values)
+
+    def _computed(self, method: Method, name: str, receiver: Value, values: list[Value]) -> Value:
+        """A known method that only computes; arguments that are somebody's objects may do anything."""
+        if name != "equals" and any(
+            value.type not in PLAIN and not (value.type is None and receiver.type in _OF_NUMBERS)
+            for value in values
+        ):
+            self.flags |= ANYTHING
+        if method.raises or not receiver.sure:
+            self.flags |= RAISES
+        if name in OF_LOCALE:
+            self.flags |= LOOKS_UP
+        if name not in OF_NULL and not all(value.sure for value in values):
+            self.flags |= RAISES
+        return self._result(method, values)
+
+    def _result(self, method: Method, values: list[Value]) -> Value:
+        match method.result:
+            case "=":
+                kinds = [BOXES.get(value.type or "", value.type) for value in values]
+                kind = kinds[0]
+                for other in kinds[1:]:
+                    kind = _promoted(kind, other)
+                kind = _promoted(kind, "int") if kind in PRIMITIVES else None
+                return Value(kind, sure=True) if kind else UNKNOWN
+            case "*number":
+                return Value("long" if values and values[0].type == "double" else None, sure=True)
+            case "*" | "void":
+                return UNKNOWN
+            case kind:
+                return Value(kind, sure=True)
+
+    def _contents(self, target: Node, receiver: Value, name: str, values: list[Value]) -> Value | None:
+        """A known method of a container that is of a known class; `None` for any other call."""
+        facts = self.facts
+        binding = facts.binding(target) if target.kind == "identifier" else None
+        kind = receiver.type if receiver.type in BUILDERS else None
+        owned = False
+        if kind is None and binding is not None and binding.view in LOCAL_VIEWS:
+            kind = facts.exact(binding)
+        if kind is None:
+            return None
+        contents: Contents = CONTENTS[kind]
+        method = contents.reads.get(name) or contents.changes.get(name)
+        if method is None:
+            return None
+        root = _root(target)
+        if kind in BUILDERS and root is not target:
+            binding = facts.binding(root) if root.kind == "identifier" else None
+        if binding is not None and binding.view in LOCAL_VIEWS:
+            owned = facts.owned(binding)
+        place = f"{{{binding.number}}}" if owned and binding is not None else CONTAINERS
+        self._look_into(name, kind, values, contents)
+        if (method.raises and not (name == "add" and len(values) == 1)) or not receiver.sure:
+            self.flags |= RAISES
+        self.reads.add(place)
+        if name in contents.changes:
+            self.writes.add(place)
+            if not owned or (binding is not None and binding.start < self.guard):
+                self.flags |= STORES
+        if not owned:
+            self.flags |= LOOKS_UP
+        if method.result == "this":
+            return Value(kind, sure=True)
+        return self._result(method, values)
+
+    def _look_into(self, name: str, kind: str, values: list[Value], contents: Contents) -> None:
+        """What a call of a container does with its arguments."""
+        if kind in BUILDERS:
+            if not {value.type for value in values} <= PLAIN:
+                self.flags |= ANYTHING
+            if name not in OF_NULL and not all(value.sure for value in values):
+                self.flags |= RAISES
+        elif name in contents.keyed and values and values[0].type not in PLAIN:
+            self.flags |= ANYTHING
+        elif name == "get" and values and kind in ("ArrayList", "LinkedList"):
+            self.number(values[0])
+
+    def iterate(self, node: Node) -> Value:
+        """An expression is gone through from one end to the other; gives its elements."""
+        value = self.visit(node)
+        if value.type is not None and value.type.endswith("[]"):
+            if not value.sure:
+                self.flags |= RAISES
+            self.flags |= LOOKS_UP
+            inner = value.type[:-2]
+            self._elements(inner, store=False)
+            return Value(inner, inner in PRIMITIVES)
+        binding = self.facts.binding(node) if node.kind == "identifier" else None
+        if binding is not None and binding.view in LOCAL_VIEWS and self.facts.exact(binding) in ITERABLE:
+            owned = self.facts.owned(binding)
+            self.reads.add(f"{{{binding.number}}}" if owned else CONTAINERS)
+            self.flags |= RAISES | LOOKS_UP
+            return UNKNOWN
+        self.flags |= ANYTHING
+        return UNKNOWN
+
+    # ── new objects ──────────────────────────────────────────────────────────────────────────────────
+
+    def _creation(self, node: Node) -> Value:
+        facts = self.facts
+        kind = facts.type_of(node.child("type"))
+        outer = [child for child in node.children if child.field is None and child.kind != "class_body"]
+        body = node.first("class_body")
+        arguments = node.part("arguments").children
+        if any(not child.kind.endswith("annotation") for child in outer):
+            return self.everything(node)
+        if body is not None:
+            self.captured(body)
+            values = self._arguments(node)
+            plain = kind is not None and (kind in FIELDLESS - _CONSTRUCTED) and not values
+            if not plain or not all(_only_method(member) for member in body.children):
+                self.flags |= ANYTHING
+            return OBJECT
+        values = self._arguments(node)
+        if kind in RAISED:
+            if values and values[0].type not in PLAIN - {"null"}:
+                self.flags |= ANYTHING
+            return Value(kind, sure=True)
+        sized = len(values) == 1 and arguments[0].kind == "decimal_integer_literal" and kind in SIZED
+        if kind in NEW and (not values or sized):
+            return Value(kind, sure=True)
+        if kind in BUILDERS and len(values) == 1 and values[0].type == "String":
+            self.flags |= 0 if values[0].sure else RAISES
+            return Value(kind, sure=True)
+        self.flags |= ANYTHING
+        return Value(kind, sure=True)
+
+    def _lambda(self, node: Node) -> Value:
+        self.captured(node)
+        if self.facts.scopes.unit.kind != "method_declaration":
+            self.flags |= OBSERVES  # final fields have to be set before a lambda that names them
+        return OBJECT
+
+    def _method_reference(self, node: Node) -> Value:
+        first = node.children[0]
+        owner = self.facts.class_name(first)
+        if owner is not None and owner.isupper():  # it may as well be a constant
+            self.visit(first)
+            self.flags |= RAISES
+        elif first.kind in ("this", "super") or owner is not None or _is_outer_this(first):
+            self._name_of(first)
+        elif first.kind in _TYPE_NODES or _last_is_class(first, self.facts):
+            self.captured(first)
+        elif not self.visit(first).sure:
+            self.flags |= RAISES
+        return OBJECT
+
+
+_OF_NUMBERS: Final = STATIC.keys() - {"String"}
+"""Classes whose static methods take numbers (or texts) only, so that an unknown argument is unboxed."""
+_TYPE_NODES: Final = frozenset(
+    {"generic_type", "array_type", "scoped_type_identifier", "type_identifier", "integral_type",
+     "floating_point_type", "boolean_type"}
+)  # fmt: skip
+
+
+def _promoted(one: str | None, other: str | None) -> str | None:
+    """The type of an operation on two primitive types; `None` where one is unknown."""
+    if one is None or other is None:
+        return None
+    if one == other == "boolean":
+        return "boolean"
+    return max((one, other, "int"), key=lambda kind: _WIDTH.get(kind, -1))
+
+
+def _mixed(one: str | None, other: str | None) -> bool:
+    """Whether the first may be primitive and the second an object that is unboxed for it."""
+    return (one is None or one in PRIMITIVES) and (other is None or other in BOXES)
+
+
+def _joined(kind: str | None) -> bool:
+    """Whether an operand of `+` may be a text, or an object that becomes one."""
+    return kind is None or not (kind in PRIMITIVES or kind in BOXES)
+
+
+def _is_outer_this(node: Node) -> bool:
+    return node.kind == "field_access" and node.part("field").kind in ("this", "super")
+
+
+def _last_is_class(node: Node, facts: Facts) -> bool:
+    """Whether a chain of names, such as `java.util.Map`, seems to name a class."""
+    if node.kind != "field_access" or node.part("field").kind != "identifier":
+        return False
+    start = node
+    while start.kind == "field_access":
+        start = start.part("object")
+    if start.kind != "identifier":
+        return False
+    binding = facts.binding(start)
+    return binding is not None and binding.view == "outer" and facts.text(node.part("field"))[:1].isupper()
+
+
+def _root(node: Node) -> Node:
+    """The variable or the like that a chain of calls begins with."""
+    while node.kind == "method_invocation" and (inner := node.child("object")) is not None:
+        node = inner
+    return node
+
+
+def _only_method(member: Node) -> bool:
+    """Whether a member of a class does nothing when an object is made."""
+    if member.kind == "field_declaration":
+        return all(child.child("value") is None for child in member.all("declarator"))
+    return member.kind == "method_declaration"
+
+
+_HANDLERS: Final[dict[str, Callable[[Reading, Node], Value]]] = {
+    "identifier": Reading._identifier,
+    **dict.fromkeys(
+        ("string_literal", "character_literal", "true", "false", "null_literal",
+         "decimal_floating_point_literal", "hex_floating_point_literal", "decimal_integer_literal",
+         "hex_integer_literal", "octal_integer_literal", "binary_integer_literal"),
+        Reading._literal,
+    ),
+    "this": Reading._nothing,
+    "class_literal": Reading._nothing,
+    "parenthesized_expression": Reading._inner,
+    "unary_expression": Reading._unary,
+    "binary_expression": Reading._binary,
+    "ternary_expression": Reading._ternary,
+    "instanceof_expression": Reading._instanceof,
+    "cast_expression": Reading._cast,
+    "field_access": Reading._field_access,
+    "array_access": Reading._array_access,
+    "array_creation_expression": Reading._array_creation,
+    "array_initializer": Reading._array_initializer,
+    "assignment_expression": Reading._assignment,
+    "update_expression": Reading._update,
+    "method_invocation": Reading._invocation,
+    "object_creation_expression": Reading._creation,
+    "lambda_expression": Reading._lambda,
+    "method_reference": Reading._method_reference,
+}  # fmt: skip

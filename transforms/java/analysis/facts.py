@@ -1,0 +1,293 @@
+"""Facts about one method's variables, told from its text alone and whatever the order of its statements.
+
+Because no fact here depends on the order of statements, a legal reordering leaves every fact as it was; that
+is what makes the relation built on them equivariant.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from transforms.java.analysis.library import CONTENTS, ITERABLE, PRIMITIVES
+from transforms.java.analysis.scopes import LOCAL_VIEWS, Binding, Scopes
+from transforms.java.nodes import Node
+from transforms.java.parsing import TYPES
+
+_NEVER_NULL: Final = frozenset(
+    {
+        "string_literal", "object_creation_expression", "array_creation_expression", "array_initializer",
+        "lambda_expression", "class_literal", "this", "method_reference",
+    }
+)  # fmt: skip
+
+
+class Value(NamedTuple):
+    """What is known of an expression's value."""
+
+    type: str | None = None
+    """The simple name of its static type without arguments, with `[]` for arrays; `null` of the literal."""
+    sure: bool = False
+    """Whether it is certainly not null."""
+
+
+UNKNOWN: Final = Value()
+OWN: Final = "'"
+"""Stands behind the name of a type that is not the one that the name means elsewhere."""
+OBJECT: Final = Value(OWN, sure=True)
+"""An object of which nothing is known but that it is there and that Java does not unbox it."""
+
+
+class Facts:
+    """What is known of a method's variables."""
+
+    def __init__(self, scopes: Scopes) -> None:
+        self.scopes = scopes
+        self.reading = scopes.reading
+        self.source = scopes.reading.source
+        order = sorted(zip((start for start, _ in scopes.spans), scopes.slots, strict=True))
+        self.starts = [start for start, _ in order]
+        self.numbers = [number for _, number in order]
+        self.at = dict(order)
+        """The binding at a byte offset."""
+        named: dict[str, int] = {}
+        self.doubtful: set[str] = set()
+        """Names of which an occurrence may mean another variable than it seems to."""
+        for binding in scopes.bindings:
+            if binding.view != "label":
+                named[binding.name] = named.get(binding.name, 0) + 1
+                if binding.doubt:
+                    self.doubtful.add(binding.name)
+        self.shared = {name for name, count in named.items() if count > 1}
+        """Names of several variables."""
+        self.types: set[str] = set()
+        """Names of types that the method declares."""
+        self.values: dict[int, list[Node | None]] = {}
+        """What is assigned to each variable; `None` for what is no expression of its own."""
+        self.uses: dict[int, list[Node]] = {}
+        """The nodes at which each variable is named."""
+        self.nests = False
+        """Whether a lambda or a class stands in the method."""
+        self._gather()
+        self._known: dict[int, Value] = {}
+        self._exact: dict[int, str | None] = {}
+        self._owned: dict[int, bool] = {}
+        self._open: set[int] = set()
+
+    def _gather(self) -> None:
+        at, uses, values = self.at, self.uses, self.values
+        pending = [self.scopes.unit]
+        while pending:
+            node = pending.pop()
+            kind = node.kind
+            if kind == "identifier":
+                number = at.get(node.start)
+                if number is not None:
+                    uses.setdefault(number, []).append(node)
+                continue
+            if kind == "variable_declarator":
+                value = node.child("value")
+                if value is not None:
+                    self._assigned(node.children[0], value)
+            elif kind == "assignment_expression":
+                self._assigned(node.children[0], node.children[1] if node.operator == "=" else None)
+            elif kind in ("lambda_expression", "class_body"):
+                self.nests = True
+            elif kind in TYPES or kind == "type_parameter":
+                name = node.child("name") or node.first("type_identifier")
+                if name:
+                    self.types.add(self.text(name))
+            pending += node.children
+        for binding in self.scopes.bindings:
+            if binding.view != "local" or (binding.node and binding.node.kind != "variable_declarator"):
+                values.setdefault(binding.number, []).append(None)
+
+    def _assigned(self, target: Node, value: Node | None) -> None:
+        while target.kind == "parenthesized_expression":
+            target = target.children[0]
+        number = self.at.get(target.start) if target.kind == "identifier" else None
+        if number is not None:
+            self.values.setdefault(number, []).append(value)
+
+    def text(self, node: Node) -> str:
+        """What stands there."""
+        return self.source[node.start : node.end].decode()
+
+    def binding(self, node: Node) -> Binding | None:
+        """The variable that an identifier means."""
+        number = self.at.get(node.start)
+        return None if number is None else self.scopes.bindings[number]
+
+    def inside(self, start: int, end: int) -> Iterator[tuple[int, Binding]]:
+        """Every occurrence in a range, with its place."""
+        for place in range(bisect_left(self.starts, start), bisect_left(self.starts, end)):
+            yield self.starts[place], self.scopes.bindings[self.numbers[place]]
+
+    def class_name(self, node: Node) -> str | None:
+        """The name of a class that an expression is, if it looks so: no variable, and in upper case."""
+        if node.kind != "identifier":
+            return None
+        binding = self.binding(node)
+        if binding is not None and binding.view != "outer":
+            return None
+        text = self.text(node)
+        return text if text[:1].isupper() and text not in self.types else None
+
+    def type_of(self, node: Node | None, dimensions: Node | None = None) -> str | None:
+        """The name of a type as it stands, that of the method's own types with `OWN`; `None` for `var`."""
+        extra = self.text(dimensions).count("[") if dimensions else 0
+        while node is not None and node.kind in ("generic_type", "annotated_type", "array_type"):
+            if node.kind == "array_type":
+                extra += self.text(node.part("dimensions")).count("[")
+                node = node.child("element")
+            else:
+                node = next((one for one in node.children if not one.kind.endswith("annotation")), None)
+        if node is None:
+            return None
+        name = self.text(node)
+        if name == "var" or name.startswith("java.lang."):
+            return None
+        return name + OWN * (name in self.types) + "[]" * extra
+
+    def known(self, binding: Binding) -> Value:
+        """The declared type of a variable, and whether it never holds null."""
+        number = binding.number
+        found = self._known.get(number)
+        if found is None:
+            if number in self._open:
+                return UNKNOWN
+            self._open.add(number)
+            kind = self._declared(binding)
+            sure = kind in PRIMITIVES or binding.view in ("catch", "pattern") or self._sure(number)
+            self._open.discard(number)
+            found = self._known[number] = Value(kind, sure)
+        return found
+
+    def _declared(self, binding: Binding) -> str | None:
+        node = binding.node
+        if node is None or binding.name in self.doubtful or binding.view == "lambda":
+            return None
+        if binding.view == "catch":
+            return f"Throwable{OWN}"
+        if node.kind == "variable_declarator":
+            assert node.parent is not None
+            written = node.parent.child("type")
+            value = node.child("value")
+            if written is not None and value is not None and self.text(written) == "var":
+                return self.made(value)
+            return self.type_of(written, node.child("dimensions"))
+        if node.kind == "instanceof_expression":
+            return self.type_of(node.child("right"))
+        if node.kind == "spread_parameter":
+            kind = self.type_of(next(one for one in node.children if one.kind != "modifiers"))
+            return kind and f"{kind}[]"
+        if node.kind in ("formal_parameter", "enhanced_for_statement", "resource"):
+            return self.type_of(node.child("type"), node.child("dimensions"))
+        return None
+
+    def made(self, node: Node) -> str | None:
+        """The type of an expression that is a `new`, a literal or a text."""
+        match node.kind:
+            case "object_creation_expression" if node.first("class_body") is None:
+                return self.type_of(node.child("type"))
+            case "array_creation_expression":
+                kind = self.type_of(node.child("type"))
+                depth = sum(
+                    self.text(one).count("[") if one.kind == "dimensions" else 1
+                    for one in node.all("dimensions")
+                )
+                return kind and kind + "[]" * depth
+            case "string_literal":
+                return "String"
+            case "decimal_integer_literal":
+                return "long" if self.text(node)[-1] in "lL" else "int"
+            case "true" | "false":
+                return "boolean"
+            case _:
+                return None
+
+    def _sure(self, number: int) -> bool:
+        values = self.values.get(number, [])
+        return bool(values) and all(value is not None and self.never_null(value) for value in values)
+
+    def never_null(self, node: Node) -> bool:
+        """Whether an expression gives an object for certain."""
+        match node.kind:
+            case "parenthesized_expression":
+                return self.never_null(node.children[0])
+            case "ternary_expression":
+                return all(self.never_null(part) for part in node.children[1:])
+            case "cast_expression":
+                return self.never_null(node.children[-1])
+            case "binary_expression":
+                return node.operator == "+" and any(
+                    part.kind == "string_literal"
+                    or (part.kind == "binary_expression" and self.never_null(part))
+                    for part in node.children
+                )
+            case "identifier":
+                binding = self.binding(node)
+                return binding is not None and binding.view in LOCAL_VIEWS and self.known(binding).sure
+            case kind:
+                return kind in _NEVER_NULL
+
+    def exact(self, binding: Binding) -> str | None:
+        """The class of every object that a variable ever holds, where each is made by `new` here."""
+        number = binding.number
+        if number not in self._exact:
+            values = self.values.get(number, [None])
+            made = {None if value is None else self._new(value) for value in values}
+            name = made.pop() if len(made) == 1 and binding.name not in self.doubtful else None
+            self._exact[number] = name if name in CONTENTS else None
+        return self._exact[number]
+
+    def _new(self, node: Node) -> str | None:
+        """The class of an object that is made; `None` with several arguments, which may make it behave unlike
+        others."""
+        if node.kind != "object_creation_expression" or len(node.part("arguments").children) > 1:
+            return None
+        return self.made(node)
+
+    def owned(self, binding: Binding) -> bool:
+        """Whether nothing but the method's own calls can reach the container that a variable holds."""
+        number = binding.number
+        if number not in self._owned:
+            kind = self.exact(binding)
+            self._owned[number] = (
+                kind is not None
+                and len(self.values[number]) == 1
+                and not binding.captured
+                and all(self._keeps(node, kind) for node in self.uses.get(number, ()))
+            )
+        return self._owned[number]
+
+    def _keeps(self, node: Node, kind: str) -> bool:
+        """Whether a use of a container hands it to nobody."""
+        above = node.parent
+        if above is None or node.field == "name":
+            return True
+        if above.kind == "method_invocation" and node.field == "object":
+            contents = CONTENTS[kind]
+            name = self.text(above.part("name"))
+            if name in contents.reads:
+                return True
+            if name not in contents.changes:
+                return False
+            return contents.changes[name].result != "this" or self._dropped(above)
+        if above.kind == "enhanced_for_statement":
+            return node.field == "value" and kind in ITERABLE
+        return above.kind == "return_statement"
+
+    def _dropped(self, call: Node) -> bool:
+        """Whether the receiver that a call gives back is used for another known call, or not at all."""
+        above = call.parent
+        while above is not None and above.kind == "method_invocation" and call.field == "object":
+            name = self.text(above.part("name"))
+            contents = CONTENTS["StringBuilder"]
+            if name in contents.reads:
+                return True
+            if name not in contents.changes:
+                return False
+            if contents.changes[name].result != "this":
+                return True
+            call, above = above, above.parent
+        return above is not None and above.kind == "expression_statement"

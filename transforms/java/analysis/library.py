@@ -1,0 +1,163 @@
+"""What is known of the JDK's own classes: which methods compute only, what they give, which may raise.
+
+A name of a method stands with the type that it gives: `name:type`. `!` behind it: it may raise. `=` as type:
+that of the arguments after promotion. `*`: an object of which nothing is known, or null.
+"""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+PRIMITIVES: Final = frozenset({"boolean", "byte", "short", "char", "int", "long", "float", "double"})
+BOXES: Final[Mapping[str, str]] = {
+    "Boolean": "boolean", "Byte": "byte", "Short": "short", "Character": "char", "Integer": "int",
+    "Long": "long", "Float": "float", "Double": "double",
+}  # fmt: skip
+"""Types of objects that Java makes of primitive values by itself, with the type of the value."""
+FLOATS: Final = frozenset({"float", "double"})
+PLAIN: Final = PRIMITIVES | BOXES.keys() | {"String", "null"}
+"""Types whose text, hash and equality are the JDK's own."""
+
+
+class Method(NamedTuple):
+    """What a call of a known method does when its receiver is there."""
+
+    result: str
+    raises: bool
+
+
+def _methods(text: str) -> Mapping[str, Method]:
+    found = {}
+    for word in text.split():
+        name, _, result = word.rstrip("!").partition(":")
+        found[name] = Method(result, word.endswith("!"))
+    return found
+
+
+STATIC: Final[Mapping[str, Mapping[str, Method]]] = {
+    "Math": _methods(
+        "abs:= max:= min:= sqrt:double cbrt:double pow:double exp:double log:double log10:double "
+        "floor:double ceil:double rint:double sin:double cos:double tan:double asin:double acos:double "
+        "atan:double "
+        "atan2:double hypot:double toRadians:double toDegrees:double signum:double floorDiv:=! floorMod:=! "
+        "addExact:=! subtractExact:=! multiplyExact:=! toIntExact:int! round:*number"
+    ),
+    "Integer": _methods(
+        "valueOf:Integer! parseInt:int! toString:String toHexString:String toBinaryString:String "
+        "toOctalString:String compare:int max:int min:int sum:int signum:int bitCount:int highestOneBit:int "
+        "lowestOneBit:int numberOfLeadingZeros:int numberOfTrailingZeros:int reverse:int hashCode:int "
+        "rotateLeft:int rotateRight:int"
+    ),
+    "Long": _methods(
+        "valueOf:Long! parseLong:long! toString:String toHexString:String toBinaryString:String compare:int "
+        "max:long min:long sum:long signum:int bitCount:int numberOfLeadingZeros:int hashCode:int "
+        "numberOfTrailingZeros:int rotateLeft:long rotateRight:long"
+    ),
+    "Double": _methods(
+        "valueOf:Double! parseDouble:double! toString:String compare:int isNaN:boolean isInfinite:boolean "
+        "doubleToLongBits:long doubleToRawLongBits:long longBitsToDouble:double hashCode:int"
+    ),
+    "Float": _methods(
+        "valueOf:Float! parseFloat:float! toString:String compare:int isNaN:boolean isInfinite:boolean "
+        "floatToIntBits:int floatToRawIntBits:int intBitsToFloat:float hashCode:int"
+    ),
+    "Boolean": _methods(
+        "valueOf:Boolean parseBoolean:boolean toString:String compare:int hashCode:int logicalAnd:boolean "
+        "logicalOr:boolean logicalXor:boolean"
+    ),
+    "Character": _methods(
+        "valueOf:Character isDigit:boolean isLetter:boolean isLetterOrDigit:boolean isWhitespace:boolean "
+        "isUpperCase:boolean isLowerCase:boolean isSpaceChar:boolean toString:String! compare:int "
+        "hashCode:int getNumericValue:int digit:int forDigit:char"
+    ),
+    "String": _methods("valueOf:String"),
+    "Collections": _methods("emptyList:* emptyMap:* emptySet:*"),
+}
+"""Static methods that only compute, given arguments that are primitive or texts."""
+
+STRING: Final = _methods(
+    "length:int isEmpty:boolean isBlank:boolean charAt:char! codePointAt:int! equals:boolean "
+    "equalsIgnoreCase:boolean compareTo:int compareToIgnoreCase:int startsWith:boolean endsWith:boolean "
+    "contains:boolean indexOf:int lastIndexOf:int substring:String! trim:String strip:String "
+    "concat:String replace:String toString:String hashCode:int intern:String toCharArray:char[] "
+    "repeat:String! split:String[]! matches:boolean! replaceAll:String! replaceFirst:String! "
+    "toLowerCase:String toUpperCase:String"
+)
+"""Methods of a text."""
+OF_LOCALE: Final = frozenset({"toLowerCase", "toUpperCase"})
+"""Those that ask for the default locale."""
+OF_NULL: Final = frozenset({"append", "equals", "parseBoolean"})
+"""Methods that take null as an argument."""
+
+_BUILDER_READS: Final = _methods("length:int toString:String charAt:char! indexOf:int substring:String!")
+_BUILDER_CHANGES: Final = _methods(
+    "append:this insert:this! deleteCharAt:this! delete:this! reverse:this setLength:void! setCharAt:void!"
+)
+
+
+class Contents(NamedTuple):
+    """Methods of a class of containers: those that look into it, and those that change it."""
+
+    reads: Mapping[str, Method]
+    changes: Mapping[str, Method]
+    keyed: frozenset[str] = frozenset()
+    """Methods that compare or hash their first argument."""
+
+
+_SIZES: Final = "size:int isEmpty:boolean"
+_LIST: Final = Contents(
+    _methods(f"{_SIZES} get:*! contains:boolean indexOf:int"),
+    _methods("add:boolean! set:*! clear:void remove:*!"),
+    frozenset({"contains", "indexOf", "remove"}),
+)
+_SET: Final = Contents(
+    _methods(f"{_SIZES} contains:boolean"),
+    _methods("add:boolean remove:boolean clear:void"),
+    frozenset({"contains", "add", "remove"}),
+)
+_MAP: Final = Contents(
+    _methods(f"{_SIZES} get:* containsKey:boolean getOrDefault:*"),
+    _methods("put:* remove:* clear:void putIfAbsent:*"),
+    frozenset({"get", "containsKey", "getOrDefault", "put", "remove", "putIfAbsent"}),
+)
+
+BUILDERS: Final = frozenset({"StringBuilder", "StringBuffer"})
+"""Final classes: who has one of these types has exactly one of these."""
+CONTENTS: Final[Mapping[str, Contents]] = {
+    **dict.fromkeys(BUILDERS, Contents(_BUILDER_READS, _BUILDER_CHANGES)),
+    **dict.fromkeys(("ArrayList", "LinkedList"), _LIST),
+    **dict.fromkeys(("HashSet", "LinkedHashSet"), _SET),
+    **dict.fromkeys(("HashMap", "LinkedHashMap"), _MAP),
+}
+"""What objects that were made by `new` of exactly these classes do."""
+ITERABLE: Final = frozenset({"ArrayList", "LinkedList", "HashSet", "LinkedHashSet"})
+
+NEW: Final = CONTENTS.keys() | {
+    "Object", "TreeMap", "TreeSet", "ArrayDeque", "PriorityQueue",
+    "ConcurrentHashMap", "AtomicInteger", "AtomicLong", "AtomicBoolean",
+}  # fmt: skip
+"""Classes whose constructor without arguments only makes the object."""
+SIZED: Final = CONTENTS.keys() | {"ArrayDeque", "ConcurrentHashMap", "AtomicInteger", "AtomicLong"}
+"""Those that also take any number that is not negative."""
+_RAISED: Final = """
+    Throwable Exception Error RuntimeException IllegalArgumentException IllegalStateException
+    NullPointerException ArithmeticException ClassCastException IndexOutOfBoundsException
+    ArrayIndexOutOfBoundsException NumberFormatException StringIndexOutOfBoundsException
+    UnsupportedOperationException InterruptedException IOException AssertionError NoSuchElementException
+"""
+RAISED: Final = frozenset(_RAISED.split())
+"""Exceptions that only keep the text that they are given."""
+CONSTANTS: Final[Mapping[str, Mapping[str, str]]] = {
+    **{
+        box: {"MAX_VALUE": BOXES[box], "MIN_VALUE": BOXES[box], "SIZE": "int", "BYTES": "int"}
+        for box in ("Byte", "Short", "Character", "Integer", "Long")
+    },
+    **{
+        box: dict.fromkeys(
+            ("MAX_VALUE", "MIN_VALUE", "NaN", "POSITIVE_INFINITY", "NEGATIVE_INFINITY"), BOXES[box]
+        )
+        for box in ("Float", "Double")
+    },
+    "Boolean": {"TRUE": "Boolean", "FALSE": "Boolean"},
+    "Math": {"PI": "double", "E": "double"},
+}
+"""Constants, with their types; none of them is null."""

@@ -1,0 +1,46 @@
+"""Statements of Java methods in another order."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from transforms.entries import TransformEntry
+
+_SPREAD: Final = """\
+int spread(int[] values) {
+    int low = Integer.MAX_VALUE;
+    int high = Integer.MIN_VALUE;
+    for (int value : values) {
+        low = Math.min(low, value);
+        high = Math.max(high, value);
+    }
+    return high - low;
+}
+"""
+
+_AREA: Final = """\
+int area(int width) {
+    int side = width;
+    side = side + 2;
+    width = side * width;
+    return side * width;
+}
+"""
+
+ENTRIES: Final[Mapping[str, TransformEntry]] = {
+    "reorder": TransformEntry(
+        "transforms.java.order.reorder:REORDER",
+        "statements in another legal order (a linear extension of their dependences)",
+        family="order",
+        language="java",
+        example=_SPREAD,
+        twin="reorder-breaking",
+    ),
+    "reorder-breaking": TransformEntry(
+        "transforms.java.order.breaking:REORDER_BREAKING",
+        "control: one dependence is reversed",
+        family="order",
+        kind="control",
+        language="java",
+        example=_AREA,
+    ),
+}
