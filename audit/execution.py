@@ -18,6 +18,7 @@ from transforms.records import Evidence, NotApplied, Outcome, Perturbed
 
 WITNESSES: Final[Mapping[str, str]] = {
     "python": "audit.witnesses.python:witness",
+    "java": "audit.witnesses.java:witness",
     "x86": "audit.witnesses.x86:witness",
 }
 """By language, the function that finds what this machine has, imported when first asked for."""

@@ -11,6 +11,10 @@ TASKS: Registry[Task] = Registry(
             "audit.tasks.function_name:FUNCTION_NAME",
             "predict the subtokens of a function's name from its body (F1)",
         ),
+        "error-detection": Entry(
+            "audit.tasks.error_detection:ERROR_DETECTION",
+            "tell whether a function has a bug (F1 of the class `buggy`)",
+        ),
         "derivative": Entry(
             "audit.tasks.derivative:DERIVATIVE",
             "tell whether one expression is the derivative of another (accuracy)",

@@ -35,6 +35,7 @@ from audit.nets.registry import NETWORKS
 from audit.registry import TASKS
 from audit.run import Case, Desk, audit
 from audit.suite import Plan, cases
+from audit.tasks.error_detection import BUGGY, ERROR_DETECTION
 from audit.training import folder, loop, material
 from audit.training.material import Material, Splits
 from audit.training.recipe import Recipe
@@ -67,6 +68,8 @@ COLUMNS: Final = (
     Column("attacked", "F1 under attack", "higher"),
 )
 MOVABLE: Final = Column("movable", "violations, movable", "lower")
+CALLED: Final = Column("called_buggy", "called buggy", "lower")
+"""Of no direction: it tells whether a detector has one answer for everything."""
 SIZE: Final = "size"
 """The score that holds the number of weights."""
 
@@ -255,6 +258,7 @@ def audited(model: CheckpointModel, found: Ground, watch: Watch) -> dict[str, fl
         MOVABLE.score: sum(moved) / len(moved) if moved else None,
         "moved": len(moved) / len(answered) if answered else None,
         "answered": len(answered) / len(seen),
+        CALLED.score: sum(one.answer == BUGGY for one in answered) / len(answered) if answered else None,
         SIZE: float(model.parameters),
     }
     return {name: value for name, value in told.items() if value is not None}
@@ -274,7 +278,7 @@ def table(trials: Sequence[Trial], task: str) -> str:
     entry = TABLES[task]
     own = [trial for trial in trials if trial.size == task]
     networks = [name for name in NETWORKS if any(trial.network == name for trial in own)]
-    columns = [*COLUMNS, MOVABLE]
+    columns = [*COLUMNS, MOVABLE, *([CALLED] if task == ERROR_DETECTION.name else [])]
     metrics = {column.score: _metric(own, networks, column) for column in columns}
     papers = [f"paper: {column.head}" for column in COLUMNS]
     lines = [
@@ -289,7 +293,7 @@ def table(trials: Sequence[Trial], task: str) -> str:
         lines.append(
             f"| {network} | {weights / 1e6:.2f}M | {' | '.join([*cells, *_printed(entry, network)])} |"
         )
-    for name in entry.paper.keys() - NETWORKS.keys():
+    for name in (name for name in entry.paper if name not in NETWORKS):
         blank = " | ".join("–" for _ in columns)
         lines.append(
             f"| {name} | {entry.paper[name].weights} | {blank} | {' | '.join(_printed(entry, name))} |"
@@ -301,7 +305,7 @@ def table(trials: Sequence[Trial], task: str) -> str:
         f"{max(moved, default=0):.1%} of the test methods have another order.",
         "",
     ]
-    for column in columns:
+    for column in (*COLUMNS, MOVABLE):
         metric = metrics[column.score]
         pairs = ", ".join(f"{one.first}/{one.second} {one.p_adjusted:.2g}" for one in metric.pairs)
         conover = f" Conover, Holm-adjusted p: {pairs}." if pairs else ""
@@ -328,7 +332,7 @@ def _cell(metric: Metric, network: str) -> str:
     text = f"{100 * group.mean:.2f}"
     if group.error is not None:
         text += f" ± {100 * group.error:.2f}"
-    return f"**{text}**" if group.best else text
+    return f"**{text}**" if group.best and metric.name != CALLED.score else text
 
 
 def _printed(entry: Table, name: str) -> Iterable[str]:
@@ -342,8 +346,8 @@ def caption(settings: Settings) -> str:
     return (
         "In percent, mean ± standard error; bold are the best and what Conover's test (Holm-adjusted, 0.05) "
         "does not tell from it, where Kruskal–Wallis rejects. What differs from the paper: networks of width "
-        f"{settings.width} with {settings.layers} layers and {settings.heads} heads, where the paper has 768, "
-        f"8 and 12; {settings.bag_epochs} + {settings.epochs} epochs at a peak rate of {settings.rate:g}, "
+        f"{settings.width} with {settings.layers} layers and {settings.heads} heads, where the paper has "
+        f"768, 8 and 12; {settings.bag_epochs} + {settings.epochs} epochs at a rate of {settings.rate:g}, "
         "where the paper has 20 at 1e-4; words instead of CodeLlama's tokens; methods of up to "
         f"{settings.window} tokens. Of the bugs, no group of methods that share a text or a bug stands on "
         "two sides of the split; of the names, no project does, where the paper splits methods at random. "

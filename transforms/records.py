@@ -49,6 +49,8 @@ class Sample:
     """Its own tests, if it brings some: a Python text that defines `check(candidate)`. No model sees them."""
     context: str = field(default="", compare=False, repr=False)
     """The text that it stands in, which it may need to be executed. No model sees it."""
+    group: str = field(default="", compare=False, repr=False)
+    """Samples of one group never stand on two sides of a split, as a bug and its fix; empty for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

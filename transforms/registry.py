@@ -13,7 +13,14 @@ from transforms import algebra, x86
 from transforms.entries import Entry, TransformEntry
 from transforms.errors import UsageError
 from transforms.interface import Transform
+from transforms.java import control_flow as java_control_flow
+from transforms.java import dead_code as java_dead_code
+from transforms.java import declarations as java_declarations
+from transforms.java import expressions as java_expressions
 from transforms.java import identifiers as java_identifiers
+from transforms.java import layout as java_layout
+from transforms.java import order as java_order
+from transforms.java import strings as java_strings
 from transforms.python import (
     control_flow,
     dead_code,
@@ -36,7 +43,14 @@ FAMILIES: Final = (
     strings,
     layout,
     notes,
+    java_order,
     java_identifiers,
+    java_expressions,
+    java_control_flow,
+    java_declarations,
+    java_dead_code,
+    java_strings,
+    java_layout,
     x86,
     algebra,
 )
@@ -114,7 +128,7 @@ _OWN: Final[Mapping[str, Registry[Transform]]] = {
 
 STANDARD: Mapping[str, tuple[str, ...]] = {
     "python": ("reorder", "rename", "rename-parameters"),
-    "java": ("rename", "rename-parameters"),
+    "java": ("reorder", "rename", "rename-parameters"),
     "x86": ("reorder", "rename"),
     "algebra": ("rename",),
 }
@@ -122,7 +136,7 @@ STANDARD: Mapping[str, tuple[str, ...]] = {
 
 CONTROLS: Mapping[str, tuple[str, ...]] = {
     "python": ("reorder-breaking", "rename-merging"),
-    "java": ("rename-merging",),
+    "java": ("reorder-breaking", "rename-merging"),
     "x86": ("reorder-breaking", "rename-merging"),
     "algebra": ("rename-merging", "rename-views"),
 }

@@ -11,7 +11,7 @@ from audit.cache import default_folder
 from audit.cli.options import RunOptions
 from audit.cli.progress import note
 from audit.corpora.selection import Selection, select
-from audit.corpora.specs import INTERPRETER, corpus
+from audit.corpora.specs import INTERPRETER, Desk, corpus
 from audit.execution import Findings, Witness, execute, witnesses
 from audit.interface import Task
 from audit.labels import Labels, labels
@@ -181,7 +181,7 @@ def _drawn(options: RunOptions, task: Task) -> Drawn:
     source = labels(options.labels, task, cache=(options.cache or default_folder()) / "labels")
     named = options.corpus or CORPORA.get(task.name, STDLIB)
     drawn = select(
-        corpus(named, source.column),
+        corpus(named, source.column, Desk(cache=options.cache, note=note)),
         task.prepare,
         limit=options.limit or None,
         seeds=seeds,

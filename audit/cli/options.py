@@ -103,7 +103,8 @@ def option(*names: str, **settings: Any) -> Callable[[F], F]:
 POSITIVE: Final = click.IntRange(min=1)
 EXECUTE: Final = (
     "Run each variant beside its original. Python: in a sandbox, on the sample's own tests or on inputs "
-    "drawn from its text. x86: by llvm-mca and an emulator, as far as they are installed."
+    "drawn from its text. Java, where nothing runs: by a second reader and javac. x86: by llvm-mca and an "
+    "emulator. Each as far as it is installed."
 )
 
 RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (

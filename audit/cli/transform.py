@@ -26,11 +26,12 @@ from audit.registry import TASKS
 from audit.store import SCHEMA, RunFolder
 from audit.tables import LINES, SUITE_COLUMNS, LinesWriter, TableWriter, read_about, suite_rows
 from audit.trees.diffs import file_diff, text_diff
-from audit.trees.files import FileResult, Plan, copy_tree, perturb_files, python_files, replace_file
+from audit.trees.files import FileResult, Plan, copy_tree, perturb_files, replace_file, source_files
+from audit.trees.languages import LANGUAGES, languages, meant
 from audit.trees.tally import Tallies, count, prepare
 from transforms.errors import CorpusError, RunError, UsageError
 from transforms.records import Perturbed, Sample
-from transforms.registry import ENTRIES, STANDARD, expand
+from transforms.registry import BY_LANGUAGE, STANDARD, expand
 
 SUITES: Final = (".parquet", LINES)
 
@@ -112,8 +113,8 @@ class Options:
 def transform(transform: str | None, **options: Any) -> int:
     """Write a perturbed copy of files or folders, or a suite of perturbed samples.
 
-    A folder gives a copy of it in which Python files are perturbed; every other file, and each byte that no
-    transform touched, stays as it is. A file gives a file. SRC itself is only read.
+    A folder gives a copy of it in which Python and Java files are perturbed; every other file, and each byte
+    that no transform touched, stays as it is. A file gives a file. SRC itself is only read.
 
     \b
     Examples:
@@ -162,11 +163,11 @@ def _write_tree(asked: Options) -> int:
 
 def _tree_source(source: str) -> Path:
     path = Path(source)
-    if path.is_dir() or (path.is_file() and path.suffix == ".py"):
+    if path.is_dir() or (path.is_file() and path.suffix in LANGUAGES):
         return path
     corpus(source)  # raises where there is no such place
     raise UsageError(
-        f"{source!r} is no Python file or folder of them; give --suite FILE for a suite of its samples"
+        f"{source!r} is no Python or Java file or folder; give --suite FILE for a suite of its samples"
     )
 
 
@@ -187,7 +188,7 @@ def _copied(asked: Options, sources: list[Path], out: Path) -> Tallies:
         if len(sources) == 1 and sources[0].is_dir():
             copy_tree(sources[0], place)
             final = place
-        elif len(sources) == 1 and out.suffix == ".py":
+        elif len(sources) == 1 and out.suffix == sources[0].suffix:
             final = place / out.name
             _copy_file(sources[0], final)
         else:
@@ -195,7 +196,7 @@ def _copied(asked: Options, sources: list[Path], out: Path) -> Tallies:
             for source in sources:
                 target = place / source.resolve().name
                 copy_tree(source, target) if source.is_dir() else _copy_file(source, target)
-        paths = list(python_files(place))
+        paths = list(source_files(place))
 
         def write(result: FileResult) -> None:
             if result.after != result.before:
@@ -242,7 +243,7 @@ def _diffed(asked: Options, sources: list[Path]) -> Tallies:
     tallies: Tallies = {}
     for source in sources:
         whole = source.is_dir()
-        root, paths = (source, list(python_files(source))) if whole else (source.parent, [source.name])
+        root, paths = (source, list(source_files(source))) if whole else (source.parent, [source.name])
         _perturb(asked, root, paths, tallies, lambda _: None)
     return tallies
 
@@ -251,9 +252,12 @@ def _perturb(
     asked: Options, root: Path, paths: list[str], tallies: Tallies, done: Callable[[FileResult], None]
 ) -> None:
     if not paths:
-        raise CorpusError(f"no Python file in {', '.join(asked.sources)}")
-    names = asked.names or tuple(name for name in STANDARD["python"] if not ENTRIES[name].interface)
-    prepare(tallies, names)
+        raise CorpusError(f"no Python or Java file in {', '.join(asked.sources)}")
+    known = languages(paths)
+    names = asked.names or tuple(
+        dict.fromkeys(name for one in known for name in STANDARD[one] if not BY_LANGUAGE[one][name].interface)
+    )
+    prepare(tallies, meant(names, known))
     plan = Plan(transforms=names, seed=asked.seed, sites=asked.sites)
     changed = 0
     with ProgressMonitor("perturb", len(paths), unit="files") as monitor:

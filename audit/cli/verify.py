@@ -19,8 +19,8 @@ from audit.trees.diffs import unit_diff
 from audit.trees.narrow import Culprit, Narrowed
 from audit.trees.verify import Changed, Failure, Request, Trial, Verified, WorkingCopy, keep_folder
 from transforms.errors import CorpusError, UsageError
-from transforms.python.tree import Unit
 from transforms.registry import ALL, expand
+from transforms.trees import Unit
 
 SHOWN: Final = 10
 """Failing tests that are told of with their traceback's units, for each seed."""

@@ -1,19 +1,37 @@
-"""Corpora of source files: one file, a folder, an installed package, the standard library."""
+"""Corpora of source files: one file, a folder, an installed package, the standard library.
+
+The ending of a file tells its language.
+"""
 
 import os
 import sysconfig
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from audit.corpora.functions import LARGEST_FILE, decode, functions
 from transforms.errors import CorpusError, SourceError
 from transforms.records import Sample
 from transforms.registry import unknown
+
+Units: TypeAlias = Callable[[str, str, Counter[str]], Iterator[Sample]]
+"""The samples of a text at a path; what is left out is counted."""
+
+
+def _methods(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
+    from audit.corpora.methods import methods  # its reader is not always needed
+
+    return methods(text, path, left_out)
+
+
+READERS: Final[Mapping[str, Units]] = {".py": functions, ".java": _methods}
+"""By the ending of a file."""
+ENDINGS: Final = frozenset(READERS)
+PYTHON: Final = frozenset({".py"})
 
 FOREIGN: Final = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packages"})
 """Folders that hold no code of the tree they stand in."""
@@ -24,13 +42,15 @@ TESTS: Final = frozenset({"test", "tests", "idle_test", "testing"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
-    """The Python functions of files and folders."""
+    """The functions of files and folders."""
 
     spec: str
     roots: tuple[Path, ...]
     base: Path
     """What origins are relative to."""
     without: frozenset[str] = FOREIGN
+    endings: frozenset[str] = ENDINGS
+    """Of the files that are read."""
     named: bool = False
     """Whether the user named one file, whose defects are errors and not gaps."""
 
@@ -38,19 +58,24 @@ class Files:
         """As `Corpus.read`: file by file in the order of their names."""
         found = False
         for root in self.roots:
-            for path in _python_files(root, self.without):
+            for path in _source_files(root, self.without, self.endings):
                 found = True
                 yield from self._file(path, skipped)
         if not found:
-            raise CorpusError(f"no Python files in {self.spec!r}")
+            raise CorpusError(f"no {self._languages} files in {self.spec!r}")
 
     def _file(self, path: Path, skipped: Counter[str]) -> Iterator[Sample]:
         try:
-            yield from functions(decode(read_bytes(path)), self._origin(path), skipped)
+            units = READERS.get(path.suffix, functions)
+            yield from units(decode(read_bytes(path)), self._origin(path), skipped)
         except SourceError as error:
             if self.named:
                 raise SourceError(f"cannot use {str(path)!r}: {error}") from error
             skipped[str(error)] += 1
+
+    @property
+    def _languages(self) -> str:
+        return "Python" if self.endings == PYTHON else "Python or Java"
 
     def _origin(self, path: Path) -> str:
         return path.relative_to(self.base).as_posix() if path.is_relative_to(self.base) else path.as_posix()
@@ -69,14 +94,14 @@ def read_bytes(path: Path) -> bytes:
         raise SourceError(f"unreadable: {error.strerror}") from error
 
 
-def _python_files(root: Path, without: frozenset[str]) -> Iterator[Path]:
+def _source_files(root: Path, without: frozenset[str], endings: frozenset[str]) -> Iterator[Path]:
     if root.is_file():
         yield root
         return
     for folder, folders, names in os.walk(root):
         inside = [name for name in folders if not name.startswith(".") and name not in without]
         folders[:] = sorted(name for name in inside if not Path(folder, name, "pyvenv.cfg").exists())
-        paths = [Path(folder, name) for name in sorted(names) if name.endswith(".py")]
+        paths = [Path(folder, name) for name in sorted(names) if Path(name).suffix in endings]
         # A pipe or a device would block; a broken link is an unreadable file, to be counted.
         yield from (path for path in paths if path.is_file() or not path.exists())
 
@@ -91,7 +116,7 @@ def standard_library(spec: str, modules: tuple[str, ...]) -> Files:
     if not base.is_dir():
         raise CorpusError(f"the standard library is not in a folder of its own: {base}")
     roots = tuple(_module(base, name) for name in modules) or (base,)
-    return Files(spec=spec, roots=roots, base=base, without=FOREIGN | TESTS)
+    return Files(spec=spec, roots=roots, base=base, without=FOREIGN | TESTS, endings=PYTHON)
 
 
 def _module(base: Path, name: str) -> Path:
@@ -122,7 +147,7 @@ def installed_package(spec: str, name: str) -> Files:
     roots = tuple(path for root in roots for path in (root, root.with_suffix(".py")) if path.exists())
     if not roots:
         raise CorpusError(f"package {name!r} has no folder or file of Python code")
-    return Files(spec=spec, roots=roots, base=roots[0].parent, without=FOREIGN | TESTS)
+    return Files(spec=spec, roots=roots, base=roots[0].parent, without=FOREIGN | TESTS, endings=PYTHON)
 
 
 def _distribution(spec: str, name: str) -> Files:
@@ -135,7 +160,7 @@ def _distribution(spec: str, name: str) -> Files:
     )
     if not tops:
         raise CorpusError(f"package {name!r} has no folder of Python code")
-    return Files(spec=spec, roots=tuple(tops), base=tops[0].parent, without=FOREIGN | TESTS)
+    return Files(spec=spec, roots=tuple(tops), base=tops[0].parent, without=FOREIGN | TESTS, endings=PYTHON)
 
 
 def _is_code(parts: tuple[str, ...]) -> bool:

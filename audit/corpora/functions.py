@@ -78,7 +78,7 @@ def functions(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
                 if len(unit) < SHORTEST
                 else f"function over {LONGEST} lines"
             )
-        source = _dedented(unit)
+        source = dedented(unit)
         if reason is None and len(source) > MOST_CHARACTERS:
             reason = f"function over {MOST_CHARACTERS} characters"
         if reason is None:
@@ -126,7 +126,7 @@ def _says_nothing(statement: ast.stmt) -> bool:
             return False
 
 
-def _dedented(unit: list[str]) -> str:
+def dedented(unit: list[str]) -> str:
     """The lines without the first one's indentation; lines of a string that stand further left stay."""
     indent = unit[0][: len(unit[0]) - len(unit[0].lstrip())]
     return "\n".join(line.removeprefix(indent) if line.strip() else "" for line in unit)

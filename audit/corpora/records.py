@@ -37,6 +37,7 @@ def raw_sample(
     line: int,
     tests: str | None = None,
     context: str = "",
+    group: str = "",
 ) -> Sample:
     """A sample whose id is derived from its language and text alone."""
     digest = hashlib.sha256(f"{language}\0{source}".encode("utf-8", "surrogatepass")).hexdigest()
@@ -49,4 +50,5 @@ def raw_sample(
         origin=Origin(path=shown, line=line),
         tests=tests,
         context=context,
+        group=group,
     )

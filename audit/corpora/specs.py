@@ -1,17 +1,22 @@
 """The command line's SPEC of a corpus, read."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from audit.corpora.algebra import generated
 from audit.corpora.files import Files, installed_package, standard_library
 from audit.corpora.programs import ASSEMBLY, FIRST, Assembly, Program, is_program
 from audit.corpora.records import Corpus
+from audit.corpora.splits import SPLITS, Split
 from audit.corpora.tables import Column, Table, is_table
 from transforms.errors import CorpusError
 
+TEXTS: Final = frozenset({".py", ".pyi", ".java"})
+_BUGS: Final = re.compile(r"(train|valid|test|seed\d{1,9}|\d{1,9}):")
 INTERPRETER: Final = "interpreter"
 
 FORMS: Final[Mapping[str, str]] = {
@@ -20,10 +25,15 @@ FORMS: Final[Mapping[str, str]] = {
     "package:NAME": "functions of an installed package, by import or distribution name",
     "algebra:test": "generated pairs of expressions, half of them derivatives; also train, valid, extended",
     "algebra:test:SIZE": "so many of them, instead of as many as in the paper",
-    "PATH": "functions of a Python file, or of all Python files in a folder",
-    "PATH.jsonl[.gz]": "rows with a column `source`, `code`, `asm` or `hex`; PATH:SPLIT takes one split",
-    "PATH.csv[.gz]": "the same",
+    "PATH": "functions of a Python or Java file, or of all of them in a folder",
+    "PATH.jsonl[.gz]": "rows with a column `source`, `code`, `asm` or `hex`; PATH:SPLIT takes one split; "
+    "without a column `split` one of groups (`leak_group`, `split_group`, `group`) decides",
+    "PATH.csv[.gz]": "the same; or rows of machine code and numbers without a header, as in BHive",
     "PATH.parquet": "the same",
+    "bugs:CORPUS": "functions of a Python corpus with and without a seeded bug, 1,000 of them tried",
+    "bugs:SIZE:seedN:SPLIT:CORPUS": "so many tried, with another seed, of one split; each is optional",
+    "defects4j:FOLDER": "methods with a bug and fixed, from what `defects4j checkout` made, both versions",
+    "defects4j:SPLIT:FOLDER": "one split of them: train, valid or test",
     INTERPRETER: "basic blocks of the running Python's own machine code",
     "PATH of a program": "basic blocks of an x86-64 ELF file",
     "PATH.s": "basic blocks of assembly text",
@@ -31,19 +41,32 @@ FORMS: Final[Mapping[str, str]] = {
 """What `codeaudit list corpora` shows."""
 
 
-def corpus(spec: str, column: Column | None = None) -> Corpus:
+Note = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """What corpora work with that take long."""
+
+    cache: Path | None = None
+    """A folder for what they find; by default the user's."""
+    note: Note | None = None
+    """Where they tell their progress."""
+
+
+def corpus(spec: str, column: Column | None = None, desk: Desk | None = None) -> Corpus:
     """The corpus that a SPEC names. Nothing is read yet. `column` is where a table has its labels.
 
     Raises:
         CorpusError: there is no such place, or a column is named and it is no table.
     """
-    found = _found(spec, column)
+    found = _found(spec, column, desk or Desk())
     if column is not None and not isinstance(found, Table):
         raise CorpusError(f"corpus {spec!r} is no table, so it has no column {column.name!r}")
     return found
 
 
-def _found(spec: str, column: Column | None) -> Corpus:
+def _found(spec: str, column: Column | None, desk: Desk) -> Corpus:
     head, colon, rest = spec.partition(":")
     if not Path(spec).exists():
         if head == "stdlib":
@@ -57,6 +80,10 @@ def _found(spec: str, column: Column | None) -> Corpus:
             return installed_package(spec, rest)
         if head == "algebra":
             return generated(spec, rest)
+        if head == "bugs":
+            return _bugs(spec, rest, desk)
+        if head == "defects4j":
+            return _checkouts(spec, rest)
     path, split = _place(spec)
     if path.is_dir():
         return Files(spec=spec, roots=(path,), base=path)
@@ -64,13 +91,39 @@ def _found(spec: str, column: Column | None) -> Corpus:
         return Table(spec=spec, path=path, split=split, column=column)
     if path.suffix.lower() in ASSEMBLY:
         return Assembly(spec=spec, path=path)
-    if path.suffix not in {".py", ".pyi"} and is_program(path):
+    if path.suffix not in TEXTS and is_program(path):
         return Program(spec=spec, path=path)
-    if path.suffix not in {".py", ".pyi", ""}:
+    if path.suffix not in TEXTS | {""}:
         raise CorpusError(
-            f"cannot read {spec!r}: no known format; known: .py, .jsonl[.gz], .csv[.gz], .parquet, .s, ELF"
+            f"cannot read {spec!r}: no known format; "
+            f"known: .py, .java, .jsonl[.gz], .csv[.gz], .parquet, .s, ELF"
         )
     return Files(spec=spec, roots=(path,), base=path.parent, named=True)
+
+
+def _bugs(spec: str, rest: str, desk: Desk) -> Corpus:
+    from audit.corpora.bugs import Bugs
+
+    options: dict[str, Any] = {}
+    while (field := _BUGS.match(rest)) is not None:
+        text, rest = field.group(1), rest[field.end() :]
+        name = "split" if text in SPLITS else "seed" if text.startswith("seed") else "size"
+        if name in options:
+            raise CorpusError(f"corpus {spec!r} says its {name} twice")
+        options[name] = text if name == "split" else int(text.removeprefix("seed"))
+    if not rest:
+        raise CorpusError(f"corpus {spec!r} names no corpus of functions; write bugs:stdlib or bugs:FOLDER")
+    if options.get("size") == 0:
+        raise CorpusError(f"corpus {spec!r} needs a size from 1")
+    return Bugs(spec=spec, base=_found(rest, None, desk), cache=desk.cache, note=desk.note, **options)
+
+
+def _checkouts(spec: str, rest: str) -> Corpus:
+    from audit.corpora.defects4j import checkouts
+
+    head, colon, place = rest.partition(":")
+    split: Split | None = next((one for one in SPLITS if colon and one == head), None)
+    return checkouts(spec, Path(place if split else rest), split)
 
 
 def _place(spec: str) -> tuple[Path, str | None]:

@@ -1,4 +1,4 @@
-"""A Python function as the networks take it: token ids by line, and the relations between the lines.
+"""A function as the networks take it: token ids by line, and the relations between the lines.
 
 Nothing here depends on where a line stands in the text, except the order of the lines itself: a legal
 reordering of the statements permutes the lines of the result and both axes of its relations, exactly
@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
 
+from audit.features.programs import Program, analyse
 from audit.features.words import masked_name, words
 from audit.records import Failed
 from transforms.dependence.layers import longest_paths, symmetry_mask
 from transforms.dependence.paths import common_ancestor_distances
 from transforms.errors import SourceError
-from transforms.python.analysis.program import Program, analyse
 
 Relation: TypeAlias = Literal["none", "mask", "distances", "every"]
 """What a network must know about its lines: nothing, the symmetry mask, or SYMC's distances."""
@@ -30,7 +30,6 @@ LINE_TOKENS: Final = 48
 """A line is cut after so many tokens. The cut is inside the line, so no reordering changes it."""
 TOO_LONG: Final = Failed(reason="input too long")
 UNPARSABLE: Final = Failed(reason="source does not parse")
-OTHER_LANGUAGE: Final = Failed(reason="not Python")
 FARTHEST: Final = 255
 """Distances beyond are this one."""
 
@@ -75,20 +74,20 @@ class Encoder:
         self._window = window
         self._relation = relation
 
-    def encode(self, source: str) -> Encoded | Failed:
+    def encode(self, source: str, language: str = "python") -> Encoded | Failed:
         """The features of a source, or why there are none: it does not parse, or is too long."""
         try:
-            return self.features(analyse(source))
+            return self.features(analyse(source, language), language)
         except SourceError:
             return UNPARSABLE
 
-    def features(self, program: Program) -> Encoded | Failed:
+    def features(self, program: Program, language: str = "python") -> Encoded | Failed:
         """As `encode`, of an analysed program."""
         lines = program.lines
         if not lines:
             return UNPARSABLE
         name = masked_name(lines[0].text)
-        texts = [list(words(line, name)) for line in lines]
+        texts = [list(words(line, name, language)) for line in lines]
         coded = self._tokenizer.encode_batch(texts, is_pretokenized=True, add_special_tokens=False)
         ids = [one.ids[:LINE_TOKENS] for one in coded]
         lengths = [len(one) for one in ids]

@@ -1,4 +1,4 @@
-"""A line of Python as words: the unit in which networks read code.
+"""A line of code as words: the unit in which networks read code.
 
 Identifiers fall apart into lower-cased subtokens, so that `read_text` and `readText` are the same two words;
 a string keeps a few of its words, since texts tell what a function is about.
@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from audit.features.programs import Line
 from audit.tasks.function_name import MASK, subtokens
-from transforms.python.analysis.program import Line
 
 NAME: Final = "<name>"
 """Stands for the masked name of the function."""
@@ -21,17 +21,22 @@ STRING_WORDS: Final = 4
 """How many words of a string are kept."""
 SHORT_NUMBER: Final = 3
 
-_WORDS: Final = re.compile(
-    r"""
+_PATTERN: Final = r"""
     (?P<string>(?:\b[rbfuRBFU]{1,2})?(?:'''.*?'''|\"\"\".*?\"\"\"|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"))
   | (?P<number>\d[\w.]*)
   | (?P<word>\w+)
-  | (?P<operator>\*\*=|//=|>>=|<<=|->|:=|==|!=|<=|>=|\+=|-=|\*=|/=|%=|&=|\|=|\^=|@=|\*\*|//|<<|>>|\.\.\.|\S)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+  | (?P<operator>{more}
+      \*\*=|//=|>>=|<<=|->|:=|==|!=|<=|>=|\+=|-=|\*=|/=|%=|&=|\|=|\^=|@=|\*\*|//|<<|>>|\.\.\.|\S)
+    """
+_OPERATORS: Final = {"python": "", "java": r">>>=|>>>|&&|\|\||\+\+|--|::|"}
+"""What a language has besides."""
+_WORDS: Final = {
+    language: re.compile(_PATTERN.replace("{more}", more), re.VERBOSE | re.DOTALL)
+    for language, more in _OPERATORS.items()
+}
 _LETTERS: Final = re.compile(r"[^\W\d_]{2,}")
-_MASKED: Final = re.compile(rf"def ({MASK}(?:_\d+)?)\(")
+_MASKED: Final = re.compile(rf"\s({MASK}(?:_\d+)?)\s*\(")
+"""A name with an opening parenthesis behind `def`, or behind Java's type of the result."""
 
 
 def masked_name(header: str) -> str:
@@ -40,10 +45,10 @@ def masked_name(header: str) -> str:
     return found.group(1) if found else MASK
 
 
-def words(line: Line, name: str = MASK) -> Iterator[str]:
+def words(line: Line, name: str = MASK, language: str = "python") -> Iterator[str]:
     """The words of a line, its depth first; the identifier `name` is the masked name of the function."""
     yield DEPTHS[min(line.depth, len(DEPTHS) - 1)]
-    for match in _WORDS.finditer(line.text):
+    for match in _WORDS[language].finditer(line.text):
         text = match.group()
         match match.lastgroup:
             case "string":

@@ -13,13 +13,13 @@ from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
 from audit import checkpoints
-from audit.features.lines import OTHER_LANGUAGE, Encoded, Encoder
+from audit.features.lines import Encoded, Encoder
+from audit.features.programs import LANGUAGES
 from audit.nets.batches import collate
-from audit.nets.decision import decide, margin
+from audit.nets.line_tasks import TASKS
 from audit.nets.registry import NETWORKS, Network, build
 from audit.nets.trunk import Shape
 from audit.records import Failed, Predicted, Prediction, Query
-from audit.registry import TASKS
 from transforms.errors import ModelError, UsageError
 
 CONFIG: Final = "config.json"
@@ -56,6 +56,8 @@ class Config:
     labels: tuple[str, ...]
     threshold: float
     precision: str = "float32"
+    languages: tuple[str, ...] = ("python",)
+    """What it learned from, and is asked about."""
 
     def as_json(self) -> dict[str, object]:
         """The file's content."""
@@ -68,6 +70,7 @@ class Config:
             "shape": shape,
             "threshold": self.threshold,
             "precision": self.precision,
+            "languages": list(self.languages),
             "labels": list(self.labels),
         }
 
@@ -106,6 +109,7 @@ def read_config(path: Path) -> Config:
             labels=tuple(map(str, found["labels"])),
             threshold=float(found["threshold"]),
             precision=str(found["precision"]),
+            languages=tuple(map(str, found.get("languages", ("python",)))),
         )
     except KeyError as error:
         raise broken(path, f"no entry {error.args[0]!r}") from error
@@ -118,6 +122,8 @@ def read_config(path: Path) -> Config:
 def _check(path: Path, config: Config) -> None:
     if config.task not in TASKS:
         raise broken(path, f"made for task {config.task!r}, known: {', '.join(TASKS)}")
+    if unknown := set(config.languages) - set(LANGUAGES):
+        raise broken(path, f"language {min(unknown)!r}, known: {', '.join(LANGUAGES)}")
     if config.network not in NETWORKS:
         raise broken(path, f"network {config.network!r}, known: {', '.join(NETWORKS)}")
     if config.precision not in PRECISIONS:
@@ -137,6 +143,7 @@ class CheckpointModel:
         self.precision = precision
         self.device = device
         self._files = files
+        self._foreign = Failed(reason=f"not {' or '.join(map(str.title, config.languages))}")
         self._network = files.network.to(device=device, dtype=PRECISIONS[precision]).eval()
         self.encoder = Encoder(
             files.tokenizer, window=config.shape.window, relation=NETWORKS[config.network].relation
@@ -187,7 +194,11 @@ class CheckpointModel:
         for number, query in enumerate(queries):
             if query.task != self.task:
                 raise ModelError(f"model {self.name!r} is made for task {self.task!r}, not {query.task!r}")
-            features = self.encoder.encode(query.source) if query.language == "python" else OTHER_LANGUAGE
+            features = (
+                self.encoder.encode(query.source, query.language)
+                if query.language in self.config.languages
+                else self._foreign
+            )
             if isinstance(features, Failed):
                 found[number] = features
             else:
@@ -205,15 +216,17 @@ class CheckpointModel:
         return logits.cpu()
 
     def _predictions(self, logits: torch.Tensor) -> list[Prediction]:
-        exact = logits.double()
-        chosen = decide(exact, self.config.threshold).tolist()
-        margins = margin(exact, self.config.threshold).tolist()
+        exact, task = logits.double(), TASKS[self.task]
+        chosen = task.decide(exact, self.config.threshold).tolist()
+        margins = task.margin(exact, self.config.threshold).tolist()
         top = exact.topk(min(KEPT, exact.shape[1]), dim=1)
         labels = self.config.labels
         found: list[Prediction] = []
         for row, (values, indices) in enumerate(zip(top.values.tolist(), top.indices.tolist(), strict=True)):
-            answer = tuple(sorted(label for label, said in zip(labels, chosen[row], strict=True) if said))
-            scores = sorted((labels[index], value) for index, value in zip(indices, values, strict=True))
+            answer = task.answer([label for label, said in zip(labels, chosen[row], strict=True) if said])
+            scores = sorted(
+                (task.shown(labels[index]), value) for index, value in zip(indices, values, strict=True)
+            )
             found.append(Predicted(answer=answer, scores=tuple(scores), margin=margins[row]))
         return found
 

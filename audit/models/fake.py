@@ -29,7 +29,10 @@ class FakeModel:
         return [Predicted(answer=self.answer(query)) for query in queries]
 
 
-LABELS: Final[Mapping[str, tuple[str, ...]]] = {"derivative": ("false", "true")}
+LABELS: Final[Mapping[str, tuple[str, ...]]] = {
+    "derivative": ("false", "true"),
+    "error-detection": ("buggy", "clean"),
+}
 """The answers of tasks that choose among a few; the other tasks take any words."""
 NUMERIC: Final = frozenset({"throughput"})
 """Tasks whose answers are numbers."""

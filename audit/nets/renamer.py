@@ -154,7 +154,8 @@ class Renamer(nn.Module):
         elif self.readout == "mean":
             weight = real.to(x.dtype)
             x = torch.einsum("btd,bt->bd", x, weight) / weight.sum(1, keepdim=True)
-        scores: Tensor = self.head(x).squeeze(-1)
+        with torch.autocast(x.device.type, enabled=False):  # in bfloat16 a cost would be one of few
+            scores: Tensor = self.head(x.to(self.head.weight.dtype)).squeeze(-1)
         if self.readout == "sum":
             return scores.masked_fill(~real, -torch.inf).logsumexp(1)
         return scores

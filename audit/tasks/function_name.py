@@ -19,6 +19,9 @@ from transforms.records import Perturbed, Sample
 MASK: Final = "MASK"
 """What stands for the name in the source. Where it is taken already, `MASK_1`, `MASK_2`, … are tried."""
 
+READ: Final = frozenset({"python", "java"})
+"""Languages whose texts tell the name."""
+
 _CHUNKS: Final = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _TEST: Final = re.compile(r"tests?$|test_|test[A-Z]|.*_test$")
@@ -32,6 +35,17 @@ def subtokens(name: str) -> tuple[str, ...]:
     ('parse', 'http', 'response', 'v', '2')
     """
     return tuple(part.lower() for chunk in _CHUNKS.findall(name) for part in _CAMEL.split(chunk))
+
+
+def name_of(source: str, language: str) -> str | None:
+    """The name of the function that a Python or Java text defines; `None` where it is anything else."""
+    if language == "python":
+        return function_name(source)
+    if language == "java":
+        from audit.corpora.methods import method_name  # its reader is not always needed
+
+        return method_name(source)
+    return None
 
 
 def function_name(source: str) -> str | None:
@@ -88,10 +102,10 @@ class FunctionName:
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample with its label read off and its name masked, or why it is no example.
 
-        For languages other than Python the raw sample's label must be the name.
+        For languages other than Python and Java the raw sample's label must be the name.
         """
         given = sample.label if isinstance(sample.label, str) else None
-        name = function_name(sample.source) if sample.language == "python" else given
+        name = name_of(sample.source, sample.language) if sample.language in READ else given
         if name is None:
             return "no function to name"
         if name.startswith("__") and name.endswith("__"):
@@ -102,7 +116,7 @@ class FunctionName:
         if not label:
             return "name without letters"
         source = masked(sample.source, name)
-        if sample.language == "python" and not (function_name(source) or "").startswith(MASK):
+        if sample.language in READ and not (name_of(source, sample.language) or "").startswith(MASK):
             return "name cannot be masked"
         return replace(sample, source=source, label=label)
 

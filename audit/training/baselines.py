@@ -1,4 +1,4 @@
-"""What a network must beat: two rules without any network, each tuned on validation data."""
+"""What a network must beat: rules without any network, tuned on validation data where they have a choice."""
 
 import keyword
 from collections.abc import Callable, Mapping
@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from audit.nets.line_tasks import DETECTION, NAMING
 from audit.training.examples import Examples
-from audit.training.scores import Scores, f1
+from audit.training.scores import Scores, of_answers
 
 NEVER_COPIED: Final = frozenset({"self", "cls", *(word.lower() for word in keyword.kwlist)})
 MOST: Final = 6
@@ -25,9 +26,9 @@ class Baseline:
     """A rule's result on the test set."""
 
     name: str
-    subtokens: int
-    """How many it answers, chosen on the validation set."""
     test: Scores
+    subtokens: int | None = None
+    """How many it answers, chosen on the validation set; `None` where it has no choice."""
 
 
 def most_frequent(train: Examples, valid: Examples, test: Examples, *, labels: int) -> Baseline:
@@ -59,7 +60,7 @@ def copying(valid: Examples, test: Examples, *, tokens: Mapping[str, int]) -> Ba
 def _tuned(name: str, rank: Rank, valid: Examples, test: Examples, labels: int) -> Baseline:
     on_valid = _answers(rank, valid)
     sizes = range(1, min(MOST, labels) + 1)
-    best = max(sizes, key=lambda size: _scores(on_valid, valid, size, labels).micro)
+    best = max(sizes, key=lambda size: _scores(on_valid, valid, size, labels).worth)
     return Baseline(name=name, subtokens=best, test=_scores(_answers(rank, test), test, best, labels))
 
 
@@ -78,4 +79,24 @@ def _scores(answers: list[list[int]], examples: Examples, size: int, labels: int
     for row, answer in enumerate(answers):
         said[row, answer[:size]] = True
     truth = examples.targets(range(len(examples)), labels) > 0
-    return f1(said, truth, torch.from_numpy(examples.wanted))
+    return of_answers(NAMING, said, truth, torch.from_numpy(examples.wanted))
+
+
+def always_buggy(test: Examples) -> Baseline:
+    """A bug in every function."""
+    truth = test.targets(range(len(test)), 1) > 0
+    found = of_answers(DETECTION, torch.ones_like(truth), truth, torch.from_numpy(test.wanted))
+    return Baseline(name="always buggy", test=found)
+
+
+def longer(train: Examples, valid: Examples, test: Examples) -> Baseline:
+    """A bug where a function has more, or fewer, tokens than the middle one of the training set."""
+    middle = np.median(train.tokens)
+
+    def said(examples: Examples, *, more: bool) -> Scores:
+        answers = torch.from_numpy((examples.tokens > middle) == more)[:, None]
+        truth = examples.targets(range(len(examples)), 1) > 0
+        return of_answers(DETECTION, answers, truth, torch.from_numpy(examples.wanted))
+
+    more = said(valid, more=True).worth >= said(valid, more=False).worth
+    return Baseline(name=f"{'long' if more else 'short'} functions", test=said(test, more=more))

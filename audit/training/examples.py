@@ -15,11 +15,12 @@ import torch
 from tokenizers import Tokenizer
 
 from audit.features.lines import PLANES, TOO_LONG, UNPARSABLE, Encoded, Encoder, Relation
+from audit.features.programs import analyse
 from audit.nets.batches import collate
+from audit.nets.line_tasks import NAMING, LineTask
 from audit.nets.trunk import Batch
 from audit.records import Failed
 from transforms.errors import SourceError
-from transforms.python.analysis.program import analyse
 from transforms.records import Sample
 from transforms.seeding import stream
 
@@ -49,7 +50,7 @@ class Examples:
     known: Integers
     """(count,) how many those are."""
     wanted: Integers
-    """(count,) how many distinct subtokens the name has, unknown ones included."""
+    """(count,) how many labels are true, unknown ones included: of a name its distinct subtokens."""
     left_out: Integers
     """(2,) how many samples did not parse, and how many were too long."""
 
@@ -126,18 +127,22 @@ def featurise(
     orders: int = 0,
     seed: int = 0,
     workers: int = 1,
+    task: LineTask = NAMING,
 ) -> Examples:
     """The features of all samples, in their order; those without features are left out and counted."""
     work = partial(_encode, _Setting(tokenizer.to_str(), window, orders, seed))
-    chunks = _chunks((sample.id, sample.source, sample.label) for sample in samples)
+    chunks = _chunks(_Given(one.id, one.language, one.source, task.truth(one.label) or ()) for one in samples)
     if workers == 1:
         return _flat([row for done in map(work, chunks) for row in done], labels, orders)
     with get_context("spawn").Pool(workers) as pool:
         return _flat([row for done in pool.imap(work, chunks) for row in done], labels, orders)
 
 
-_Given: TypeAlias = tuple[str, str, object]
-"""Id, source, label."""
+class _Given(NamedTuple):
+    id: str
+    language: str
+    source: str
+    truth: tuple[str, ...]
 
 
 class _Setting(NamedTuple):
@@ -150,7 +155,7 @@ class _Setting(NamedTuple):
 class _Row(NamedTuple):
     features: Encoded
     orders: npt.NDArray[np.uint16]
-    label: object
+    truth: tuple[str, ...]
 
 
 @lru_cache(maxsize=1)
@@ -164,19 +169,20 @@ def _encode(setting: _Setting, chunk: list[_Given]) -> list[_Row | Failed]:
 
 
 def _row(encoder: Encoder, setting: _Setting, given: _Given) -> _Row | Failed:
-    identity, source, label = given
     try:
-        program = analyse(source)
+        program = analyse(given.source, given.language)
     except SourceError:
         return UNPARSABLE
-    features = encoder.features(program)
+    features = encoder.features(program, given.language)
     if isinstance(features, Failed):
         return features
     drawn = [
-        program.sample_lines(stream(setting.seed, identity, "training order", number))
+        program.sample_lines(stream(setting.seed, given.id, "training order", number))
         for number in range(setting.orders)
     ]
-    return _Row(features, np.array(drawn, dtype=np.uint16).reshape(setting.orders, features.lines), label)
+    return _Row(
+        features, np.array(drawn, dtype=np.uint16).reshape(setting.orders, features.lines), given.truth
+    )
 
 
 def _chunks(given: Iterator[_Given]) -> Iterator[list[_Given]]:
@@ -186,8 +192,7 @@ def _chunks(given: Iterator[_Given]) -> Iterator[list[_Given]]:
 
 def _flat(found: list[_Row | Failed], labels: Mapping[str, int], orders: int) -> Examples:
     rows = [row for row in found if isinstance(row, _Row)]
-    names = [sorted(set(row.label)) if isinstance(row.label, tuple) else [] for row in rows]
-    known = [[labels[part] for part in name if part in labels] for name in names]
+    known = [[labels[part] for part in row.truth if part in labels] for row in rows]
     empty = np.zeros(0, dtype=np.int32)
     return Examples(
         ids=np.concatenate([empty, *(row.features.ids for row in rows)]).astype(np.uint16),
@@ -201,6 +206,6 @@ def _flat(found: list[_Row | Failed], labels: Mapping[str, int], orders: int) ->
         orders=np.concatenate([np.zeros((orders, 0), np.uint16), *(row.orders for row in rows)], axis=1),
         labels=np.array([label for one in known for label in one], dtype=np.uint16),
         known=np.array([len(one) for one in known], dtype=np.int64),
-        wanted=np.array([len(name) for name in names], dtype=np.int64),
+        wanted=np.array([len(row.truth) for row in rows], dtype=np.int64),
         left_out=np.array([found.count(UNPARSABLE), found.count(TOO_LONG)], dtype=np.int64),
     )

@@ -11,8 +11,9 @@ from safetensors.torch import save
 from tokenizers import Tokenizer
 
 from audit.models.checkpoint import CARD, CONFIG, TOKENIZER, WEIGHTS, Config
+from audit.nets.line_tasks import Detection
 from audit.nets.registry import NETWORKS
-from audit.training.baselines import Baseline, copying, most_frequent
+from audit.training.baselines import Baseline, always_buggy, copying, longer, most_frequent
 from audit.training.examples import Examples
 from audit.training.loop import Trained
 from audit.training.material import Material
@@ -50,6 +51,7 @@ def write(
         shape=shape,
         labels=material.labels,
         threshold=trained.threshold,
+        languages=material.languages,
     )
     weights = rounded(trained.network)
     found = _finished(trained, material, task=task, recipe=recipe, about=about)
@@ -92,17 +94,18 @@ def _finished(
     def measured(examples: Examples) -> Scores:
         everything = np.arange(len(examples))
         found = judged(trained.network, examples, everything, relation, labels)
-        return scores(found, trained.threshold)
+        return scores(found, trained.threshold, material.task)
 
     valid, test = measured(material.valid), measured(material.test)
     baselines = _baselines(trained, material)
     card = {
         "task": task,
-        "summary": f"{NETWORKS[recipe.network].summary}; test F1 {test.micro:.1%}",
+        "summary": f"{NETWORKS[recipe.network].summary}; test F1 {test.told:.1%}",
         "parameters": sum(weight.numel() for weight in trained.network.parameters()),
         "scores": {"valid": asdict(valid), "test": asdict(test)},
         "baselines": [asdict(one) for one in baselines],
         "label_coverage": {"valid": coverage(material.valid), "test": coverage(material.test)},
+        "languages": list(material.languages),
         "labels": labels,
         "threshold": trained.threshold,
         "data": _data(material),
@@ -114,6 +117,8 @@ def _finished(
 
 
 def _baselines(trained: Trained, material: Material) -> tuple[Baseline, ...]:
+    if isinstance(material.task, Detection):
+        return always_buggy(material.test), longer(material.train, material.valid, material.test)
     spoken = trained.network.trunk.label_tokens.tolist()
     return (
         most_frequent(material.train, material.valid, material.test, labels=len(material.labels)),
@@ -147,7 +152,7 @@ def _history(trained: Trained) -> dict[str, object]:
 
 def coverage(examples: Examples) -> float:
     """The share of the names' subtokens that are labels, and so could be answered at all."""
-    return float(examples.known.sum() / examples.wanted.sum())
+    return float(examples.known.sum() / max(1, examples.wanted.sum()))
 
 
 def _write_json(path: Path, value: Mapping[str, object]) -> None:

@@ -148,13 +148,16 @@ class _Loop(Sitting[Progress, Batch]):
         chosen = np.random.default_rng(1).permutation(len(valid))[: self._recipe.validation]
         with _answering(self._network):
             found = judged(self._network, valid, chosen, self._relation, len(self._material.labels))
-        threshold = tune(found)
-        micro = scores(found, threshold).micro
+        task = self._material.task
+        threshold = tune(found, task)
+        reached = scores(found, threshold, task)
         epoch, loss = self._end_epoch()
-        progress.epochs.append({"epoch": epoch, "loss": loss, "valid": micro, "threshold": threshold})
+        progress.epochs.append({"epoch": epoch, "loss": loss, "valid": reached.told, "threshold": threshold})
         first = progress.step > self._plan.bag and progress.best_epoch < self._recipe.bag_epochs
-        if first or micro > progress.best:  # a bag of words is kept only until there is a whole network
-            progress.best, progress.best_threshold, progress.best_epoch = micro, threshold, epoch
+        if (
+            first or reached.worth > progress.best
+        ):  # a bag of words is kept only until there is a whole network
+            progress.best, progress.best_threshold, progress.best_epoch = reached.worth, threshold, epoch
             self._keep()
 
 

@@ -14,13 +14,16 @@ from typing import Final, NamedTuple
 from tokenizers import Tokenizer
 
 from audit.corpora.records import Corpus
+from audit.corpora.splits import split_of
 from audit.features import vocabulary
+from audit.features.programs import LANGUAGES, analyse
 from audit.features.words import masked_name, words
 from audit.interface import Task
+from audit.nets.line_tasks import NAMING, LineTask
+from audit.nets.line_tasks import TASKS as LINE_TASKS
 from audit.training.examples import CHUNK, Examples, featurise
 from audit.training.recipe import Recipe
 from transforms.errors import CorpusError, SourceError
-from transforms.python.analysis.program import analyse
 from transforms.records import Sample
 
 SCHEMA: Final = 1
@@ -52,33 +55,45 @@ class Material:
     test: Examples
     hashes: Mapping[str, str]
     """Of the samples of each split."""
+    task: LineTask = NAMING
+    languages: tuple[str, ...] = ("python",)
+    """Of the training samples."""
 
 
 def read(task: Task, train: Corpus, valid: Corpus | None = None, test: Corpus | None = None) -> Splits:
     """The examples of a task. For want of another corpus a twentieth of the files is held out.
 
     Which files is decided by a hash of their paths; with fewer than `FEWEST_FILES`, functions are held
-    out instead. What is in the training corpus too, by content, is left out of the others.
+    out instead. Samples with groups are parted by `split_of`, in its shares. What is in the training corpus
+    too, by content or by a member of its group, is left out of the others, and so is what stands there with
+    two labels.
 
     Raises:
         CorpusError: a corpus cannot be read, or a split is empty.
     """
     found = Splits([], [], [])
     samples = list(_prepared(task, train))
+    grouped = any(sample.group for sample in samples)
     paths = {sample.origin.path for sample in samples}
     keys = [sample.origin.path if len(paths) >= FEWEST_FILES else sample.id for sample in samples]
     for_valid, for_test = _held_out(keys)
     for sample, key in zip(samples, keys, strict=True):
-        if valid is None and key in for_valid:
+        side = split_of(sample.group or sample.id) if grouped else ""
+        if valid is None and (side == "valid" if grouped else key in for_valid):
             found.valid.append(sample)
-        elif test is None and key in for_test:
+        elif test is None and (side == "test" if grouped else key in for_test):
             found.test.append(sample)
         else:
             found.train.append(sample)
     known = {sample.id for sample in found.train}
+    groups = {sample.group for sample in found.train if sample.group}
     for corpus, split in ((valid, found.valid), (test, found.test)):
         if corpus is not None:
-            split += [sample for sample in _prepared(task, corpus) if sample.id not in known]
+            split += [
+                sample
+                for sample in _prepared(task, corpus)
+                if sample.id not in known and sample.group not in groups
+            ]
     for name, split in zip(Splits._fields, found, strict=True):
         if not split:
             raise CorpusError(f"no {name} examples of task {task.name!r} in corpus {train.spec!r}")
@@ -93,17 +108,25 @@ def _held_out(keys: Sequence[str]) -> tuple[set[str], set[str]]:
 
 
 def _prepared(task: Task, corpus: Corpus) -> Iterator[Sample]:
+    truth = LINE_TASKS[task.name].truth
+    found: dict[str, list[Sample]] = {}
     for raw in corpus.read(Counter()):
         sample = task.prepare(raw)
-        if isinstance(sample, Sample) and sample.language == "python" and isinstance(sample.label, tuple):
-            yield sample
+        if isinstance(sample, Sample) and sample.language in LANGUAGES and truth(sample.label) is not None:
+            found.setdefault(sample.id, []).append(sample)
+    for same in found.values():
+        if len({sample.label for sample in same}) == 1:
+            yield from same
 
 
-def prepare(splits: Splits, recipe: Recipe, *, cache: Path, workers: int, note: Note) -> Material:
+def prepare(
+    splits: Splits, recipe: Recipe, *, cache: Path, workers: int, note: Note, task: LineTask = NAMING
+) -> Material:
     """Features and vocabulary, from the cache where they were made before."""
     cache.mkdir(parents=True, exist_ok=True)
     hashes = {name: _hash(split) for name, split in zip(Splits._fields, splits, strict=True)}
-    labels = frequent_labels(splits.train, recipe.rarest_label)
+    truths = [task.truth(sample.label) or () for sample in splits.train]
+    labels = task.labels(truths, rarest=recipe.rarest_label)
     tokenizer = _tokenizer(splits.train, labels, recipe, cache=cache, key=hashes["train"], workers=workers)
     found: dict[str, Examples] = {}
     for name, split in zip(Splits._fields, splits, strict=True):
@@ -123,32 +146,16 @@ def prepare(splits: Splits, recipe: Recipe, *, cache: Path, workers: int, note: 
                 orders=orders,
                 seed=recipe.seed,
                 workers=workers,
+                task=task,
             )
             examples.save(path)
         if not len(examples):
             raise CorpusError(f"every {name} function is longer than the window of {recipe.window} tokens")
         found[name] = examples
-    return Material(tokenizer=tokenizer, labels=labels, hashes=hashes, **found)
-
-
-def frequent_labels(samples: Sequence[Sample], rarest: int) -> tuple[str, ...]:
-    """The subtokens that stand in at least so many names.
-
-    Raises:
-        CorpusError: there is none.
-    """
-    counts = Counter(part for sample in samples for part in _subtokens(sample))
-    labels = tuple(sorted(part for part, count in counts.items() if count >= rarest))
-    if not labels:
-        raise CorpusError(
-            f"no subtoken stands in {rarest} of the {len(samples)} names; take a larger corpus, "
-            "or a smaller --rarest-label"
-        )
-    return labels
-
-
-def _subtokens(sample: Sample) -> set[str]:
-    return set(sample.label) if isinstance(sample.label, tuple) else set()
+    languages = tuple(sorted({sample.language for sample in splits.train}))
+    return Material(
+        tokenizer=tokenizer, labels=labels, hashes=hashes, task=task, languages=languages, **found
+    )
 
 
 def _tokenizer(
@@ -180,7 +187,7 @@ def _read_counts(path: Path) -> Counter[str] | None:
 
 def word_counts(samples: Sequence[Sample], *, workers: int) -> Counter[str]:
     """How often each word stands in the sources."""
-    sources = (sample.source for sample in samples)
+    sources = ((sample.language, sample.source) for sample in samples)
     chunks = iter(partial(lambda: list(islice(sources, CHUNK))), [])
     total: Counter[str] = Counter()
     if workers == 1:
@@ -193,16 +200,16 @@ def word_counts(samples: Sequence[Sample], *, workers: int) -> Counter[str]:
     return total
 
 
-def _count(sources: list[str]) -> Counter[str]:
+def _count(sources: list[tuple[str, str]]) -> Counter[str]:
     counts: Counter[str] = Counter()
-    for source in sources:
+    for language, source in sources:
         try:
-            lines = analyse(source).lines
+            lines = analyse(source, language).lines
         except SourceError:
             continue
         name = masked_name(lines[0].text) if lines else ""
         for line in lines:
-            counts.update(words(line, name))
+            counts.update(words(line, name, language))
     return counts
 
 

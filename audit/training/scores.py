@@ -1,28 +1,26 @@
-"""How good a network is: F1 of subtoken sets, and the threshold at which it is best.
+"""How good a network is: F1 of sets of labels, and the threshold at which it is best.
 
 Dimension key: B examples, K labels.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from audit.features.lines import Relation
-from audit.nets.decision import decide
+from audit.nets.line_tasks import NAMING, Detection, LineTask
 from audit.nets.trunk import Batch
 from audit.training.examples import Examples, Integers
 
-THRESHOLDS: Final = tuple(round(-4 + step / 10, 1) for step in range(51))
-"""Logits between which validation chooses."""
 AT_ONCE: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scores:
+class NameScores:
     """F1 two ways. Subtokens that are no labels count as missed."""
 
     micro: float
@@ -30,6 +28,43 @@ class Scores:
     macro: float
     """The mean of the examples' own."""
     count: int
+
+    @property
+    def told(self) -> float:
+        """The one number to tell."""
+        return self.micro
+
+    @property
+    def worth(self) -> float:
+        """By which weights are chosen."""
+        return self.micro
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BugScores:
+    """How well bugs are told."""
+
+    f1: float
+    """Of the class `buggy`."""
+    balanced: float
+    """The mean of both classes' F1: less than a half for one answer to everything."""
+    accuracy: float
+    called_buggy: float
+    """The share of the answers that are `buggy`."""
+    count: int
+
+    @property
+    def told(self) -> float:
+        """As of names."""
+        return self.f1
+
+    @property
+    def worth(self) -> float:
+        """As of names: not the F1, which is high for one answer to everything."""
+        return self.balanced
+
+
+Scores: TypeAlias = NameScores | BugScores
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,20 +94,39 @@ def judged(
     return Judged(logits=torch.cat(logits), truth=torch.cat(truth), wanted=wanted)
 
 
-def scores(found: Judged, threshold: float) -> Scores:
-    """The F1 at a threshold."""
-    return f1(decide(found.logits, threshold), found.truth, found.wanted)
+def scores(found: Judged, threshold: float, task: LineTask = NAMING) -> Scores:
+    """The scores at a threshold."""
+    return of_answers(task, task.decide(found.logits, threshold), found.truth, found.wanted)
 
 
-def f1(said: Tensor, truth: Tensor, wanted: Tensor) -> Scores:
+def of_answers(task: LineTask, said: Tensor, truth: Tensor, wanted: Tensor) -> Scores:
+    """The scores of (B, K) answers against the (B, K) truth; `wanted` as for `f1`."""
+    return bugs(said[:, 0], truth[:, 0]) if isinstance(task, Detection) else f1(said, truth, wanted)
+
+
+def f1(said: Tensor, truth: Tensor, wanted: Tensor) -> NameScores:
     """(B, K) answers against the (B, K) truth, of (B,) subtokens with the unknown ones."""
     hits = (said & truth).sum(1).double()
     total = said.sum(1).double() + wanted.double()
-    return Scores(
+    return NameScores(
         micro=float(2 * hits.sum() / total.sum()), macro=float((2 * hits / total).mean()), count=len(said)
     )
 
 
-def tune(found: Judged) -> float:
-    """The threshold with the highest micro-averaged F1; the lowest of equal ones."""
-    return max(THRESHOLDS, key=lambda threshold: (scores(found, threshold).micro, -threshold))
+def bugs(said: Tensor, truth: Tensor) -> BugScores:
+    """(B,) answers against the (B,) truth; the F1 of a class that nobody has or names is 0."""
+    hits, misses = int((said & truth).sum()), int((said != truth).sum())
+    passes = len(said) - hits - misses
+    buggy, clean = (2 * right / max(1, 2 * right + misses) for right in (hits, passes))
+    return BugScores(
+        f1=buggy,
+        balanced=(buggy + clean) / 2,
+        accuracy=(hits + passes) / len(said),
+        called_buggy=float(said.double().mean()),
+        count=len(said),
+    )
+
+
+def tune(found: Judged, task: LineTask = NAMING) -> float:
+    """The threshold with the best scores; the lowest of equal ones."""
+    return max(task.thresholds, key=lambda threshold: (scores(found, threshold, task).worth, -threshold))

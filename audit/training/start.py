@@ -12,6 +12,8 @@ from audit.training.recipe import Recipe
 
 POSITION_SPREAD: Final = 0.02
 """Standard deviation of positions: far below that of words, which the bag has to be heard through."""
+WARMEST: Final = 5
+"""A warm-up takes one step in so many at most: a small corpus has few."""
 RAREST: Final = 1e-5
 
 
@@ -57,4 +59,5 @@ def rate(recipe: Recipe, step: int, total: int, *, bag: bool) -> float:
     if bag:
         return recipe.bag_rate * min(1.0, (step + 1) / 100)
     fall = 0.05 + 0.95 * (0.5 + 0.5 * math.cos(math.pi * min(1.0, step / total)))
-    return recipe.rate * min(1.0, (step + 1) / recipe.warm_up) * fall
+    warm_up = min(recipe.warm_up, max(1, total // WARMEST))
+    return recipe.rate * min(1.0, (step + 1) / warm_up) * fall

@@ -43,10 +43,10 @@ class Standing:
 
 @dataclass(slots=True, kw_only=True)
 class Progress(Standing):
-    """Where the training of a network that names functions stands."""
+    """Where the training of a network that reads lines stands."""
 
     best: float = -1.0
-    """Validation F1 of the kept weights; -1 before there are any."""
+    """What the kept weights are worth on validation data; -1 before there are any."""
     best_threshold: float = 0.0
 
 

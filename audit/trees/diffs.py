@@ -4,16 +4,16 @@ import difflib
 from collections.abc import Iterator
 from typing import Final
 
+from audit.trees.languages import language
 from transforms.errors import SourceError
-from transforms.python.encoding import Decoded
-from transforms.python.tree import MODULE, places
+from transforms.trees import MODULE
 
 _NO_END: Final = "\\ No newline at end of file\n"
 
 
 def file_diff(path: str, before: bytes, after: bytes) -> str:
     """The change of a file as a patch that `patch -p1` takes; empty where there is none."""
-    return "".join(_diff(f"a/{path}", f"b/{path}", _text(before), _text(after)))
+    return "".join(_diff(f"a/{path}", f"b/{path}", _text(path, before), _text(path, after)))
 
 
 def unit_diff(path: str, name: str, before: bytes, after: bytes) -> str:
@@ -21,7 +21,7 @@ def unit_diff(path: str, name: str, before: bytes, after: bytes) -> str:
     if name == MODULE:
         return file_diff(path, before, after)
     here = f"{path} {name}"
-    return "".join(_diff(here, here, _unit_text(before, name), _unit_text(after, name)))
+    return "".join(_diff(here, here, _unit_text(path, before, name), _unit_text(path, after, name)))
 
 
 def text_diff(name: str, before: str, after: str) -> str:
@@ -40,15 +40,16 @@ def _lines(text: str) -> list[str]:
     return [f"{part}\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
 
-def _text(data: bytes) -> str:
+def _text(path: str, data: bytes) -> str:
     try:
-        decoded = Decoded.read(data)
+        decoded = language(path).decode(data)
     except SourceError:
         return data.decode("utf-8", "backslashreplace")
     return decoded.text.replace("\n", decoded.newline)
 
 
-def _unit_text(data: bytes, name: str) -> str:
-    text = Decoded.read(data).text
+def _unit_text(path: str, data: bytes, name: str) -> str:
+    text = language(path).decode(data).text
     source = text.encode()
-    return next((source[p.start : p.end].decode() + "\n" for p in places(text) if p.name == name), "")
+    found = language(path).places(text)
+    return next((source[p.start : p.end].decode() + "\n" for p in found if p.name == name), "")

@@ -10,12 +10,12 @@ from stat import S_ISDIR, S_ISLNK, S_ISREG
 from typing import Final
 
 from audit.corpora.files import FOREIGN
+from audit.trees.languages import LANGUAGES, language, loaded
 from audit.workers import spread
+from transforms.decoding import LARGEST
 from transforms.errors import RunError
-from transforms.python.encoding import LARGEST
-from transforms.python.tree import Choice, Record, Series, perturb_file
 from transforms.records import Sites
-from transforms.registry import TRANSFORMS
+from transforms.trees import Choice, Language, Record, Series, perturb_file
 
 NOT_COPIED: Final = frozenset({".git", "__pycache__"})
 """Folders and files that belong to one place and not to its copy."""
@@ -31,13 +31,10 @@ class Plan:
     seed: int
     sites: Sites = "auto"
 
-    def series(self) -> Series:
-        """The plan with its transforms loaded."""
-        return Series(
-            transforms=tuple(TRANSFORMS.get(name) for name in self.transforms),
-            seed=self.seed,
-            sites=self.sites,
-        )
+    def series(self, language: Language) -> Series:
+        """The plan with its transforms of a language loaded."""
+        transforms = loaded(self.transforms, language.name)
+        return Series(transforms=transforms, seed=self.seed, sites=self.sites)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,8 +83,8 @@ def _is_environment(path: Path) -> bool:
     return (path / "pyvenv.cfg").exists()
 
 
-def python_files(root: Path) -> Iterator[str]:
-    """The Python files of a tree, as paths relative to it in the order of their names.
+def source_files(root: Path) -> Iterator[str]:
+    """The files of a tree that can be perturbed, as paths relative to it in the order of their names.
 
     Hidden folders, virtual environments and the like, and links are passed over.
     """
@@ -96,7 +93,7 @@ def python_files(root: Path) -> Iterator[str]:
         folders[:] = sorted(name for name in inside if not _is_environment(Path(folder, name)))
         for name in sorted(names):
             path = Path(folder, name)
-            if name.endswith(".py") and path.is_file() and not path.is_symlink():
+            if path.suffix in LANGUAGES and path.is_file() and not path.is_symlink():
                 yield path.relative_to(root).as_posix()
 
 
@@ -124,9 +121,17 @@ def perturb_files(
 def _perturbed(root: Path, plan: Plan, item: tuple[str, frozenset[Choice] | None]) -> FileResult:
     path, only = item
     before = read_file(root / path)
-    found = perturb_file(before[: LARGEST + 1], path, plan.series(), only=only)
+    known = language(path)
+    found = perturb_file(
+        known, before[: LARGEST + 1], path, plan.series(known), only=only, around=_beside(root / path)
+    )
     after = before if len(before) > LARGEST else found.data
     return FileResult(path=path, before=before, after=after, records=found.records)
+
+
+def _beside(path: Path) -> frozenset[str]:
+    """The names, without endings, of the files of its language in a file's folder."""
+    return frozenset(name.stem for name in path.parent.glob(f"*{path.suffix}") if name != path)
 
 
 def read_file(path: Path) -> bytes:

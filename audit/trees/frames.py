@@ -6,15 +6,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from audit.trees.languages import language
 from transforms.errors import SourceError
-from transforms.python.encoding import Decoded
-from transforms.python.tree import MODULE, places
+from transforms.trees import MODULE
 
 _FRAMES: Final = (
     re.compile(r'File "([^"\n]+\.py)", line (\d+)'),
-    re.compile(r"^([^\s:][^:\n]*\.py):(\d+): ", re.MULTILINE),
+    re.compile(r"^([^\s:][^:\n]*\.(?:py|java)):(\d+): ", re.MULTILINE),
 )
-"""How Python and how pytest write a frame."""
+"""How Python, and how pytest and javac write a frame."""
+_JVM: Final = re.compile(r"\bat (?:[\w.@-]*/)*([\w$.]+)\.[\w$<>]+\((\w+\.java):(\d+)\)")
+"""How Java writes a frame: class, method, file without its folder, line."""
+_CAUSE: Final = re.compile(r"^\s*Caused by: ", re.MULTILINE)
 
 
 def units_in_traceback(text: str, folder: Path, files: Mapping[str, bytes]) -> tuple[tuple[str, str], ...]:
@@ -24,7 +27,13 @@ def units_in_traceback(text: str, folder: Path, files: Mapping[str, bytes]) -> t
     for frame in sorted(frames, key=lambda match: match.start(), reverse=True):
         path = _relative(frame[1], folder)
         if path in files:
-            found[path, _unit(files[path], int(frame[2]))] = None
+            found[path, _unit(path, files[path], int(frame[2]))] = None
+    for part in reversed(_CAUSE.split(text)):  # the last cause is the innermost
+        for frame in _JVM.finditer(part):
+            package = frame[1].rpartition(".")[0].replace(".", "/")
+            name = f"{package}/{frame[2]}".lstrip("/")
+            for path in [path for path in files if f"/{path}".endswith(f"/{name}")]:
+                found[path, _unit(path, files[path], int(frame[3]))] = None
     return tuple(found)
 
 
@@ -36,9 +45,10 @@ def _relative(name: str, folder: Path) -> str:
     return name
 
 
-def _unit(data: bytes, line: int) -> str:
+def _unit(path: str, data: bytes, line: int) -> str:
     try:
-        found = places(Decoded.read(data).text)
+        known = language(path)
+        found = known.places(known.decode(data).text)
     except SourceError:
         return MODULE
     return next((place.name for place in found if place.first <= line <= place.last), MODULE)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias, TypeVar
 
 from audit.trees.verify import Changed, Trial, WorkingCopy, changed_files, new_bytes
-from transforms.python.tree import Choice, Unit
+from transforms.trees import Choice, Unit
 
 RUNS: Final = 48
 """Runs of the failing tests, at most, for one culprit."""

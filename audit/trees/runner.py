@@ -1,7 +1,8 @@
 """A project's own tests, run by its own command: the result of each test.
 
-pytest is asked by a plugin of ours, however it is started; `unittest` tells in its verbose output; of every
-other command the exit code is the one result.
+pytest is asked by a plugin of ours, however it is started; `unittest` tells in its verbose output; JUnit,
+Maven and Gradle in the files `TEST-*.xml` that they write; of every other command the exit code is the one
+result.
 """
 
 import json
@@ -10,7 +11,8 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +22,9 @@ from transforms.errors import RunError
 
 State: TypeAlias = Literal["passed", "failed", "skipped"]
 
+Teller: TypeAlias = Literal["pytest", "unittest", "junit", "exit code"]
+"""Who tells of the tests one by one, if somebody does."""
+
 SUPPORT: Final = Path(__file__).with_name("support")
 """On the path of the tests: the plugin and the probe."""
 WHOLE: Final = "the whole command"
@@ -27,10 +32,14 @@ WHOLE: Final = "the whole command"
 SHOWN: Final = 4000
 """Characters kept of a test's failure and of a command's output."""
 
+REPORTS: Final = "TEST-*.xml"
+"""How the files are called in which Java's runners tell of tests."""
+
 _HEADER: Final = re.compile(r"^(\w+ \([\w.<>]+\))", re.MULTILINE)
 _REPORT: Final = re.compile(r"^(?:FAIL|ERROR): (\w+ \([\w.<>]+\)).*\n(?:[^\n]*\n)??-{70}\n", re.MULTILINE)
 _PASSED: Final = re.compile(r"(?:\.\.\. |^)ok$", re.MULTILINE)
 _SKIPPED: Final = re.compile(r"(?:\.\.\. |^)(?:skipped|expected failure)\b", re.MULTILINE)
+_WORST: Final[Sequence[State]] = ("failed", "passed", "skipped")
 _RAN: Final = re.compile(r"^Ran \d+ tests? in ", re.MULTILINE)
 
 
@@ -48,7 +57,7 @@ class Run:
     """What became of all tests."""
 
     results: Mapping[str, Result]
-    told_by: Literal["pytest", "unittest", "exit code"]
+    told_by: Teller
     code: int
     output: str
     """The end of what the command printed."""
@@ -97,11 +106,13 @@ class Command:
         if only is not None:
             chosen.write_text(json.dumps(sorted(only)), encoding="utf-8")
             extra["_CODEAUDIT_ONLY"] = str(chosen)
+        output.touch()
+        since = output.stat().st_mtime_ns
         began = time.monotonic()
         code, timed_out = self._finished(output, extra)
         seconds = time.monotonic() - began
         text = output.read_text(encoding="utf-8", errors="replace")
-        found, told_by = _results(results, text, code)
+        found, told_by = self._results(results, text, code, since)
         return Run(
             results=found,
             told_by=told_by,
@@ -121,6 +132,17 @@ class Command:
                 return process.wait(self.timeout), False
             except subprocess.TimeoutExpired:
                 return -signal.SIGKILL, True
+
+    def _results(self, path: Path, output: str, code: int, since: int) -> tuple[dict[str, Result], Teller]:
+        if path.exists():
+            return pytest_results(path.read_text(encoding="ascii").splitlines()), "pytest"
+        if found := unittest_results(output):
+            return found, "unittest"
+        places = [one for one in sorted(self.folder.rglob(REPORTS)) if one.is_file()]
+        reports = [one for one in places if one.stat().st_mtime_ns >= since]
+        if found := junit_results([one.read_bytes() for one in reports]):
+            return found, "junit"
+        return {WHOLE: Result("failed" if code else "passed", output[-SHOWN:] if code else "")}, "exit code"
 
     def _words(self) -> list[str]:
         verbose = "unittest" in self.words and not {"-v", "--verbose"} & set(self.words)
@@ -168,17 +190,6 @@ def _started(
         process.wait()
 
 
-def _results(
-    path: Path, output: str, code: int
-) -> tuple[dict[str, Result], Literal["pytest", "unittest", "exit code"]]:
-    if path.exists():
-        return pytest_results(path.read_text(encoding="ascii").splitlines()), "pytest"
-    found = unittest_results(output)
-    if found:
-        return found, "unittest"
-    return {WHOLE: Result("failed" if code else "passed", output[-SHOWN:] if code else "")}, "exit code"
-
-
 def pytest_results(lines: Sequence[str]) -> dict[str, Result]:
     """The results that the plugin wrote; a test that did not come to its end has failed."""
     found: dict[str, Result] = {}
@@ -221,3 +232,31 @@ def unittest_results(output: str) -> dict[str, Result]:
         text = output[report.end() :].split("\n" + "=" * 70 + "\n")[0]
         found[report[1]] = Result("failed", text[-SHOWN:])
     return found
+
+
+def junit_results(reports: Iterable[bytes]) -> dict[str, Result]:
+    """The results in JUnit's XML. Of tests of one name, as of one with several inputs, the worst counts.
+
+    What is no such file is passed over.
+    """
+    found: dict[str, Result] = {}
+    for report in reports:
+        try:
+            cases = list(ElementTree.fromstring(report).iter("testcase"))
+        except ElementTree.ParseError:
+            continue
+        for case in cases:
+            name = f"{case.get('classname', '')}::{case.get('name', '')}"
+            result = _junit_result(case)
+            if name not in found or _WORST.index(result.state) < _WORST.index(found[name].state):
+                found[name] = result
+    return found
+
+
+def _junit_result(case: ElementTree.Element) -> Result:
+    for told in case:
+        if told.tag in ("failure", "error"):
+            return Result("failed", (told.text or told.get("message") or "")[:SHOWN])
+        if told.tag == "skipped":
+            return Result("skipped")
+    return Result("passed")

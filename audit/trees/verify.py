@@ -4,6 +4,7 @@ All work is done on a copy. A test counts where it passed every time before; wha
 perturbation is run once more on the unperturbed copy, to tell a flaky test from a change of meaning.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -15,17 +16,17 @@ from audit.trees.files import (
     Plan,
     copy_tree,
     perturb_files,
-    python_files,
     read_file,
     replace_file,
+    source_files,
 )
 from audit.trees.frames import units_in_traceback
-from audit.trees.probes import RAISING, noting, with_first
+from audit.trees.languages import language, languages, meant, probes
 from audit.trees.runner import Command, Result, Run
 from audit.trees.tally import Tallies, count, prepare
 from transforms.errors import CannotAudit
-from transforms.python.tree import MODULE, Applied, Choice, Record, Unit, changed_units, function_names
 from transforms.records import Sites
+from transforms.trees import MODULE, Applied, Choice, Record, Unit, changed_units, function_names
 
 CACHES: Final = NOT_COPIED | {
     ".hg", ".svn", ".tox", ".nox", ".venv", "venv", "node_modules",
@@ -38,6 +39,8 @@ NOT_SOURCES: Final = frozenset(
 )
 """Folders whose files are not perturbed."""
 NOT_SOURCE_FILES: Final = frozenset({"setup.py", "conftest.py", "noxfile.py"})
+TEST_FILE: Final = re.compile(r"test_.*\.py|.*_test\.py|Test[A-Z].*\.java|.*(?:Test|Tests|TestCase|IT)\.java")
+"""Names of files that hold tests."""
 
 CHEAP: Final = 60.0
 """Seconds below which the tests are run twice before anything is changed."""
@@ -159,15 +162,15 @@ class WorkingCopy:
         """Copy the project below `scratch`.
 
         Raises:
-            CannotAudit: it has no Python file to perturb.
+            CannotAudit: it has no file to perturb.
             RunError: it cannot be copied.
         """
         folder = scratch / "project"
         copy_tree(request.project, folder, without=CACHES, environments=False)
-        paths = tuple(path for path in python_files(folder) if _is_source(path, request.sources))
+        paths = tuple(path for path in source_files(folder) if _is_source(path, request.sources))
         if not paths:
             raise CannotAudit(
-                f"no Python file to perturb in {str(request.project)!r}; name its code with --source DIR"
+                f"no Python or Java file in {str(request.project)!r}; name code with --source DIR"
             )
         command = Command(
             words=request.words,
@@ -290,7 +293,7 @@ def _nothing_passed(run: Run) -> str:
 
 def _perturbed(copy: WorkingCopy, seed: int) -> tuple[dict[str, Changed], Tallies]:
     tallies: Tallies = {}
-    prepare(tallies, copy.request.transforms)
+    prepare(tallies, meant(copy.request.transforms, languages(copy.paths)))
     files = changed_files(copy.perturbed(seed), tallies)
     copy.say(f"seed {seed}: {len(files):,} of {len(copy.paths):,} files changed")
     return files, tallies
@@ -302,14 +305,19 @@ def _power(copy: WorkingCopy, before: Before, drawn: Sequence[Mapping[str, Chang
         (path, name): one.before
         for files in drawn
         for path, one in files.items()
-        for name in changed_units(one.before, one.after)
+        for name in changed_units(language(path), one.before, one.after)
     }
     if not changed:
         raise CannotAudit("nothing could be perturbed; choose other transforms or another --source")
-    noted = {unit: noting(number) for number, unit in enumerate(changed)}
+    noted = {unit: probes(unit[0]).noting(number) for number, unit in enumerate(changed)}
     functions = [unit for unit in changed if unit[1] != MODULE]
     executed = len(copy.run(_with_first(changed, noted)).hits)
-    run = copy.run(_with_first(changed, dict.fromkeys(functions or changed, RAISING)))
+    run = copy.run(_with_first(changed, {unit: probes(unit[0]).raising for unit in functions or changed}))
+    if run.told_by != before.told_by:
+        raise CannotAudit(
+            "with an error raised in every changed unit the test command tells of no test; run it yourself: "
+            f"{_last_line(run.output)}"
+        )
     caught = len(before.passed - run.passed())
     copy.say(
         f"power check: tests run {executed:,} of the {len(changed):,} changed units; {caught:,} of "
@@ -321,8 +329,12 @@ def _power(copy: WorkingCopy, before: Before, drawn: Sequence[Mapping[str, Chang
             "another copy that is installed; uninstall that copy, or name the tested code with --source"
         )
     copy.put({})
-    units = sum(len(function_names(read_file(copy.folder / path))) for path in copy.paths)
+    units = sum(len(function_names(language(path), read_file(copy.folder / path))) for path in copy.paths)
     return Power(units=units, changed=len(changed), executed=executed, caught=caught)
+
+
+def _last_line(output: str) -> str:
+    return next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "no output")
 
 
 def _with_first(
@@ -333,7 +345,7 @@ def _with_first(
     for (path, name), statement in statements.items():
         by_file.setdefault(path, {})[name] = statement
     data = {path: before for (path, _), before in originals.items()}
-    return {path: with_first(data[path], wanted) for path, wanted in by_file.items()}
+    return {path: probes(path).with_first(data[path], wanted) for path, wanted in by_file.items()}
 
 
 def _trial(
@@ -385,7 +397,7 @@ def _is_source(path: str, sources: Sequence[str]) -> bool:
 
 
 def _is_code(path: PurePosixPath) -> bool:
-    if path.name in NOT_SOURCE_FILES or path.name.startswith("test_") or path.name.endswith("_test.py"):
+    if path.name in NOT_SOURCE_FILES or TEST_FILE.fullmatch(path.name):
         return False
     return not NOT_SOURCES.intersection(path.parts[:-1])
 

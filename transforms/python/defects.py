@@ -56,7 +56,11 @@ def _connected(code: Code) -> Iterator[Site | Refused]:
 def _signs(code: Code, left: ast.expr, right: ast.expr, signs: tuple[str, ...], note: str) -> Site:
     tokens = between(code, code.full(left).end, code.full(right).start)
     start, end = tokens[0].start, tokens[-1].end
-    return Site(tuple((patch(code, start, end, sign),) for sign in signs), note, left.lineno)
+    # Only words need blanks around them; others would tell that a sign was put there.
+    options = (
+        patch(code, start, end, sign) if sign[0].isalpha() else Patch(start, end, (sign,)) for sign in signs
+    )
+    return Site(tuple((option,) for option in options), note, left.lineno)
 
 
 def _is_text(node: ast.expr) -> bool:

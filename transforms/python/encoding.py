@@ -1,73 +1,37 @@
-"""The bytes of a Python file as a text, and back without losing one of them.
-
-A text that was decoded and not changed is encoded to the very bytes it came from: cookie, byte order mark
-and line ends included. What cannot promise that is refused when it is decoded.
-"""
+"""Python files as texts: a coding cookie tells their encoding."""
 
 import io
 import tokenize
 import warnings
 from dataclasses import dataclass
-from typing import Final, Self
 
+from transforms.decoding import DecodedFile
 from transforms.errors import SourceError
-
-LARGEST: Final = 2_000_000
-"""Bytes. Larger files are generated tables, and a parser's tree takes a hundred times their size."""
-
-NO_RETURN: Final = "encoding cannot be written back"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decoded:
-    """A file's text with what it takes to write it back."""
+class Decoded(DecodedFile):
+    """A Python file's text with what it takes to write it back."""
 
-    text: str
-    """With `\\n` for the line end where all line ends are equal, else as they are."""
-    encoding: str
-    newline: str
-    """What `\\n` in the text stands for."""
-
-    @classmethod
-    def read(cls, data: bytes) -> Self:
-        """The text of a file by its own coding cookie.
+    @staticmethod
+    def encoding_of(data: bytes) -> str:
+        """The encoding by the file's own cookie.
 
         Raises:
-            SourceError: the file is too big, holds null bytes, is not in its encoding, or could not be
-                written back. The message is a phrase without the file's name.
-        """
-        if len(data) > LARGEST:
-            raise SourceError(f"file over {LARGEST // 1_000_000} MB")
-        if b"\0" in data:
-            raise SourceError("null bytes")
-        encoding = _encoding(data)
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError as error:
-            raise SourceError("not UTF-8" if encoding.startswith("utf-8") else NO_RETURN) from error
-        newline = _newline(text)
-        found = cls(text=text.replace(newline, "\n"), encoding=encoding, newline=newline)
-        if found.write(found.text) != data:
-            raise SourceError(NO_RETURN)
-        return found
-
-    def write(self, text: str) -> bytes:
-        """The bytes of a text in this file's encoding and line ends.
-
-        Raises:
-            SourceError: the text holds what the encoding cannot say.
+            SourceError: there is none of this name, or the first lines are not in it.
         """
         try:
-            return text.replace("\n", self.newline).encode(self.encoding)
-        except UnicodeError as error:
-            raise SourceError("not in the file's encoding") from error
+            return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+        except SyntaxError as error:
+            unknown = "unknown encoding" in str(error)
+            raise SourceError("unknown encoding" if unknown else "not UTF-8") from error
 
     def compiles(self, text: str) -> bool:
         """Whether Python, given the bytes of this text as a file, reads them in the same encoding and
         compiles them."""
         try:
             data = self.write(text)
-            if _encoding(data) != self.encoding:
+            if self.encoding_of(data) != self.encoding:
                 return False
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -75,19 +39,3 @@ class Decoded:
         except (SourceError, SyntaxError, ValueError, RecursionError, MemoryError):
             return False
         return True
-
-
-def _encoding(data: bytes) -> str:
-    try:
-        return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
-    except SyntaxError as error:
-        raise SourceError("unknown encoding" if "unknown encoding" in str(error) else "not UTF-8") from error
-
-
-def _newline(text: str) -> str:
-    """The line end of a text in which all line ends are equal; `\\n` for a mixture."""
-    pairs = text.count("\r\n")
-    feeds, returns = text.count("\n") - pairs, text.count("\r") - pairs
-    if pairs and not feeds and not returns:
-        return "\r\n"
-    return "\r" if returns and not feeds and not pairs else "\n"

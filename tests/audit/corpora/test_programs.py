@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from audit.corpora.specs import corpus
 from audit.corpora.tables import Column
 from audit.tasks.throughput import THROUGHPUT
 from tests.support.blocks import FIGURE_A
+from tests.support.data import data_set
 from tests.transforms.x86.support import own_blocks
 from transforms.errors import CorpusError
 from transforms.records import Sample
@@ -118,3 +120,61 @@ def test_a_column_that_is_not_there_is_told(tmp_path: Path) -> None:
         list(corpus(place, Column(name="throughput_hws")).read(Counter()))
     with pytest.raises(CorpusError, match="is no table, so it has no column 'x'"):
         corpus("stdlib", Column(name="x"))
+
+
+BHIVE = "4883c2014883fa40,0.00001339\n\n4889d8, 168\n00ffzz,7\n90\n"
+"""As in `benchmark/sources`, with a row that is none and one without a number."""
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_table_of_machine_code_needs_no_header(tmp_path: Path, ending: str, mark: str) -> None:
+    path = tmp_path / f"t{ending}"
+    data = (mark + BHIVE).encode()
+    path.write_bytes(gzip.compress(data) if ending.endswith("gz") else data)
+    skipped: Counter[str] = Counter()
+    found = list(corpus(str(path)).read(skipped))
+    assert [(one.source, one.language, one.label, one.origin.line) for one in found] == [
+        ("addq $1, %rdx\ncmpq $64, %rdx", "x86", None, 1),
+        ("movq %rbx, %rax", "x86", None, 2),
+        ("nop", "x86", None, 4),
+    ]
+    assert skipped == {"machine code that cannot be read": 1}
+    labelled = corpus(str(path), Column(name="2", divisor=100)).read(Counter())
+    assert [one.label for one in labelled] == [pytest.approx(1.339e-7), 1.68, None]
+
+
+def test_a_column_by_number_must_be_there(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(BHIVE)
+    for name in ("3", "frequency"):
+        with pytest.raises(CorpusError, match=rf"unknown column of 't.csv' '{name}'; known: 2, hex"):
+            list(corpus(str(path), Column(name=name)).read(Counter()))
+    path.write_text("hex,frequency\n4889d8,168\n")
+    with pytest.raises(CorpusError, match=r"unknown column of 't.csv' '2'; known: frequency, hex"):
+        list(corpus(str(path), Column(name="2")).read(Counter()))
+
+
+@pytest.mark.parametrize("text", ["foo,bar\n1,2\n", "488,1\n", "movq %rax;1\n", "x = 1\n"])
+def test_a_table_that_is_neither_is_one_error(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    with pytest.raises(CorpusError, match=r"has no column source, code, asm or hex, and without a header"):
+        list(corpus(str(path)).read(Counter()))
+
+
+def test_blocks_of_bhive_without_a_header(tmp_path: Path) -> None:
+    """The same rows with a header and without give the same blocks."""
+    csv.field_size_limit(1 << 20)
+    with gzip.open(data_set("bhive_blocks.csv.gz"), "rt", encoding="utf-8") as file:
+        rows = list(islice(csv.DictReader(file), 300))
+    (tmp_path / "bare.csv").write_text("".join(f"{row['hex']},{row['throughput_hsw']}\n" for row in rows))
+    known = table(
+        tmp_path / "t.csv",
+        *({"hex": row["hex"], "throughput_hsw": row["throughput_hsw"]} for row in rows),
+    )
+    bare = corpus(str(tmp_path / "bare.csv"), Column(name="2", divisor=100)).read(Counter())
+    named = corpus(known, Column(name="throughput_hsw", divisor=100)).read(Counter())
+    found = [(one.id, one.label) for one in bare]
+    assert found == [(one.id, one.label) for one in named]
+    assert len(found) > 290

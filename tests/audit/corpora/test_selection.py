@@ -103,6 +103,29 @@ def test_samples_that_are_no_examples_are_replaced_and_counted() -> None:
     assert dict(selection.skipped)["syntax error"] == 1, "a second reading must not count twice"
 
 
+@pytest.mark.parametrize(
+    ("languages", "unit"),
+    [
+        (["python"], "functions"),
+        (["java"], "methods"),
+        (["x86"], "blocks"),
+        (["algebra", "algebra"], "expressions"),
+        (["cobol"], "samples"),
+        (["java", "python"], "samples"),
+    ],
+)
+def test_what_there_is_none_of_has_the_name_of_its_language(languages: list[str], unit: str) -> None:
+    samples = [
+        raw_sample(str(place), language=one, label=None, path="p", line=1)
+        for place, one in enumerate(languages)
+    ]
+    corpus = Listed(samples)
+    with pytest.raises(CorpusError, match=rf"^no {unit} in corpus 'listed' \(.*not this one"):
+        select(corpus, lambda _: "not this one", limit=9, seeds=[0])
+    with pytest.raises(CorpusError, match=r"^no wishes in corpus 'listed'"):
+        select(corpus, lambda _: "not this one", limit=9, seeds=[0], unit="wishes")
+
+
 def test_an_empty_corpus_says_what_it_left_out() -> None:
     with pytest.raises(CorpusError, match=r"no functions in corpus 'listed' \(1 × syntax error\)"):
         draw([], 10)

@@ -192,6 +192,33 @@ def test_canonical_code_is_all_that_a_wrapped_model_sees() -> None:
     assert model.predict([query("def broken(:")]) == [Failed(reason="source does not parse")]
 
 
+@pytest.mark.parametrize(
+    ("language", "one", "other"),
+    [
+        ("x86", "movq %rdi, %rbx\nincq %rsi", "incq %r9\nmovq %rcx, %rax"),
+        ("algebra", "asked sin a1 + z", "asked sin a0 + y"),
+    ],
+)
+def test_other_languages_have_a_canonical_form_too(language: str, one: str, other: str) -> None:
+    inner = Recorder(echo)
+    first, second = Canonical(inner).predict(
+        [Query(task="t", language=language, source=source) for source in (one, other)]
+    )
+    assert first == second
+    assert len(inner.asked) == 1
+
+
+def test_what_has_no_canonical_form_is_not_asked() -> None:
+    inner = Recorder(echo)
+    broken = Query(task="t", language="x86", source="nosuch %rax")
+    foreign = Query(task="t", language="cobol", source="STOP RUN.")
+    assert Canonical(inner).predict([broken, foreign]) == [
+        Failed(reason="source does not parse"),
+        Failed(reason="no canonical form for cobol"),
+    ]
+    assert inner.asked == []
+
+
 def test_the_wrapper_is_a_part_of_the_fingerprint() -> None:
     assert Canonical(Recorder(echo)).fingerprint != "recorder"
     assert Canonical(Recorder(echo, fingerprint="volatile:x")).fingerprint.startswith("volatile:canonical")

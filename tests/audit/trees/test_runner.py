@@ -1,15 +1,17 @@
 """What runners tell, read back: pytest's lines, unittest's words."""
 
 import json
+import os
 import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from audit.trees.runner import Command, pytest_results, unittest_results
+from audit.trees.runner import Command, Result, junit_results, pytest_results, unittest_results
 from transforms.errors import RunError
 
 UNITTESTS = """\
@@ -187,3 +189,45 @@ def test_a_command_that_does_not_exist(command: Command) -> None:
     )
     with pytest.raises(RunError, match="cannot run the test command 'no-such-command'"):
         missing.run()
+
+
+def test_what_junit_tells() -> None:
+    jupiter = b"""\
+<?xml version="1.0" encoding="UTF-8"?>
+<testsuite name="JUnit Jupiter" tests="5">
+<testcase name="adds()" classname="p.SumTest" time="0.1"><system-out><![CDATA[unique-id]]></system-out></testcase>
+<testcase name="each(int)" classname="p.SumTest"></testcase>
+<testcase name="each(int)" classname="p.SumTest">
+<failure message="1 != 2" type="E"><![CDATA[E: 1 != 2
+\tat p.SumTest.each(SumTest.java:9)]]></failure></testcase>
+<testcase name="each(int)" classname="p.SumTest"></testcase>
+<testcase name="later()" classname="p.SumTest"><skipped/></testcase>
+</testsuite>
+"""
+    maven = b"<testsuites><testcase name='b' classname='C'><error message='m'/></testcase></testsuites>"
+    assert junit_results([jupiter, b"<no", b"<other/>", maven]) == {
+        "p.SumTest::adds()": Result("passed"),
+        "p.SumTest::each(int)": Result("failed", "E: 1 != 2\n\tat p.SumTest.each(SumTest.java:9)"),
+        "p.SumTest::later()": Result("skipped"),
+        "C::b": Result("failed", "m"),
+    }
+    assert junit_results([]) == {}
+
+
+def test_only_what_this_run_wrote_is_its_result(tmp_path: Path) -> None:
+    (tmp_path / "reports").mkdir()
+    old = tmp_path / "reports" / "TEST-old.xml"
+    old.write_text("<testsuite><testcase name='a' classname='Old'/></testsuite>", encoding="utf-8")
+    os.utime(old, (1, 1))
+    (tmp_path / "new.xml").write_text(
+        "<testsuite><testcase name='a' classname='New'/></testsuite>", encoding="utf-8"
+    )
+    words = ("sh", "-c", "cat new.xml > reports/TEST-new.xml; exit 1")
+    command = Command(words=words, folder=tmp_path, scratch=tmp_path, roots=(), timeout=60)
+    run = command.run()
+    assert run.told_by == "junit"
+    assert set(run.results) == run.passed() == {"New::a"}
+    (tmp_path / "reports" / "TEST-new.xml").unlink()
+    silent = replace(command, words=("sh", "-c", "exit 1")).run()
+    assert silent.told_by == "exit code"
+    assert not silent.passed()

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from transforms.java.analysis.types import INTEGRAL, NULL, PRIMITIVE, Types
+from transforms.java.analysis.types import INTEGRAL, PRIMITIVE, Types
 from transforms.java.code import Code, bare
 from transforms.java.nodes import Node
 
@@ -77,8 +77,3 @@ def written(code: Code, node: Node) -> frozenset[int]:
 def _read(code: Code, node: Node) -> frozenset[int]:
     bindings = (code.binding(inner) for inner in node.walk())
     return frozenset(binding.number for binding in bindings if binding is not None)
-
-
-def is_null(types: Types, node: Node) -> bool:
-    """Whether an expression is `null`."""
-    return types.of(node) == NULL

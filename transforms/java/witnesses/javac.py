@@ -22,6 +22,8 @@ class Javac:
     executable: str
     classpath: Sequence[str] = ()
     """Folders and archives with the types that the files do not declare."""
+    options: Sequence[str] = ()
+    """More words for each call."""
     seconds: float = 300
 
     def errors(self, files: Mapping[str, str], *, classes: Path | None = None) -> dict[str, tuple[str, ...]]:
@@ -42,6 +44,7 @@ class Javac:
             target = classes or place / "classes"
             command = [
                 *(self.executable, "-proc:none", "-nowarn", "-Xmaxerrs", "100000", "-encoding", "UTF-8"),
+                *self.options,
                 *("-d", str(target), "-cp", ":".join(self.classpath) or str(place / "none"), f"@{listing}"),
             ]
             try:

@@ -1,7 +1,7 @@
 """A second reader of Java, independent of the first: javalang, for the Java of version 8.
 
 Reading takes it several times as long as all the rest of a renaming, so no engine asks it; whoever wants
-more than the engine's own proof does (`confirms`).
+more than the engine's own proof does (`confirms`, `permutes`).
 """
 
 from collections.abc import Collection
@@ -22,15 +22,43 @@ def confirms(before: str, after: str, renames: Collection[tuple[str, str]]) -> b
     return other is not None and _same(one, other, frozenset(renames))
 
 
+def permutes(before: str, after: str) -> bool | None:
+    """Whether two texts are one tree but for the order of the statements in each block; `None` where the
+    original is beyond this reader.
+    """
+    one = _tree(before)
+    if one is None:
+        return None
+    other = _tree(after)
+    return other is not None and _unordered(one) == _unordered(other)
+
+
+def _unordered(node: Any) -> str:
+    """A tree as a text in which the statements of each list stand in the order of their own texts."""
+    from javalang.tree import LocalVariableDeclaration, Statement, TypeDeclaration
+
+    kinds = (Statement, LocalVariableDeclaration, TypeDeclaration)
+    if isinstance(node, list | tuple):
+        parts = [_unordered(one) for one in node]
+        statements = bool(node) and all(isinstance(one, kinds) for one in node)
+        return f"[{', '.join(sorted(parts) if statements else parts)}]"
+    if hasattr(node, "attrs"):
+        parts = [f"{name}={_unordered(getattr(node, name))}" for name in node.attrs]
+        return f"{type(node).__name__}({', '.join(parts)})"
+    return repr(sorted(node) if isinstance(node, set) else node)
+
+
 def _tree(text: str) -> Any | None:
     import javalang.parse
     from javalang.parser import JavaSyntaxError
     from javalang.tokenizer import LexerError
 
-    try:
-        return javalang.parse.parse(BEFORE + text + AFTER)
-    except (JavaSyntaxError, LexerError, RecursionError, TypeError, StopIteration):
-        return None  # it also stumbles over its own feet
+    for around in ((BEFORE, AFTER), ("", "")):  # members, or a file
+        try:
+            return javalang.parse.parse(text.join(around))
+        except (JavaSyntaxError, LexerError, RecursionError, TypeError, StopIteration):
+            continue  # it also stumbles over its own feet
+    return None
 
 
 def _same(one: Any, other: Any, renames: frozenset[tuple[str, str]]) -> bool:
