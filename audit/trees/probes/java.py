@@ -1,0 +1,61 @@
+"""Statements first in the methods and constructors of a Java file.
+
+They name the classes that they need in full and no class of ours, so that the project's own build compiles
+them wherever they stand. A constructor's call of another constructor stays first.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from transforms.edits import Edit, splice
+from transforms.errors import SourceError
+from transforms.java.nodes import Node
+from transforms.java.parsing import callables, read
+from transforms.java.tree import Decoded, places
+
+_NOTING: Final = (
+    'if (java.lang.System.getProperties().putIfAbsent("codeaudit.unit.{0}", "") == null) '
+    "try (java.io.OutputStream $codeaudit = new java.io.FileOutputStream("
+    'java.lang.System.getenv("_CODEAUDIT_HITS"), true)) {{ $codeaudit.write("{0}\\n".getBytes()); }} '
+    "catch (java.lang.Exception $ignored) {{ }}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class JavaProbes:
+    """Probes of Java."""
+
+    raising: str = 'if (true) throw new java.lang.RuntimeException("codeaudit power check");'
+    """The condition keeps what follows reachable for the compiler."""
+
+    def noting(self, number: int) -> str:
+        """Writes the number when the statement is executed for the first time in a process."""
+        return _NOTING.format(number)
+
+    def with_first(self, data: bytes, statements: Mapping[str, str]) -> bytes:
+        """A file whose methods, named as in `places`, begin with these statements; fields hold none."""
+        try:
+            decoded = Decoded.read(data)
+            reading = read(decoded.text)
+        except SourceError:
+            return data
+        names = [place.name for place in places(decoded.text)]
+        edits: list[Edit] = []
+        for name, node in zip(names, callables(reading), strict=True):
+            body = node.child("body")
+            if name in statements and body is not None:
+                start = _first(body)
+                edits.append(Edit(start, start, f" {statements[name]}"))
+        return decoded.write(splice(reading.source, edits).decode())
+
+
+def _first(body: Node) -> int:
+    """Where the first statement of a body may stand."""
+    first = body.children[0] if body.children else None
+    if first is not None and first.kind == "explicit_constructor_invocation":
+        return first.end
+    return body.start + 1
+
+
+PROBES: Final = JavaProbes()

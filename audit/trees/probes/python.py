@@ -1,0 +1,79 @@
+"""Statements first in the units of a Python file, behind their docstrings."""
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from transforms.edits import Edit, Positions, splice
+from transforms.errors import SourceError
+from transforms.python.analysis.blocks import first_line
+from transforms.python.encoding import Decoded
+from transforms.python.parsing import parse
+from transforms.python.tree import places
+from transforms.trees import MODULE
+
+_COMPOUND: Final = (
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.AsyncFor, ast.While, ast.If, ast.With,
+    ast.AsyncWith, ast.Match, ast.Try, ast.TryStar,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PythonProbes:
+    """Probes of Python."""
+
+    raising: str = 'raise RuntimeError("codeaudit power check")'
+
+    def noting(self, number: int) -> str:
+        """A call of the module that stands on the path of the tests."""
+        return f'__import__("_codeaudit_probe").hit({number})'
+
+    def with_first(self, data: bytes, statements: Mapping[str, str]) -> bytes:
+        """A file whose units, named as in `places`, begin with these statements, behind the docstring."""
+        try:
+            decoded = Decoded.read(data)
+            edits = _edits(decoded.text, statements)
+        except SourceError:
+            return data
+        source = decoded.text.encode()
+        if not decoded.compiles(splice(source, edits).decode()):
+            edits = [edit for edit in edits if decoded.compiles(splice(source, [edit]).decode())]
+        return decoded.write(splice(source, edits).decode())
+
+
+PROBES: Final = PythonProbes()
+
+
+def _edits(text: str, statements: Mapping[str, str]) -> list[Edit]:
+    source = text.encode()
+    positions = Positions(source)
+    bodies = {place.name: place.node.body for place in places(text)}
+    bodies[MODULE] = parse(text).body
+    return [
+        _edit(source, positions, bodies[name], statement)
+        for name, statement in statements.items()
+        if bodies.get(name)
+    ]
+
+
+def _edit(source: bytes, positions: Positions, body: list[ast.stmt], statement: str) -> Edit:
+    first = next((node for node in body if not _stays_first(node)), None)
+    if first is None:
+        end = positions.offset(body[-1].end_lineno or 0, body[-1].end_col_offset or 0)
+        return Edit(end, end, f"; {statement}")
+    start = positions.offset(first_line(first), 0)
+    if not isinstance(first, _COMPOUND):
+        here = positions.offset(first.lineno, first.col_offset)
+        return Edit(here, here, f"{statement}; ")
+    line = source[start:]
+    blank = line[: len(line) - len(line.lstrip(b" \t\f"))].decode()
+    return Edit(start, start, f"{blank}{statement}\n")
+
+
+def _stays_first(node: ast.stmt) -> bool:
+    match node:
+        case ast.Expr(value=ast.Constant(value=str())) | ast.ImportFrom(module="__future__"):
+            return True
+        case _:
+            return False

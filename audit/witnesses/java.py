@@ -1,0 +1,161 @@
+"""The witnesses of Java: a second reader, javalang, and the compiler, where there is one. Nothing is run.
+
+The reader says whether a renamed method is the same tree but for the new names, and whether a reordered one
+holds the same statements in its blocks. The compiler is asked about texts that compile on their own: without
+names of variables and numbers of lines, the classes of a variant have to be the original's byte for byte.
+A variant that is another program to the reader, or that no longer compiles, is not applied. Of a control
+neither can say anything: another text need not mean another thing.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from audit.execution import Judge, Other, Same, Silent, Testimony, combined
+from audit.labels import Labels
+from transforms.errors import SourceError
+from transforms.java.identifiers.variables import variables
+from transforms.java.parsing import read
+from transforms.java.parts import function_part
+from transforms.java.witnesses.javac import Javac, find
+from transforms.java.witnesses.javalang import confirms, permutes
+from transforms.records import Perturbed
+
+CASES_AT_ONCE: Final = 50
+OTHER_TREE: Final = "another program to a second reader"
+NOT_COMPILED: Final = "variant does not compile"
+CONTROL: Final = "nothing runs that could show a change"
+NO_RULE: Final = "second reader knows renamings and orders only"
+BEYOND: Final = "beyond the second reader"
+NOT_ALONE: Final = "text does not compile alone"
+OTHER_CODE: Final = "compiled code differs"
+_DIGITS: Final = 8
+_PACKAGE: Final = "codeaudit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readers:
+    """The second reader, and the compiler if there is one."""
+
+    javac: Javac | None
+    together: int = CASES_AT_ONCE
+
+    @property
+    def tools(self) -> Sequence[Mapping[str, object]]:
+        """Version of the reader, and whether there is a compiler."""
+        found: list[Mapping[str, object]] = [{"tool": "javalang", "version": version("javalang")}]
+        if self.javac is not None:
+            found.append({"tool": "javac"})
+        return found
+
+    @property
+    def missing(self) -> Sequence[str]:
+        """A line where there is no compiler."""
+        return () if self.javac else ("no javac on the path; install a JDK for evidence of the compiler",)
+
+    @contextmanager
+    def judging(self) -> Iterator[Judge]:
+        """A judge of variants; the compiler is called once or a few times for all that come together."""
+
+        def judge(variants: Sequence[Perturbed]) -> Iterator[Testimony]:
+            words = {} if self.javac is None else compiled(self.javac, variants)
+            for place, one in enumerate(variants):
+                if one.kind == "control":
+                    yield Silent(CONTROL)
+                else:
+                    yield combined([read_again(one), words.get(place, Silent(NOT_ALONE))])
+
+        yield judge
+
+
+def witness(labels: Labels) -> Readers:
+    """The witness; which labels there are is nothing to it."""
+    javac = find()
+    return Readers(javac=None if javac is None else replace(javac, options=("-g:none",), seconds=120))
+
+
+def read_again(variant: Perturbed) -> Testimony:
+    """What the second reader says of a variant."""
+    before, after = variant.sample.source, variant.source
+    kinds = {move.kind for move in variant.moves}
+    if kinds == {"rename"}:
+        bindings = variables(function_part(before).source).scopes.bindings
+        names = {binding.number: binding.name for binding in bindings}
+        told = confirms(before, after, [(names[move.site], str(move.value)) for move in variant.moves])
+    elif kinds == {"order"}:
+        told = permutes(before, after)
+    else:
+        return Silent(NO_RULE)
+    if told is None:
+        return Silent(BEYOND)
+    return Same("parsed") if told else Other("parsed", OTHER_TREE)
+
+
+def compiled(javac: Javac, variants: Sequence[Perturbed]) -> dict[int, Testimony]:
+    """What the compiler says of the variants, by their places, whose originals compile on their own."""
+    originals = {text: place for place, text in enumerate({one.sample.source: None for one in variants})}
+    known = {place: one for place, one in enumerate(variants) if one.kind != "control"}
+    first = len(originals)
+    try:
+        before = _classes(javac, {place: text for text, place in originals.items()})
+        texts = {
+            first + place: one.source
+            for place, one in known.items()
+            if originals[one.sample.source] in before
+        }
+        after = _classes(javac, texts)
+    except TimeoutError:
+        return {}
+    told: dict[int, Testimony] = {}
+    for number in texts:
+        place = number - first
+        old = before[originals[known[place].sample.source]]
+        if number not in after:
+            told[place] = Other("compiled", NOT_COMPILED)
+        else:
+            told[place] = Same("compiled") if after[number] == old else Silent(OTHER_CODE)
+    return told
+
+
+def _classes(javac: Javac, texts: Mapping[int, str]) -> dict[int, dict[str, bytes]]:
+    """The classes of each text that compiles, by name, with no trace of the package that each text got."""
+    files = {_path(number): whole for number, text in texts.items() if (whole := _alone(number, text))}
+    with TemporaryDirectory(prefix="codeaudit-javac-") as folder:
+        target = Path(folder)
+        while files:
+            wrong = javac.errors(files, classes=target)
+            if not wrong:
+                break
+            files = {path: text for path, text in files.items() if path not in wrong and "" not in wrong}
+        return {
+            number: {
+                path.name: path.read_bytes().replace(_package(number).encode(), _package(0).encode())
+                for path in (target / _package(number)).glob("*.class")
+            }
+            for number in texts
+            if _path(number) in files
+        }
+
+
+def _alone(number: int, text: str) -> str | None:
+    """A file of a package of its own with this text; none where the text has a package."""
+    try:
+        reading = read(text)
+    except SourceError:
+        return None
+    if any(node.kind == "package_declaration" for node in reading.root.children):
+        return None
+    inside = text if reading.whole else f"class Alone {{\n{text}\n}}"
+    return f"package {_package(number)};\n{inside}\n"
+
+
+def _package(number: int) -> str:
+    return f"{_PACKAGE}{number:0{_DIGITS}}"
+
+
+def _path(number: int) -> str:
+    return f"{_package(number)}/Alone.java"

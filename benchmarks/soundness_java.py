@@ -1,0 +1,301 @@
+"""Do real Java projects' own tests still pass when the meaning-keeping transforms have rewritten the project?
+
+    python benchmarks/soundness_java.py --work DIR [--project NAME ...] [--seeds 5] [--transform NAME,...]
+
+Each project is fetched as a source package of Debian, by a private configuration of apt with the mirror that
+this machine uses; nothing is installed. Its tests are compiled once against the unchanged sources, without
+the files that need what is not packaged; a run of the tests compiles the rewritten sources anew, so that a
+rewriting that does not compile fails them all. JUnit's console runs them. `codeaudit verify` then judges
+seeds 1, 2, … Needs apt, dpkg-deb, and a JDK. What is in DIR is used again. Exit code 1 where some test that
+passed fails.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+
+@dataclass(frozen=True, kw_only=True)
+class Project:
+    """A source package, and where its code and tests are."""
+
+    package: str
+    main: str = "src/main/java"
+    tests: str = "src/test/java"
+    options: tuple[str, ...] = ()
+    """For the JVM of the tests."""
+    without: str = ""
+    """A pattern of names of test classes that depend on time or network."""
+
+
+PROJECTS: Mapping[str, Project] = {
+    "commons-cli": Project(package="libcommons-cli-java"),
+    "commons-codec": Project(package="libcommons-codec-java"),
+    "commons-collections": Project(package="libcommons-collections4-java"),
+    "commons-csv": Project(package="commons-csv"),
+    "commons-io": Project(package="commons-io", without=r".*(Tailer|FileAlteration|Thread).*"),
+    "commons-lang": Project(package="libcommons-lang3-java", without=r".*\.(concurrent|time)\..*"),
+    "commons-text": Project(package="commons-text"),
+    "gson": Project(package="libgoogle-gson-java", main="gson/src/main/java", tests="gson/src/test/java"),
+    "joda-time": Project(package="libjoda-time-java"),
+    "jsoup": Project(package="jsoup", without=r".*\.integration\..*"),
+}
+
+JARS: Final = (
+    "junit4", "junit5", "libhamcrest-java", "libopentest4j-java", "libapiguardian-java", "libmockito-java",
+    "libcommons-io-java", "libcommons-lang3-java", "libassertj-core-java", "libobjenesis-java",
+    "libbyte-buddy-java", "libeasymock-java", "libjoda-convert-java", "libjsr305-java", "libpicocli-java",
+    "libunivocity-parsers-java",
+)  # fmt: skip
+"""Packages with what runs tests, and with what tests need."""
+
+RUNNER: Final = ("junit-", "opentest4j", "apiguardian", "picocli-4")
+"""How the archives are called that JUnit's console consists of."""
+
+_ERROR: Final = re.compile(r"^(.+?\.java):\d+: error: ", re.MULTILINE)
+
+FRUGAL: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+"""Options with which the JVM needs less of a shared machine."""
+
+TEST_SCRIPT: Final = """\
+set -e
+rm -rf out && mkdir -p out/main out/reports
+find {main} -name '*.java' ! -name module-info.java > out/files
+javac -J-Xmx1g {frugal_compiler} -nowarn -proc:none -encoding UTF-8 -cp {jars} -d out/main @out/files
+if [ -d {resources} ]; then cp -R {resources}/. out/main; fi
+java -Xmx1g {frugal} {options} -Duser.language=en -Duser.timezone=UTC \\
+    --add-opens java.base/java.lang=ALL-UNNAMED \\
+    -cp {runner}:out/main:{classes}:{jars} org.junit.platform.console.ConsoleLauncher \\
+    --disable-banner --details=none --scan-class-path {classes} {without} --reports-dir out/reports
+"""
+
+
+def main() -> int:
+    """Verify the projects and print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--work", type=Path, required=True, help="folder for downloads and reports")
+    parser.add_argument("--project", nargs="*", choices=sorted(PROJECTS), default=sorted(PROJECTS))
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--transform", default="all,rename-parameters")
+    asked = parser.parse_args()
+    asked.work = asked.work.resolve()
+    asked.work.mkdir(parents=True, exist_ok=True)
+    rows, failed = [], False
+    try:
+        apt = configuration(asked.work / "apt")
+        jars = jar_files(asked.work / "jars", apt)
+    except (subprocess.CalledProcessError, OSError, ValueError) as error:
+        print(f"cannot fetch what tests need: {error}", file=sys.stderr)
+        return 1
+    for name in asked.project:
+        began = time.monotonic()
+        try:
+            folder = fetched(name, asked.work, apt)
+            script = prepared(PROJECTS[name], folder, asked.work / "tests" / name, jars)
+            report = verified(name, folder, script, asked)
+        except (subprocess.CalledProcessError, OSError, ValueError) as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            failed = True
+            continue
+        failed = failed or not report["held"]
+        rows.append(row(name, folder, report, time.monotonic() - began))
+        write_table(rows, report)
+    return int(failed)
+
+
+def configuration(folder: Path) -> dict[str, str]:
+    """The environment for an apt that also knows the source packages of this machine's distribution."""
+    for name in ("lists/partial", "cache/archives/partial", "sources"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    environment = {**os.environ, "APT_CONFIG": str(folder / "apt.conf")}
+    if (folder / "ready").exists():
+        return environment
+    for path in Path("/etc/apt/sources.list.d").glob("*.sources"):
+        text = path.read_text(encoding="utf-8")
+        if "debian-archive-keyring" in text:
+            both = re.sub(r"^Types: deb$", "Types: deb deb-src", text, flags=re.MULTILINE)
+            (folder / "sources" / path.name).write_text(both, encoding="utf-8")
+    settings = {
+        "Dir::Etc::sourcelist": "/dev/null",
+        "Dir::Etc::sourceparts": folder / "sources",
+        "Dir::State::lists": folder / "lists",
+        "Dir::Cache": folder / "cache",
+        "APT::Sandbox::User": "root",
+    }
+    lines = [f'{name} "{value}";\n' for name, value in settings.items()]
+    (folder / "apt.conf").write_text("".join(lines), encoding="utf-8")
+    subprocess.run(["apt-get", "-qq", "update"], env=environment, check=True)
+    (folder / "ready").touch()
+    return environment
+
+
+def jar_files(folder: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """The archives of classes in the packages of `JARS`; those of packages that cannot be had are missing."""
+    folder.mkdir(exist_ok=True)
+    for package in JARS:
+        place = folder / package
+        if place.exists():
+            continue
+        done = subprocess.run(["apt-get", "-qq", "download", package], cwd=folder, env=environment)
+        debs = list(folder.glob(f"{package}_*.deb"))
+        if done.returncode or not debs:
+            print(f"no package {package}", file=sys.stderr)
+            continue
+        subprocess.run(["dpkg-deb", "-x", debs[0], place], check=True)
+    found = {path.name: path for path in sorted(folder.rglob("*.jar")) if not path.is_symlink()}
+    if not any(name.startswith("junit-platform-console-standalone") for name in found):
+        raise ValueError("JUnit's console is in none of the packages")
+    return tuple(found.values())
+
+
+def fetched(name: str, work: Path, environment: Mapping[str, str]) -> Path:
+    """The unpacked sources of a project."""
+    project = PROJECTS[name]
+    folder = work / "projects" / name
+    if not folder.exists():
+        place = work / "sources" / name
+        place.mkdir(parents=True, exist_ok=True)
+        if not list(place.glob("*.orig.tar.*")):
+            words = ["apt-get", "-qq", "source", "--download-only", project.package]
+            subprocess.run(words, cwd=place, env=environment, check=False)  # patches may be missing
+        archives = list(place.glob("*.orig.tar.*"))
+        if not archives:
+            raise ValueError(f"the mirror does not have the sources of {project.package}")
+        partial = folder.with_name(f"{name}.partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        with tarfile.open(archives[0]) as tar:
+            tar.extractall(partial, filter="data")
+        (top,) = partial.iterdir()
+        top.rename(folder)
+    return folder
+
+
+def prepared(project: Project, folder: Path, place: Path, jars: Sequence[Path]) -> Path:
+    """The script that tests a copy of a project, with its tests compiled."""
+    runner = [jar for jar in jars if jar.name.startswith(RUNNER)]
+    needed = [jar for jar in jars if not jar.name.startswith(folder.name)]  # but for its own classes
+    classpath = ":".join(map(str, needed))
+    classes = place / "classes"
+    if not (place / "ready").exists():
+        shutil.rmtree(place, ignore_errors=True)
+        (place / "main").mkdir(parents=True)
+        left = compiled(_java(folder / project.main), place / "main", classpath)
+        if left:
+            raise ValueError(f"{len(left)} of its files do not compile here: {left[0]}")
+        path = f"{place / 'main'}:{classpath}"
+        left = compiled(_java(folder / project.tests), classes, path)
+        resources = (folder / project.tests).with_name("resources")
+        if resources.is_dir():
+            shutil.copytree(resources, classes, dirs_exist_ok=True)
+        (place / "ready").write_text("\n".join(map(str, left)), encoding="utf-8")
+    script = place / "test.sh"
+    script.write_text(
+        TEST_SCRIPT.format(
+            main=project.main,
+            resources=Path(project.main).with_name("resources"),
+            jars=classpath,
+            runner=":".join(map(str, runner)),
+            classes=classes,
+            frugal=" ".join(FRUGAL),
+            frugal_compiler=" ".join(f"-J{option}" for option in FRUGAL),
+            options=" ".join(project.options),
+            without=f"--exclude-classname '{project.without}'" if project.without else "",
+        ),
+        encoding="utf-8",
+    )
+    return script
+
+
+def _java(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.rglob("*.java")) if path.name != "module-info.java"]
+
+
+def compiled(files: Iterable[Path], classes: Path, classpath: str) -> list[Path]:
+    """Compile what can be compiled of these files; returns what had to be left out."""
+    left: list[Path] = []
+    wanted = list(files)
+    while wanted:
+        shutil.rmtree(classes, ignore_errors=True)
+        classes.mkdir()
+        listing = classes.with_suffix(".files")
+        listing.write_text("\n".join(f'"{path}"' for path in wanted), encoding="utf-8")
+        words = ["javac", "-nowarn", "-proc:none", "-encoding", "UTF-8", "-Xmaxerrs", "100000"]
+        words += ["-cp", classpath, "-d", str(classes), f"@{listing}"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if not done.returncode:
+            break
+        wrong = {Path(name) for name in _ERROR.findall(done.stderr)}
+        if not wrong & set(wanted):
+            raise ValueError(f"javac failed: {done.stderr.strip().splitlines()[-1:]}")
+        left += sorted(wrong & set(wanted))
+        wanted = [path for path in wanted if path not in wrong]
+    return left
+
+
+def verified(name: str, folder: Path, script: Path, asked: argparse.Namespace) -> dict[str, Any]:
+    """What `codeaudit verify` says of a project; its report is kept."""
+    words = ["verify", str(folder), "--format", "json", "--transform", asked.transform, "--seed", "1"]
+    words += ["--seeds", str(asked.seeds), "--source", PROJECTS[name].main]
+    words += ["--test-command", f"sh {script}"]
+    done = subprocess.run(
+        [sys.executable, "-m", "audit.cli.main", *words], stdout=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode not in (0, 1):
+        raise ValueError(f"codeaudit verify ended with exit code {done.returncode}")
+    (asked.work / f"{name}.json").write_text(done.stdout, encoding="utf-8")
+    report: dict[str, Any] = json.loads(done.stdout)
+    for trial in report["trials"]:
+        for culprit in trial["culprits"]:
+            told = " and ".join(
+                f"{one['transform']} in {one['path']}:{one['line']} {one['name']}"
+                for one in culprit["rewritten"]
+            )
+            print(
+                f"{name}, seed {trial['seed']}: {told}: {culprit['tests'][0]}\n{culprit['diff']}",
+                file=sys.stderr,
+            )
+    return report
+
+
+def row(name: str, folder: Path, report: Mapping[str, Any], seconds: float) -> list[str]:
+    """A project's line of the table."""
+    power = report["power"]
+    return [
+        name,
+        f"{len(_java(folder / PROJECTS[name].main)):,}",
+        f"{power['units']:,}",
+        f"{power['changed']:,}",
+        f"{power['executed']:,}",
+        f"{report['before']['passed']:,}",
+        f"{power['caught']:,}",
+        " ".join(str(len(trial["failures"])) for trial in report["trials"]),
+        f"{seconds:,.0f} s",
+    ]
+
+
+def write_table(rows: Sequence[Sequence[str]], report: Mapping[str, Any]) -> None:
+    """All lines so far as Markdown, then what each transform changed in the last project's first seed."""
+    heads = ["project", "files", "methods", "changed", "executed", "tests", "caught", "new failures", "time"]
+    print()
+    for cells in (heads, ["---", *["---:"] * 8], *rows):
+        print(f"| {' | '.join(cells)} |")
+    for told in report["trials"][0]["by_transform"]:
+        why = ", ".join(f"{count:,} × {reason}" for reason, count in [*told["not_applied"].items()][:3])
+        print(f"    {told['transform']}: {told['changed']:,} of {told['units']:,}; {why}")
+    print(flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+"""A second reader and the compiler as evidence, from corpus to outcome."""
+
+import shutil
+
+import pytest
+
+from audit.execution import Findings, Testimony, execute
+from audit.labels import Labels
+from audit.run import Case
+from audit.witnesses.java import NOT_COMPILED, OTHER_TREE, compiled, witness
+from transforms.java.identifiers.rename import RENAME, RENAME_PARAMETERS
+from transforms.java.order.reorder import REORDER
+from transforms.java.witnesses.javac import find
+from transforms.perturb import perturb_one
+from transforms.records import Kind, Move, NotApplied, Origin, Perturbed, Sample
+
+ALONE = "int f(int a) { int b = a * 2; int c = a + 1; return b - c; }"
+FOREIGN = "int f(Foreign a) { int b = a.x(); return b + 1; }"
+NEW = "int f(Object a) { int b = switch (a) { case Integer i -> i; default -> 2; }; return b; }"
+
+
+def sample(source: str) -> Sample:
+    return Sample(id=source, language="java", source=source, label=None, origin=Origin(path="-", line=1))
+
+
+def variant(source: str, after: str, *moves: Move, kind: Kind = "preserving") -> Perturbed:
+    return Perturbed(
+        sample=sample(source),
+        transform="t",
+        kind=kind,
+        variant=0,
+        source=after,
+        moves=moves,
+        evidence="analysis",
+    )
+
+
+def judged(*outcomes: Perturbed) -> list[str]:
+    findings = Findings()
+    cases = [Case(sample=one.sample, outcomes=(one,)) for one in outcomes]
+    done = execute(cases, {"java": witness(Labels())}, findings)
+    told = [one.outcomes[0] for one in done]
+    return [one.reason if isinstance(one, NotApplied) else one.evidence for one in told]
+
+
+def rename(site: int, name: str) -> Move:
+    return Move(kind="rename", site=site, value=name, note="")
+
+
+def test_what_the_engines_do_is_confirmed() -> None:
+    outcomes = []
+    for text in (ALONE, FOREIGN):
+        for transform in (RENAME, RENAME_PARAMETERS, REORDER):
+            (found,) = perturb_one(sample(text), transform, variants=1, seed=1)
+            if isinstance(found, Perturbed):
+                outcomes.append(found)
+    alone = "compiled" if shutil.which("javac") else "parsed"
+    assert judged(*outcomes) == [alone, alone, "parsed", "parsed", "parsed"]
+
+
+def test_another_program_is_not_applied() -> None:
+    assert judged(
+        variant(FOREIGN, FOREIGN.replace("b", "v"), rename(1, "v")),
+        variant(FOREIGN, FOREIGN.replace("b + 1", "v + 1"), rename(1, "w")),
+        variant(
+            FOREIGN, FOREIGN.replace("b + 1", "b + 2"), Move(kind="order", site=0, value=(1, 0), note="")
+        ),
+        variant(NEW, NEW.replace("b", "v"), rename(1, "v")),
+        variant(FOREIGN, FOREIGN.replace("+ 1", "+ 2"), kind="control"),
+    ) == ["parsed", OTHER_TREE, OTHER_TREE, "analysis", "analysis"]
+
+
+def test_what_no_longer_compiles_is_not_applied() -> None:
+    javac = find()
+    if javac is None:
+        pytest.skip("no javac")
+    variants = [
+        variant(ALONE, ALONE.replace("int b", "String b")),
+        variant(ALONE, ALONE.replace("b", "name")),
+        variant(FOREIGN, FOREIGN.replace("b", "name")),
+        variant("class A { " + ALONE + " }", "class A { " + ALONE.replace("a", "name") + " }"),
+        variant("package p; class A { int f() { return 1; } }", "package p; class A { }"),
+    ]
+    told: dict[int, Testimony] = compiled(witness(Labels()).javac or javac, variants)
+    words = {place: getattr(one, "reason", "") or getattr(one, "evidence", "") for place, one in told.items()}
+    assert words == {0: NOT_COMPILED, 1: "compiled", 3: "compiled"}

@@ -1,0 +1,163 @@
+"""Operators, conditions and literals of Java written otherwise."""
+
+import pytest
+
+from tests.transforms.java.support import everything, refused, variants
+from transforms.java.declarations.locals import (
+    CONSTANT,
+    FINAL,
+    INSERT_FINAL,
+    JOIN_DECLARATIONS,
+    JOIN_INITIALISERS,
+    OTHER_TYPE,
+    REMOVE_FINAL,
+    SPLIT_DECLARATIONS,
+    SPLIT_INITIALISERS,
+    TYPE_TO_VAR,
+    VAR_TO_TYPE,
+)
+from transforms.java.expressions.augmented import (
+    CAST,
+    CONTRACT_AUGMENTED,
+    CONTRACT_INCREMENTS,
+    EXPAND_AUGMENTED,
+    EXPAND_INCREMENTS,
+    UNKNOWN,
+    VALUE_USED,
+)
+from transforms.java.expressions.literals import BOOL_LITERALS, IDENTITY_ARITHMETIC
+from transforms.java.expressions.logic import DE_MORGAN, DOUBLE_NEGATION, NAN, NEGATE_COMPARISONS
+from transforms.java.expressions.operands import FLIP_COMPARISONS, ORDER, SWAP_OPERANDS, TEXT
+
+
+def test_operands_of_numbers_are_swapped_and_texts_are_not() -> None:
+    assert everything(SWAP_OPERANDS, "a = a + b * 2;") == "a = 2 * b + a;"
+    assert variants(SWAP_OPERANDS, "d = a + b + d;") == {"d = b + a + d;", "d = d + (a + b);"}
+    assert everything(SWAP_OPERANDS, "a = -a + b;") == "a = b + (-a);"
+    assert refused(SWAP_OPERANDS, 's = "hi " + a;') == TEXT
+    assert refused(SWAP_OPERANDS, "s = s + a;") == TEXT
+    assert refused(SWAP_OPERANDS, "a = x + y;") == TEXT
+    assert refused(SWAP_OPERANDS, 's = o + "x";') == TEXT
+
+
+def test_the_order_of_evaluation_stays() -> None:
+    assert refused(SWAP_OPERANDS, "a = g() * h();") == ORDER
+    assert refused(SWAP_OPERANDS, "p = a == a++;") == ORDER
+    assert refused(SWAP_OPERANDS, "a = (a / b) * v[0];") == ORDER
+    assert everything(SWAP_OPERANDS, "p = g() == null;") == "p = null == g();"
+    assert everything(SWAP_OPERANDS, "a = g() * b;") == "a = b * g();"
+    assert refused(SWAP_OPERANDS, "Integer i = 3; p = i == g();") == ORDER
+    assert refused(FLIP_COMPARISONS, "p = g() < h();") == ORDER
+    assert refused(FLIP_COMPARISONS, "Integer i = 3; p = i < g();") == ORDER
+    assert refused(FLIP_COMPARISONS, "p = a < (a = 3);") == ORDER
+    assert everything(FLIP_COMPARISONS, "p = a + 1 <= s.length();") == "p = s.length() >= a + 1;"
+
+
+def test_nothing_is_swapped_around_a_short_circuit() -> None:
+    assert refused(SWAP_OPERANDS, "p = p && q;") == "no operator that commutes"
+    assert refused(SWAP_OPERANDS, "p = s != g() && s.length() > 2;") == ORDER
+
+
+def test_de_morgan() -> None:
+    assert everything(DE_MORGAN, "p = !(p && a < b);") == "p = !p || a >= b;"
+    assert everything(DE_MORGAN, "p = p || !q;") == "p = !(!p && q);"
+    assert everything(DE_MORGAN, "p = q & !(p || d < 1);") == "p = q & (!p && !(d < 1));"
+    assert everything(DE_MORGAN, "p = p && q && a == 1;") == "p = !(!p || !q || a != 1);"
+    assert everything(DE_MORGAN, "p = (p || q) && q;") in {
+        "p = !(!(p || q) || !q);",
+        "p = !(!(!(!p && !q)) || !q);",
+    }
+
+
+def test_negation() -> None:
+    assert everything(DOUBLE_NEGATION, "while (a < b) a++;") == "while (!!(a < b)) a++;"
+    assert everything(NEGATE_COMPARISONS, "p = a < b;") == "p = !(a >= b);"
+    assert refused(NEGATE_COMPARISONS, "p = a < d;") == NAN
+    assert refused(NEGATE_COMPARISONS, "p = a < g();") == NAN
+
+
+@pytest.mark.parametrize("text", ["c += 1;", "a += d;", "a += l;", "byte x = 1; x += 2;", "a <<= d;"])
+def test_an_operator_that_casts_is_not_written_out(text: str) -> None:
+    assert refused(EXPAND_AUGMENTED, text) in (CAST, UNKNOWN)
+
+
+def test_operators_with_assignment() -> None:
+    assert everything(EXPAND_AUGMENTED, "a -= b - 1;") == "a = a - (b - 1);"
+    assert everything(EXPAND_AUGMENTED, "a *= b;") == "a = a * b;"
+    assert everything(EXPAND_AUGMENTED, "a <<= l;") == "a = a << l;"
+    assert everything(EXPAND_AUGMENTED, "s += 1 + 2;") == "s = s + (1 + 2);"
+    assert everything(EXPAND_AUGMENTED, "d += p ? 1 : 2;") == "d = d + (p ? 1 : 2);"
+    assert everything(EXPAND_AUGMENTED, "a -= -b;") == "a = a - (-b);"
+    assert refused(EXPAND_AUGMENTED, "v[a++] += 1;") == UNKNOWN
+    assert refused(EXPAND_AUGMENTED, "b = a += 1;") == VALUE_USED
+    assert everything(CONTRACT_AUGMENTED, "a = a - (b - 1);") == "a -= (b - 1);"
+    assert refused(CONTRACT_AUGMENTED, "a = b - a;") == "value does not begin with the target"
+    assert refused(CONTRACT_AUGMENTED, "s = s + a + b;") == "value does not begin with the target"
+
+
+def test_steps_of_one() -> None:
+    assert variants(EXPAND_INCREMENTS, "a++;") == {"++a;", "a += 1;", "a = a + 1;"}
+    assert variants(EXPAND_INCREMENTS, "c++;") == {"++c;", "c += 1;"}
+    assert variants(EXPAND_INCREMENTS, "v[g()]--;") == {"--v[g()];"}
+    assert refused(EXPAND_INCREMENTS, "b = a++;") == VALUE_USED
+    assert refused(EXPAND_INCREMENTS, "Runnable r = () -> x++;") == VALUE_USED
+    assert variants(CONTRACT_INCREMENTS, "a -= 1;") == {"a--;", "--a;"}
+    assert refused(CONTRACT_INCREMENTS, "Byte x = g(); x += 1;") == UNKNOWN
+
+
+def test_literals_keep_type_and_constancy() -> None:
+    assert variants(BOOL_LITERALS, "p = !true;") == {"p = !!false;", "p = !(1 == 1);"}
+    assert everything(IDENTITY_ARITHMETIC, "a = b * -3;") == "a = (b + 0) * -3;"
+    assert refused(IDENTITY_ARITHMETIC, "int x; x++; d = c; byte y = -1;") in (
+        "literal belongs to its sign", "a variable stands there, not its value",
+    )  # fmt: skip
+    assert refused(IDENTITY_ARITHMETIC, "switch (c) { case 5: d = 0.0; }") == "no int or long"
+
+
+def test_declarations() -> None:
+    assert everything(SPLIT_DECLARATIONS, "final int x = 1, y[] = {x}, z;") == (
+        "final int x = 1; final int y[] = {x}; final int z;"
+    )
+    assert (
+        everything(JOIN_DECLARATIONS, "int x = 1; int y = x; long z = 2;") == "int x = 1, y = x; long z = 2;"
+    )
+    assert refused(JOIN_DECLARATIONS, "var x = 1; var y = 2;") == "type is inferred"
+    assert everything(SPLIT_INITIALISERS, "byte x = 1;") == "byte x; x = 1;"
+    assert everything(JOIN_INITIALISERS, "int x; x = a;") == "int x = a;"
+    assert refused(SPLIT_INITIALISERS, "final int x = 1;") == FINAL
+    assert refused(SPLIT_INITIALISERS, "var x = 1;") == "type is inferred"
+    assert refused(SPLIT_INITIALISERS, "int[] x = {1};") == "array in braces"
+    assert refused(JOIN_INITIALISERS, "final int x; x = 1;") == FINAL
+    assert refused(JOIN_INITIALISERS, "int x; x = (x = 1) + 1;") == "value reads the variable"
+
+
+def test_final_makes_and_unmakes_no_constant() -> None:
+    head = "static void f(final int a)"
+    assert refused(INSERT_FINAL, 'String x = "a";', head) == CONSTANT
+    assert refused(INSERT_FINAL, "int x = K + 1;", head) == CONSTANT
+    assert refused(INSERT_FINAL, "int x = a; x++;", head) == "assigned again"
+    assert (
+        everything(INSERT_FINAL, "int x = a; Object y = 1;", head) == "final int x = a; final Object y = 1;"
+    )
+    assert everything(INSERT_FINAL, "for (int x : g()) { }", head) == "for (final int x : g()) { }"
+    head = "static void f(int a)"
+    assert refused(REMOVE_FINAL, "final int x = 3; switch (a) { case x: }", head) == CONSTANT
+    assert refused(REMOVE_FINAL, "final int x; x = 3;", head) == CONSTANT
+    assert (
+        everything(REMOVE_FINAL, "final int x = a; final int[] y = {1};", head) == "int x = a; int[] y = {1};"
+    )
+
+
+def test_var_is_exactly_the_type() -> None:
+    assert everything(TYPE_TO_VAR, 'String x = "a"; StringBuilder y = new StringBuilder();') == (
+        'var x = "a"; var y = new StringBuilder();'
+    )
+    for text in ("long x = 1;", "Object x = s;", "List<String> x = new ArrayList<>();", "Integer x = 1;"):
+        assert refused(TYPE_TO_VAR, text) == OTHER_TYPE
+    assert refused(TYPE_TO_VAR, "int[] x = {1};") == "array in braces"
+    assert everything(VAR_TO_TYPE, "var x = a * 2L;") == "long x = a * 2L;"
+    assert refused(VAR_TO_TYPE, "var x = g();") == OTHER_TYPE
+
+
+def test_a_name_of_the_library_that_means_something_else_is_left_alone() -> None:
+    assert refused(SWAP_OPERANDS, "class String { } a = a + b;").startswith("a well-known type")

@@ -1,0 +1,111 @@
+"""Strings, numbers, comments and lines of Java."""
+
+from random import Random
+
+from tests.transforms.java.support import everything, method, refused, variants
+from transforms.interface import Rewritten
+from transforms.java.dead_code.insertions import (
+    ELSE_PASS,
+    LEAVES,
+    NO_OP_STATEMENTS,
+    REDUNDANT_JUMPS,
+    UNUSED_LOCALS,
+)
+from transforms.java.layout.brackets import INSERT_PARENTHESES, NEEDED, REMOVE_PARENTHESES
+from transforms.java.layout.comments import INSERT_COMMENTS, REMOVE_COMMENTS
+from transforms.java.layout.lines import INDENTATION, REMOVE_BLANK_LINES, SPACING
+from transforms.java.layout.literals import (
+    CHARACTER_ESCAPES,
+    JOIN_STRINGS,
+    LITERAL_BASES,
+    OPEN,
+    SPLIT_STRINGS,
+)
+from transforms.java.strings.concat import CONCAT_TO_BUILDER, CONCAT_TO_VALUE_OF, CONSTANT, UNKNOWN
+
+
+def test_strings_are_split_between_their_characters() -> None:
+    assert variants(SPLIT_STRINGS, 's = "a\\n\\12b";') == {
+        's = "a" + "\\n\\12b";',
+        's = "a\\n" + "\\12b";',
+        's = "a\\n\\12" + "b";',
+    }
+    assert everything(SPLIT_STRINGS, 'p = "ab".equals(s);') == 'p = ("a" + "b").equals(s);'
+    assert everything(JOIN_STRINGS, 's = a + "x" + "y" + b;') == 's = a + "xy" + b;'
+    assert refused(JOIN_STRINGS, 's = "\\1" + "2";') == OPEN
+    assert refused(JOIN_STRINGS, 's = "x" + a + "y";') == "no two strings in a row"
+
+
+def test_numbers_and_characters() -> None:
+    assert variants(LITERAL_BASES, "l = 1000L;") == {"l = 0x3e8L;", "l = 1_000L;", "l = 1000l;"}
+    assert refused(LITERAL_BASES, "a = -2147483648;") == "literal belongs to its sign"
+    assert variants(LITERAL_BASES, "d = 1.5;") == {"d = 1.5d;", "d = 1.5D;"}
+    assert variants(LITERAL_BASES, "a = 0x7f;") == {"a = 127;"}
+    assert everything(CHARACTER_ESCAPES, "c = 'a';") == "c = '\\141';"
+
+
+def test_parentheses() -> None:
+    assert everything(REMOVE_PARENTHESES, "a = (a * b) + (b);") == "a = a * b + b;"
+    assert refused(REMOVE_PARENTHESES, "a = a - (b - 1);") == NEEDED
+    assert refused(REMOVE_PARENTHESES, "a = (a + b) * 2;") == NEEDED
+    assert everything(REMOVE_PARENTHESES, "return(a);") == "return a;"
+    assert everything(REMOVE_PARENTHESES, "a = a-(-b);") == "a = a- -b;"
+    assert everything(INSERT_PARENTHESES, "return a;") == "return (a);"
+    assert everything(SPACING, "a = a - -b; p = a < b;") == "a=a - -b; p=a<b;"
+
+
+def test_sums_of_texts_hold_nothing_that_changes() -> None:
+    assert everything(CONCAT_TO_BUILDER, "s = 1 + a + s + c;") == (
+        "s = new StringBuilder().append(1 + a).append(s).append(c).toString();"
+    )
+    assert refused(CONCAT_TO_BUILDER, "s = s + o;") == UNKNOWN
+    assert refused(CONCAT_TO_BUILDER, "s = s + null;") == UNKNOWN
+    assert refused(CONCAT_TO_BUILDER, 's = "a" + 1;') == CONSTANT
+    assert refused(CONCAT_TO_BUILDER, 'final String t = "a"; s = t + 1;') == CONSTANT
+    assert everything(CONCAT_TO_VALUE_OF, 's = "" + c;') == "s = String.valueOf(c);"
+    assert refused(CONCAT_TO_VALUE_OF, 's = "" + o;') == UNKNOWN
+    assert refused(CONCAT_TO_VALUE_OF, 's = "" + s;') == UNKNOWN
+
+
+def test_a_text_block_keeps_its_indentation() -> None:
+    source = 'void f() {\n    if (p) {\n        s = """\n            x\n              y\n            """;\n    }\n}\n'
+    moves = INDENTATION.propose(source, Random(1))
+    assert isinstance(moves, tuple)
+    found = INDENTATION.apply(source, moves)
+    assert isinstance(found, Rewritten)
+    assert '"""\n            x\n              y\n            """' in found.source
+    assert "\n    if" not in found.source
+
+
+def test_comments_come_and_go() -> None:
+    source = "int f(int a) {\n    // one\n    a++; // two\n    return /* three */ a; //noinspection x\n}\n"
+    moves = REMOVE_COMMENTS.propose(source, Random(0))
+    assert isinstance(moves, tuple)
+    found = REMOVE_COMMENTS.apply(source, moves)
+    assert isinstance(found, Rewritten)
+    assert found.source == "int f(int a) {\n    a++;\n    return   a; //noinspection x\n}\n"
+    assert found.evidence == "parsed"
+    documented = "/** @deprecated */ int f() { return 1; }"
+    refusal = REMOVE_COMMENTS.propose(documented, Random(0))
+    assert refusal == type(refusal)("comment is documentation")
+    blank = 'int f() {\n\n    return """\n\n        x""".length();\n}\n'
+    moves = REMOVE_BLANK_LINES.propose(blank, Random(0))
+    assert isinstance(moves, tuple)
+    assert len(moves) == 1
+    assert isinstance(INSERT_COMMENTS.propose("int f() {\n    return 1;\n}\n", Random(0)), tuple)
+
+
+def test_what_is_inserted_is_reached_and_follows_no_other_constructor() -> None:
+    source = "C(int n) {\n    this();\n    a = n;\n}\n"
+    for rule in (UNUSED_LOCALS, NO_OP_STATEMENTS):
+        for seed in range(5):
+            moves = rule.propose(source, Random(seed))
+            assert isinstance(moves, tuple)
+            found = rule.apply(source, moves)
+            assert isinstance(found, Rewritten)
+            assert found.source.startswith("C(int n) {\n    this();\n")
+    assert everything(ELSE_PASS, "if (p) { a++; }") == "if (p) { a++; } else { }"
+    assert refused(ELSE_PASS, "if (p) { a++; } else b++;") == "if with else"
+    loop = method("\n while (p) {\n return 1;\n }\n return 2;\n")
+    refusal = REDUNDANT_JUMPS.propose(loop, Random(0))
+    assert refusal == type(refusal)(LEAVES)

@@ -1,0 +1,120 @@
+"""Java's files, for `transforms.trees`: the outermost methods and constructors, each shown as it stands.
+
+A method's text means what it seems to mean only in its file and package. Nothing in a file is touched where
+characters that are spelt by their number might change how it is read; a method stays as it is where it names
+a well-known type for which the file, or a file beside it, has another meaning.
+"""
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from transforms.decoding import DecodedFile
+from transforms.edits import line_starts
+from transforms.errors import SourceError
+from transforms.java.analysis.knowledge import KNOWN_TYPES
+from transforms.java.nodes import Node
+from transforms.java.parsing import TYPES, Reading, callables, only_callable, read
+from transforms.java.parts import ESCAPED, REBOUND, mentions, rebound
+from transforms.trees import Language, Place
+
+_ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*(\\u+([0-9a-fA-F]{4}))")
+_DANGEROUS: Final = frozenset("\n\r\"'\\*/")
+"""What ends or begins a literal, a comment or another escape."""
+_OPAQUE: Final = frozenset({"string_literal", "character_literal"})
+_BOM: Final = b"\xef\xbb\xbf"
+_ASCII: Final = 0x80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoded(DecodedFile):
+    """A Java file's text with what it takes to write it back."""
+
+    @staticmethod
+    def encoding_of(data: bytes) -> str:
+        """UTF-8, with or without a byte order mark."""
+        return "utf-8-sig" if data.startswith(_BOM) else "utf-8"
+
+    def compiles(self, text: str) -> bool:
+        """Whether the text can be read as Java. Types are not checked: they stand in other files."""
+        try:
+            read(text)
+        except SourceError:
+            return False
+        return True
+
+
+@lru_cache(maxsize=4)
+def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[Place, ...]:
+    """The outermost methods and constructors of a text, in the order of the text.
+
+    A file beside this one declares a type of its name, which goes before those of the JDK here.
+
+    Raises:
+        SourceError: the text does not parse.
+    """
+    reading = read(text)
+    starts = line_starts(reading.source)
+    misread = _misread(reading, text)
+    strange = rebound(reading) | (KNOWN_TYPES & around)
+    found: list[Place] = []
+    seen: dict[str, int] = {}
+    for node in callables(reading):
+        name = _qualified(reading, node)
+        seen[name] = seen.get(name, 0) + 1
+        obstacle = ESCAPED if misread else REBOUND if mentions(reading.text(node), strange) else None
+        found.append(
+            Place(
+                name=name if seen[name] == 1 else f"{name}#{seen[name]}",
+                first=bisect_right(starts, node.start),
+                last=bisect_right(starts, node.end - 1),
+                start=node.start,
+                end=node.end,
+                obstacle=obstacle,
+            )
+        )
+    return tuple(found)
+
+
+def _qualified(reading: Reading, node: Node) -> str:
+    """A name such as `Outer.Inner.method`; a constructor has the name of its class twice."""
+    names = [reading.text(node.part("name"))]
+    above = node.parent
+    while above is not None:
+        if above.kind in TYPES or above.kind == "enum_constant":
+            names.append(reading.text(above.part("name")))
+        above = above.parent
+    return ".".join(reversed(names))
+
+
+def _misread(reading: Reading, text: str) -> bool:
+    """Whether characters spelt by their number may make the text something else than it looks like."""
+    if "\\u" not in text:
+        return False
+    opaque = sorted(
+        [(node.start, node.end) for node in reading.root.walk() if node.kind in _OPAQUE]
+        + [(start, end) for _, start, end in reading.comments]
+    )
+    begins = [start for start, _ in opaque]
+    for match in _ESCAPE.finditer(text):
+        code = int(match[2], 16)
+        place = len(text[: match.start(1)].encode())
+        number = bisect_right(begins, place) - 1
+        inside = number >= 0 and place < opaque[number][1]
+        if chr(code) in _DANGEROUS or (code < _ASCII and not inside):
+            return True
+    return False
+
+
+def _is_one(text: str, wrapper: str) -> bool:
+    try:
+        only_callable(read(text))
+    except SourceError:
+        return False
+    return True
+
+
+JAVA: Final = Language(name="java", decode=Decoded.read, places=places, is_one=_is_one)
+"""Files that end with `.java`."""
