@@ -1,0 +1,265 @@
+"""The methods that bugs of Defects4J touch, from a user's own working copies.
+
+Accepted is a folder that holds, at any depth, working copies as `defects4j checkout -p PID -v NUMBERb -w DIR`
+(and `NUMBERf`) makes them. A copy is told by its file `.defects4j.config` with `pid=PID` and `vid=NUMBERb`,
+and by `defects4j.build.properties` with `d4j.classes.modified` (class names with commas between) and
+`d4j.dir.src.classes`. Buggy and fixed copies of one bug lie in folders of any names. Where only one of the
+two is there, the other one's files are made from it with the patch
+`framework/projects/PID/patches/NUMBER.src.patch` of a Defects4J that lies in the same folder; the patch leads
+from fixed to buggy.
+
+A method is an example where both copies have it (by class, name and the types of its parameters) with texts
+that differ in more than comments and blanks. Bugs that touch the same method, or give the same text, are one
+group, and a text that has both labels is left out.
+"""
+
+import os
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from audit.corpora.files import FOREIGN, read_bytes
+from audit.corpora.functions import decode
+from audit.corpora.methods import LANGUAGE, Method, found, parse
+from audit.corpora.patches import Misfit, applied, files_of
+from audit.corpora.records import raw_sample
+from audit.corpora.splits import Split, split_of
+from transforms.errors import CorpusError, SourceError
+from transforms.java.parsing import TYPES, Reading
+from transforms.records import Sample
+
+CONFIG: Final = ".defects4j.config"
+PROPERTIES: Final = "defects4j.build.properties"
+PATCHES: Final = "framework/projects/{project}/patches/{bug}.src.patch"
+CLEAN: Final = 0.0
+BUGGY: Final = 1.0
+_VERSION: Final = re.compile(r"(\d+)([bf])")
+_BLANKS: Final = re.compile(r"\s+")
+
+
+class Bug(NamedTuple):
+    """What a working copy is of."""
+
+    project: str
+    number: int
+
+
+class Key(NamedTuple):
+    """What stands for one method in both copies."""
+
+    path: str
+    types: tuple[str, ...]
+    name: str
+    parameters: tuple[str, ...]
+
+
+class Found(NamedTuple):
+    """A method in one copy."""
+
+    key: Key
+    method: Method
+    bare: str
+    """Without comments and blanks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copies:
+    """The copies of one bug."""
+
+    bug: Bug
+    buggy: Path | None
+    fixed: Path | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkouts:
+    """The working copies of one folder."""
+
+    spec: str
+    folder: Path
+    split: Split | None = None
+
+    def read(self, skipped: Counter[str]) -> Iterator[Sample]:
+        """As `Corpus.read`; the label is 1 for a method with the bug and 0 for the fixed one."""
+        pairs = [
+            (copies.bug, fixed, buggy)
+            for copies in _copies(self.folder)
+            for fixed, buggy in self._pairs(copies, skipped)
+        ]
+        groups = _groups(pairs)
+        labels: dict[str, set[float]] = defaultdict(set)
+        for _, fixed, buggy in pairs:
+            labels[fixed.bare].add(CLEAN)
+            labels[buggy.bare].add(BUGGY)
+        for bug, fixed, buggy in pairs:
+            group = groups[bug]
+            if self.split not in (None, split_of(group)):
+                continue
+            for one, label in ((fixed, CLEAN), (buggy, BUGGY)):
+                if len(labels[one.bare]) > 1:
+                    skipped["text that has another label too"] += 1
+                    continue
+                yield raw_sample(
+                    one.method.source,
+                    language=LANGUAGE,
+                    label=label,
+                    path=f"{bug.project}-{bug.number}/{one.key.path}",
+                    line=one.method.line,
+                    group=group,
+                )
+
+    def _pairs(self, copies: Copies, skipped: Counter[str]) -> Iterator[tuple[Found, Found]]:
+        """The methods of both copies that differ."""
+        try:
+            texts = _texts(self.folder, copies)
+            for path, (fixed, buggy) in texts.items():
+                before, after = _methods(path, fixed), _methods(path, buggy)
+                for key, one in before.items():
+                    if key in after and one.bare != after[key].bare:
+                        yield one, after[key]
+                gone = len(before.keys() ^ after.keys())
+                if gone:
+                    skipped["method of one version only"] += gone
+        except SourceError as error:
+            skipped[f"bug: {error}"] += 1
+
+
+def checkouts(spec: str, folder: Path, split: Split | None) -> Checkouts:
+    """The corpus `defects4j:FOLDER`.
+
+    Raises:
+        CorpusError: there is no such folder, or no working copy in it.
+    """
+    if not folder.is_dir():
+        raise CorpusError(f"no folder {str(folder)!r} of working copies of Defects4J")
+    if next(_working_copies(folder), None) is None:
+        raise CorpusError(
+            f"no working copy in {str(folder)!r}: none of its folders has a {CONFIG}; "
+            "make some with defects4j checkout"
+        )
+    return Checkouts(spec=spec, folder=folder, split=split)
+
+
+def _working_copies(folder: Path) -> Iterator[Path]:
+    for place, folders, names in os.walk(folder):
+        if CONFIG in names:
+            folders.clear()
+            yield Path(place)
+        else:
+            folders[:] = sorted(name for name in folders if name not in FOREIGN and not name.startswith("."))
+
+
+def _copies(folder: Path) -> list[Copies]:
+    """The copies by bug; of several ones of the same version the first counts."""
+    known: dict[Bug, dict[str, Path]] = defaultdict(dict)
+    for place in _working_copies(folder):
+        config = _properties(place / CONFIG)
+        version = _VERSION.fullmatch(config.get("vid", ""))
+        if version is None or not config.get("pid"):
+            raise CorpusError(f"{str(place / CONFIG)!r} needs lines pid=PROJECT and vid=NUMBERb or NUMBERf")
+        bug = Bug(config["pid"], int(version.group(1)))
+        known[bug].setdefault(version.group(2), place)
+    return [Copies(bug=bug, buggy=known[bug].get("b"), fixed=known[bug].get("f")) for bug in sorted(known)]
+
+
+def _properties(path: Path) -> Mapping[str, str]:
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise CorpusError(f"cannot read {str(path)!r}: {error.strerror}") from error
+    pairs = (line.partition("=") for line in text.split("\n") if not line.lstrip().startswith("#"))
+    return {key.strip(): value.strip() for key, _, value in pairs if key.strip()}
+
+
+def _texts(folder: Path, copies: Copies) -> dict[str, tuple[str, str]]:
+    """By path below the copy the fixed and the buggy text of each file that the bug touches.
+
+    Raises:
+        SourceError: a file cannot be read, or a patch is missing or does not fit.
+    """
+    if copies.fixed is not None and copies.buggy is not None:
+        paths = _modified(copies.fixed) or _modified(copies.buggy)
+        return {
+            path: (decode(read_bytes(copies.fixed / path)), decode(read_bytes(copies.buggy / path)))
+            for path in paths
+            if (copies.fixed / path).is_file() and (copies.buggy / path).is_file()
+        }
+    place = folder / PATCHES.format(project=copies.bug.project, bug=copies.bug.number)
+    if not place.is_file():
+        raise SourceError("one version and no patch")
+    patch = decode(read_bytes(place))
+    made: dict[str, tuple[str, str]] = {}
+    for path, hunks in files_of(patch).items():
+        if not path.endswith(".java"):
+            continue
+        own = decode(read_bytes((copies.fixed or copies.buggy or folder) / path))
+        try:
+            other = applied(own, hunks, back=copies.fixed is None)
+        except Misfit:
+            raise SourceError("patch does not fit") from None
+        made[path] = (own, other) if copies.fixed is not None else (other, own)
+    return made
+
+
+def _modified(place: Path) -> Sequence[str]:
+    """The files of the classes that a bug is in."""
+    known = _properties(place / PROPERTIES)
+    names = [name.strip() for name in known.get("d4j.classes.modified", "").split(",") if name.strip()]
+    root = known.get("d4j.dir.src.classes", "")
+    return sorted({f"{root}/{name.partition('$')[0].replace('.', '/')}.java".lstrip("/") for name in names})
+
+
+def _methods(path: str, text: str) -> dict[Key, Found]:
+    reading = parse(text)
+    known: dict[Key, Found] = {}
+    for method in found(reading):
+        if method.node.child("body") is not None:
+            key = Key(path, _types(reading, method), method.name, _parameters(reading, method))
+            known.setdefault(key, Found(key, method, _bare(reading, method)))
+    return known
+
+
+def _types(reading: Reading, method: Method) -> tuple[str, ...]:
+    names, node = list[str](), method.node.parent
+    while node is not None:
+        if node.kind in TYPES or node.kind == "enum_constant":
+            names.append(reading.text(node.part("name")))
+        node = node.parent
+    return tuple(reversed(names))
+
+
+def _parameters(reading: Reading, method: Method) -> tuple[str, ...]:
+    parameters = method.node.child("parameters")
+    types = [] if parameters is None else [one.child("type") or one for one in parameters.children]
+    return tuple(_BLANKS.sub("", reading.text(one)) for one in types)
+
+
+def _bare(reading: Reading, method: Method) -> str:
+    """The words and signs of a method, one after the other."""
+    source, leaves = reading.source, list[tuple[int, int]]()
+    for node in method.node.walk():
+        leaves += [(start, end) for _, start, end in node.tokens]
+        if not node.children and not node.tokens:
+            leaves.append((node.start, node.end))
+    return "\0".join(source[start:end].decode() for start, end in sorted(leaves))
+
+
+def _groups(pairs: Sequence[tuple[Bug, Found, Found]]) -> dict[Bug, str]:
+    """By bug its group, named after the first bug in it."""
+    leader: dict[Bug, Bug] = {bug: bug for bug, _, _ in pairs}
+
+    def first(bug: Bug) -> Bug:
+        while leader[bug] != bug:
+            bug = leader[bug]
+        return bug
+
+    met: dict[tuple[str, object], Bug] = {}
+    for bug, fixed, buggy in pairs:
+        for what in (fixed.key, fixed.bare, buggy.bare):
+            other = met.setdefault((bug.project, what), bug)
+            low, high = sorted((first(bug), first(other)))
+            leader[high] = low
+    return {bug: f"{first(bug).project}-{first(bug).number}" for bug in leader}

@@ -1,0 +1,107 @@
+"""The methods of a Java file, each as a text of its own."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from audit.corpora.functions import LONGEST, MOST_CHARACTERS, SHORTEST, dedented
+from audit.corpora.records import raw_sample
+from transforms.errors import SourceError
+from transforms.java.nodes import Node
+from transforms.java.parsing import Reading, callables, read
+from transforms.records import Sample
+
+LANGUAGE: Final = "java"
+_ACCESSOR: Final = re.compile(r"(?:get|set|is|has)(?![a-z])")
+
+
+class Method(NamedTuple):
+    """A method or constructor of a file."""
+
+    node: Node
+    name: str
+    source: str
+    """Annotations, signature and body, dedented."""
+    line: int
+    """Where it begins, from 1."""
+
+    @property
+    def is_constructor(self) -> bool:
+        """Whether it has the name of its class, and so none of its own."""
+        return self.node.kind != "method_declaration"
+
+
+def parse(text: str) -> Reading:
+    """A file, read.
+
+    Raises:
+        SourceError: with a phrase that counts.
+    """
+    try:
+        return read(text)
+    except SourceError as error:
+        raise SourceError("syntax error") from error
+
+
+def methods(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
+    """Every method of fitting length, with its annotations. The raw label is the method's name.
+
+    Methods of types inside methods belong to the outer one. Left out are constructors, methods without a body
+    or with an empty one, and accessors of one line, whose name repeats what they return.
+
+    Raises:
+        SourceError: the text does not parse.
+    """
+    reading = parse(text)
+    for method in found(reading):
+        reason = _unfit(reading, method)
+        if reason is None:
+            yield raw_sample(method.source, language=LANGUAGE, label=method.name, path=path, line=method.line)
+        else:
+            left_out[reason] += 1
+
+
+def found(reading: Reading) -> Iterator[Method]:
+    """The outermost methods and constructors of a file, in its order."""
+    source = reading.source
+    for node in callables(reading):
+        begin = source.rfind(b"\n", 0, node.start) + 1
+        indent = source[begin : node.start]
+        if indent.strip():
+            indent = b""  # something else stands before it
+        lines = (indent + source[node.start : node.end]).decode().split("\n")
+        yield Method(
+            node, reading.text(node.part("name")), dedented(lines), source.count(b"\n", 0, node.start) + 1
+        )
+
+
+def method_name(source: str) -> str | None:
+    """The name of the one method that a text holds; `None` where it is anything else, as a constructor."""
+    try:
+        reading = read(source)
+    except SourceError:
+        return None
+    known = callables(reading)
+    if len(known) != 1 or known[0].kind != "method_declaration":
+        return None
+    return reading.text(known[0].part("name"))
+
+
+def _unfit(reading: Reading, method: Method) -> str | None:
+    body = method.node.child("body")
+    count = method.source.count("\n") + 1
+    if method.is_constructor:
+        return "constructor"
+    if body is None:
+        return "method without a body"
+    if not body.children:
+        return "empty method"
+    if count < SHORTEST:
+        return f"method under {SHORTEST} lines"
+    if count > LONGEST:
+        return f"method over {LONGEST} lines"
+    if len(method.source) > MOST_CHARACTERS:
+        return f"method over {MOST_CHARACTERS} characters"
+    one_line = len(body.children) == 1 and "\n" not in reading.text(body.children[0])
+    return "accessor" if one_line and _ACCESSOR.match(method.name) else None

@@ -1,0 +1,170 @@
+"""Seeded bugs: shown by execution, in pairs, made once, and equal for equal seeds."""
+
+import ast
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from audit.corpora import bugs
+from audit.corpora.bugs import NOT_SHOWN, Book, Bugs, Seeded
+from audit.corpora.records import raw_sample
+from audit.corpora.specs import Desk, corpus
+from audit.corpora.splits import split_of
+from transforms.errors import CorpusError
+from transforms.oracle.oracle import Oracle
+from transforms.oracle.records import Differed
+from transforms.records import Sample
+
+SOURCES = (
+    "def largest(values):\n    best = values[0]\n    for value in values:\n        if value > best:\n"
+    "            best = value\n    return best\n",
+    "def clamp(x, low, high):\n    if x < low:\n        return low\n    if x > high:\n        return high\n    return x\n",
+    "def words(text, least):\n    found = text.strip().split()\n    return [one for one in found if len(one) >= least]\n",
+    "def nothing(x):\n    pass\n    return\n",
+    "def missing(x):\n    y = not_there(x) + 1\n    return y\n",
+    "def total(prices, tax):\n    result = 0\n    for price in prices:\n        result += price * tax\n    return result + 1\n",
+)
+
+
+@dataclass
+class Functions:
+    """A corpus from texts."""
+
+    sources: tuple[str, ...] = SOURCES
+    spec: str = "made"
+
+    def read(self, skipped: Counter[str]) -> Iterator[Sample]:
+        for number, source in enumerate(self.sources):
+            name = source.partition("(")[0].removeprefix("def ")
+            yield raw_sample(source, language="python", label=name, path=f"f{number}.py", line=1)
+        yield raw_sample("int f() { return 1; }", language="java", label="f", path="F.java", line=1)
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("bugs")
+
+
+def seeded(cache: Path, **options: object) -> Bugs:
+    return Bugs(spec="bugs:made", base=Functions(), cache=cache, **options)  # type: ignore[arg-type]
+
+
+def read(corpus: Bugs) -> tuple[list[Sample], Counter[str]]:
+    skipped: Counter[str] = Counter()
+    return list(corpus.read(skipped)), skipped
+
+
+def test_every_bug_is_shown_by_execution_beside_its_original(cache: Path) -> None:
+    samples, skipped = read(seeded(cache))
+    assert [one.label for one in samples] == [0.0, 1.0] * (len(samples) // 2)
+    assert len(samples) == 8
+    assert {one.source for one in samples[::2]} == {
+        one for one in SOURCES if "thing(" not in one and "missing(" not in one
+    }
+    with Oracle() as oracle:
+        for clean, buggy in zip(samples[::2], samples[1::2], strict=True):
+            assert ast.dump(ast.parse(clean.source)) != ast.dump(ast.parse(buggy.source))
+            verdict = oracle.judge(clean.source, buggy.source)
+            assert isinstance(verdict, Differed)
+            assert verdict.returned, "on the input that tells them apart the original must not fail"
+    assert skipped["not Python"] == 1
+    assert skipped["no place for a bug"] == 1
+    assert skipped["not executed: a global name is missing"] == 1
+
+
+def test_a_bug_and_its_original_are_one_group_and_on_one_side(cache: Path) -> None:
+    groups: dict[str, list[Sample]] = defaultdict(list)
+    for one in read(seeded(cache))[0]:
+        groups[one.group].append(one)
+    assert all([one.label for one in pair] == [0.0, 1.0] for pair in groups.values())
+    parts = [read(seeded(cache, split=split))[0] for split in ("train", "valid", "test")]
+    assert sum(map(len, parts)) == 2 * len(groups)
+    for split, part in zip(("train", "valid", "test"), parts, strict=True):
+        assert {split_of(one.group) for one in part} <= {split}
+
+
+def test_equal_seeds_give_equal_bugs_and_others_other_ones(cache: Path, tmp_path: Path) -> None:
+    first = read(seeded(cache))[0]
+    assert read(seeded(tmp_path))[0] == first
+    others = [read(seeded(tmp_path, seed=seed))[0] for seed in (1, 2)]
+    assert any([one.source for one in other] != [one.source for one in first] for other in others)
+
+
+def test_the_second_reading_executes_nothing(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = read(seeded(cache))
+
+    class Broken:
+        def __init__(self) -> None:
+            raise AssertionError("executed again")
+
+    monkeypatch.setattr(bugs, "Oracle", Broken)
+    assert read(seeded(cache)) == first
+
+
+def test_an_interrupted_reading_goes_on(tmp_path: Path) -> None:
+    reading = seeded(tmp_path).read(Counter())
+    next(reading)
+    reading.close()
+    (book,) = (tmp_path / "bugs").iterdir()
+    kept = book.read_text(encoding="utf-8")
+    assert 1 <= kept.count("\n") < len(SOURCES)
+    book.write_text(kept + '{"key": "cut o', encoding="utf-8")
+    assert len(read(seeded(tmp_path))[0]) == 8
+
+
+def test_a_function_in_another_context_is_another_one(tmp_path: Path) -> None:
+    one = raw_sample(SOURCES[0], language="python", label=None, path="a", line=1)
+    book = Book(tmp_path / "deep" / "book.jsonl")
+    book.add(one, Seeded("def f(): pass", "m"))
+    book.add(replace(one, context="x = 1"), NOT_SHOWN)
+    again = Book(tmp_path / "deep" / "book.jsonl")
+    assert again.get(one) == Seeded("def f(): pass", "m")
+    assert again.get(replace(one, context="x = 1")) == NOT_SHOWN
+    assert again.get(replace(one, context="x = 2")) is None
+    assert all(json.loads(line) for line in (tmp_path / "deep" / "book.jsonl").read_text().splitlines())
+
+
+def test_a_bug_in_errors_alone_is_none(tmp_path: Path) -> None:
+    """What raises on every input is not told from what raises otherwise: that is no bug that a caller sees."""
+    source = "def fails(x):\n    if x == x:\n        raise ValueError(x < 2)\n    raise KeyError(x)\n"
+    samples, skipped = read(replace(seeded(tmp_path), base=Functions((source,))))
+    assert samples == []
+    assert skipped[NOT_SHOWN] == 1
+
+
+def test_what_was_found_is_told(tmp_path: Path) -> None:
+    told: list[str] = []
+    read(seeded(tmp_path, note=told.append))
+    assert told[-1].startswith("bugs:made: 4 of 6 functions have a bug that execution shows (")
+
+
+# ── the SPEC ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_parts_of_a_spec(tmp_path: Path) -> None:
+    desk = Desk(cache=tmp_path)
+    found = corpus("bugs:50:seed7:test:stdlib:textwrap", desk=desk)
+    assert isinstance(found, Bugs)
+    assert (found.size, found.seed, found.split, found.base.spec) == (50, 7, "test", "stdlib:textwrap")
+    plain = corpus("bugs:stdlib", desk=desk)
+    assert isinstance(plain, Bugs)
+    assert (plain.size, plain.seed, plain.split, plain.base.spec) == (1000, 0, None, "stdlib")
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("bugs:", "names no corpus of functions"),
+        ("bugs:test:", "names no corpus of functions"),
+        ("bugs:test:train:stdlib", "says its split twice"),
+        ("bugs:0:stdlib", "needs a size from 1"),
+        ("bugs:nowhere", "no corpus 'nowhere'"),
+    ],
+)
+def test_a_spec_that_cannot_be_meant(spec: str, message: str) -> None:
+    with pytest.raises(CorpusError, match=message):
+        corpus(spec)

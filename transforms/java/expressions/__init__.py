@@ -1,0 +1,114 @@
+"""Operators, conditions and numbers of Java written otherwise."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from transforms.entries import TransformEntry
+
+_AREA: Final = """\
+static int area(int width, int height, int rows) {
+    int total = 0;
+    for (int row = 0; row < rows; row++) {
+        if (width - height == row) {
+            continue;
+        }
+        total += width * height;
+        total = total + row;
+        rows -= 1;
+    }
+    return Math.max(total, width * 3);
+}
+"""
+
+_WITHIN: Final = """\
+static boolean within(int low, int value, int high, boolean open) {
+    boolean outside = value < low || value > high;
+    if (!(open && outside) && value != 0) {
+        return true;
+    }
+    return !outside;
+}
+"""
+
+_POWER: Final = """\
+static double power(double base, double exponent) {
+    return Math.pow(base, exponent);
+}
+"""
+
+
+def _entry(target: str, summary: str, example: str, twin: str | None) -> TransformEntry:
+    return TransformEntry(
+        f"transforms.java.expressions.{target}",
+        summary,
+        family="expressions",
+        language="java",
+        example=example,
+        twin=twin,
+    )
+
+
+def _control(target: str, summary: str, example: str) -> TransformEntry:
+    return TransformEntry(
+        f"transforms.java.expressions.{target}",
+        f"control: {summary}",
+        family="expressions",
+        language="java",
+        kind="control",
+        example=example,
+    )
+
+
+ENTRIES: Final[Mapping[str, TransformEntry]] = {
+    "swap-operands": _entry(
+        "operands:SWAP_OPERANDS",
+        "operands of + * & | ^ == != in the other order, where they are known to commute",
+        _AREA,
+        "operands-swapped-wrong",
+    ),
+    "flip-comparisons": _entry(
+        "operands:FLIP_COMPARISONS", "a < b as b > a", _AREA, "comparison-flipped-wrong"
+    ),
+    "de-morgan": _entry("logic:DE_MORGAN", "!(a && b) as !a || !b", _WITHIN, "de-morgan-wrong"),
+    "double-negation": _entry(
+        "logic:DOUBLE_NEGATION", "a condition as !! of it", _WITHIN, "negation-dropped"
+    ),
+    "negate-comparisons": _entry(
+        "logic:NEGATE_COMPARISONS", "a == b as !(a != b)", _WITHIN, "comparison-flipped-wrong"
+    ),
+    "expand-augmented": _entry(
+        "augmented:EXPAND_AUGMENTED", "a += b as a = a + b, where it casts nothing", _AREA, "augmented-wrong"
+    ),
+    "contract-augmented": _entry(
+        "augmented:CONTRACT_AUGMENTED", "a = a + b as a += b", _AREA, "augmented-wrong"
+    ),
+    "expand-increments": _entry(
+        "augmented:EXPAND_INCREMENTS", "i++ as ++i, i += 1 or i = i + 1", _AREA, "update-dropped"
+    ),
+    "contract-increments": _entry(
+        "augmented:CONTRACT_INCREMENTS", "i += 1 as i++ or ++i", _AREA, "augmented-wrong"
+    ),
+    "bool-literals": _entry(
+        "literals:BOOL_LITERALS", "true as !false or (1 == 1)", _WITHIN, "bool-literals-wrong"
+    ),
+    "identity-arithmetic": _entry(
+        "literals:IDENTITY_ARITHMETIC", "an int or long as itself + 0", _AREA, "identity-arithmetic-wrong"
+    ),
+    "operands-swapped-wrong": _control("operands:OPERANDS_SWAPPED_WRONG", "a - b becomes b - a", _AREA),
+    "comparison-flipped-wrong": _control(
+        "operands:COMPARISON_FLIPPED_WRONG", "one comparison gets another sign", _AREA
+    ),
+    "de-morgan-wrong": _control("logic:DE_MORGAN_WRONG", "one && becomes ||, or one || &&", _WITHIN),
+    "negation-dropped": _control("logic:NEGATION_DROPPED", "one ! is dropped", _WITHIN),
+    "augmented-wrong": _control("augmented:AUGMENTED_WRONG", "one += becomes -=, or the like", _AREA),
+    "update-dropped": _control("augmented:UPDATE_DROPPED", "one += or ++ is dropped", _AREA),
+    "bool-literals-wrong": _control(
+        "literals:BOOL_LITERALS_WRONG", "one true becomes false, or one false true", _WITHIN
+    ),
+    "identity-arithmetic-wrong": _control(
+        "literals:IDENTITY_ARITHMETIC_WRONG", "1 is added to one operand", _AREA
+    ),
+    "arguments-swapped": _control(
+        "arguments:ARGUMENTS_SWAPPED", "two arguments of one type are exchanged", _POWER
+    ),
+}

@@ -1,0 +1,138 @@
+"""Patches: byte ranges that become new text and ranges of the old text, so that nothing is printed anew.
+
+Comments and spacing inside of what stays are the author's. Patches of different sites may be nested: the
+inner one then happens inside the range that the outer one keeps. Offsets count bytes of the UTF-8 text,
+from 0.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+HARD: Final = b"\0"
+"""Stands for a line break that no indentation follows; the source holds no such character otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The bytes from `start` up to but not including `end`, with whatever is edited inside them."""
+
+    start: int
+    end: int
+    add: str = ""
+    """Indentation put before each line but the first."""
+    drop: str = ""
+    """Indentation taken from each line but the first."""
+
+
+Part: TypeAlias = str | Span
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """The bytes from `start` up to but not including `end` become `parts`, in this order."""
+
+    start: int
+    end: int
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A place at which a rule can edit."""
+
+    options: tuple[tuple[Patch, ...], ...]
+    """The ways to do it, of which one is drawn; each is a set of patches that belong together."""
+    note: str
+    """For people: `a < b as b > a`."""
+    line: int
+    """Where it stands, from 1."""
+
+
+def compatible(groups: Mapping[int, tuple[Patch, ...]]) -> frozenset[int]:
+    """Of these sites, in the order of preference, those whose patches go together."""
+    rank = {number: place for place, number in enumerate(groups)}
+    kept = dict(groups)
+    while True:
+        _, clashes = _nested(kept)
+        gone = {max(pair, key=lambda number: rank[number]) for pair in clashes}
+        if not gone:
+            return frozenset(kept)
+        kept = {number: group for number, group in kept.items() if number not in gone}
+
+
+def patched(source: bytes, patches: Sequence[Patch]) -> bytes:
+    """The source with all patches made, which go together; `HARD` in it becomes a line's end again."""
+    roots, _ = _nested({number: (patch,) for number, patch in enumerate(patches)})
+    return _render(source, 0, len(source), roots).replace(HARD, b"\n")
+
+
+@dataclass(slots=True)
+class _Node:
+    patch: Patch
+    site: int
+    inner: "list[_Node]" = field(default_factory=list)
+
+
+def _nested(groups: Mapping[int, tuple[Patch, ...]]) -> tuple[list[_Node], list[tuple[int, int]]]:
+    """The patches as a forest by nesting, and the pairs of sites that cannot both be edited."""
+    nodes = [_Node(patch, number) for number, group in groups.items() for patch in group]
+    nodes.sort(
+        key=lambda node: (node.patch.start, node.patch.start != node.patch.end, -node.patch.end, node.site)
+    )
+    roots: list[_Node] = []
+    clashes: list[tuple[int, int]] = []
+    opened: list[_Node] = []
+    for node in nodes:
+        while opened and opened[-1].patch.end <= node.patch.start:
+            opened.pop()
+        if not opened:
+            roots.append(node)
+        elif any(_holds(part, node.patch) for part in opened[-1].patch.parts) and not _same(opened[-1], node):
+            opened[-1].inner.append(node)
+        else:
+            clashes.append((opened[-1].site, node.site))
+            continue
+        if node.patch.end > node.patch.start:
+            opened.append(node)
+    return roots, clashes
+
+
+def _same(one: _Node, other: _Node) -> bool:
+    return (one.patch.start, one.patch.end) == (other.patch.start, other.patch.end)
+
+
+def _holds(part: Part, patch: Patch) -> bool:
+    if isinstance(part, str) or patch.start < part.start or patch.end > part.end:
+        return False
+    return patch.end > patch.start or patch.start < part.end
+
+
+def _render(source: bytes, start: int, end: int, nodes: Iterable[_Node]) -> bytes:
+    out, position = [], start
+    for node in nodes:
+        out.append(source[position : node.patch.start])
+        for part in node.patch.parts:
+            if isinstance(part, str):
+                out.append(part.encode())
+            else:
+                inner = [child for child in node.inner if _holds(part, child.patch)]
+                out.append(_shifted(_render(source, part.start, part.end, inner), part))
+        position = node.patch.end
+    out.append(source[position:end])
+    return b"".join(out)
+
+
+def _shifted(text: bytes, span: Span) -> bytes:
+    """The lines of a text behind its first with other indentation."""
+    if not (span.add or span.drop):
+        return text
+    add, drop = span.add.encode(), span.drop.encode()
+    first, *lines = text.split(b"\n")
+    return b"\n".join((first, *(_shifted_line(line, add, drop) for line in lines)))
+
+
+def _shifted_line(line: bytes, add: bytes, drop: bytes) -> bytes:
+    if not line.strip():
+        return line
+    return add + line.removeprefix(drop)
