@@ -35,16 +35,18 @@ def standard_transforms(languages: Iterable[str], *, controls: bool) -> tuple[st
 
 
 def with_noise_floor(names: Sequence[str], languages: Iterable[str], *, controls: bool) -> tuple[str, ...]:
-    """The named transforms, the identity that measures noise, and the controls where they are wanted: those
-    of a default run, so that runs can be compared, and the twins of what is named.
+    """The named transforms (of a family those of the languages), the identity that measures noise, and the
+    controls where they are wanted: those of a default run, so that runs can be compared, and the twins of
+    what is named.
 
     Raises:
         UsageError: there is no such transform or family; the message holds the nearest.
     """
-    found = expand(names)
+    spoken = tuple(languages)
+    found = expand(names, languages=spoken)
     wanted: list[str] = []
     if controls:
-        wanted += (name for language in sorted(languages) for name in CONTROLS.get(language, ()))
+        wanted += (name for language in sorted(spoken) for name in CONTROLS.get(language, ()))
         wanted += (twin for name in found if (twin := ENTRIES[name].twin) is not None)
     return tuple(dict.fromkeys(["identity", *found, *wanted]))
 

@@ -64,7 +64,7 @@ def main() -> int:
     parser.add_argument("--reasons", action="store_true")
     asked = parser.parse_args()
     try:
-        names = expand(asked.transform.split(","))
+        names = expand(asked.transform.split(","), languages=["python"])
         for spec in asked.corpus:
             measure(spec, names, asked)
     except CodeauditError as error:

@@ -56,7 +56,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     asked = parser.parse_args()
-    names = expand(asked.transform.split(","))
+    names = expand(asked.transform.split(","), languages=["python"])
     if asked.controls:
         names = tuple(name for name, entry in ENTRIES.items() if entry.kind == "control")
     count = asked.programs if asked.pairs is None else -(-asked.pairs // (len(names) * asked.variants))

@@ -113,7 +113,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     asked = parser.parse_args()
     try:
-        names = expand(asked.transform.split(","))
+        names = expand(asked.transform.split(","), languages=["python"])
     except UsageError as error:
         parser.error(str(error))
     modules = tuple(asked.module or MODULES)

@@ -4,7 +4,7 @@ A name such as `rename` means what it says in every language that has it: `TRANS
 language's transform, `transform_for(name, language)` that of the language asked for.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Final, Generic, TypeVar
@@ -162,11 +162,13 @@ def languages(name: str) -> tuple[str, ...]:
     return tuple(language for language, entries in BY_LANGUAGE.items() if name in entries)
 
 
-def expand(names: Iterable[str], *, interface: bool = True) -> tuple[str, ...]:
+def expand(
+    names: Iterable[str], *, interface: bool = True, languages: Collection[str] = ()
+) -> tuple[str, ...]:
     """Names of transforms, with each family's name replaced by its meaning-keeping members.
 
-    Without `interface`, a family (and `all`) leaves out the members that change what callers can see:
-    parameters, docstrings, annotations.
+    Where languages are given, a family (and `all`) stands for its members in these. Without `interface` it
+    leaves out the members that change what callers can see: parameters, docstrings, annotations.
 
     Raises:
         UsageError: no such transform or family; the message holds the nearest one.
@@ -182,6 +184,7 @@ def expand(names: Iterable[str], *, interface: bool = True) -> tuple[str, ...]:
                 for member, entry in _NAMED
                 if entry.kind == "preserving"
                 and name in (ALL, entry.family)
+                and (not languages or entry.language in languages)
                 and not (entry.interface and (name == ALL or not interface))
             ]
         else:

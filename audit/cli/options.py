@@ -57,15 +57,15 @@ class RunOptions:
 
     @property
     def transforms(self) -> tuple[str, ...] | None:
-        """The named transforms, a family's name replaced by its members; `None` for the standard set.
+        """The named transforms and families; `None` for the standard set.
 
         Raises:
             UsageError: there is no such transform or family, or none is named.
         """
         if self.transform is None:
             return None
-        names = expand(name.strip() for name in self.transform.split(",") if name.strip())
-        if not names:
+        names = tuple(name.strip() for name in self.transform.split(",") if name.strip())
+        if not expand(names):
             raise UsageError("--transform names no transform; leave it out for the standard set")
         return names
 

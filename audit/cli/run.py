@@ -22,6 +22,7 @@ from audit.cli.progress import note
 from audit.store import SUMMARY, RunFolder
 from reports.records import Summary
 from transforms.errors import CannotAudit, RunError
+from transforms.registry import expand
 
 RUNS: Final = Path("codeaudit-runs")
 CACHE_FILE: Final = "answers.sqlite"
@@ -67,7 +68,7 @@ def run(**options: Any) -> int:
         summary = _finished(job)
         show(summary, asked.format)
         note(f"run folder: {folder.path}")
-    _demand_verdicts(summary, frozenset(named or ()))
+    _demand_verdicts(summary, frozenset(expand(named or ())))
     return 0
 
 

@@ -131,10 +131,11 @@ def transform(transform: str | None, **options: Any) -> int:
 def _names(text: str | None, *, tree: bool) -> tuple[str, ...] | None:
     if text is None:
         return None
-    names = expand([name.strip() for name in text.split(",") if name.strip()], interface=not tree)
-    if not names:
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    found = expand(names, interface=not tree)
+    if not found:
         raise UsageError("--transform names no transform; leave it out for the standard set")
-    return names
+    return found if tree else names
 
 
 # ── trees ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -15,7 +15,7 @@ from transforms.python.order.reorder import REORDER, REORDER_NAMES_ONLY
 from transforms.records import Move
 from transforms.registry import ALL, TRANSFORMS, expand
 
-PRESERVING = [TRANSFORMS.get(name) for name in expand([ALL])]
+PRESERVING = [TRANSFORMS.get(name) for name in expand([ALL], languages=["python"])]
 
 
 @pytest.fixture(scope="module")

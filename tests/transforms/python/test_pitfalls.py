@@ -22,7 +22,7 @@ from transforms.records import NotApplied, Perturbed
 from transforms.registry import ENTRIES, TRANSFORMS, expand
 
 MODULE_WIDE = ("rename-functions", "rename-classes")
-KEEPING = (*expand(["all"]), "rename-parameters", *MODULE_WIDE)
+KEEPING = (*expand(["all"], languages=["python"]), "rename-parameters", *MODULE_WIDE)
 """Every transform that keeps the meaning for callers of `f` that pass arguments by position."""
 
 SETUP = '''\

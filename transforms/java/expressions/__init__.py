@@ -14,7 +14,7 @@ static int area(int width, int height, int rows) {
         }
         total += width * height;
         total = total + row;
-        rows -= 1;
+        width -= 1;
     }
     return Math.max(total, width * 3);
 }
