@@ -26,6 +26,8 @@ from transforms.errors import SourceError
 Relation: TypeAlias = Literal["none", "mask", "distances", "every"]
 """What a network must know about its lines: nothing, the symmetry mask, or SYMC's distances."""
 
+VERSION: Final = 2
+"""Grows whenever a network is shown something else of the same text: remembered answers then do not count."""
 LINE_TOKENS: Final = 48
 """A line is cut after so many tokens. The cut is inside the line, so no reordering changes it."""
 TOO_LONG: Final = Failed(reason="input too long")

@@ -30,6 +30,8 @@ Reading: TypeAlias = Literal["views", "names", "first use"]
 PAD: Final = "<pad>"
 UNKNOWN: Final = "<unk>"
 START: Final = "<cls>"
+VERSION: Final = 2
+"""Grows whenever a network is shown something else of the same text: remembered answers then do not count."""
 CONTEXT: Final = 2
 """Most words of a context."""
 SPECIALS: Final = (PAD, UNKNOWN, START)

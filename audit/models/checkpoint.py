@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
 from audit import checkpoints
-from audit.features.lines import Encoded, Encoder
+from audit.features.lines import VERSION, Encoded, Encoder
 from audit.features.programs import LANGUAGES
 from audit.nets.batches import collate
 from audit.nets.line_tasks import TASKS
@@ -175,8 +175,8 @@ class CheckpointModel:
 
     @property
     def fingerprint(self) -> str:
-        """Of the three files and the precision."""
-        return hashlib.sha256(f"{self._files.digest}:{self.precision}".encode()).hexdigest()
+        """Of the three files, the precision, and the version of what is shown of a text."""
+        return hashlib.sha256(f"{self._files.digest}:{self.precision}:{VERSION}".encode()).hexdigest()
 
     @property
     def noise(self) -> float:

@@ -9,7 +9,7 @@ from typing import Final
 
 import torch
 
-from audit.features.terms import TermReader
+from audit.features.terms import VERSION, TermReader
 from audit.models import checkpoint as files
 from audit.nets.registry import TERM_NETWORKS
 from audit.nets.renamer import Renamer, Sizes, collate
@@ -142,8 +142,8 @@ class TermModel:
 
     @property
     def fingerprint(self) -> str:
-        """Of the three files and the precision."""
-        return hashlib.sha256(f"{self._digest}:{self.config.precision}".encode()).hexdigest()
+        """Of the three files, the precision, and the version of what is shown of a text."""
+        return hashlib.sha256(f"{self._digest}:{self.config.precision}:{VERSION}".encode()).hexdigest()
 
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """One prediction per query, in the same order.
