@@ -9,7 +9,7 @@ from audit.run import Case
 from audit.workers import spread
 from transforms.perturb import perturb_one
 from transforms.records import NotApplied, Outcome, Sample, Sites
-from transforms.registry import CONTROLS, ENTRIES, STANDARD, expand, transform_for
+from transforms.registry import BY_LANGUAGE, CONTROLS, STANDARD, expand, transform_for
 
 CHUNK: Final = 8
 """Samples that a worker takes at a time."""
@@ -47,7 +47,12 @@ def with_noise_floor(names: Sequence[str], languages: Iterable[str], *, controls
     wanted: list[str] = []
     if controls:
         wanted += (name for language in sorted(spoken) for name in CONTROLS.get(language, ()))
-        wanted += (twin for name in found if (twin := ENTRIES[name].twin) is not None)
+        wanted += (
+            twin
+            for name in found
+            for language in sorted(spoken)
+            if (entry := BY_LANGUAGE.get(language, {}).get(name)) and (twin := entry.twin) is not None
+        )
     return tuple(dict.fromkeys(["identity", *found, *wanted]))
 
 

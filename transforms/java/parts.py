@@ -15,6 +15,9 @@ REBOUND: Final = "a well-known type's name means something else here"
 NO_METHOD: Final = "no method in the text"
 ESCAPED: Final = "unicode escape in the text"
 
+INSERTED: Final = ("String", "StringBuilder")
+"""Names of types that transforms put into methods that do not have them."""
+
 _ESCAPE: Final = re.compile(r"\\u+[0-9a-fA-F]{4}")
 _IMPORT: Final = re.compile(r"^\s*import\s+(?:static\s+)?([\w.]+)\.(\w+)\s*;", re.MULTILINE)
 _WORD: Final = re.compile(r"[\w$]+")
@@ -51,6 +54,7 @@ def escaped(text: str) -> bool:
 def rebound(reading: Reading) -> frozenset[str]:
     """Names of well-known types to which a text gives another meaning: it declares or imports such a type."""
     names = {reading.text(node.part("name")) for node in reading.root.walk() if node.kind in TYPES}
+    names |= {reading.text(node.children[0]) for node in reading.root.walk() if node.kind == "type_parameter"}
     for package, name in _IMPORT.findall(reading.source.decode()):
         if not f"{package}.".startswith(_JDK):
             names.add(name)
@@ -58,5 +62,5 @@ def rebound(reading: Reading) -> frozenset[str]:
 
 
 def mentions(text: str, names: frozenset[str]) -> bool:
-    """Whether one of the names stands in a text."""
-    return bool(names) and not names.isdisjoint(_WORD.findall(text))
+    """Whether one of the names stands in a text, or may be put there by a transform."""
+    return bool(names) and not names.isdisjoint((*_WORD.findall(text), *INSERTED))

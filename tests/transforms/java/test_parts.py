@@ -79,3 +79,15 @@ def test_the_identity_keeps_every_byte() -> None:
 
 def _sample(source: str) -> Sample:
     return Sample(id="s", language="java", source=source, label=None, origin=Origin(path="A.java", line=1))
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "class A { String f(String a) { return a; } static class StringBuilder { } }",
+        "import my.StringBuilder;\nclass A { int f(int a) { return a; } }",
+        "class A<String> { int f(int a) { return a; } }",
+    ],
+)
+def test_a_name_that_a_transform_may_insert_means_the_type(file: str) -> None:
+    assert function_part(file).obstacle == REBOUND

@@ -20,7 +20,6 @@ from transforms.patches import Part, Patch, Site, Span
 NO_ELSE: Final = "no else"
 NOT_LEFT: Final = "branch does not always leave"
 NOTHING_BEHIND: Final = "nothing behind the branch"
-IN_CHAIN: Final = "branch of another condition"
 DANGLING: Final = "an else would change its if"
 DECLARES: Final = "names would be known further on"
 LONE: Final = "not among the statements of a block"

@@ -33,7 +33,6 @@ from transforms.java.rewriting import Rewriting
 from transforms.patches import Part, Patch, Site, Span
 
 NAN: Final = "operands may be unordered"
-CONSTANT: Final = "condition is a literal"
 _EQUAL: Final = {"==": "!=", "!=": "=="}
 _OPPOSITE: Final = {"<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 _OTHER: Final = {"&&": "||", "||": "&&"}

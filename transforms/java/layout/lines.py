@@ -12,7 +12,6 @@ from transforms.java.rewriting import Rewriting
 from transforms.patches import Patch, Site
 
 LINES: Final = "brace shares its line"
-ONE: Final = "one line already"
 OPERATOR: Final = "sign would run together with another"
 _BLANK: Final = re.compile(rb"(?<=\n)[ \t]*\r?\n")
 _LEAD: Final = re.compile(rb"(?<=\n)[ \t]+")

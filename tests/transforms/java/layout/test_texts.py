@@ -2,15 +2,8 @@
 
 from random import Random
 
-from tests.transforms.java.support import everything, method, refused, variants
+from tests.transforms.java.support import everything, refused, variants
 from transforms.interface import Rewritten
-from transforms.java.dead_code.insertions import (
-    ELSE_PASS,
-    LEAVES,
-    NO_OP_STATEMENTS,
-    REDUNDANT_JUMPS,
-    UNUSED_LOCALS,
-)
 from transforms.java.layout.brackets import INSERT_PARENTHESES, NEEDED, REMOVE_PARENTHESES
 from transforms.java.layout.comments import INSERT_COMMENTS, REMOVE_COMMENTS
 from transforms.java.layout.lines import INDENTATION, REMOVE_BLANK_LINES, SPACING
@@ -21,7 +14,6 @@ from transforms.java.layout.literals import (
     OPEN,
     SPLIT_STRINGS,
 )
-from transforms.java.strings.concat import CONCAT_TO_BUILDER, CONCAT_TO_VALUE_OF, CONSTANT, UNKNOWN
 
 
 def test_strings_are_split_between_their_characters() -> None:
@@ -54,19 +46,6 @@ def test_parentheses() -> None:
     assert everything(SPACING, "a = a - -b; p = a < b;") == "a=a - -b; p=a<b;"
 
 
-def test_sums_of_texts_hold_nothing_that_changes() -> None:
-    assert everything(CONCAT_TO_BUILDER, "s = 1 + a + s + c;") == (
-        "s = new StringBuilder().append(1 + a).append(s).append(c).toString();"
-    )
-    assert refused(CONCAT_TO_BUILDER, "s = s + o;") == UNKNOWN
-    assert refused(CONCAT_TO_BUILDER, "s = s + null;") == UNKNOWN
-    assert refused(CONCAT_TO_BUILDER, 's = "a" + 1;') == CONSTANT
-    assert refused(CONCAT_TO_BUILDER, 'final String t = "a"; s = t + 1;') == CONSTANT
-    assert everything(CONCAT_TO_VALUE_OF, 's = "" + c;') == "s = String.valueOf(c);"
-    assert refused(CONCAT_TO_VALUE_OF, 's = "" + o;') == UNKNOWN
-    assert refused(CONCAT_TO_VALUE_OF, 's = "" + s;') == UNKNOWN
-
-
 def test_a_text_block_keeps_its_indentation() -> None:
     source = 'void f() {\n    if (p) {\n        s = """\n            x\n              y\n            """;\n    }\n}\n'
     moves = INDENTATION.propose(source, Random(1))
@@ -93,19 +72,3 @@ def test_comments_come_and_go() -> None:
     assert isinstance(moves, tuple)
     assert len(moves) == 1
     assert isinstance(INSERT_COMMENTS.propose("int f() {\n    return 1;\n}\n", Random(0)), tuple)
-
-
-def test_what_is_inserted_is_reached_and_follows_no_other_constructor() -> None:
-    source = "C(int n) {\n    this();\n    a = n;\n}\n"
-    for rule in (UNUSED_LOCALS, NO_OP_STATEMENTS):
-        for seed in range(5):
-            moves = rule.propose(source, Random(seed))
-            assert isinstance(moves, tuple)
-            found = rule.apply(source, moves)
-            assert isinstance(found, Rewritten)
-            assert found.source.startswith("C(int n) {\n    this();\n")
-    assert everything(ELSE_PASS, "if (p) { a++; }") == "if (p) { a++; } else { }"
-    assert refused(ELSE_PASS, "if (p) { a++; } else b++;") == "if with else"
-    loop = method("\n while (p) {\n return 1;\n }\n return 2;\n")
-    refusal = REDUNDANT_JUMPS.propose(loop, Random(0))
-    assert refusal == type(refusal)(LEAVES)
