@@ -13,12 +13,13 @@ from click.core import ParameterSource
 
 from audit.cache import AnswerCache, default_folder
 from audit.cli.fleet import DEFAULT_TASK, check_names, common_task, load_models
-from audit.cli.inputs import NOUNS, Inputs, most, prepare_inputs, suite_task
+from audit.cli.inputs import NOUNS, Drawn, Inputs, most, prepare_inputs, suite_task
 from audit.cli.job import Job, carry_out
 from audit.cli.manifest import begin, finish
 from audit.cli.options import RunOptions, run_options
 from audit.cli.output import show
 from audit.cli.progress import note
+from audit.corpora.selection import units
 from audit.store import SUMMARY, RunFolder
 from reports.records import Summary
 from transforms.errors import CannotAudit, RunError
@@ -149,12 +150,11 @@ def _note_idle(options: RunOptions) -> None:
 
 
 def _inputs_line(inputs: Inputs, task: str) -> str:
-    about = inputs.about
-    size = (
-        f"{about['samples']:,} of {about['available']:,} {NOUNS.get(task, 'functions')}"
-        if "samples" in about
-        else "frozen suite"
-    )
+    size = "frozen suite"
+    if isinstance(inputs, Drawn):
+        first = inputs.selections[0]
+        noun = NOUNS.get(task) or units({sample.language for sample in first.samples})
+        size = f"{len(first.samples):,} of {first.available:,} {noun}"
     left_out = f"; left out: {most(inputs.skipped, 6)}" if inputs.skipped else ""
     return f"corpus {inputs.name}: {size}{left_out}"
 

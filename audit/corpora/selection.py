@@ -70,7 +70,7 @@ def select(
             break
         size *= 4
     if not all(samples for samples, _ in chosen):
-        raise CorpusError(_nothing(unit or _unit(languages), corpus.spec, skipped + chosen[0][1]))
+        raise CorpusError(_nothing(unit or units(languages), corpus.spec, skipped + chosen[0][1]))
     return tuple(
         _selection(seed, samples, available, skipped + reasons)
         for seed, (samples, reasons) in zip(seeds, chosen, strict=True)
@@ -159,7 +159,7 @@ def _content(sample: Sample) -> str:
         return sample.source
 
 
-def _unit(languages: Collection[str]) -> str:
+def units(languages: Collection[str]) -> str:
     """What samples of these languages are."""
     found = {UNITS.get(language, "samples") for language in languages} or {UNITS["python"]}
     return found.pop() if len(found) == 1 else "samples"
