@@ -3,8 +3,9 @@
     python benchmarks/renamer_throughput.py TABLE --out DIR [--sizes tiny,mini] [--steps 2000,800] [--seeds 5]
 
 TABLE is a corpus of basic blocks, such as a CSV file with BHive's column `hex`. Blocks with implied registers
-are left out, as in the paper; labels are llvm-mca's; the test set shares no alpha class with what is learned.
-What is trained is kept in DIR, so that a second start goes on where the first one stopped. Prints Markdown.
+are left out, as in the paper, unless asked for with --implied. Labels are llvm-mca's; the test set shares no
+alpha class with what is learned. What is trained is kept in DIR, so that a second start goes on where the
+first one stopped. Prints Markdown.
 """
 
 import argparse
@@ -79,6 +80,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--steps", default="2000,800", help="of each size")
     parser.add_argument("--blocks", type=int, default=0, help="training blocks, 0 for all")
+    parser.add_argument("--implied", action="store_true", help="keep blocks with implied registers")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--only-print", action="store_true", help="train nothing")
     asked = parser.parse_args()
@@ -86,7 +88,10 @@ def main() -> int:
     sizes, networks = asked.sizes.split(","), asked.networks.split(",")
     asked.steps = dict(zip(sizes, map(int, asked.steps.split(",")), strict=True))
     told = ", ".join(f"{size} {steps:,}" for size, steps in asked.steps.items())
-    ledger = Ledger(asked.out / "trials.jsonl", f"steps: {told}; training blocks: {asked.blocks or 'all'}")
+    kept = "; blocks with implied registers too" if asked.implied else ""
+    ledger = Ledger(
+        asked.out / "trials.jsonl", f"steps: {told}; training blocks: {asked.blocks or 'all'}{kept}"
+    )
     try:
         if not asked.only_print:
             run(asked, ledger, sizes=sizes, networks=networks)
@@ -118,7 +123,7 @@ def recipe_of(asked: argparse.Namespace, *, network: str, size: str, seed: int) 
         width=width,
         layers=layers,
         heads=heads,
-        implied=False,
+        implied=asked.implied,
         steps=asked.steps[size],
         rate=RATES[size],
         seed=seed,
