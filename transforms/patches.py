@@ -5,7 +5,7 @@ inner one then happens inside the range that the outer one keeps. Offsets count 
 from 0.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -20,12 +20,14 @@ class Span:
     start: int
     end: int
     add: str = ""
-    """Indentation put before each line but the first."""
+    """Indentation put before its lines; the first one may count or not, as the language says."""
     drop: str = ""
-    """Indentation taken from each line but the first."""
+    """Indentation taken from its lines."""
 
 
 Part: TypeAlias = str | Span
+Shift: TypeAlias = Callable[[bytes, bytes, bytes], bytes]
+"""A text with other indentation: the text, what is put before its lines, what is taken from them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +63,13 @@ def compatible(groups: Mapping[int, tuple[Patch, ...]]) -> frozenset[int]:
         kept = {number: group for number, group in kept.items() if number not in gone}
 
 
-def patched(source: bytes, patches: Sequence[Patch]) -> bytes:
-    """The source with all patches made, which go together; `HARD` in it becomes a line's end again."""
+def patched(source: bytes, patches: Sequence[Patch], shift: Shift) -> bytes:
+    """The source with all patches made, which go together; `HARD` in it becomes a line's end again.
+
+    Raises what `shift` raises.
+    """
     roots, _ = _nested({number: (patch,) for number, patch in enumerate(patches)})
-    return _render(source, 0, len(source), roots).replace(HARD, b"\n")
+    return _render(source, 0, len(source), roots, shift).replace(HARD, b"\n")
 
 
 @dataclass(slots=True)
@@ -108,7 +113,7 @@ def _holds(part: Part, patch: Patch) -> bool:
     return patch.end > patch.start or patch.start < part.end
 
 
-def _render(source: bytes, start: int, end: int, nodes: Iterable[_Node]) -> bytes:
+def _render(source: bytes, start: int, end: int, nodes: Iterable[_Node], shift: Shift) -> bytes:
     out, position = [], start
     for node in nodes:
         out.append(source[position : node.patch.start])
@@ -117,22 +122,9 @@ def _render(source: bytes, start: int, end: int, nodes: Iterable[_Node]) -> byte
                 out.append(part.encode())
             else:
                 inner = [child for child in node.inner if _holds(part, child.patch)]
-                out.append(_shifted(_render(source, part.start, part.end, inner), part))
+                text = _render(source, part.start, part.end, inner, shift)
+                add, drop = part.add.encode(), part.drop.encode()
+                out.append(shift(text, add, drop) if add or drop else text)
         position = node.patch.end
     out.append(source[position:end])
     return b"".join(out)
-
-
-def _shifted(text: bytes, span: Span) -> bytes:
-    """The lines of a text behind its first with other indentation."""
-    if not (span.add or span.drop):
-        return text
-    add, drop = span.add.encode(), span.drop.encode()
-    first, *lines = text.split(b"\n")
-    return b"\n".join((first, *(_shifted_line(line, add, drop) for line in lines)))
-
-
-def _shifted_line(line: bytes, add: bytes, drop: bytes) -> bytes:
-    if not line.strip():
-        return line
-    return add + line.removeprefix(drop)

@@ -1,80 +1,41 @@
-"""The engine of the catalogue: a rule finds sites with their patches; any subset of sites can be applied."""
+"""The engine of the catalogue for Java."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from random import Random
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from transforms.errors import SourceError
 from transforms.interface import Refused, Rewritten
 from transforms.java.code import Code, study
 from transforms.java.nodes import Node
 from transforms.java.parsing import Reading, only_callable, read
-from transforms.patches import HARD, Patch, Site, compatible, patched
-from transforms.records import Kind, Move, Unit
+from transforms.patches import HARD, Patch, Site, patched
+from transforms.rules import OTHER_TREE, Rule
 
-OVERLAP: Final = "edits overlap"
-NOT_A_MOVE: Final = "not a move of this transform"
 UNREADABLE: Final = "result does not parse"
-OTHER_TREE: Final = "syntax tree would change"
-
-Proof: TypeAlias = Literal["tree", "analysis"]
-"""`tree`: the syntax tree of the result must equal that of the source, but for parentheses. `analysis`: the
-rule knows."""
-Find: TypeAlias = Callable[[Code], Iterable[Site | Refused]]
-"""A rule: the sites in the order of the text, and for each candidate that it declines the reason to count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rewriting:
-    """A transform made of one rule. One site is one move.
-
-    Evidence is `parsed` where the proof is an equal tree, else `analysis`. A control edits one site only,
-    since two changes of meaning may cancel out.
+class Rewriting(Rule):
+    """A rule about one method. Evidence is `parsed` where the proof is an equal tree, parentheses aside, else
+    `analysis`.
     """
 
-    name: str
-    find: Find
-    nothing: str
-    """The reason where the text holds no candidate at all, such as `no comparison`."""
-    kind: Kind = "preserving"
-    unit: Unit = "function"
-    proof: Proof = "analysis"
     languages: frozenset[str] = field(default=frozenset({"java"}))
 
-    def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
-        """As many sites as go together, each with one of its options.
+    def sites(self, source: str) -> Iterable[Site | Refused]:
+        """What the rule finds in a method.
 
         Raises:
             SourceError: the source cannot be parsed, or is not one method.
         """
-        sites, declined = _found(self.find, source)
-        if not sites:
-            return Refused(declined or self.nothing)
-        numbers = list(range(len(sites)))
-        rng.shuffle(numbers)
-        if self.kind == "control":
-            numbers = numbers[:1]
-        drawn = {number: rng.randrange(len(sites[number].options)) for number in numbers}
-        kept = compatible({number: sites[number].options[drawn[number]] for number in numbers})
-        return tuple(self._move(number, sites[number], drawn[number]) for number in sorted(kept))
-
-    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
-        """Edit at these sites; refuses edits that overlap, and a result that does not parse."""
-        sites, _ = _found(self.find, source)
-        patches: dict[int, tuple[Patch, ...]] = {}
-        for move in moves:
-            if isinstance(move.value, str) or len(move.value) != 1 or not 0 <= move.site < len(sites):
-                return Refused(NOT_A_MOVE)
-            options = sites[move.site].options
-            if move.kind != self.name or not 0 <= move.value[0] < len(options):
-                return Refused(NOT_A_MOVE)
-            patches[move.site] = options[move.value[0]]
-        if len(compatible(patches)) != len(patches):
-            return Refused(OVERLAP)
         code = study(source)
-        text = patched(_hardened(code), [patch for group in patches.values() for patch in group]).decode()
+        return self.find(code) if code.obstacle is None else (Refused(code.obstacle),)
+
+    def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:
+        """Refuses a result that is no method, and another tree where it must be equal."""
+        code = study(source)
+        text = patched(_hardened(code), patches, _shifted).decode()
         try:
             result = read(text)
             only_callable(result)
@@ -86,24 +47,11 @@ class Rewriting:
             return Refused(OTHER_TREE)
         return Rewritten(source=text, evidence="parsed")
 
-    def _move(self, number: int, site: Site, option: int) -> Move:
-        return Move(kind=self.name, site=number, value=(option,), note=f"line {site.line}: {site.note}")
 
-
-@lru_cache(maxsize=8)
-def _found(find: Find, source: str) -> tuple[tuple[Site, ...], str | None]:
-    """The sites of a rule, and the commonest of its reasons to decline."""
-    code = study(source)
-    if code.obstacle is not None:
-        return (), code.obstacle
-    sites: list[Site] = []
-    reasons: dict[str, int] = {}
-    for site in find(code):
-        if isinstance(site, Refused):
-            reasons[site.reason] = reasons.get(site.reason, 0) + 1
-        elif site.options:
-            sites.append(site)
-    return tuple(sites), max(reasons, key=lambda reason: (reasons[reason], reason), default=None)
+def _shifted(text: bytes, add: bytes, drop: bytes) -> bytes:
+    """The lines behind the first with other indentation."""
+    first, *lines = text.split(b"\n")
+    return b"\n".join((first, *(add + one.removeprefix(drop) if one.strip() else one for one in lines)))
 
 
 def _hardened(code: Code) -> bytes:

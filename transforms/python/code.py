@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 from transforms.edits import Positions
 from transforms.errors import SourceError
+from transforms.patches import Span
 from transforms.python.analysis.effects import Reading
 from transforms.python.analysis.facts import Facts
 from transforms.python.analysis.program import Program, examine
@@ -23,18 +24,6 @@ _FSTRING_END: Final = getattr(tokenize, "FSTRING_END", -1)
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 Placed: TypeAlias = ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias | ast.excepthandler | ast.pattern
 """Nodes that know where they stand."""
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """The bytes from `start` up to but not including `end`, with whatever is edited inside them."""
-
-    start: int
-    end: int
-    add: str = ""
-    """Indentation put before each line; the span then begins at the start of a line."""
-    drop: str = ""
-    """Indentation taken from each line; the span then begins at the start of a line."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias
 
-from transforms.python.code import Code, Span, Token
-from transforms.python.rewriting import Patch
+from transforms.patches import Patch, Span
+from transforms.python.code import Code, Token
 
 Part: TypeAlias = str | Span
 """A piece of a patch."""

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from transforms.interface import Refused
+from transforms.patches import Patch, Site, Span
 from transforms.python.analysis.facts import own_nodes
-from transforms.python.code import Code, Span
+from transforms.python.code import Code
 from transforms.python.contexts import Part, commented, negated, nodes, patch
-from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.rewriting import Rewriting
 from transforms.python.suites import (
     COMMENT,
     INDENTATION,

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from transforms.interface import Refused
-from transforms.python.code import Code, Span
+from transforms.patches import Patch, Site, Span
+from transforms.python.code import Code
 from transforms.python.contexts import (
     AND,
     CONDITIONAL,
@@ -19,7 +20,7 @@ from transforms.python.contexts import (
     placed,
     preceding,
 )
-from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.rewriting import Rewriting
 from transforms.python.suites import (
     COMMENT,
     INDENTATION,

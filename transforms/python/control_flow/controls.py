@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from transforms.interface import Refused
-from transforms.python.code import Code, Span
+from transforms.patches import Patch, Site, Span
+from transforms.python.code import Code
 from transforms.python.contexts import ATOM, following, nodes, over, patch, placed
 from transforms.python.control_flow.branches import NO_ELSE, negation
-from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.rewriting import Rewriting
 from transforms.python.suites import colon, inline, is_elif, leaves, line_end, tail
 
 LEFT: Final = "body leaves anyway"

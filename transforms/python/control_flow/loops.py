@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from transforms.interface import Refused
-from transforms.python.code import Code, Span
+from transforms.patches import Patch, Site, Span
+from transforms.python.code import Code
 from transforms.python.contexts import (
     CONDITIONAL,
     Part,
@@ -20,7 +21,7 @@ from transforms.python.contexts import (
     patch,
     placed,
 )
-from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.rewriting import Rewriting
 from transforms.python.suites import (
     COMMENT,
     REFLECTION,

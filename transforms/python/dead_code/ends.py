@@ -8,9 +8,10 @@ from typing import Final
 from zlib import crc32
 
 from transforms.interface import Refused
-from transforms.python.code import Code, Span
+from transforms.patches import Patch, Site, Span
+from transforms.python.code import Code
 from transforms.python.contexts import nodes
-from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.rewriting import Rewriting
 from transforms.python.suites import SHARED, continued, line_end, next_line, starts_line, step, tail
 
 HAS_ELSE: Final = "has an else"

@@ -11,9 +11,10 @@ from typing import Final, TypeAlias
 from zlib import crc32
 
 from transforms.interface import Refused
+from transforms.patches import Patch, Site
 from transforms.python.code import Code
 from transforms.python.dead_code.places import Gap, blocks, inserted, variables
-from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.rewriting import Rewriting
 from transforms.python.suites import REFLECTION, fresh_names, reflects
 
 NO_VARIABLE: Final = "no variable is certainly bound"

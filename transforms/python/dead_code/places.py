@@ -5,9 +5,9 @@ import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from transforms.patches import Patch
 from transforms.python.code import Code, Function
 from transforms.python.contexts import nodes
-from transforms.python.rewriting import Patch
 from transforms.python.suites import continued, line_before, line_start, starts_line
 
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from transforms.interface import Refused
-from transforms.python.code import Code, Span, Token
+from transforms.patches import Patch, Site, Span
+from transforms.python.code import Code, Token
 from transforms.python.contexts import (
     between,
     enclosed,
@@ -20,7 +21,7 @@ from transforms.python.contexts import (
     patch,
     sides,
 )
-from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.rewriting import Rewriting
 
 _NUMBERS: Final = frozenset({"int", "float", "bool"})
 _WHOLE: Final = frozenset({"int", "bool"})

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from transforms.interface import Refused
+from transforms.patches import Patch, Site
 from transforms.python.code import Code
 from transforms.python.contexts import (
     NOT,
@@ -14,7 +15,7 @@ from transforms.python.contexts import (
     over,
     preceding,
 )
-from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.rewriting import Rewriting
 
 _PLAIN: Final = frozenset({"int", "float", "bool", "str", "bytes", "none", "ellipsis"})
 _ARITHMETIC: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from transforms.interface import Refused
+from transforms.patches import Patch, Site
 from transforms.python.code import Code
 from transforms.python.contexts import (
     NOT,
@@ -25,7 +26,7 @@ from transforms.python.contexts import (
     patch,
     placed,
 )
-from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.rewriting import Rewriting
 
 _NUMBERS: Final = frozenset({"int", "float", "bool"})
 _PLAIN: Final = frozenset({"int", "float", "bool", "str", "bytes", "none", "ellipsis"})

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from transforms.interface import Refused
-from transforms.python.code import Code, Span
+from transforms.patches import Site, Span
+from transforms.python.code import Code
 from transforms.python.contexts import (
     Part,
     between,
@@ -22,7 +23,7 @@ from transforms.python.contexts import (
     placed,
     sides,
 )
-from transforms.python.rewriting import Rewriting, Site
+from transforms.python.rewriting import Rewriting
 
 _NUMBERS: Final = frozenset({"int", "float", "bool"})
 _WHOLE: Final = frozenset({"int", "bool"})

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from transforms.interface import Refused
-from transforms.python.code import Code, Span
+from transforms.patches import Patch, Site, Span
+from transforms.python.code import Code
 from transforms.python.layout.lexemes import Lexeme, docstrings, expressions, lexemes, pairs, solid
-from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.rewriting import Rewriting
 
 NEEDED: Final = "parentheses are needed"
 OVER_LINES: Final = "parentheses hold a line break"

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from transforms.interface import Refused
+from transforms.patches import Patch, Site
 from transforms.python.code import Code
 from transforms.python.layout.lexemes import (
     COOKIE,
@@ -18,7 +19,7 @@ from transforms.python.layout.lexemes import (
     logical_lines,
     untouchable,
 )
-from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.rewriting import Rewriting
 
 FOR_A_TOOL: Final = "comment is for a tool"
 ENCODING: Final = "comments at the head name an encoding"

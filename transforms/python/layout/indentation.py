@@ -9,9 +9,10 @@ from typing import Final
 
 from transforms.errors import SourceError
 from transforms.interface import Refused
-from transforms.python.code import Code, Span
+from transforms.patches import Patch, Site, Span
+from transforms.python.code import Code
 from transforms.python.layout.lexemes import blocks, indent_of, wrapped
-from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.rewriting import Rewriting
 
 FORM_FEED: Final = "form feed in an indentation"
 MIXED: Final = "tabs and spaces are mixed"

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from transforms.interface import Refused
+from transforms.patches import Patch, Site
 from transforms.python.code import Code
 from transforms.python.layout.lexemes import (
     blocks,
@@ -19,7 +20,7 @@ from transforms.python.layout.lexemes import (
     logical_lines,
     untouchable,
 )
-from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.rewriting import Rewriting
 
 HEAD: Final = "line above a function or at the head of a file"
 COMMENT: Final = "comment between"

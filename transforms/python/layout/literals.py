@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from transforms.interface import Refused
+from transforms.patches import Patch, Site
 from transforms.python.code import Code
 from transforms.python.layout.lexemes import (
     Lexeme,
@@ -19,7 +20,7 @@ from transforms.python.layout.lexemes import (
     logical_lines,
     solid,
 )
-from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.rewriting import Rewriting
 
 OTHER_QUOTES: Final = "quotes in the string"
 FIELDS: Final = "quotes in an f-string"

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from transforms.interface import Refused
+from transforms.patches import Patch, Site
 from transforms.python.code import Code
 from transforms.python.layout.lexemes import Lexeme, gap, logical_lines
-from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.rewriting import Rewriting
 
 BREAK: Final = "line break beside the operator"
 

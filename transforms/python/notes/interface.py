@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from transforms.interface import Refused
+from transforms.patches import Patch, Site
 from transforms.python.code import Code, Function
 from transforms.python.layout.lexemes import continued, line_start, solid
 from transforms.python.notes.local import documented, without_docstring
 from transforms.python.notes.places import COMMENT, SHARED_LINE, known_decorators, reads_notes
-from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.rewriting import Rewriting
 from transforms.python.strings.templates import has_comment
 
 READ: Final = "text reads docstrings or annotations"

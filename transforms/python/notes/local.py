@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from transforms.interface import Refused
+from transforms.patches import Patch, Site
 from transforms.python.analysis.facts import own_nodes, parameters
 from transforms.python.code import Code, Function
 from transforms.python.notes.places import COMMENT, NEXT_IS_TEXT, SHARED_LINE, mentions, removal
-from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.rewriting import Rewriting
 from transforms.python.strings.templates import has_comment
 
 NOT_LOCAL: Final = "annotation outside of a function is kept for readers"

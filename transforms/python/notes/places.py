@@ -4,9 +4,9 @@ import ast
 from collections.abc import Set
 from typing import Final
 
+from transforms.patches import Patch
 from transforms.python.code import Code, Function
 from transforms.python.layout.lexemes import line_start
-from transforms.python.rewriting import Patch
 
 SHARED_LINE: Final = "statement shares its line"
 COMMENT: Final = "comment between"

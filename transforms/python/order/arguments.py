@@ -12,11 +12,12 @@ from itertools import pairwise
 from typing import Final
 
 from transforms.interface import Refused
+from transforms.patches import Site
 from transforms.python.analysis.knowledge import BUILTINS
 from transforms.python.code import Code, Function
 from transforms.python.order.permutation import binders, free, permuted, rearranged
 from transforms.python.order.stdlib import FUNCTIONS, KEYWORDS, METHODS, REGISTERING, SILENT
-from transforms.python.rewriting import Rewriting, Site
+from transforms.python.rewriting import Rewriting
 
 UNKNOWN: Final = "the callee may see the order of its keywords"
 EFFECTS: Final = "the order of two values can be seen"

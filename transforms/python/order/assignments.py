@@ -12,9 +12,10 @@ from itertools import pairwise
 from typing import Final
 
 from transforms.interface import Refused
-from transforms.python.code import Code, Span
+from transforms.patches import Patch, Site, Span
+from transforms.python.code import Code
 from transforms.python.order.permutation import bodies, free, rearranged
-from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.rewriting import Rewriting
 
 EFFECTS: Final = "the order of evaluation can be seen"
 TARGETS: Final = "not one variable for one value"

@@ -11,11 +11,12 @@ from typing import Final, TypeAlias
 
 from transforms.dependence.effects import BARRIER, Effects, conflicts
 from transforms.interface import Refused
+from transforms.patches import Site, Span
 from transforms.python.analysis.knowledge import PLAIN
-from transforms.python.code import Code, Span
+from transforms.python.code import Code
 from transforms.python.order.permutation import MOST, binders, line_end, permuted, rearranged, unit
 from transforms.python.order.stdlib import DISJOINT
-from transforms.python.rewriting import Rewriting, Site
+from transforms.python.rewriting import Rewriting
 
 SHARED_SUBCLASS: Final = "an exception may belong to two clauses"
 SUBJECT: Final = "the subject may be of any type"

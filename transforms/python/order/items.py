@@ -11,10 +11,11 @@ from itertools import pairwise
 from typing import Final
 
 from transforms.interface import Refused
+from transforms.patches import Site, Span
 from transforms.python.analysis.knowledge import BUILTINS, PLAIN
-from transforms.python.code import Code, Span
+from transforms.python.code import Code
 from transforms.python.order.permutation import MOST, binders, free, permuted, rearranged
-from transforms.python.rewriting import Rewriting, Site
+from transforms.python.rewriting import Rewriting
 
 EQUALITY: Final = "an unknown type may see the order of comparisons"
 EFFECTS: Final = "the order of two items can be seen"

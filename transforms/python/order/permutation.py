@@ -9,9 +9,9 @@ from random import Random
 from typing import Final
 
 from transforms.dependence import orders
+from transforms.patches import Patch, Site, Span
 from transforms.python.analysis.facts import stored
-from transforms.python.code import Code, Span
-from transforms.python.rewriting import Patch, Site
+from transforms.python.code import Code
 
 OPTIONS: Final = 12
 """Most orders that one site offers."""

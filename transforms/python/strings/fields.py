@@ -7,10 +7,11 @@ from string import Formatter
 from typing import Final
 
 from transforms.interface import Refused
-from transforms.python.code import Code, Span
+from transforms.patches import Patch, Site, Span
+from transforms.python.code import Code
 from transforms.python.contexts import nodes
 from transforms.python.layout.lexemes import Literal
-from transforms.python.rewriting import Patch, Rewriting, Site
+from transforms.python.rewriting import Rewriting
 from transforms.python.strings.templates import (
     COMMENT,
     DIFFERENT,

@@ -6,9 +6,10 @@ import warnings
 from typing import Any
 
 from transforms.interface import Refused, Rewritten
+from transforms.patches import Site
 from transforms.perturb import perturb_one
 from transforms.python.code import read
-from transforms.python.rewriting import Rewriting, Site
+from transforms.python.rewriting import Rewriting
 from transforms.records import Move, Origin, Outcome, Perturbed, Sample
 
 

@@ -1,0 +1,99 @@
+"""The engine of the catalogues: a rule finds sites with their patches; any subset of sites can be applied.
+
+Patches replace byte ranges by new text and by ranges of the old text, so that nothing is ever printed anew.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from random import Random
+from typing import Any, Final, Literal, TypeAlias
+
+from transforms.interface import Refused, Rewritten
+from transforms.patches import Patch, Site, compatible
+from transforms.records import Kind, Move, Unit
+
+OVERLAP: Final = "edits overlap"
+NOT_A_MOVE: Final = "not a move of this transform"
+OTHER_TREE: Final = "syntax tree would change"
+
+Proof: TypeAlias = Literal["tree", "analysis"]
+"""`tree`: the syntax tree of the result must equal that of the source. `analysis`: the rule knows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule(ABC):
+    """A transform made of one rule; a language says how texts are read and what proves a result.
+
+    One site is one move. A control edits one site only, since two changes of meaning may cancel out.
+    """
+
+    name: str
+    find: Callable[[Any], Iterable[Site | Refused]]
+    """The sites in the order of the text, and for each candidate that it declines the reason to count."""
+    nothing: str
+    """The reason where the text holds no candidate at all, such as `no comparison`."""
+    kind: Kind = "preserving"
+    unit: Unit = "function"
+    proof: Proof = "analysis"
+
+    def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
+        """As many sites as go together, each with one of its options.
+
+        Raises:
+            SourceError: the source cannot be parsed.
+        """
+        sites, declined = _found(self, source)
+        if not sites:
+            return Refused(declined or self.nothing)
+        numbers = list(range(len(sites)))
+        rng.shuffle(numbers)
+        if self.kind == "control":
+            numbers = numbers[:1]
+        drawn = {number: rng.randrange(len(sites[number].options)) for number in numbers}
+        kept = compatible({number: sites[number].options[drawn[number]] for number in numbers})
+        return tuple(self._move(number, sites[number], drawn[number]) for number in sorted(kept))
+
+    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
+        """Edit at these sites; refuses edits that overlap, and a result that is not of the language."""
+        sites, _ = _found(self, source)
+        patches: dict[int, tuple[Patch, ...]] = {}
+        for move in moves:
+            if isinstance(move.value, str) or len(move.value) != 1 or not 0 <= move.site < len(sites):
+                return Refused(NOT_A_MOVE)
+            options = sites[move.site].options
+            if move.kind != self.name or not 0 <= move.value[0] < len(options):
+                return Refused(NOT_A_MOVE)
+            patches[move.site] = options[move.value[0]]
+        if len(compatible(patches)) != len(patches):
+            return Refused(OVERLAP)
+        return self.rewritten(source, [patch for group in patches.values() for patch in group])
+
+    @abstractmethod
+    def sites(self, source: str) -> Iterable[Site | Refused]:
+        """What the rule finds in a text.
+
+        Raises:
+            SourceError: the source cannot be parsed.
+        """
+
+    @abstractmethod
+    def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:
+        """The text with patches that go together, if it can be shown to be right."""
+
+    def _move(self, number: int, site: Site, option: int) -> Move:
+        return Move(kind=self.name, site=number, value=(option,), note=f"line {site.line}: {site.note}")
+
+
+@lru_cache(maxsize=8)
+def _found(rule: Rule, source: str) -> tuple[tuple[Site, ...], str | None]:
+    """The sites of a rule, and the commonest of its reasons to decline."""
+    sites: list[Site] = []
+    reasons: dict[str, int] = {}
+    for site in rule.sites(source):
+        if isinstance(site, Refused):
+            reasons[site.reason] = reasons.get(site.reason, 0) + 1
+        elif site.options:
+            sites.append(site)
+    return tuple(sites), max(reasons, key=lambda reason: (reasons[reason], reason), default=None)
