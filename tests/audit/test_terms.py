@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from audit.features.blocks import implied, terms, words
+from audit.features.blocks import END, implied, terms, words
 from audit.features.terms import (
     TOO_LONG,
     UNKNOWN,
@@ -15,6 +15,7 @@ from audit.features.terms import (
     partition,
     renamed,
     spelled,
+    steps,
     tokenizer_of,
 )
 from tests.support.blocks import BLOCKS, FIGURE_A, FIGURE_B, FIGURE_C, renamings
@@ -31,21 +32,21 @@ def test_figure_1_as_the_paper_reads_it() -> None:
     assert spelled(found, "views") == (
         [
             "<cls>",
-            "movq",
+            "movq mr",
             "[",
             "D",
             "gp64",
             "]",
             "gp64",
             ";",
-            "subl",
+            "subl im",
             "IMM",
             "[",
             "D",
             "gp64",
             "]",
             ";",
-            "movl",
+            "movl mr",
             "[",
             "D",
             "gp64",
@@ -59,7 +60,8 @@ def test_figure_1_as_the_paper_reads_it() -> None:
     numbers = partition(found)
     by_base = {number for term, number in zip(found, numbers, strict=True) if term.referent == "rax"}
     assert len(by_base) == 1, "%rax and %eax are coreferential"
-    assert numbers[found.index(Term(";"))] == numbers[-1], "a word is coreferential with itself"
+    ends = {number for term, number in zip(found, numbers, strict=True) if term.view == ";"}
+    assert len(ends) == 1, "a word is coreferential with itself"
     assert len({numbers[place] for place, term in enumerate(found) if term.kind}) == 3
 
 
@@ -105,10 +107,39 @@ def test_terms_are_renamed_as_the_text_is() -> None:
             assert tuple(renamed(terms(source), drawn)) == terms(text)
 
 
+def test_a_term_knows_its_opcode_its_place_and_its_step() -> None:
+    found = terms("addq 8(%rax,%rcx,4), %rdx\npushq %rbx")
+    told = [(term.view, term.context) for term in found if term.kind]
+    assert told == [
+        ("gp64", ("addq mr", "@2")),
+        ("gp64", ("addq mr", "@2x")),
+        ("gp64", ("addq mr", "@1")),
+        ("implied gp", ("pushq r",)),
+        ("gp64", ("pushq r", "@1")),
+    ]
+    numbers = steps(found, END.view)
+    assert len(numbers) == len(found)
+    assert [numbers[place] for place, term in enumerate(found) if term.kind] == [1, 1, 1, 2, 2]
+    assert numbers[0] == 0
+    assert steps(found, "") == list(range(len(found)))
+
+
+def test_no_renaming_changes_where_a_term_stands() -> None:
+    found = terms(FIGURE_A)
+    other = renamed(found, {"rax": "r9", "rbp": "rbx"})
+    assert [term.context for term in other] == [term.context for term in found]
+    assert other != found
+
+
 def test_an_implied_register_is_coreferential_with_the_named_one() -> None:
     found = terms("pushq %rax\nmovq (%rsp), %rcx")
-    numbers = dict(zip(found, partition(found), strict=True))
-    assert numbers[Term("implied gp", "gp", "rsp")] == numbers[Term("gp64", "gp", "rsp")]
+    views = {
+        (term.view, number)
+        for term, number in zip(found, partition(found), strict=True)
+        if term.referent == "rsp"
+    }
+    assert {view for view, _ in views} == {"implied gp", "gp64"}
+    assert len({number for _, number in views}) == 1
     assert implied("pushq %rax")
     assert not implied("addq %rax, %rcx")
 
@@ -120,7 +151,7 @@ def test_one_instruction_in_several_spellings_reads_alike() -> None:
 
 def test_first_use_numbers_each_class_apart() -> None:
     assert spelled(terms("movd %r9d, %xmm7\npaddd %xmm7, %xmm1"), "first use") == [
-        "<cls>", "movd", "gp32 #0", "vec128 #0", ";", "paddd", "vec128 #0", "vec128 #1", ";",
+        "<cls>", "movd rr", "gp32 #0", "vec128 #0", ";", "paddd rr", "vec128 #0", "vec128 #1", ";",
     ]  # fmt: skip
 
 
