@@ -12,20 +12,16 @@ variable is read at all later in the text.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from random import Random
 from typing import Final
 
 from transforms.edits import Edit, splice
 from transforms.errors import SourceError
-from transforms.interface import Refused, Rewritten
 from transforms.java.analysis.scopes import Binding, Scopes, resolve
 from transforms.java.identifiers.obstacles import COMPACT, Guard
 from transforms.java.identifiers.variables import NOT_A_MOVE
 from transforms.java.nodes import Node
 from transforms.java.parts import ESCAPED, escaped
-from transforms.records import Kind, Move, Unit
-
-NO_PAIR: Final = "no two variables to merge"
+from transforms.merging import Merging, Pair
 
 _SIMPLE: Final = frozenset(
     {"expression_statement", "return_statement", "throw_statement", "local_variable_declaration"}
@@ -35,57 +31,6 @@ _CERTAIN: Final = frozenset(
      "unary_expression", "cast_expression", "object_creation_expression", "update_expression"}
 )  # fmt: skip
 """Expressions all of whose parts are evaluated whenever they are."""
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Pair:
-    """Variable `gone` becomes variable `into`."""
-
-    gone: int
-    into: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RenameMerging:
-    """Makes one variable another one that is still needed. One merge is one move."""
-
-    name: str = "rename-merging"
-    kind: Kind = "control"
-    languages: frozenset[str] = field(default=frozenset({"java"}))
-    unit: Unit = "function"
-
-    def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
-        """One merge: a certain one where there is any.
-
-        Raises:
-            SourceError: the source does not parse or is not one method.
-        """
-        merges = _merges(source)
-        if merges.obstacle:
-            return Refused(merges.obstacle)
-        for candidates in (merges.certain, merges.likely):
-            remaining = list(candidates)
-            while remaining:
-                pair = remaining.pop(rng.randrange(len(remaining)))
-                if merges.text(pair) is not None:
-                    old, new = merges.names(pair)
-                    note = f"{old} -> {new} (two variables become one)"
-                    return (Move(kind="merge", site=pair.gone, value=new, note=note),)
-        return Refused(NO_PAIR)
-
-    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
-        """Merge; evidence is `analysis` for a certain merge, `parsed` for another."""
-        if not moves:
-            return Rewritten(source=source, evidence="parsed")
-        merges = _merges(source)
-        if len(moves) == 1 and not merges.obstacle:
-            for pair in (*merges.certain, *merges.likely):
-                if (pair.gone, merges.names(pair)[1]) == (moves[0].site, moves[0].value):
-                    text = merges.text(pair)
-                    if text is not None:
-                        certain = pair in merges.certain
-                        return Rewritten(source=text, evidence="analysis" if certain else "parsed")
-        return Refused(NOT_A_MOVE)
 
 
 class _Merges:
@@ -123,6 +68,22 @@ class _Merges:
 @lru_cache(maxsize=8)
 def _merges(source: str) -> _Merges:
     return _Merges(source)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenameMerging(Merging):
+    """Merges of one method."""
+
+    languages: frozenset[str] = field(default=frozenset({"java"}))
+    foreign: str = NOT_A_MOVE
+
+    def merges(self, source: str) -> _Merges:
+        """Those of a method, worked out once for all of its variants.
+
+        Raises:
+            SourceError: the source does not parse or is not one method.
+        """
+        return _merges(source)
 
 
 def _is_merge(before: Scopes, after: Scopes, pair: Pair) -> bool:

@@ -11,73 +11,18 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from random import Random
 from typing import Final
 
 from transforms.errors import SourceError
-from transforms.interface import Refused, Rewritten
+from transforms.merging import Merging, Pair
 from transforms.python.analysis.liveness import interferences
 from transforms.python.analysis.scopes import Binding, Definition, Scopes, resolve
 from transforms.python.identifiers.bytecode import compiled
 from transforms.python.identifiers.equivalence import merged
 from transforms.python.identifiers.obstacles import REFLECTION, Guard, reflects
 from transforms.python.identifiers.variables import NOT_A_MOVE, variables
-from transforms.records import Kind, Move, Unit
-
-NO_PAIR: Final = "no two variables to merge"
 
 _LOCAL_VIEWS: Final = frozenset({"local", "walrus", "import alias"})
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Pair:
-    """Variable `gone` takes the name of variable `into`."""
-
-    gone: int
-    into: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RenameMerging:
-    """Gives one variable the name of another one that is still needed. One merge is one move."""
-
-    name: str = "rename-merging"
-    kind: Kind = "control"
-    languages: frozenset[str] = field(default=frozenset({"python"}))
-    unit: Unit = "function"
-
-    def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
-        """One merge: a certain one where there is any.
-
-        Raises:
-            SourceError: the source does not parse or is not one function.
-        """
-        merges = _merges(source)
-        if reflects(merges.scopes):
-            return Refused(REFLECTION)
-        for candidates in (merges.certain, merges.likely):
-            remaining = list(candidates)
-            while remaining:
-                pair = remaining.pop(rng.randrange(len(remaining)))
-                if merges.text(pair) is not None:
-                    old, new = merges.names(pair)
-                    note = f"{old} -> {new} (two variables become one)"
-                    return (Move(kind="merge", site=pair.gone, value=new, note=note),)
-        return Refused(NO_PAIR)
-
-    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
-        """Merge; evidence is `analysis` for a certain merge, `parsed` for another."""
-        if not moves:
-            return Rewritten(source=source, evidence="parsed")
-        merges = _merges(source)
-        if len(moves) == 1:
-            for pair in (*merges.certain, *merges.likely):
-                if (pair.gone, merges.names(pair)[1]) == (moves[0].site, moves[0].value):
-                    text = merges.text(pair)
-                    if text is not None:
-                        certain = pair in merges.certain
-                        return Rewritten(source=text, evidence="analysis" if certain else "parsed")
-        return Refused(NOT_A_MOVE)
 
 
 class _Merges:
@@ -87,6 +32,10 @@ class _Merges:
         self._variables = variables(source)
         self.scopes = self._variables.scopes
         self._texts: dict[Pair, str | None] = {}
+
+    @cached_property
+    def obstacle(self) -> str:
+        return REFLECTION if reflects(self.scopes) else ""
 
     @cached_property
     def certain(self) -> tuple[Pair, ...]:
@@ -119,6 +68,22 @@ class _Merges:
 @lru_cache(maxsize=4)
 def _merges(source: str) -> _Merges:
     return _Merges(source)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenameMerging(Merging):
+    """Merges of one function."""
+
+    languages: frozenset[str] = field(default=frozenset({"python"}))
+    foreign: str = NOT_A_MOVE
+
+    def merges(self, source: str) -> _Merges:
+        """Those of a function, worked out once for all of its variants.
+
+        Raises:
+            SourceError: the source does not parse or is not one function.
+        """
+        return _merges(source)
 
 
 def certain_pairs(scopes: Scopes) -> set[Pair]:

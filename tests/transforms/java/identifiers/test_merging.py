@@ -6,8 +6,9 @@ import pytest
 
 from transforms.interface import Refused, Rewritten
 from transforms.java.analysis.scopes import resolve
-from transforms.java.identifiers.merging import NO_PAIR, RENAME_MERGING
+from transforms.java.identifiers.merging import RENAME_MERGING
 from transforms.java.identifiers.variables import NOT_A_MOVE
+from transforms.merging import NO_PAIR
 from transforms.records import Evidence, Move
 
 MERGED: dict[str, tuple[str, str, Evidence]] = {

@@ -8,8 +8,9 @@ from tests.support.pure_functions import PROGRAMS
 from tests.support.stdlib import sample
 from transforms.errors import SourceError
 from transforms.interface import Refused, Rewritten
+from transforms.merging import NO_PAIR
 from transforms.python.analysis.scopes import resolve
-from transforms.python.identifiers.merging import NO_PAIR, RENAME_MERGING, certain_pairs, likely_pairs
+from transforms.python.identifiers.merging import RENAME_MERGING, certain_pairs, likely_pairs
 from transforms.python.identifiers.obstacles import REFLECTION
 from transforms.records import Move
 
