@@ -16,10 +16,11 @@ from audit.nets.batches import collate
 from audit.nets.registry import NETWORKS, Network, build
 from audit.nets.trunk import Shape
 from tests.support import stdlib
+from transforms.dependence.moves import is_movable
 from transforms.dependence.orders import enumerate_orders
 from transforms.python.analysis.blocks import Block
 from transforms.python.analysis.program import Program, analyse
-from transforms.python.order.reorder import is_movable, reordered
+from transforms.python.order.reorder import reordered
 
 LABELS = ("add", "get", "name", "sum", "total", "value")
 

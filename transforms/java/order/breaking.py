@@ -23,12 +23,13 @@ from transforms.dependence.effects import (
     Effects,
     reaching_reads,
 )
+from transforms.dependence.moves import NO_BLOCK, NOT_A_MOVE
 from transforms.dependence.reversals import broken, reversed_pair, reversible
 from transforms.interface import Refused, Rewritten
 from transforms.java.analysis.library import BUILDERS
 from transforms.java.analysis.program import Program, analyse
 from transforms.java.analysis.scopes import Binding
-from transforms.java.order.reorder import NO_BLOCK, NOT_A_MOVE, note_of, reordered, unreadable
+from transforms.java.order.reorder import note_of, reordered, unreadable
 from transforms.records import Kind, Move, Unit
 
 NO_PAIR: Final = "no dependence that stands alone"

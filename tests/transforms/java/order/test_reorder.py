@@ -7,13 +7,14 @@ from random import Random
 import pytest
 
 from transforms.dependence import orders
+from transforms.dependence.moves import NO_BLOCK
 from transforms.interface import Refused, Rewritten
 from transforms.java.analysis.builder import SHARED_LINE
 from transforms.java.analysis.knowledge import KNOWN_TYPES
 from transforms.java.analysis.library import BOXES, CONSTANTS, NEW, RAISED, STATIC
 from transforms.java.analysis.program import analyse
 from transforms.java.order.breaking import REORDER_BREAKING
-from transforms.java.order.reorder import NO_BLOCK, REORDER
+from transforms.java.order.reorder import REORDER
 from transforms.java.parsing import read
 from transforms.java.parts import ESCAPED
 from transforms.records import Move
