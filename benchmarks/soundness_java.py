@@ -11,7 +11,6 @@ passed fails.
 """
 
 import argparse
-import json
 import os
 import re
 import shutil
@@ -23,6 +22,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+from verifying import verified
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +105,7 @@ def main() -> int:
         try:
             folder = fetched(name, asked.work, apt)
             script = prepared(PROJECTS[name], folder, asked.work / "tests" / name, jars)
-            report = verified(name, folder, script, asked)
+            report = judged(name, folder, script, asked)
         except (subprocess.CalledProcessError, OSError, ValueError) as error:
             print(f"{name}: {error}", file=sys.stderr)
             failed = True
@@ -244,29 +245,11 @@ def compiled(files: Iterable[Path], classes: Path, classpath: str) -> list[Path]
     return left
 
 
-def verified(name: str, folder: Path, script: Path, asked: argparse.Namespace) -> dict[str, Any]:
-    """What `codeaudit verify` says of a project; its report is kept."""
-    words = ["verify", str(folder), "--format", "json", "--transform", asked.transform, "--seed", "1"]
-    words += ["--seeds", str(asked.seeds), "--source", PROJECTS[name].main]
-    words += ["--test-command", f"sh {script}"]
-    done = subprocess.run(
-        [sys.executable, "-m", "audit.cli.main", *words], stdout=subprocess.PIPE, text=True, check=False
-    )
-    if done.returncode not in (0, 1):
-        raise ValueError(f"codeaudit verify ended with exit code {done.returncode}")
-    (asked.work / f"{name}.json").write_text(done.stdout, encoding="utf-8")
-    report: dict[str, Any] = json.loads(done.stdout)
-    for trial in report["trials"]:
-        for culprit in trial["culprits"]:
-            told = " and ".join(
-                f"{one['transform']} in {one['path']}:{one['line']} {one['name']}"
-                for one in culprit["rewritten"]
-            )
-            print(
-                f"{name}, seed {trial['seed']}: {told}: {culprit['tests'][0]}\n{culprit['diff']}",
-                file=sys.stderr,
-            )
-    return report
+def judged(name: str, folder: Path, script: Path, asked: argparse.Namespace) -> dict[str, Any]:
+    """What `codeaudit verify` says of a project."""
+    words = [str(folder), "--transform", asked.transform, "--seed", "1", "--seeds", str(asked.seeds)]
+    words += ["--source", PROJECTS[name].main, "--test-command", f"sh {script}"]
+    return verified(name, words, asked.work)
 
 
 def row(name: str, folder: Path, report: Mapping[str, Any], seconds: float) -> list[str]:

@@ -9,7 +9,6 @@ environments in DIR are used again. Exit code 1 where some test that passed fail
 """
 
 import argparse
-import json
 import subprocess
 import sys
 import tarfile
@@ -19,6 +18,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from verifying import verified
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +83,7 @@ def main() -> int:
         began = time.monotonic()
         try:
             folder, python = prepare(name, PROJECTS[name], asked.work)
-            report = verified(name, folder, python, asked)
+            report = judged(name, folder, python, asked)
         except (subprocess.CalledProcessError, OSError, ValueError) as error:
             print(f"{name}: {error}", file=sys.stderr)
             failed = True
@@ -121,32 +122,15 @@ def prepare(name: str, project: Project, work: Path) -> tuple[Path, Path]:
     return folder, python
 
 
-def verified(name: str, folder: Path, python: Path, asked: argparse.Namespace) -> dict[str, Any]:
-    """What `codeaudit verify` says of a project; its report is kept beside the environments."""
+def judged(name: str, folder: Path, python: Path, asked: argparse.Namespace) -> dict[str, Any]:
+    """What `codeaudit verify` says of a project."""
     project = PROJECTS[name]
-    words = ["verify", str(folder), "--format", "json", "--transform", asked.transform]
+    words = [str(folder), "--transform", asked.transform]
     words += ["--seeds", str(asked.seeds), "--workers", str(asked.workers)]
     words += ["--test-command", f"{python} -m {project.runner} {' '.join(project.tests)}"]
     for source in project.sources:
         words += ["--source", source]
-    done = subprocess.run(
-        [sys.executable, "-m", "audit.cli.main", *words], stdout=subprocess.PIPE, text=True, check=False
-    )
-    if done.returncode not in (0, 1):
-        raise ValueError(f"codeaudit verify ended with exit code {done.returncode}")
-    (asked.work / f"{name}.json").write_text(done.stdout, encoding="utf-8")
-    report: dict[str, Any] = json.loads(done.stdout)
-    for trial in report["trials"]:
-        for culprit in trial["culprits"]:
-            told = " and ".join(
-                f"{one['transform']} in {one['path']}:{one['line']} {one['name']}"
-                for one in culprit["rewritten"]
-            )
-            print(
-                f"{name}, seed {trial['seed']}: {told}: {culprit['tests'][0]}\n{culprit['diff']}",
-                file=sys.stderr,
-            )
-    return report
+    return verified(name, words, asked.work)
 
 
 def row(name: str, report: Mapping[str, Any], seconds: float) -> list[str]:
