@@ -152,6 +152,8 @@ class Test:
     """The chi-square approximation, beside an exact p."""
     smallest_p: float | None = None
     """The smallest p that data of this size could give."""
+    effect: float | None = None
+    """Kruskal-Wallis: epsilon squared, the share of the ranks' variance that the groups explain, 0 to 1."""
     notes: tuple[str, ...] = ()
 
 
@@ -165,6 +167,8 @@ class Pairwise:
     p_adjusted: float
     """Holm, over all pairs."""
     method: str
+    effect: float | None = None
+    """Cliff's delta: how much likelier a trial of `first` lies above one of `second` than below, -1 to 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +195,8 @@ class Metric:
     percent: bool = True
     """Whether its values are shares, to be shown as percent."""
     pairs: tuple[Pairwise, ...] = ()
+    ranks: Mapping[str, float] = field(default_factory=dict)
+    """Mean rank of each group's trials among all trials; 1 is the best."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,6 +221,9 @@ class Contrast:
     high: float | None
     odds_ratio: float | None
     """`only_first / only_second`; absent where either is 0."""
+    detectable: float | None = None
+    """The smallest difference that as many inputs would show in four of five comparisons; absent where even
+    the largest would not be."""
     notes: tuple[str, ...] = ()
 
 
@@ -236,6 +245,8 @@ class Paired:
     standings: tuple[Standing, ...]
     test: Test
     contrasts: tuple[Contrast, ...] = ()
+    ranks: Mapping[str, float] = field(default_factory=dict)
+    """Mean rank of each model over the inputs, models that do the same sharing ranks; 1 is the best."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,11 @@
 """What the tables say, before any format: rows of cells, in one place for every format."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from reports import wording
-from reports.records import Comparison, Contrast, Metric, ModelSummary, Paired, Summary
+from reports.records import Comparison, Contrast, Group, Metric, ModelSummary, Paired, Summary
 from reports.wording import ABSENT
 from transforms.records import Kind
 
@@ -14,6 +14,11 @@ KIND_WORDS: Final[dict[Kind, str]] = {
     "control": "control",
     "identity": "unchanged",
 }
+
+ALPHA: Final = 0.05
+
+IN_DETAIL: Final = ("violated, of all samples", "violated pairs")
+"""Metrics that a comparison tells in tables of their own only."""
 
 LEGEND: Final = (
     "violated: samples whose answer changed although an edit kept the meaning, with the 95 % interval; "
@@ -207,17 +212,113 @@ def _transform_names(summary: Summary) -> list[str]:
 
 
 def _comparison_sheets(comparison: Comparison) -> tuple[Sheet, ...]:
-    tested = [metric for metric in comparison.metrics if metric.test.p is not None]
-    untested = [metric for metric in comparison.metrics if metric.test.p is None]
-    made = [_metric(metric) for metric in tested]
-    if untested:
-        made.append(_untested(untested))
+    made = [_beside(comparison)] if comparison.metrics or comparison.paired else []
+    for metric in comparison.metrics:
+        if metric.test.p is not None:
+            made += [_metric(metric), *_diagram(metric)]
     for paired in comparison.paired:
-        made += _paired(paired)
+        made += [_paired(paired), *_diagram(paired), *_contrasts(paired)]
     if not made:
         made.append(Sheet(title="Nothing to compare", columns=(), rows=()))
     made[-1] = replace(made[-1], notes=(*made[-1].notes, *comparison.notes))
     return tuple(made)
+
+
+def _beside(comparison: Comparison) -> Sheet:
+    """The numbers that one compares first in one table: means over trials, and changes on shared inputs."""
+    metrics = [
+        metric for metric in comparison.metrics if metric.name not in IN_DETAIL and "round" not in metric.name
+    ]
+    means = {metric.name: {group.name: group for group in metric.groups} for metric in metrics}
+    shared = {each.name: {one.model: one for one in each.standings} for each in comparison.paired}
+    names = [name for groups in means.values() for name in groups]
+    names += [name for standings in shared.values() for name in standings]
+    rows = []
+    for name in dict.fromkeys(names):
+        cells = [_cell(wording.plain(name))]
+        for metric in metrics:
+            group = means[metric.name].get(name)
+            cells.append(_cell(ABSENT) if group is None else _mean(metric, group))
+        for paired in comparison.paired:
+            standing = shared[paired.name].get(name)
+            cells.append(
+                _cell(ABSENT)
+                if standing is None
+                else Cell(lines=wording.lines(standing.changed), bold=standing.best)
+            )
+        rows.append(tuple(cells))
+    untested = dict.fromkeys(
+        wording.verdict(metric.test) for metric in comparison.metrics if metric.test.p is None
+    )
+    heads = [metric.name for metric in metrics]
+    heads += [f"shared: {paired.name}" for paired in comparison.paired]
+    return Sheet(
+        title="Models beside each other",
+        columns=(Column(head="model"), *(Column(head=head, number=True) for head in heads)),
+        rows=tuple(rows),
+        notes=tuple(f"{note}." for note in untested),
+        legend=("bold: best, or not told from the best, by the tests below.",),
+    )
+
+
+def _mean(metric: Metric, group: Group) -> Cell:
+    mean = wording.value(group.mean, share=metric.percent)
+    error = () if group.error is None else (f"± {wording.value(group.error, share=metric.percent)}",)
+    return Cell(lines=(mean, *error), bold=group.best)
+
+
+def _diagram(result: Metric | Paired) -> list[Sheet]:
+    """Demšar's critical-difference diagram, upright: models by mean rank, bars through those not told apart.
+
+    None where the test over all models shows no difference, or there are but two.
+
+    References
+    ----------
+    Demšar (2006), Statistical comparisons of classifiers over multiple data sets, section 3.2.4.
+    """
+    pairs = result.pairs if isinstance(result, Metric) else result.contrasts
+    names = sorted(result.ranks, key=lambda name: result.ranks[name])
+    if len(names) < 3 or result.test.p is None or result.test.p >= ALPHA:
+        return []
+    bars = cliques(names, [(each.first, each.second) for each in pairs if each.p_adjusted >= ALPHA])
+    rows = []
+    for name in names:
+        drawn = " ".join("┃" if name in bar else " " for bar in bars)
+        rows.append((_cell(f"{result.ranks[name]:.2f}"), _cell(wording.plain(name)), _cell(drawn)))
+    return [
+        Sheet(
+            title=f"Critical differences: {result.name}",
+            columns=(
+                Column(head="mean rank", number=True),
+                Column(head="model"),
+                Column(head="not told apart"),
+            ),
+            rows=tuple(rows),
+            legend=(
+                "a bar runs through models that no test tells apart at 0.05, Holm-adjusted; rank 1 is best.",
+            ),
+        )
+    ]
+
+
+def cliques(names: Sequence[str], alike: Iterable[tuple[str, str]]) -> list[tuple[str, ...]]:
+    """The largest groups of two or more names that are all alike, in the order of the names."""
+    near: dict[str, set[str]] = {name: set() for name in names}
+    for first, second in alike:
+        near[first].add(second)
+        near[second].add(first)
+    found: list[set[str]] = []
+
+    def grow(chosen: set[str], rest: set[str], done: set[str]) -> None:
+        if not rest and not done and len(chosen) > 1:
+            found.append(chosen)
+        for name in sorted(rest):
+            grow(chosen | {name}, rest & near[name], done & near[name])
+            rest, done = rest - {name}, done | {name}
+
+    grow(set(), set(names), set())
+    ordered = [tuple(name for name in names if name in group) for group in found]
+    return sorted(ordered, key=lambda group: [names.index(name) for name in group])
 
 
 def _metric(metric: Metric) -> Sheet:
@@ -226,16 +327,20 @@ def _metric(metric: Metric) -> Sheet:
     ps = {frozenset((pair.first, pair.second)): pair.p_adjusted for pair in metric.pairs}
     rows = []
     for number, group in enumerate(metric.groups, 1):
-        mean = wording.value(group.mean, share=metric.percent)
-        error = "" if group.error is None else f" ± {wording.value(group.error, share=metric.percent)}"
         rows.append(
             (
                 Cell(lines=(f"{number} {wording.plain(group.name)}",), bold=group.best),
-                Cell(lines=(mean + error,), bold=group.best),
+                Cell(lines=(" ".join(_mean(metric, group).lines),), bold=group.best),
                 _cell(str(len(group.values))),
                 *(_cell(wording.p_value(ps.get(frozenset((group.name, name))))) for name in names),
             )
         )
+    deltas = [
+        f"{names.index(pair.first) + 1} and {names.index(pair.second) + 1} {pair.effect:+.2f}"
+        for pair in metric.pairs
+        if pair.effect is not None
+    ]
+    effect = f" Cliff's delta: {', '.join(deltas)}." if deltas else ""
     return Sheet(
         title=f"{metric.name} ({metric.better} is better)",
         columns=(
@@ -245,28 +350,11 @@ def _metric(metric: Metric) -> Sheet:
             *(Column(head=f"p vs {number}", number=True) for number in range(1, len(names) + 1)),
         ),
         rows=tuple(rows),
-        notes=(f"{wording.verdict(metric.test)}. {bold}",),
+        notes=(f"{wording.verdict(metric.test)}. {bold}{effect}",),
     )
 
 
-def _untested(metrics: Sequence[Metric]) -> Sheet:
-    names = dict.fromkeys(group.name for metric in metrics for group in metric.groups)
-    rows = []
-    for name in names:
-        groups = [(metric, group) for metric in metrics for group in metric.groups if group.name == name]
-        means = {metric.name: wording.value(group.mean, share=metric.percent) for metric, group in groups}
-        values = (_cell(means.get(metric.name, ABSENT)) for metric in metrics)
-        rows.append((_cell(wording.plain(name)), *values))
-    notes = dict.fromkeys(wording.verdict(metric.test) for metric in metrics)
-    return Sheet(
-        title="Without a test over trials",
-        columns=(Column(head="model"), *(Column(head=metric.name, number=True) for metric in metrics)),
-        rows=tuple(rows),
-        notes=tuple(f"{note}." for note in notes),
-    )
-
-
-def _paired(paired: Paired) -> list[Sheet]:
+def _paired(paired: Paired) -> Sheet:
     ps = {frozenset((each.first, each.second)): each.p_adjusted for each in paired.contrasts}
     names = [each.model for each in paired.standings]
     rows = []
@@ -279,7 +367,7 @@ def _paired(paired: Paired) -> list[Sheet]:
             )
         )
     bold = _bold_note(paired.standings, "exact McNemar, Holm-adjusted")
-    table = Sheet(
+    return Sheet(
         title=f"On shared inputs: {paired.name} ({paired.better} is better)",
         columns=(
             Column(head="model"),
@@ -289,11 +377,13 @@ def _paired(paired: Paired) -> list[Sheet]:
         rows=tuple(rows),
         notes=(f"{wording.verdict(paired.test)}. {bold}",),
     )
-    return [table, _contrasts(paired, names)] if paired.contrasts else [table]
 
 
-def _contrasts(paired: Paired, names: Sequence[str]) -> Sheet:
-    return Sheet(
+def _contrasts(paired: Paired) -> list[Sheet]:
+    if not paired.contrasts:
+        return []
+    names = [each.model for each in paired.standings]
+    sheet = Sheet(
         title=f"Effect sizes: {paired.name}",
         columns=(
             Column(head="models"),
@@ -301,6 +391,7 @@ def _contrasts(paired: Paired, names: Sequence[str]) -> Sheet:
             Column(head="only 2nd", number=True),
             Column(head="difference", number=True),
             Column(head="odds ratio", number=True),
+            Column(head="detectable", number=True),
             Column(head="p", number=True),
             Column(head="Holm p", number=True),
         ),
@@ -310,7 +401,12 @@ def _contrasts(paired: Paired, names: Sequence[str]) -> Sheet:
             for each in paired.contrasts
             if each.notes
         ),
+        legend=(
+            "detectable: the smallest difference, in points, that as many inputs would show in four of five "
+            "comparisons; what is smaller may be there unseen.",
+        ),
     )
+    return [sheet]
 
 
 def _contrast_row(contrast: Contrast, names: Sequence[str]) -> tuple[Cell, ...]:
@@ -324,6 +420,7 @@ def _contrast_row(contrast: Contrast, names: Sequence[str]) -> tuple[Cell, ...]:
         _cell(str(contrast.only_second)),
         Cell(lines=difference),
         _cell(ABSENT if contrast.odds_ratio is None else f"{contrast.odds_ratio:.2f}"),
+        _cell(ABSENT if contrast.detectable is None else f"{100 * contrast.detectable:.1f}"),
         _cell(wording.p_value(contrast.p)),
         _cell(wording.p_value(contrast.p_adjusted)),
     )

@@ -100,7 +100,8 @@ def verdict(test: Test) -> str:
         how.append(f"{p_value(test.asymptotic_p)} by chi-square")
     if test.smallest_p is not None:
         how.append(f"smallest reachable {p_value(test.smallest_p)}")
-    text = f"{test.name} {test.statistic or 0:.3g}, {_equation(test.p)}"
+    effect = "" if test.effect is None else f", epsilon² {test.effect:.2f}"
+    text = f"{test.name} {test.statistic or 0:.3g}, {_equation(test.p)}{effect}"
     return "; ".join((f"{text} ({'; '.join(how)})" if how else text, *test.notes))
 
 

@@ -1,36 +1,56 @@
 """`codeaudit compare`: several runs beside each other."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from audit.cli.options import FORMATS
+from audit.cli.options import RunOptions, run_options
 from audit.cli.output import show
-from audit.store import SUMMARY, VERDICTS, RunFolder
+from audit.cli.progress import note
+from audit.cli.run import audit_models, demand_verdicts
+from audit.store import SUITE, SUMMARY, VERDICTS, RunFolder
 from audit.tables import read_rows
 from reports.compare import compare as compare_runs
 from reports.records import Flip, Run, Summary
-from transforms.errors import RunError
+from transforms.errors import RunError, UsageError
+from transforms.registry import expand
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    default="rich",
-    show_default=True,
-    envvar="CODEAUDIT_FORMAT",
-    help="What goes to stdout.",
-)
-def compare(runs: tuple[Path, ...], form: str) -> int:
-    """Compare runs: statistics across models and trials.
+@click.argument("runs", nargs=-1, metavar="[RUN]...", type=click.Path(path_type=Path))
+@run_options
+def compare(runs: tuple[Path, ...], **options: Any) -> int:
+    """Compare models: from finished runs, or by auditing them now on the same inputs.
 
-    Kruskal-Wallis and Conover across trials; Cochran's Q and McNemar where models met the same inputs.
+    Kruskal-Wallis and Conover across trials; Cochran's Q and exact McNemar tests where models met the same
+    inputs, with effect sizes and the smallest difference that could have been seen. With --model, the
+    options are those of `codeaudit run`; beside a RUN, the models meet the inputs of that run.
+
+    \b
+    Examples:
+      codeaudit compare codeaudit-runs/monday codeaudit-runs/tuesday
+      codeaudit compare --model spe-checkpoint --model hf/./my-model --trials 5
+      codeaudit compare codeaudit-runs/monday --model openai/gpt-5 --base-url http://localhost:8000/v1
     """
-    show(compare_runs([read_run(path) for path in runs]), form)
+    asked = RunOptions(**options)
+    from_outside = click.get_current_context().get_parameter_source("model") is ParameterSource.ENVIRONMENT
+    models = () if runs and from_outside else asked.model
+    if not runs and len(models) < 2:
+        raise UsageError("nothing to compare: give runs, or two models with --model")
+    found = [read_run(path) for path in runs]
+    if models:
+        named = expand(asked.transforms or ())
+        if runs and asked.suite is None:
+            asked = replace(asked, suite=runs[0] / SUITE)
+        summary, folder = audit_models(asked)
+        note(f"run folder: {folder.path}")
+        demand_verdicts(summary, frozenset(named))
+        found.append(read_run(folder.path))
+    show(compare_runs(found), asked.format)
     return 0
 
 

@@ -22,7 +22,7 @@ USAGE: Final = 2
 
 COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "run": ("audit.cli.run:run", "Audit one or more models on a perturbed suite."),
-    "compare": ("audit.cli.compare:compare", "Compare runs: statistics across models and trials."),
+    "compare": ("audit.cli.compare:compare", "Compare models or runs: statistics across models and trials."),
     "transform": (
         "audit.cli.transform:transform",
         "Write a perturbed suite, or a perturbed copy of a source tree.",

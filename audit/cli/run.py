@@ -57,8 +57,22 @@ def run(**options: Any) -> int:
       codeaudit run --transform reorder --trials 5 --format markdown > audit.md
     """
     asked = RunOptions(**options)
+    named = expand(asked.transforms or ())
+    summary, folder = audit_models(asked)
+    show(summary, asked.format)
+    note(f"run folder: {folder.path}")
+    demand_verdicts(summary, frozenset(named))
+    return 0
+
+
+def audit_models(asked: RunOptions) -> tuple[Summary, RunFolder]:
+    """Carry a run out: what it found, and the folder that it left.
+
+    Raises:
+        UsageError: an option has a value that does not exist or does not fit the others.
+        CannotAudit: the models, the corpus or the folder cannot be used.
+    """
     _note_idle(asked)
-    named = asked.transforms
     specs = check_names(asked)
     with _reserved(asked.out or _default_folder(asked)) as folder, _resumable(folder):
         models = load_models(asked, specs)
@@ -66,11 +80,7 @@ def run(**options: Any) -> int:
         inputs = prepare_inputs(asked, task)
         note(_inputs_line(inputs, task.name))
         job = Job(options=asked, specs=specs, task=task, models=models, inputs=inputs, folder=folder)
-        summary = _finished(job)
-        show(summary, asked.format)
-        note(f"run folder: {folder.path}")
-    _demand_verdicts(summary, frozenset(expand(named or ())))
-    return 0
+        return _finished(job), folder
 
 
 def _finished(job: Job) -> Summary:
@@ -159,8 +169,12 @@ def _inputs_line(inputs: Inputs, task: str) -> str:
     return f"corpus {inputs.name}: {size}{left_out}"
 
 
-def _demand_verdicts(summary: Summary, named: frozenset[str]) -> None:
-    """Raise where a model's answers to what was asked for could not be judged at all."""
+def demand_verdicts(summary: Summary, named: frozenset[str]) -> None:
+    """See that something was judged of what was asked for.
+
+    Raises:
+        CannotAudit: a model has no verdict under the named transforms, or under any that keeps the meaning.
+    """
     wanted = named - {"identity"} or named
     for model in summary.models:
         rows = [

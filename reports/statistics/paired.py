@@ -9,6 +9,7 @@ from typing import Final
 from reports.records import Better, Contrast, Paired, Standing, Test
 from reports.statistics.adjustment import holm
 from reports.statistics.intervals import Z, single
+from reports.statistics.power import detectable_difference
 
 ALPHA: Final = 0.05
 
@@ -33,7 +34,8 @@ def compare_paired(name: str, better: Better, outcomes: Mapping[str, Sequence[bo
     Notes
     -----
     Best are the model with the best rate and those that McNemar's test (Holm-adjusted) cannot tell from it
-    at 0.05, and only where Cochran's Q rejects at 0.05.
+    at 0.05, and only where Cochran's Q rejects at 0.05. The smallest detectable difference is that at the
+    strictest level that Holm's adjustment may ask for, 0.05 over the number of pairs.
     """
     test = cochran(list(outcomes.values()))
     drafts = [
@@ -42,7 +44,8 @@ def compare_paired(name: str, better: Better, outcomes: Mapping[str, Sequence[bo
     ]
     adjusted = holm([draft.p for draft in drafts])
     contrasts = tuple(
-        replace(draft, p_adjusted=p_adjusted) for draft, p_adjusted in zip(drafts, adjusted, strict=True)
+        replace(draft, p_adjusted=p_adjusted, detectable=_detectable(draft, ALPHA / len(drafts)))
+        for draft, p_adjusted in zip(drafts, adjusted, strict=True)
     )
     best = frozenset[str]()
     if test.p is not None and test.p < ALPHA:
@@ -56,6 +59,7 @@ def compare_paired(name: str, better: Better, outcomes: Mapping[str, Sequence[bo
         ),
         test=test,
         contrasts=contrasts,
+        ranks=_ranks(outcomes, better),
     )
 
 
@@ -131,6 +135,25 @@ def mcnemar(first: str, second: str, left: Sequence[bool], right: Sequence[bool]
         odds_ratio=b / c if b and c else None,
         notes=tuple(notes),
     )
+
+
+def _detectable(contrast: Contrast, alpha: float) -> float | None:
+    discordant = contrast.only_first + contrast.only_second
+    return detectable_difference(contrast.both + contrast.neither + discordant, discordant, alpha=alpha)
+
+
+def _ranks(outcomes: Mapping[str, Sequence[bool]], better: Better) -> dict[str, float]:
+    """Mean rank of each model over the inputs; those with one outcome share the mean of their places."""
+    totals = dict.fromkeys(outcomes, 0.0)
+    rows = list(zip(*outcomes.values(), strict=True))
+    for row in rows:
+        changed = sum(row)
+        kept = len(row) - changed
+        good, poor = (kept, changed) if better == "lower" else (changed, kept)
+        for model, each in zip(outcomes, row, strict=True):
+            well = each is (better == "higher")
+            totals[model] += (good + 1) / 2 if well else good + (poor + 1) / 2
+    return {model: total / len(rows) for model, total in totals.items()} if rows else {}
 
 
 def _best(changed: Mapping[str, int], contrasts: Sequence[Contrast], better: Better) -> frozenset[str]:

@@ -54,6 +54,7 @@ def compare_trials(
         test=test,
         percent=percent,
         pairs=pairs,
+        ranks=_mean_ranks(filled, better),
     )
 
 
@@ -67,7 +68,8 @@ def kruskal_wallis(groups: Values) -> Test:
 
     References
     ----------
-    Kruskal and Wallis (1952), Use of ranks in one-criterion variance analysis.
+    Kruskal and Wallis (1952), Use of ranks in one-criterion variance analysis. Tomczak and Tomczak (2014),
+    The need to report effect size estimates revisited, for epsilon squared.
     """
     sizes = [len(group) for group in groups]
     if len(groups) < 2:
@@ -88,6 +90,7 @@ def kruskal_wallis(groups: Values) -> Test:
         p=exact[0] if exact else asymptotic,
         asymptotic_p=asymptotic,
         smallest_p=smallest,
+        effect=statistic / (ranks.n - 1),
         notes=_notes(groups, smallest),
     )
 
@@ -100,7 +103,8 @@ def conover(groups: Mapping[str, Sequence[float]]) -> tuple[Pairwise, ...]:
 
     References
     ----------
-    Conover and Iman (1979), On multiple-comparisons procedures, LA-7677-MS.
+    Conover and Iman (1979), On multiple-comparisons procedures, LA-7677-MS. Cliff (1993), Dominance
+    statistics, for delta.
     """
     from scikit_posthocs import posthoc_conover
 
@@ -118,7 +122,14 @@ def conover(groups: Mapping[str, Sequence[float]]) -> tuple[Pairwise, ...]:
             raw.append((names[i], names[j], float(table[i, j]), "Conover t"))
     adjusted = holm([each[2] for each in raw])
     return tuple(
-        Pairwise(first=first, second=second, p=p, p_adjusted=q, method=method)
+        Pairwise(
+            first=first,
+            second=second,
+            p=p,
+            p_adjusted=q,
+            method=method,
+            effect=_delta(groups[first], groups[second]),
+        )
         for (first, second, p, method), q in zip(raw, adjusted, strict=True)
     )
 
@@ -126,6 +137,19 @@ def conover(groups: Mapping[str, Sequence[float]]) -> tuple[Pairwise, ...]:
 def _group(name: str, values: tuple[float, ...], best: bool) -> Group:
     error = stdev(values) / sqrt(len(values)) if len(values) > 1 else None
     return Group(name=name, values=values, mean=fmean(values) if values else None, error=error, best=best)
+
+
+def _delta(first: Sequence[float], second: Sequence[float]) -> float:
+    """Cliff's delta: the share of pairs, a value of each, where the first is larger, less the reverse."""
+    return sum((a > b) - (a < b) for a in first for b in second) / (len(first) * len(second))
+
+
+def _mean_ranks(groups: Mapping[str, Sequence[float]], better: Better) -> dict[str, float]:
+    if not groups:
+        return {}
+    ranks = _rank(list(groups.values()))
+    means = {name: fmean(doubled) / 2 for name, doubled in zip(groups, ranks.doubled, strict=True)}
+    return means if better == "lower" else {name: ranks.n + 1 - mean for name, mean in means.items()}
 
 
 def _best(groups: Mapping[str, Sequence[float]], pairs: Sequence[Pairwise], better: Better) -> frozenset[str]:

@@ -51,7 +51,7 @@ def complaint(capsys: pytest.CaptureFixture[str]) -> str:
         (["run", "--frmat", "json"], 2, "--format"),
         (["rn"], 2, "unknown command 'rn'; did you mean 'run'?"),
         (["compare", "nowhere"], 3, "no run at 'nowhere'"),
-        (["compare"], 2, "missing argument"),
+        (["compare"], 2, "nothing to compare"),
         (["list", "modls"], 2, "modls"),
     ],
 )

@@ -178,8 +178,8 @@ def test_best_is_bold_in_a_comparison():
 def test_a_comparison_says_its_tests():
     text = shown(compare([run("r", MODELS, seeds=range(3))]), "markdown")
     assert (
-        "Kruskal-Wallis 4.35, p = 0.1 (exact permutation; 0.037 by chi-square; smallest reachable 0.1)"
-        in text
+        "Kruskal-Wallis 4.35, p = 0.1, epsilon² 0.87 (exact permutation; 0.037 by chi-square; "
+        "smallest reachable 0.1)" in text
     )
     assert "so few trials" in text
     assert "Cochran's Q" in text

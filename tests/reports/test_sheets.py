@@ -1,0 +1,68 @@
+"""Tables of a comparison, before any format."""
+
+from itertools import combinations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reports.records import Comparison
+from reports.sheets import cliques, sheets
+from reports.statistics.paired import compare_paired
+from reports.statistics.trials import compare_trials
+
+NAMES = "abcde"
+PAIRS = list(combinations(NAMES, 2))
+
+
+def bars(comparison: Comparison) -> dict[str, str]:
+    """The diagram's last column, by model."""
+    sheet = next(one for one in sheets(comparison) if one.title.startswith("Critical differences"))
+    return {row[1].lines[0]: row[2].lines[0] for row in sheet.rows}
+
+
+@given(st.sets(st.sampled_from(PAIRS)))
+def test_cliques_are_all_the_largest_groups_of_names_alike(alike: set[tuple[str, str]]) -> None:
+    groups = [set(g) for size in range(2, 6) for g in combinations(NAMES, size)]
+    whole = [g for g in groups if all(pair in alike for pair in combinations(sorted(g), 2))]
+    largest = [g for g in whole if not any(g < other for other in whole)]
+    found = cliques(NAMES, alike)
+    assert sorted(map(sorted, found)) == sorted(map(sorted, largest))
+
+
+def test_the_diagram_parts_what_the_tests_part() -> None:
+    values = {
+        "good": [0.1, 0.2, 0.3, 0.4, 0.5],
+        "same": [0.15, 0.25, 0.35, 0.45, 0.55],
+        "bad": [5, 6, 7, 8, 9],
+    }
+    metric = compare_trials("error", "lower", values)
+    assert bars(Comparison(metrics=(metric,))) == {"good": "┃", "same": "┃", "bad": " "}
+    assert metric.ranks == {"good": 5.0, "same": 6.0, "bad": 13.0}
+    assert {(pair.first, pair.second): pair.effect for pair in metric.pairs}["good", "bad"] == -1.0
+
+
+def test_paired_ranks_share_places_and_the_best_is_first() -> None:
+    outcomes = {
+        "a": [False, False, True, False],
+        "b": [True, False, True, False],
+        "c": [True, False, True, True],
+    }
+    lower = compare_paired("violated", "lower", outcomes).ranks
+    assert lower == {"a": (1 + 2 + 2 + 1.5) / 4, "b": (2.5 + 2 + 2 + 1.5) / 4, "c": (2.5 + 2 + 2 + 3) / 4}
+    higher = compare_paired("sensitive", "higher", outcomes).ranks
+    assert all(abs(lower[name] + higher[name] - 4) < 1e-12 for name in outcomes)
+
+
+def test_no_diagram_where_no_difference_was_shown() -> None:
+    outcomes = {name: [False, True] * 10 for name in "abc"}
+    found = compare_paired("violated", "lower", outcomes)
+    assert not [one for one in sheets(Comparison(paired=(found,))) if one.title.startswith("Critical")]
+
+
+def test_one_table_holds_every_model() -> None:
+    metric = compare_trials("f1", "higher", {"a": [0.5], "b": [0.6]})
+    paired = compare_paired("violated movable samples", "lower", {"a": [True] * 9, "c": [False] * 9})
+    first = sheets(Comparison(metrics=(metric,), paired=(paired,)))[0]
+    assert [row[0].lines[0] for row in first.rows] == ["a", "b", "c"]
+    assert [cell.lines[0] for cell in first.rows[2]] == ["c", "-", "0 %"]
+    assert "one trial each: no test" in first.notes[0]
