@@ -1,0 +1,172 @@
+"""Sequence classification: each output of the head is an answer; a single output is a number."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Self
+
+import torch
+
+from audit.models.hf.arguments import Arguments
+from audit.models.hf.batches import Asked, Row
+from audit.models.hf.heads import NOT_FINITE, Engine, ranked
+from audit.models.hf.texts import shown
+from audit.records import Answer, Failed, Predicted, Prediction, Query
+from audit.registry import TASKS
+from transforms.errors import ModelError, UsageError
+
+CHOICES: Final = ("error-detection", "derivative")
+"""Tasks that choose among a few words; any other word is no label of theirs."""
+NAMES: Final = "function-name"
+NUMBERS: Final = "throughput"
+MULTI_LABEL: Final = "multi_label_classification"
+
+
+class Classification:
+    """Outputs as answers: the text of a label is what it says, `-M labels=…` says it where it does not.
+
+    Outputs with the same answer count together. One output with two labels is the score of the second one,
+    as a sigmoid reads it. One output without labels is a number, the answer to `throughput`.
+    """
+
+    def __init__(
+        self, engine: Engine, labels: Sequence[str], outputs: int, *, several: bool, arguments: Arguments
+    ) -> None:
+        self._engine = engine
+        self._labels = tuple(labels)
+        self._outputs = outputs
+        self._several = several
+        self._show = shown(arguments.template)
+        self._template = arguments.template
+        self._answers: dict[str, tuple[Answer, ...]] = {}
+
+    @classmethod
+    def make(cls, engine: Engine, arguments: Arguments) -> Self:
+        """The head of a network, by its config.
+
+        Raises:
+            UsageError: another number of labels than outputs.
+            ModelError: the labels say nothing.
+        """
+        config = engine.network.config
+        outputs = int(config.num_labels)
+        own = [str(config.id2label[number]) for number in sorted(config.id2label)]
+        if arguments.labels and len(arguments.labels) != max(outputs, 2):
+            raise UsageError(
+                f"{len(arguments.labels)} labels for {engine.name!r}, which has {_counted(outputs)}; name "
+                f"{'the two that it decides between' if outputs == 1 else 'one for each, in their order'}"
+            )
+        labels = arguments.labels or (() if outputs == 1 else tuple(own))
+        if not arguments.labels and outputs > 1 and all(label.startswith("LABEL_") for label in own):
+            raise ModelError(
+                f"the labels of {engine.name!r} are {_list(own)}, which say nothing; "
+                f"name what they mean in this order, as -M labels=clean,buggy"
+            )
+        several = config.problem_type == MULTI_LABEL
+        return cls(engine, labels, outputs, several=several, arguments=arguments)
+
+    @property
+    def task(self) -> str | None:
+        """`throughput` of a head with one number; a task of few words whose words the labels alone are."""
+        if not self._labels:
+            return NUMBERS
+        fitting = self._choices()
+        return fitting[0] if len(fitting) == 1 else None
+
+    @property
+    def decides(self) -> Mapping[str, object]:
+        """The meaning of the outputs, and the template."""
+        return {"labels": self._labels, "template": self._template}
+
+    def ask(self, query: Query) -> Asked | Failed:
+        """The source as it is, or in the template.
+
+        Raises:
+            ModelError: the labels are no answers to the query's task.
+        """
+        self._meaning(query.task)
+        texts = self._engine.texts
+        rows = texts.fitted(query, lambda source: (texts.plain(self._show(query, source)),))
+        return rows if isinstance(rows, Failed) else Asked(query=query, rows=rows)
+
+    def answer(self, batch: Sequence[Asked]) -> list[Prediction]:
+        """The best answers with their logits."""
+        scores = self.scores([one.rows[0] for one in batch])
+        return [self._prediction(one.query.task, row) for one, row in zip(batch, scores, strict=True)]
+
+    def scores(self, rows: Sequence[Row]) -> torch.Tensor:
+        """The outputs of the head; where one output decides between two labels, 0 and that output."""
+        logits = self._engine.network(**self._engine.tensors(rows)).logits.double().cpu()
+        if self._outputs == 1 and self._labels:
+            return torch.cat([torch.zeros_like(logits), logits], dim=1)
+        return torch.as_tensor(logits)
+
+    def _prediction(self, task: str, scores: torch.Tensor) -> Prediction:
+        if not scores.isfinite().all():
+            return NOT_FINITE
+        if not self._labels:
+            return Predicted(answer=float(scores[0]))
+        if self._several:
+            return self._set(scores)
+        meaning = self._meaning(task)
+        answers = list(dict.fromkeys(meaning))
+        joint = torch.stack(
+            [
+                scores[[place for place, one in enumerate(meaning) if one == answer]].logsumexp(0)
+                for answer in answers
+            ]
+        )
+        labels = [self._labels[meaning.index(answer)] for answer in answers]
+        kept, margin = ranked(labels, joint)
+        return Predicted(answer=answers[int(joint.argmax())], scores=kept, margin=margin)
+
+    def _set(self, scores: torch.Tensor) -> Prediction:
+        """All labels with a positive score, or the best one."""
+        threshold = min(0.0, float(scores.max()))
+        said = tuple(
+            label for label, score in zip(self._labels, scores.tolist(), strict=True) if score >= threshold
+        )
+        kept, _ = ranked(self._labels, scores)
+        return Predicted(answer=said, scores=kept, margin=float(scores.abs().min()))
+
+    def _choices(self) -> list[str]:
+        return [
+            task
+            for task in CHOICES
+            if all(TASKS.get(task).normalise(label) is not None for label in self._labels)
+        ]
+
+    def _meaning(self, task: str) -> tuple[Answer, ...]:
+        """The answer that each label is."""
+        if task not in self._answers:
+            self._answers[task] = self._read(task)
+        return self._answers[task]
+
+    def _read(self, task: str) -> tuple[Answer, ...]:
+        name = self._engine.name
+        if not self._labels:
+            if task != NUMBERS:
+                raise ModelError(
+                    f"model {name!r} has one output, a number; for the task {task!r} name the two labels "
+                    f"that it decides between, as -M labels=clean,buggy"
+                )
+            return ()
+        found = [TASKS.get(task).normalise(label) for label in self._labels]
+        known = [answer for answer in found if answer is not None]
+        foreign = task == NAMES and self._choices()
+        if len(known) < len(found) or foreign:
+            raise ModelError(
+                f"the labels of {name!r} are {_list(self._labels)}, no answers to the task {task!r}; name "
+                f"its answers in this order with -M labels=…"
+            )
+        if self._several and task != NAMES:
+            raise ModelError(f"model {name!r} gives any number of labels, and the task {task!r} asks for one")
+        if len(set(known)) < 2:
+            raise ModelError(f"the labels of {name!r} are one answer to the task {task!r}, whatever it reads")
+        return tuple(known)
+
+
+def _counted(outputs: int) -> str:
+    return "one output" if outputs == 1 else f"{outputs} outputs"
+
+
+def _list(labels: Sequence[str], most: int = 6) -> str:
+    return ", ".join(labels[:most]) + (", …" if len(labels) > most else "")

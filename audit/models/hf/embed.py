@@ -1,0 +1,190 @@
+"""Embeddings: a function gets the name whose embedding lies nearest to that of its code."""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Self
+
+import torch
+from torch.nn.functional import normalize
+
+from audit.models.hf.arguments import Arguments
+from audit.models.hf.batches import Asked, Row
+from audit.models.hf.heads import NOT_FINITE, Engine, ranked
+from audit.models.hf.texts import shown
+from audit.records import Failed, Predicted, Prediction, Query
+from audit.tasks.function_name import subtokens
+from transforms.errors import ModelError, UsageError
+
+NAMES: Final = Path(__file__).with_name("names.txt")
+"""The names that are tried where the user gives none."""
+TASK: Final = "function-name"
+DEFAULT_POOLING: Final = "mean"
+_MODE: Final = re.compile(r"pooling_mode_|_tokens?$")
+_MODULES: Final = frozenset({"Transformer", "Pooling", "Normalize"})
+
+Pooling = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+def _mean(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    weights = mask.unsqueeze(-1).to(states.dtype)
+    return (states * weights).sum(1) / weights.sum(1)
+
+
+def _max(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    return states.masked_fill(mask.unsqueeze(-1) == 0, -torch.inf).amax(1)
+
+
+def _first(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    return states[:, 0]
+
+
+def _last(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    return states[torch.arange(len(states)), mask.sum(1) - 1]
+
+
+POOLINGS: Final[Mapping[str, Pooling]] = {"mean": _mean, "max": _max, "cls": _first, "lasttoken": _last}
+"""How the states of all tokens become one vector, by the names that sentence encoders' configs give."""
+
+
+class Embedding:
+    """The cosine between code and names, both embedded by the same network."""
+
+    task = TASK
+
+    def __init__(
+        self, engine: Engine, names: Sequence[str], *, pooling: str, arguments: Arguments, room: float
+    ) -> None:
+        self._engine = engine
+        self._names = tuple(names)
+        self._pooling = pooling
+        self._show = shown(arguments.template)
+        self._template = arguments.template
+        self._matrix = self._embedded_names(room)
+
+    @classmethod
+    def make(cls, engine: Engine, folder: Path, arguments: Arguments, *, room: float) -> Self:
+        """The encoder of a folder, with pooling as a sentence encoder's config has it, else the mean.
+
+        Raises:
+            UsageError: the file of names has none.
+            ModelError: that file cannot be read, or the encoder has parts that are not known here.
+        """
+        names = read_names(NAMES if arguments.names is None else Path(arguments.names).expanduser())
+        pooling = pooling_of(folder, engine.name)
+        return cls(engine, names, pooling=pooling, arguments=arguments, room=room)
+
+    @property
+    def decides(self) -> Mapping[str, object]:
+        """The names, the pooling and the template."""
+        names = hashlib.sha256("\n".join(self._names).encode()).hexdigest()
+        return {"names": names, "pooling": self._pooling, "template": self._template}
+
+    def ask(self, query: Query) -> Asked | Failed:
+        """The source as it is, or in the template.
+
+        Raises:
+            ModelError: the query asks for anything but a name.
+        """
+        if query.task != TASK:
+            raise ModelError(
+                f"model {self._engine.name!r} gives embeddings, which find names only; it has no answer to "
+                f"the task {query.task!r}"
+            )
+        texts = self._engine.texts
+        rows = texts.fitted(query, lambda source: (texts.plain(self._show(query, source)),))
+        return rows if isinstance(rows, Failed) else Asked(query=query, rows=rows)
+
+    def answer(self, batch: Sequence[Asked]) -> list[Prediction]:
+        """The nearest names."""
+        found: list[Prediction] = []
+        for row in self.scores([one.rows[0] for one in batch]):
+            if row.isfinite().all():
+                kept, margin = ranked(self._names, row)
+                found.append(Predicted(answer=self._names[int(row.argmax())], scores=kept, margin=margin))
+            else:
+                found.append(NOT_FINITE)
+        return found
+
+    def scores(self, rows: Sequence[Row]) -> torch.Tensor:
+        """The cosine with every name."""
+        return self._embedded(rows) @ self._matrix.T
+
+    def _embedded(self, rows: Sequence[Row]) -> torch.Tensor:
+        inputs = self._engine.tensors(rows)
+        states = self._engine.network(**inputs).last_hidden_state
+        pooled = POOLINGS[self._pooling](states.double(), inputs["attention_mask"])
+        return normalize(pooled, dim=1).cpu()
+
+    def _embedded_names(self, room: float) -> torch.Tensor:
+        """(N, D) each name as its words."""
+        rows = [self._engine.texts.plain(" ".join(subtokens(name))) for name in self._names]
+        size = max(1, int(min(room, 65_536)) // max(map(len, rows)))
+        parts = [self._embedded(rows[start : start + size]) for start in range(0, len(rows), size)]
+        return torch.cat(parts)
+
+
+def read_names(path: Path) -> tuple[str, ...]:
+    """The names of a file, one a line; of those with equal sets of subtokens the first.
+
+    Raises:
+        ModelError: it cannot be read.
+        UsageError: it has less than two names.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise ModelError(f"cannot read the names in {str(path)!r}: {why}") from error
+    found: dict[frozenset[str], str] = {}
+    for line in lines:
+        name = line.strip()
+        if not name.startswith("#") and (parts := frozenset(subtokens(name))):
+            found.setdefault(parts, name)
+    if len(found) < 2:
+        raise UsageError(f"{str(path)!r} has {len(found)} names to choose from; write one on each line")
+    return tuple(found.values())
+
+
+def pooling_of(folder: Path, name: str) -> str:
+    """What a sentence encoder's config says; the mean for any other network.
+
+    Raises:
+        ModelError: it has parts, or a pooling, that are not known here.
+    """
+    modules = _json(folder / "modules.json", name, [])
+    kinds = {str(module.get("type")).rpartition(".")[2]: str(module.get("path")) for module in modules}
+    if foreign := sorted(kinds.keys() - _MODULES):
+        raise ModelError(f"cannot load {name!r}: its part {foreign[0]!r} is not known here")
+    if "Pooling" not in kinds:
+        return DEFAULT_POOLING
+    config = _json(folder / kinds["Pooling"] / "config.json", name, {})
+    named = config.get("pooling_mode")
+    if named is None:
+        named = [_MODE.sub("", key) for key, said in config.items() if _MODE.match(key) and said is True]
+    modes = [str(mode) for mode in named] if isinstance(named, list) else [str(named)]
+    if len(modes) != 1 or modes[0] not in POOLINGS:
+        raise ModelError(
+            f"cannot load {name!r}: its pooling {' + '.join(modes) or 'none'!r} is not known here"
+        )
+    return modes[0]
+
+
+def sentence_window(folder: Path, name: str) -> int | None:
+    """The most tokens that a sentence encoder was made for, which may be less than its network reads."""
+    found = _json(folder / "sentence_bert_config.json", name, {}).get("max_seq_length")
+    return found if isinstance(found, int) else None
+
+
+def _json(path: Path, name: str, default: Any) -> Any:
+    if not path.is_file():
+        return default
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"cannot load {name!r}: {str(path)!r} is no JSON") from error
+    if not isinstance(found, type(default)):
+        raise ModelError(f"cannot load {name!r}: {str(path)!r} is not what a sentence encoder has there")
+    return found

@@ -1,0 +1,166 @@
+"""Masked language models: they fill masks where the answer belongs, or choose between two words there."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, Self
+
+import torch
+from torch.nn.functional import log_softmax
+
+from audit.models.hf.arguments import Arguments
+from audit.models.hf.batches import Asked, Row
+from audit.models.hf.heads import NOT_FINITE, Engine, ranked
+from audit.models.hf.texts import TOO_LONG
+from audit.records import Failed, Predicted, Prediction, Query
+from audit.tasks.function_name import MASK, name_of
+from transforms.errors import ModelError
+
+NAMES: Final = "function-name"
+WORDS: Final[Mapping[str, tuple[str, str]]] = {
+    "error-detection": ("buggy", "clean"),
+    "derivative": ("true", "false"),
+}
+"""Between which words the mask decides. Of a word in several tokens the first one counts."""
+NO_NAME: Final = Failed(reason="no name to fill in")
+MASK_IN_CODE: Final = Failed(reason="mask token in the source")
+
+
+class Filling:
+    """For a function's name the masks stand in its place in the code; else behind the prompt.
+
+    A name may have one token or several: one mask, two, … are tried, and the filling with the highest mean
+    logarithm of the probabilities is the answer. All masks of a row are filled independently.
+    """
+
+    task = None
+
+    def __init__(self, engine: Engine, arguments: Arguments) -> None:
+        self._engine = engine
+        self._prompts = arguments.prompts
+        self._most = arguments.masks
+        self._in_place = arguments.template is None
+        self._mask = engine.texts.tokenizer.mask_token
+        self._words: dict[str, tuple[int, int]] = {}
+
+    @classmethod
+    def make(cls, engine: Engine, arguments: Arguments) -> Self:
+        """The head of a network.
+
+        Raises:
+            ModelError: its tokenizer has no mask.
+        """
+        if engine.texts.tokenizer.mask_token is None:
+            raise ModelError(f"cannot use {engine.name!r}: its tokenizer has no mask token")
+        return cls(engine, arguments)
+
+    @property
+    def decides(self) -> Mapping[str, object]:
+        """Prompts and masks."""
+        return {"prompts": self._prompts.digest, "in_place": self._in_place, "masks": self._most}
+
+    def ask(self, query: Query) -> Asked | Failed:
+        """A row with one mask, a row with two, …; one row where there are two words to choose from.
+
+        Raises:
+            ModelError: there is no prompt for the query's task.
+        """
+        if self._mask in query.source:
+            return MASK_IN_CODE
+        shown = self._shown(query)
+        if isinstance(shown, Failed):
+            return shown
+        most = 1 if query.task in WORDS else self._most
+        texts = self._engine.texts
+        found = texts.fitted(
+            query,
+            lambda source: tuple(
+                texts.marked(shown(source, self._mask * number), whole=False) for number in range(1, most + 1)
+            ),
+        )
+        if isinstance(found, Failed):
+            return found
+        lost = any(row.count(texts.tokenizer.mask_token_id) < number for number, row in enumerate(found, 1))
+        return TOO_LONG if lost else Asked(query=query, rows=found)
+
+    def answer(self, batch: Sequence[Asked]) -> list[Prediction]:
+        """The fillings, or the likelier words."""
+        rows = [row for one in batch for row in one.rows]
+        logits = self._engine.network(**self._engine.tensors(rows)).logits
+        found: list[Prediction] = []
+        start = 0
+        for one in batch:
+            at_masks = [
+                self._at_masks(logits[start + place], row, place + 1) for place, row in enumerate(one.rows)
+            ]
+            start += len(one.rows)
+            if not all(bool(scores.isfinite().all()) for scores in at_masks):
+                found.append(NOT_FINITE)
+            elif one.query.task in WORDS:
+                found.append(self._chosen(one.query.task, at_masks[0][0]))
+            else:
+                found.append(self._filled(one.query, at_masks))
+        return found
+
+    def scores(self, rows: Sequence[Row]) -> torch.Tensor:
+        """The logarithms of the probabilities at each row's last token."""
+        logits = self._engine.network(**self._engine.tensors(rows)).logits
+        last = torch.tensor([len(row) - 1 for row in rows], device=logits.device)
+        return log_softmax(logits[torch.arange(len(rows), device=logits.device), last].double(), -1).cpu()
+
+    def _shown(self, query: Query) -> Callable[[str, str], str] | Failed:
+        """From a source and masks to the text that holds both."""
+        if query.task == NAMES and self._in_place:
+            name = name_of(query.source, query.language)
+            if name is None or not name.startswith(MASK):
+                return NO_NAME
+            place = re.compile(rf"(?<!\w){name}(?!\w)")
+            return lambda source, masks: place.sub(lambda _: masks, source)
+        prompt = self._prompts.of(query)
+
+        def behind(source: str, masks: str) -> str:
+            asked = Query(task=query.task, language=query.language, source=source)
+            return f"{prompt.text(asked)} {masks}"
+
+        return behind
+
+    def _at_masks(self, logits: torch.Tensor, row: Row, number: int) -> torch.Tensor:
+        """(number, V) the logarithms of the probabilities at a row's first masks, on the CPU."""
+        mask = self._engine.texts.tokenizer.mask_token_id
+        places = [place for place, token in enumerate(row) if token == mask][:number]
+        return log_softmax(logits[places].double(), -1).cpu()
+
+    def _chosen(self, task: str, scores: torch.Tensor) -> Prediction:
+        words = WORDS[task]
+        values = scores[list(self._first_tokens(task))]
+        kept, margin = ranked(words, values)
+        return Predicted(answer=words[int(values.argmax())], scores=kept, margin=margin)
+
+    def _filled(self, query: Query, at_masks: Sequence[torch.Tensor]) -> Prediction:
+        means = torch.stack([scores.amax(-1).mean() for scores in at_masks])
+        best = int(means.argmax())
+        tokenizer = self._engine.texts.tokenizer
+        text = tokenizer.decode(at_masks[best].argmax(-1).tolist(), skip_special_tokens=True).strip()
+        top = at_masks[best].topk(2).values
+        leads = [float((top[:, 0] - top[:, 1]).min())]
+        leads += [float(means[best] - mean) for place, mean in enumerate(means) if place != best]
+        vocabulary = tokenizer.convert_ids_to_tokens(range(at_masks[0].shape[1]))
+        kept, _ = ranked([str(token) for token in vocabulary], at_masks[0][0])
+        in_place = query.task == NAMES and self._in_place
+        read = Predicted(answer=text) if in_place else self._prompts.of(query).read(text)
+        return (
+            read
+            if isinstance(read, Failed)
+            else Predicted(answer=read.answer, scores=kept, margin=min(leads))
+        )
+
+    def _first_tokens(self, task: str) -> tuple[int, int]:
+        if task not in self._words:
+            encode = self._engine.texts.tokenizer.encode
+            one, other = (encode(f" {word}", add_special_tokens=False)[0] for word in WORDS[task])
+            if one == other:
+                raise ModelError(
+                    f"model {self._engine.name!r} cannot choose between {' and '.join(WORDS[task])}: its "
+                    f"tokenizer begins both with one token"
+                )
+            self._words[task] = (one, other)
+        return self._words[task]

@@ -1,0 +1,245 @@
+"""Language models that write their answer: greedily, so that equal inputs have equal answers."""
+
+import copy
+import logging
+from collections.abc import Mapping, Sequence
+from math import inf, isfinite
+from typing import Any, Final, Self
+
+import torch
+from torch.nn.functional import log_softmax
+from transformers import LogitsProcessor, LogitsProcessorList, StoppingCriteria, StoppingCriteriaList
+
+from audit.models.answers import MALFORMED
+from audit.models.hf.arguments import Arguments
+from audit.models.hf.batches import Asked, Row
+from audit.models.hf.heads import KEPT, NOT_FINITE, Engine
+from audit.models.hf.quiet import in_one_line
+from audit.models.prompts import Prompts
+from audit.records import Failed, Predicted, Prediction, Query
+from transforms.errors import ModelError
+
+SHOWN: Final = 80
+"""Characters of an answer in a line for people."""
+
+_log = logging.getLogger(__name__)
+
+_SAMPLING: Final = (
+    *("temperature", "top_k", "top_p", "min_p", "typical_p", "epsilon_cutoff", "eta_cutoff"),
+    *("penalty_alpha", "max_length", "min_length", "min_new_tokens", "max_time", "stop_strings"),
+    *("early_stopping", "length_penalty", "cache_implementation", "prompt_lookup_num_tokens"),
+)
+"""Settings that a model's own config may hold and that have no place in greedy decoding."""
+
+
+class Generation:
+    """What a prompt is continued with, read as the prompt asks for it.
+
+    The margin is the smallest lead of a written token over the next best; the scores are the logarithms of
+    the probabilities of the first token.
+    """
+
+    task = None
+
+    def __init__(
+        self, engine: Engine, prompts: Prompts, *, chat: bool, encoder: bool, arguments: Arguments
+    ) -> None:
+        self._engine = engine
+        self._prompts = prompts
+        self._chat = chat
+        self._encoder = encoder
+        self._longest = arguments.max_new_tokens
+        self._told = False
+        network = engine.network
+        network.generation_config = _greedy(network, engine.pad, engine.texts.tokenizer)
+
+    @classmethod
+    def make(cls, engine: Engine, arguments: Arguments) -> Self:
+        """Chat where the tokenizer has a template for it.
+
+        Raises:
+            ModelError: a chat is wanted, and it has none.
+        """
+        has_template = bool(engine.texts.tokenizer.chat_template)
+        if arguments.chat and not has_template:
+            raise ModelError(f"cannot ask {engine.name!r} in a chat: its tokenizer has no chat template")
+        return cls(
+            engine,
+            arguments.prompts,
+            chat=has_template if arguments.chat is None else arguments.chat,
+            encoder=bool(engine.network.config.is_encoder_decoder),
+            arguments=arguments,
+        )
+
+    @property
+    def decides(self) -> Mapping[str, object]:
+        """Prompts and decoding."""
+        return {"prompts": self._prompts.digest, "chat": self._chat, "max_new_tokens": self._longest}
+
+    def ask(self, query: Query) -> Asked | Failed:
+        """The prompt: a chat up to where the answer begins, or a text that ends there.
+
+        Raises:
+            ModelError: there is no prompt for the query's task.
+        """
+        prompt = self._prompts.of(query)
+
+        def rows(source: str) -> tuple[Row, ...]:
+            asked = Query(task=query.task, language=query.language, source=source)
+            if not self._chat:
+                return (self._engine.texts.plain(prompt.text(asked)),)
+            turns = [{"role": turn.role, "content": turn.content} for turn in prompt.messages(asked)]
+            return (self._engine.texts.marked(self._templated(turns), whole=True),)
+
+        grows = 0 if self._encoder else self._longest
+        found = self._engine.texts.fitted(query, rows, grows=grows)
+        return found if isinstance(found, Failed) else Asked(query=query, rows=found, grows=self._longest)
+
+    def _templated(self, turns: Sequence[Mapping[str, str]]) -> str:
+        """A chat as the model's authors write it, without room for thoughts where they offer the choice."""
+        try:
+            text = self._engine.texts.tokenizer.apply_chat_template(
+                turns, add_generation_prompt=True, tokenize=False, enable_thinking=False
+            )
+        except Exception as error:  # a template is a program of its own
+            raise ModelError(
+                f"cannot ask {self._engine.name!r}: its chat template refuses the prompt: "
+                f"{in_one_line(error)}; -M chat=false asks without it"
+            ) from error
+        return str(text)
+
+    def answer(self, batch: Sequence[Asked]) -> list[Prediction]:
+        """The continuations, read."""
+        written, watch = self._written([one.rows[0] for one in batch], self._longest)
+        texts = self._engine.texts.tokenizer.batch_decode(written, skip_special_tokens=True)
+        found: list[Prediction] = []
+        for one, text, lead, sound, first in zip(
+            batch, texts, watch.leads, watch.sound, watch.first, strict=True
+        ):
+            read = self._prompts.of(one.query).read(text) if sound else NOT_FINITE
+            if read == MALFORMED:
+                self._tell(text)
+            if isinstance(read, Predicted):
+                read = Predicted(
+                    answer=read.answer, scores=self._scores(first), margin=lead if isfinite(lead) else None
+                )
+            found.append(read)
+        return found
+
+    def scores(self, rows: Sequence[Row]) -> torch.Tensor:
+        """The logarithms of the probabilities of the first token."""
+        return self._written(rows, 1)[1].first
+
+    def _written(self, rows: Sequence[Row], most: int) -> tuple[torch.Tensor, "_Watch"]:
+        inputs = self._engine.tensors(rows, "right" if self._encoder else "left")
+        watch = _Watch(self._engine, one_line=not (self._chat or self._encoder))
+        found = self._engine.network.generate(
+            **inputs,
+            max_new_tokens=most,
+            logits_processor=LogitsProcessorList([_Look(watch)]),
+            stopping_criteria=StoppingCriteriaList([_Stop(watch)]),
+        )
+        start = 1 if self._encoder else inputs["input_ids"].shape[1]
+        return found[:, start:], watch
+
+    def _tell(self, text: str) -> None:
+        """Show the first answer that cannot be read: what is wrong with it tells what to change."""
+        if not self._told:
+            told = "codeaudit: %s: first answer that cannot be read: %s"
+            _log.warning(told, self._engine.name, repr(text[:SHOWN]) + ("…" if len(text) > SHOWN else ""))
+        self._told = True
+
+    def _scores(self, first: torch.Tensor) -> tuple[tuple[str, float], ...]:
+        top = first.topk(min(KEPT, len(first)))
+        tokens = self._engine.texts.tokenizer.convert_ids_to_tokens(top.indices.tolist())
+        return tuple(
+            sorted(
+                (token, value)
+                for token, value in zip(tokens, top.values.tolist(), strict=True)
+                if isfinite(value)
+            )
+        )
+
+
+class _Watch:
+    """Follows a batch while it is written, token by token."""
+
+    def __init__(self, engine: Engine, *, one_line: bool) -> None:
+        self._tokenizer = engine.texts.tokenizer
+        self._ends = _ends(engine.network.generation_config)
+        self._one_line = one_line
+        self.first = torch.empty(0)
+        """(B, V) the logarithms of the probabilities of the first token, in float64 on the CPU."""
+        self.leads: list[float] = []
+        """The smallest lead of each row's written tokens."""
+        self.sound: list[bool] = []
+        """Whether all scores of a row were numbers."""
+        self._writing: list[bool] = []
+        self._spoken: list[bool] = []
+
+    def look(self, scores: torch.Tensor) -> None:
+        """Before a token is chosen: how clear the choice is."""
+        size = len(scores)
+        if not self.leads:
+            self.first = log_softmax(scores.double(), dim=-1).cpu()
+            self.leads, self.sound = [inf] * size, [True] * size
+            self._writing, self._spoken = [True] * size, [False] * size
+        for row, (best, second) in enumerate(scores.topk(2).values.double().tolist()):
+            if self._writing[row]:
+                self.leads[row] = min(self.leads[row], best - second)
+                self.sound[row] &= isfinite(best)
+
+    def stop(self, chosen: Sequence[int]) -> list[bool]:
+        """After a token is chosen: which rows have come to the end of their line."""
+        found = [False] * len(chosen)
+        for row, token in enumerate(chosen):
+            if not self._writing[row]:
+                continue
+            text = self._tokenizer.decode([token]) if self._one_line else ""
+            head, line_ends, _ = text.partition("\n")
+            self._spoken[row] |= bool(head.strip())
+            found[row] = bool(line_ends) and self._spoken[row]
+            self._writing[row] = not found[row] and token not in self._ends
+        return found
+
+
+class _Look(LogitsProcessor):
+    """Changes nothing."""
+
+    def __init__(self, watch: _Watch) -> None:
+        self._watch = watch
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        self._watch.look(scores)
+        return scores
+
+
+class _Stop(StoppingCriteria):
+    """Ends a row that is to have one line with that line."""
+
+    def __init__(self, watch: _Watch) -> None:
+        self._watch = watch
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor, **_: Any) -> torch.Tensor:
+        done = self._watch.stop(input_ids[:, -1].tolist())
+        return torch.tensor(done, device=input_ids.device)
+
+
+def _greedy(network: Any, pad: int, tokenizer: Any) -> Any:
+    """The network's own config of generation without sampling and beams.
+
+    What its authors forbid, force or penalise stays: it is part of the model.
+    """
+    config = copy.deepcopy(network.generation_config)
+    for name in _SAMPLING:
+        if hasattr(config, name):
+            setattr(config, name, None)
+    config.update(do_sample=False, num_beams=1, num_return_sequences=1, pad_token_id=pad, use_cache=True)
+    if not _ends(config):
+        config.eos_token_id = tokenizer.eos_token_id
+    return config
+
+
+def _ends(config: Any) -> frozenset[int]:
+    ends = config.eos_token_id
+    return frozenset(ends if isinstance(ends, list) else [] if ends is None else [ends])

@@ -1,0 +1,158 @@
+"""Sequence classification: outputs become answers by what their labels say."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+from audit.models.hf.quiet import quiet
+from audit.records import Failed, Predicted
+from audit.tasks.throughput import THROUGHPUT
+from tests.audit.models.hf.conftest import LONG, SOURCES, Load, asked
+from transforms.errors import ModelError, UsageError
+
+BLOCKS = ("addq %rax, %rbx", "movq 64(%rsp), %rax\nsubl $1, 56(%rbp)\nmovl 16(%rax), %eax", "incq %rcx")
+
+
+def logits(folder: Path, text: str, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    """What the library computes for one text alone."""
+    with quiet(), torch.no_grad():
+        words = transformers.AutoTokenizer.from_pretrained(folder)
+        network = transformers.AutoModelForSequenceClassification.from_pretrained(folder, dtype=dtype)
+        found: torch.Tensor = network(**words(text, return_tensors="pt")).logits[0]
+    return found.double()
+
+
+def relabelled(folder: Path, new: Path, **changes: Any) -> Path:
+    shutil.copytree(folder, new)
+    config = json.loads((folder / "config.json").read_text())
+    (new / "config.json").write_text(json.dumps({**config, **changes}))
+    return new
+
+
+def test_labels_of_the_config_are_answers(folders: dict[str, Path], load: Load) -> None:
+    model = load("bert")
+    assert model.task == "error-detection"
+    found = model.predict(asked("error-detection"))
+    for source, one in zip(SOURCES, found, strict=True):
+        clean, buggy = logits(folders["bert"], source).tolist()
+        assert isinstance(one, Predicted)
+        assert one.answer == ("buggy" if buggy > clean else "clean")
+        assert dict(one.scores) == pytest.approx({"clean": clean, "buggy": buggy}, abs=model.noise)
+        assert one.margin == pytest.approx(abs(clean - buggy), abs=2 * model.noise)
+
+
+def test_neither_padding_nor_company_moves_a_score_beyond_the_noise(load: Load) -> None:
+    model = load("gpt2-classifier", labels="clean,buggy")
+    queries = asked("error-detection")
+    together = model.predict(queries)
+    for query, one in zip(queries, together, strict=True):
+        (alone,) = model.predict([query])
+        assert isinstance(one, Predicted)
+        assert isinstance(alone, Predicted)
+        assert alone.answer == one.answer
+        assert dict(alone.scores) == pytest.approx(dict(one.scores), abs=model.noise)
+
+
+def test_labels_that_say_nothing_need_to_be_named(load: Load) -> None:
+    with pytest.raises(ModelError, match=r"are LABEL_0, LABEL_1, LABEL_2, which say nothing; .*-M labels="):
+        load("unnamed")
+    with pytest.raises(UsageError, match=r"2 labels for .* has 3 outputs"):
+        load("unnamed", labels="clean,buggy")
+
+
+def test_outputs_with_one_meaning_count_together(folders: dict[str, Path], load: Load) -> None:
+    found = load("unnamed", labels="buggy,clean,bug").predict(asked("error-detection"))
+    for source, one in zip(SOURCES, found, strict=True):
+        scores = logits(folders["unnamed"], source)
+        buggy, clean = float(scores[[0, 2]].logsumexp(0)), float(scores[1])
+        assert isinstance(one, Predicted)
+        assert one.answer == ("buggy" if buggy > clean else "clean")
+        assert dict(one.scores) == pytest.approx({"buggy": buggy, "clean": clean}, abs=1e-5)
+
+
+def test_labels_that_are_no_answers_to_the_task(load: Load) -> None:
+    model = load("unnamed", labels="spam,ham,eggs")
+    with pytest.raises(ModelError, match="are spam, ham, eggs, no answers to the task 'error-detection'"):
+        model.predict(asked("error-detection"))
+    with pytest.raises(ModelError, match="are clean, buggy, no answers to the task 'function-name'"):
+        load("bert").predict(asked("function-name"))
+    with pytest.raises(ModelError, match="are one answer to the task 'error-detection', whatever it reads"):
+        load("unnamed", labels="bug,buggy,bug").predict(asked("error-detection"))
+
+
+def test_labels_may_be_names(load: Load) -> None:
+    model = load("unnamed", labels="getValue,set_value,run")
+    answers = {one.answer for one in model.predict(asked("function-name")) if isinstance(one, Predicted)}
+    assert answers
+    assert answers <= {("get", "value"), ("set", "value"), ("run",)}
+
+
+def test_one_output_with_two_labels_decides_by_its_sign(folders: dict[str, Path], load: Load) -> None:
+    model = load("number", labels="clean,buggy")
+    assert model.task == "error-detection"
+    for source, one in zip(SOURCES, model.predict(asked("error-detection")), strict=True):
+        score = float(logits(folders["number"], source)[0])
+        assert isinstance(one, Predicted)
+        assert one.answer == ("buggy" if score > 0 else "clean")
+        assert one.margin == pytest.approx(abs(score), abs=model.noise)
+
+
+def test_a_number_is_computed_so_that_equal_inputs_have_equal_ones(
+    folders: dict[str, Path], load: Load
+) -> None:
+    model = load("number")
+    assert (model.task, model.precision) == ("throughput", "float64")
+    queries = asked("throughput", *BLOCKS, language="x86")
+    for query, one in zip(queries, model.predict(queries), strict=True):
+        assert isinstance(one, Predicted)
+        assert one.answer == pytest.approx(float(logits(folders["number"], query.source, torch.float64)[0]))
+        (alone,) = model.predict([query])
+        assert isinstance(alone, Predicted)
+        assert THROUGHPUT.same(one, alone)
+    with pytest.raises(ModelError, match="one output, a number; for the task 'error-detection' name the two"):
+        model.predict(asked("error-detection"))
+
+
+def test_any_number_of_labels_is_a_set_of_subtokens(
+    folders: dict[str, Path], load: Load, tmp_path: Path
+) -> None:
+    several = relabelled(folders["unnamed"], tmp_path / "s", problem_type="multi_label_classification")
+    model = load(several, labels="get,value,name")
+    for source, one in zip(SOURCES, model.predict(asked("function-name")), strict=True):
+        scores = dict(zip(("get", "value", "name"), logits(several, source).tolist(), strict=True))
+        said = [label for label, score in scores.items() if score >= 0] or [
+            max(scores, key=lambda k: scores[k])
+        ]
+        assert isinstance(one, Predicted)
+        assert one.answer == tuple(said)
+    with pytest.raises(ModelError, match="any number of labels, and the task 'error-detection' asks for one"):
+        load(several, labels="bug,clean,buggy").predict(asked("error-detection"))
+
+
+def test_an_input_longer_than_the_window_is_counted(load: Load) -> None:
+    short, long = load("bert").predict(asked("error-detection", SOURCES[0], LONG))
+    assert isinstance(short, Predicted)
+    assert long == Failed(reason="input too long")
+
+
+def test_a_template_is_what_the_model_reads(folders: dict[str, Path], load: Load, tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("{language}: {source}", encoding="utf-8")
+    model = load("bert", template=str(tmp_path / "t.txt"))
+    (one,) = model.predict(asked("error-detection", SOURCES[0]))
+    clean, buggy = logits(folders["bert"], f"Python: {SOURCES[0]}").tolist()
+    assert isinstance(one, Predicted)
+    assert dict(one.scores) == pytest.approx({"clean": clean, "buggy": buggy}, abs=model.noise)
+    assert model.fingerprint != load("bert").fingerprint
+
+
+def test_code_that_looks_like_a_special_token_is_code(load: Load) -> None:
+    model = load("bert")
+    plain, special = (model._engine.texts.plain(text) for text in ("x = '[SEX]'", "x = '[SEP]'"))
+    ends = [model._engine.texts.tokenizer.cls_token_id, model._engine.texts.tokenizer.sep_token_id]
+    assert [plain[0], plain[-1]] == [special[0], special[-1]] == ends
+    assert special.count(ends[1]) == 1

@@ -1,0 +1,184 @@
+"""Language models that write: greedy, padded on the right side, read as their prompts ask."""
+
+import json
+import logging
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+from audit.models.hf.quiet import quiet
+from audit.models.prompts import PROMPTS
+from audit.records import Failed, Predicted
+from tests.audit.models.hf import networks as made
+from tests.audit.models.hf.conftest import LONG, SHORT, SOURCES, Load, asked
+from transforms.errors import ModelError, UsageError
+
+LONGEST = 6
+
+
+@torch.no_grad()
+def written(folder: Path, text: str) -> tuple[list[int], list[float]]:
+    """The likeliest tokens one by one, each from a forward pass over all before it, and their leads."""
+    with quiet():
+        words = transformers.AutoTokenizer.from_pretrained(folder)
+        encoder = "t5" in folder.name
+        auto = transformers.AutoModelForSeq2SeqLM if encoder else transformers.AutoModelForCausalLM
+        network = auto.from_pretrained(folder)
+    read = words.encode(text)
+    found: list[int] = []
+    leads: list[float] = []
+    for _ in range(LONGEST):
+        if encoder:
+            before = torch.tensor([[network.config.decoder_start_token_id, *found]])
+            logits = network(input_ids=torch.tensor([read]), decoder_input_ids=before).logits[0, -1]
+        else:
+            logits = network(input_ids=torch.tensor([[*read, *found]])).logits[0, -1]
+        best, second = logits.topk(2).values.tolist()
+        leads.append(best - second)
+        found.append(int(logits.argmax()))
+        if found[-1] == words.eos_token_id or (not encoder and "\n" in words.decode(found).lstrip()):
+            break
+    return found, leads
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama", "qwen2", "t5"])
+def test_a_batch_writes_what_each_row_alone_would(name: str, folders: dict[str, Path], load: Load) -> None:
+    model = load(name, max_new_tokens=str(LONGEST))
+    head = model._head
+    queries = asked("error-detection")
+    batch = [head.ask(query) for query in queries]
+    tokens, watch = head._written([one.rows[0] for one in batch], LONGEST)  # type: ignore[attr-defined, union-attr]
+    for row, query in enumerate(queries):
+        expected, leads = written(folders[name], PROMPTS["error-detection"].text(query))
+        assert tokens[row].tolist()[: len(expected)] == expected
+        assert watch.leads[row] == pytest.approx(min(leads), abs=10 * model.noise)
+
+
+def taught(folder: Path, after: str, text: str, *, chat: str | None = None) -> Path:
+    words = made.tokenizer(made.GPT)
+    words.chat_template = chat
+    network = made.decoder("Llama", words)
+    made.say(network, words, after, text)
+    return made.save(folder, network, words)
+
+
+@pytest.mark.parametrize(
+    ("task", "text", "answer"),
+    [
+        ("error-detection", " buggy", "buggy"),
+        ("derivative", " true", "true"),
+        ("throughput", " 2.5", 2.5),
+        ("function-name", " [get_value]", "get_value"),
+    ],
+)
+def test_the_answer_is_read_as_the_prompt_asks(
+    task: str, text: str, answer: object, load: Load, tmp_path: Path
+) -> None:
+    model = load(taught(tmp_path / "m", ":", text))
+    for one in model.predict(asked(task)):
+        assert isinstance(one, Predicted)
+        assert one.answer == answer
+        assert one.margin is not None
+        assert max(one.scores, key=lambda pair: pair[1])[0].lstrip("Ġ") in text
+
+
+def test_a_text_ends_with_its_first_line(load: Load, tmp_path: Path) -> None:
+    model = load(taught(tmp_path / "m", ":", " buggy\nclean"))
+    rows = [model._head.ask(query).rows[0] for query in asked("error-detection")]  # type: ignore[union-attr]
+    tokens, _ = model._head._written(rows, 20)  # type: ignore[attr-defined]
+    assert {model._engine.texts.tokenizer.decode(row) for row in tokens} == {" buggy\n"}
+
+
+def test_a_chat_is_asked_by_its_template(load: Load, tmp_path: Path) -> None:
+    folder = taught(tmp_path / "m", "<|bot|>", "clean", chat=made.CHAT)
+    assert {one.answer for one in load(folder).predict(asked("error-detection"))} == {"clean"}  # type: ignore[union-attr]
+    model = load(folder, system="Be brief.")
+    (row,) = model._head.ask(asked("error-detection", SHORT)[0]).rows  # type: ignore[union-attr]
+    text = model._engine.texts.tokenizer.decode(row)
+    assert text.startswith("<|system|>Be brief.<|end|><|user|>Does this Python function have a bug?")
+    assert text.endswith("<|end|><|bot|>")
+    plain = load(folder, chat="false")
+    (row,) = plain._head.ask(asked("error-detection", SHORT)[0]).rows  # type: ignore[union-attr]
+    assert plain._engine.texts.tokenizer.decode(row).endswith("\n\nAnswer:")
+    assert len({model.fingerprint, plain.fingerprint, load(folder).fingerprint}) == 3
+
+
+def test_a_template_that_is_missing_or_refuses_is_one_error(
+    folders: dict[str, Path], load: Load, tmp_path: Path
+) -> None:
+    with pytest.raises(ModelError, match="its tokenizer has no chat template"):
+        load("llama", chat="true")
+    refusing = shutil.copytree(folders["llama"], tmp_path / "m")
+    (refusing / "chat_template.jinja").write_text("{{ raise_exception('no system turns') }}")
+    with pytest.raises(ModelError, match="its chat template refuses the prompt: no system turns"):
+        load(refusing).predict(asked("error-detection"))
+
+
+def test_what_a_config_says_of_sampling_does_not_count(
+    folders: dict[str, Path], load: Load, tmp_path: Path
+) -> None:
+    sampling = shutil.copytree(folders["llama"], tmp_path / "m")
+    config: dict[str, Any] = json.loads((sampling / "generation_config.json").read_text())
+    config |= {"do_sample": True, "temperature": 9.0, "top_k": 5, "num_beams": 3, "num_return_sequences": 2}
+    (sampling / "generation_config.json").write_text(json.dumps(config))
+    written = []
+    for place in ("llama", sampling):
+        model = load(place, max_new_tokens="4")
+        rows = [model._head.ask(query).rows[0] for query in asked("function-name")]  # type: ignore[union-attr]
+        written.append(model._head._written(rows, 4)[0].tolist())  # type: ignore[attr-defined]
+    assert written[0] == written[1]
+
+
+def test_an_answer_that_cannot_be_read_is_shown_once(
+    load: Load, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = load(taught(tmp_path / "m", ":", " 2.5"))
+    with caplog.at_level(logging.WARNING):
+        found = model.predict(asked("error-detection"))
+    assert found == [Failed(reason="malformed answer")] * len(SOURCES)
+    (told,) = caplog.messages
+    assert told.endswith("first answer that cannot be read: ' 2.5'")
+
+
+def test_the_window_holds_prompt_and_answer(load: Load, tmp_path: Path) -> None:
+    words = made.tokenizer(made.GPT)
+    place = made.save(tmp_path / "m", made.gpt2("GPT2LMHeadModel", words, window=400), words)
+    most = 400 - len(words.encode(PROMPTS["error-detection"].text(asked("error-detection", SHORT)[0])))
+    queries = asked("error-detection", SHORT, LONG)
+    fits, long = (load(place, max_new_tokens=str(most))._head.ask(query) for query in queries)
+    assert not isinstance(fits, Failed)
+    assert long == Failed(reason="input too long")
+    assert load(place, max_new_tokens=str(most + 1))._head.ask(queries[0]) == Failed(reason="input too long")
+
+
+def test_what_is_cut_is_the_code_and_not_the_question(
+    load: Load, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    words = made.tokenizer(made.GPT)
+    place = made.save(tmp_path / "m", made.gpt2("GPT2LMHeadModel", words, window=400), words)
+    with caplog.at_level(logging.WARNING):
+        model = load(place, max_new_tokens="8", truncate="true")
+        one = model._head.ask(asked("error-detection", LONG)[0])
+        assert not isinstance(one, Failed)
+        text = words.decode(one.rows[0])
+        assert len(one.rows[0]) <= 392
+        assert len(one.rows[0]) > 380, "no more is cut than has to be"
+        assert text.startswith("Does this Python function have a bug?")
+        assert text.endswith("```\n\nAnswer:")
+        assert "    left = left + right\n" * 3 in text
+    (told,) = caplog.messages
+    assert told.endswith("an input longer than its 400 tokens loses its end")
+    assert (model.usage, load(place, truncate="true").usage) == ({"truncated": 1}, {})
+    assert model.bill == "inputs longer than its 400 tokens, which lost their end: 1"
+
+
+def test_a_template_needs_a_place_for_the_code(load: Load, tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("Name it.", encoding="utf-8")
+    with pytest.raises(UsageError, match="no place for the code"):
+        load("llama", template=str(tmp_path / "t.txt"))
+    with pytest.raises(ModelError, match="no prompt for the task 'other'"):
+        load("llama").predict(asked("other"))
