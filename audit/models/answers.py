@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from math import isfinite
+from numbers import Real
 
 from audit.records import Failed, Predicted, Prediction
 
@@ -20,7 +21,7 @@ def read_answer(raw: object) -> Prediction:
             return MALFORMED
         case str():
             return Predicted(answer=raw)
-        case int() | float():
+        case Real():  # those of numpy, too
             return Predicted(answer=float(raw)) if isfinite(raw) else MALFORMED
         case list() | tuple() | set() | frozenset() if all(isinstance(part, str) for part in raw):
             return Predicted(answer=tuple(sorted(raw)))

@@ -4,7 +4,8 @@ import hashlib
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -14,7 +15,7 @@ from audit.models.settings import Settings
 from audit.records import Failed, Prediction, Query
 from transforms.errors import ModelError, UsageError
 
-Answering: TypeAlias = Callable[[Sequence[Query]], Sequence[object]]
+Answering: TypeAlias = Callable[[Sequence[Query]], object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +23,8 @@ class CallableModel:
     """Calls `function(queries)`, where a query has `source`, `language` and `task`, for a list of answers.
 
     An answer is what the task takes (a text, a number, a list of subtokens) or a mapping as programs give.
-    A call that raises is repeated query by query, so that one bad input fails alone.
+    A call that raises is repeated query by query, so that one bad input fails alone. What it prints goes to
+    stderr: stdout is for results.
     """
 
     name: str
@@ -39,13 +41,16 @@ class CallableModel:
             ModelError: the callable does not give one answer per query.
         """
         try:
-            answers = self.function(list(queries))
-        except Exception as error:  # foreign code may raise anything
+            with redirect_stdout(sys.stderr):
+                answers = self.function(list(queries))
+                if isinstance(answers, Iterable) and not isinstance(answers, str | bytes | Mapping):
+                    answers = list(answers)
+        except (Exception, SystemExit) as error:  # foreign code may raise anything
             if len(queries) == 1:
                 return [Failed(reason=f"callable raised {type(error).__name__}")]
             return [self.predict([query])[0] for query in queries]
-        if not isinstance(answers, Sequence) or isinstance(answers, str) or len(answers) != len(queries):
-            given = f"{len(answers)} answers" if isinstance(answers, list | tuple) else type(answers).__name__
+        if not isinstance(answers, list) or len(answers) != len(queries):
+            given = f"{len(answers)} answers" if isinstance(answers, list) else type(answers).__name__
             raise ModelError(
                 f"model {self.name!r} must give a list of {len(queries)} answers; it gave {given}"
             )
@@ -65,8 +70,9 @@ def load(name: str, settings: Settings) -> CallableModel:
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.insert(0, here)
     try:
-        found: object = importlib.import_module(module_name)
-    except Exception as error:  # importing runs foreign code
+        with redirect_stdout(sys.stderr):
+            found: object = importlib.import_module(module_name)
+    except (Exception, SystemExit) as error:  # importing runs foreign code
         raise ModelError(f"cannot import {module_name!r}: {type(error).__name__}: {error}") from error
     for part in attribute.split("."):
         found = getattr(found, part, None)

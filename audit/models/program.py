@@ -1,19 +1,23 @@
 """`exec/COMMAND`: a program as a model, over JSON lines on its standard input and output."""
 
+import codecs
 import hashlib
 import json
 import os
+import selectors
 import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import threading
+import time
 import weakref
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from queue import Empty, Queue
-from typing import Final
+from typing import IO, Final
 
 from audit.models.answers import read_answer
 from audit.models.settings import Settings
@@ -22,13 +26,20 @@ from transforms.errors import ModelError, UsageError
 
 TIMEOUT: Final = 600.0
 """Seconds without any answer after which a program counts as hung."""
+LONGEST_LINE: Final = 16 << 20
+"""Bytes of one answer; a program that writes more without a newline does not speak lines."""
+_TICK: Final = 0.2
+"""Seconds between looks at whether a silent program is still there: its children may hold its output open."""
+_END_SECONDS: Final = 2.0
+_CHUNK: Final = 1 << 16
 
 
 class ProgramModel:
     """Writes `{"id", "task", "language", "source"}` lines and reads `{"id", "answer"}` lines, in any order.
 
     The program is started with the first query, stays up, and ends when its input ends. A batch may be
-    answered before it is written whole, so writing and reading never wait for one another.
+    answered before it is written whole, so it is written and read at the same time. What it says on its
+    standard error is passed on; its last words stand in the error when it fails.
     """
 
     def __init__(self, command: Sequence[str], *, name: str, fingerprint: str, timeout: float) -> None:
@@ -39,118 +50,236 @@ class ProgramModel:
         self.noise = 0.0
         self._command = list(command)
         self._timeout = timeout
-        self._process: subprocess.Popen[str] | None = None
-        self._lines: Queue[str | None] = Queue()
+        self._running: _Running | None = None
         self._asked = 0
 
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """One prediction per query.
 
         Raises:
-            ModelError: the program cannot be started, ended, hangs, or does not speak JSON lines.
+            ModelError: the program cannot be started, ended, hangs, or does not keep to the protocol. It is
+                ended then, with all that it started.
         """
-        process = self._process or self._start()
+        running = self._running or self._start()
         try:
-            return self._ask(process, queries)
-        except KeyboardInterrupt:
-            _kill(process)
+            return self._ask(running, queries)
+        except BaseException:
+            self._running = None
+            running.kill()
             raise
 
-    def _ask(self, process: subprocess.Popen[str], queries: Sequence[Query]) -> list[Prediction]:
-        identities = [str(self._asked + number) for number in range(len(queries))]
-        self._asked += len(queries)
-        writer = threading.Thread(target=self._write, args=(process, identities, queries), daemon=True)
-        writer.start()
-        wanted = set(identities)
-        answers: dict[str, Prediction] = {}
-        while wanted - answers.keys():
-            identity, prediction = self._next()
-            if identity in wanted:
-                answers[identity] = prediction
-        writer.join()
-        return [answers[identity] for identity in identities]
-
-    def _start(self) -> subprocess.Popen[str]:
+    def _start(self) -> "_Running":
         try:
-            # A process group of its own: Ctrl-C is for us to handle, and it ends when its input does.
-            process = subprocess.Popen(
-                self._command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                encoding="utf-8",
-                errors="replace",
-                start_new_session=True,
-            )
+            running = _Running(self._command)
         except OSError as error:
             raise ModelError(f"cannot start {self.name!r}: {error.strerror or error}") from error
-        reader = threading.Thread(target=_read, args=(process, self._lines), daemon=True)
-        reader.start()
-        weakref.finalize(self, _end, process, reader)
-        self._process = process
-        return process
+        weakref.finalize(self, running.end)
+        self._running = running
+        return running
 
-    def _write(self, process: subprocess.Popen[str], identities: list[str], queries: Sequence[Query]) -> None:
-        if process.stdin is None:
-            return
+    def _ask(self, running: "_Running", queries: Sequence[Query]) -> list[Prediction]:
+        first = self._asked
+        self._asked += len(queries)
+        answers: dict[int, Prediction] = {}
         try:
-            for identity, query in zip(identities, queries, strict=True):
-                fields = {"task": query.task, "language": query.language, "source": query.source}
-                process.stdin.write(json.dumps({"id": identity, **fields}) + "\n")
-            process.stdin.flush()
-        except (OSError, ValueError):
-            # The program closed its input: the reader sees the end of its output and says so.
-            return
+            lines = running.talk(list(map(_question, range(first, self._asked), queries)), self._timeout)
+            while len(answers) < len(queries):
+                number, prediction = self._answer(next(lines))
+                if number < first or number in answers:
+                    raise _BrokenError(f"answered the id {str(number)!r} twice")
+                answers[number] = prediction
+        except _BrokenError as broken:
+            left = f"; {len(queries) - len(answers)} of {len(queries)} queries had no answer yet"
+            words = running.last_words()
+            told = f"; its last words: {words}" if words else ""
+            raise ModelError(f"{self.name!r} {broken}{left}{told}") from None
+        return [answers[number] for number in range(first, self._asked)]
 
-    def _next(self) -> tuple[str, Prediction]:
+    def _answer(self, line: bytes) -> tuple[int, Prediction]:
+        """The query that a line answers, by its number, and the answer."""
         try:
-            line = self._lines.get(timeout=self._timeout)
-        except Empty:
-            raise ModelError(f"{self.name!r} gave no answer within {self._timeout:g} s") from None
-        if line is None:
-            code = self._process.wait() if self._process else None
-            raise ModelError(f"{self.name!r} ended with status {code} before it had answered")
+            text = line.decode()
+        except UnicodeDecodeError:
+            raise _BrokenError(f"does not keep to the protocol: {_shown(line)} is not UTF-8") from None
         try:
-            row = json.loads(line)
+            row = json.loads(text)
             identity = str(row.pop("id"))
-        except (ValueError, KeyError, AttributeError, RecursionError):
-            text = f'{line.strip()[:60]!r} is no line {{"id": …, "answer": …}}'
-            raise ModelError(f"{self.name!r} does not keep to the protocol: {text}") from None
-        return identity, read_answer(row)
+        except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
+            told = f'{_shown(line)} is no line {{"id": …, "answer": …}}, and other words belong on stderr'
+            raise _BrokenError(f"does not keep to the protocol: {told}") from None
+        known = identity.isascii() and identity.isdigit() and str(int(identity[:18])) == identity
+        if not known or int(identity) >= self._asked:
+            raise _BrokenError(f"answered the id {identity[:60]!r}, which it was not asked")
+        return int(identity), read_answer(row)
 
 
-def _read(process: subprocess.Popen[str], lines: "Queue[str | None]") -> None:
-    if process.stdout is not None:
-        with process.stdout as output:
-            for line in output:
-                if line.strip():
-                    lines.put(line)
-    lines.put(None)
+class _BrokenError(Exception):
+    """A program cannot be talked with any more; the message says why."""
 
 
-def _end(process: subprocess.Popen[str], reader: threading.Thread) -> None:
-    """Close its input, then wait a moment, then end it."""
-    if process.stdin is not None:
+class _Running:
+    """A program that was started."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        """Start it.
+
+        Raises:
+            OSError: it cannot be started.
+        """
+        # A process group of its own: Ctrl-C is for us to handle, and it ends when its input does.
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+            # A Python program that forgets to flush would otherwise wait for us, and we for it.
+            env={"PYTHONUNBUFFERED": "1", **os.environ},
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._input: IO[bytes] = self._process.stdin
+        self._output: IO[bytes] = self._process.stdout
+        os.set_blocking(self._input.fileno(), False)
+        self._said: deque[str] = deque(maxlen=3)
+        pipe = self._process.stderr
+        self._listener = threading.Thread(target=_listen, args=(pipe, self._said), daemon=True)
+        self._listener.start()
+        self._lines: deque[bytes] = deque()
+        self._begun = bytearray()
+        self._over = False
+
+    def last_words(self) -> str:
+        """The last lines that it wrote to its standard error, in one."""
+        self._listener.join(timeout=_TICK)
+        return " | ".join(self._said)
+
+    def talk(self, questions: Sequence[bytes], timeout: float) -> Iterator[bytes]:
+        """Write lines, and give those that come back for as long as more are wanted.
+
+        Raises:
+            _BrokenError: no line came for so long, one is too long, or the program ended.
+        """
+        unsent = memoryview(b"".join(questions))
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._output, selectors.EVENT_READ)
+            if not self._input.closed:
+                selector.register(self._input, selectors.EVENT_WRITE)
+            since = time.monotonic()
+            while True:
+                while self._lines:
+                    line = self._lines.popleft()
+                    if line.strip():
+                        yield line
+                        since = time.monotonic()
+                gone = self._process.poll() is not None  # before the look at what it left behind
+                ready = {key.fileobj for key, _ in selector.select(_TICK)}
+                if self._input in ready:
+                    unsent = self._send(unsent)
+                    if not unsent:
+                        selector.unregister(self._input)
+                if self._output in ready:
+                    if not self._receive():
+                        raise _BrokenError(self._ending())
+                elif gone:
+                    raise _BrokenError(self._ending())
+                if time.monotonic() - since > timeout and not self._lines:
+                    hint = "does it flush each line? -M timeout=SECONDS sets the limit"
+                    raise _BrokenError(f"gave no answer within {timeout:g} s ({hint})")
+
+    def _send(self, data: memoryview) -> memoryview:
+        """What is left of the data after as much was written as the program takes now."""
+        try:
+            return data[os.write(self._input.fileno(), data) :]
+        except BlockingIOError:
+            return data
+        except OSError:  # it reads no more: what it says, or the end of it, tells the rest
+            return data[:0]
+
+    def _receive(self) -> bool:
+        """Take what it wrote; false where that was the last. What is then left over counts if it is JSON."""
+        part = os.read(self._output.fileno(), _CHUNK)
+        *whole, rest = part.split(b"\n")
+        for end in whole:
+            self._lines.append(bytes(self._begun) + end)
+            self._begun.clear()
+        self._begun += rest
+        if len(self._begun) > LONGEST_LINE:
+            raise _BrokenError(f"wrote a line of more than {LONGEST_LINE >> 20} MiB")
+        if not part and self._begun:
+            with suppress(ValueError, RecursionError):
+                json.loads(self._begun)
+                self._lines.append(bytes(self._begun))
+                self._begun.clear()
+        return bool(part or self._lines)
+
+    def _ending(self) -> str:
+        """How it ended."""
+        where = "in the middle of a line" if self._begun else "before it had answered"
+        try:
+            code = self._process.wait(timeout=_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            return f"closed its output {where}"
+        if code < 0:
+            with suppress(ValueError):
+                return f"was killed by {signal.Signals(-code).name} {where}"
+        return f"ended with status {code} {where}"
+
+    def end(self) -> None:
+        """Close its input, wait a moment for it to end by itself, then end it."""
         with suppress(OSError):
-            process.stdin.close()
-    try:
-        process.wait(timeout=2)
-    except subprocess.TimeoutExpired:
-        _kill(process)
-    reader.join(timeout=2)
+            self._input.close()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=_END_SECONDS)
+        self.kill()
+
+    def kill(self) -> None:
+        """End it with all that it started: it leads a process group of its own."""
+        if self._over:  # another's group may have its number by now
+            return
+        self._over = True
+        with suppress(OSError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._listener.join(timeout=_END_SECONDS)
+        for pipe in (self._input, self._output):
+            with suppress(OSError):
+                pipe.close()
 
 
-def _kill(process: subprocess.Popen[str]) -> None:
-    """End the program with all that it started: it leads a process group of its own."""
-    with suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+def _question(number: int, query: Query) -> bytes:
+    row = {"id": str(number), "task": query.task, "language": query.language, "source": query.source}
+    return json.dumps(row).encode() + b"\n"
+
+
+def _shown(line: bytes) -> str:
+    return repr(line.strip()[:60].decode(errors="backslashreplace"))
+
+
+def _listen(pipe: IO[bytes] | None, said: "deque[str]") -> None:
+    """Pass on what a program says, and keep its last lines."""
+    assert pipe is not None
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    begun = ""
+    with pipe:
+        while part := pipe.read(_CHUNK):
+            text = decoder.decode(part)
+            with suppress(OSError, ValueError):
+                sys.stderr.write(text)
+                sys.stderr.flush()
+            *whole, begun = (begun + text).split("\n")
+            begun = begun[-_CHUNK:]
+            said.extend(line.strip()[:200] for line in whole if line.strip())
+    if begun.strip():
+        said.append(begun.strip()[:200])
 
 
 def load(name: str, settings: Settings) -> ProgramModel:
     """The model behind a command line; nothing is started yet.
 
     Raises:
-        UsageError: the command is empty or has an open quote.
+        UsageError: the command is empty or has an open quote, or the timeout is no positive number.
         ModelError: there is no such program.
     """
     try:
@@ -162,11 +291,14 @@ def load(name: str, settings: Settings) -> ProgramModel:
     program = shutil.which(command[0])
     if program is None:
         raise ModelError(f"cannot start 'exec/{name}': no program {command[0]!r}")
+    timeout = float(settings.arguments.get("timeout", TIMEOUT))
+    if not timeout > 0:
+        raise UsageError(f"argument timeout={timeout:g} of model 'exec/{name}' must be positive")
     return ProgramModel(
         [program, *command[1:]],
         name=f"exec/{name}",
-        fingerprint=_fingerprint(name, command, settings.arguments.get("version")),
-        timeout=float(settings.arguments.get("timeout", TIMEOUT)),
+        fingerprint=_fingerprint(name, [program, *command[1:]], settings.arguments.get("version")),
+        timeout=timeout,
     )
 
 
@@ -175,7 +307,14 @@ def _fingerprint(name: str, command: Sequence[str], version: str | float | None)
     if version is not None:
         return f"exec/{name}@{version}"
     digest = hashlib.sha256(name.encode())
-    script = next((Path(part) for part in command[1:] if Path(part).is_file()), None)
-    if script is not None:
-        digest.update(script.read_bytes())
+    scripts = [Path(part) for part in command[1:] if Path(part).is_file()][:1]
+    for path in [Path(command[0]), *scripts] if _is_script(command[0]) else scripts:
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
     return f"volatile:exec/{name}:{digest.hexdigest()[:16]}"
+
+
+def _is_script(program: str) -> bool:
+    with suppress(OSError), open(program, "rb") as file:
+        return file.read(2) == b"#!"
+    return False

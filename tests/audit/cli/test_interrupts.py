@@ -100,11 +100,14 @@ def _finish(folder: Path, again: list[str]) -> None:
 
 
 def _needed(folder: Path) -> int:
-    """How many queries the run asks when nothing disturbs it: each distinct text, and each original again."""
+    """How many queries the run asks when nothing disturbs it: each distinct text, and each original again, in
+    smaller batches, in which none may be alone.
+    """
     rows = list(read_rows(folder / "out" / "suite.parquet"))
     originals = {row["source"] for row in rows}
     variants = {row["perturbed"] for row in rows if row["status"] == "perturbed"}
-    return len(originals | variants) + len(originals)
+    company = len(originals) % (BATCH // 2 + 1) == 1
+    return len(originals | variants) + len(originals) + company
 
 
 STUBBORN = """

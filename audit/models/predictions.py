@@ -1,0 +1,229 @@
+"""`file/PREDICTIONS`: answers that were made elsewhere, looked up by the input that they answer.
+
+Lines of JSON, CSV or Parquet. A row says which input it answers by the suite's column `input` (as `id` or
+`input`), or else by the text itself (`perturbed`, or `source`; with its `language`, if that is said). So the
+rows of a suite with an answer added will do. `answer`, `score`, `scores` and `error` are as of programs.
+"""
+
+import csv
+import gzip
+import hashlib
+import io
+import json
+import re
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from audit.models.answers import read_answer
+from audit.models.settings import Settings
+from audit.records import Failed, Prediction, Query
+from audit.tables import input_hash
+from transforms.errors import ModelError
+
+MISSING: Final = Failed(reason="no answer in the file")
+ONCE: Final = "a file answers once"
+"""Why asking again tells nothing of a file's noise."""
+
+Row: TypeAlias = Mapping[str, Any]
+
+_TOLD: Final = ("score", "scores", "error")
+_NO_LANGUAGE: Final = ""
+_INPUT: Final = re.compile(r"[0-9a-f]{16}")
+
+
+class Entry(NamedTuple):
+    """What one row answers."""
+
+    line: int
+    """In the file, from 1; for Parquet the row."""
+    prediction: Prediction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileModel:
+    """A model that only remembers."""
+
+    name: str
+    path: Path
+    answers: Mapping[str, Entry]
+    """By the hash of the input, or else by what a row has for an `id`, which then answers nothing."""
+    fingerprint: str
+    task: None = None
+    parameters: None = None
+    noise: float = 0.0
+    once: str = ONCE
+
+    def predict(self, queries: Sequence[Query]) -> list[Prediction]:
+        """The answers that the file holds."""
+        found = map(self._entry, queries)
+        return [MISSING if entry is None else entry.prediction for entry in found]
+
+    def fit(self, queries: Iterable[Query]) -> str:
+        """How many of these inputs have an answer here, and how many rows answer none of them.
+
+        Raises:
+            ModelError: not one has.
+        """
+        inputs = set(queries)
+        found = [entry for query in inputs if (entry := self._entry(query)) is not None]
+        lines = {entry.line for entry in self.answers.values()}
+        if not found:
+            raise ModelError(
+                f"none of the {len(lines):,} rows of {str(self.path)!r} answers an input of this run; "
+                f"give each the suite's `input` as its `id`"
+            )
+        idle = lines - {entry.line for entry in found}
+        left = f"; {len(idle):,} rows answer none, first {self.path}:{min(idle)}" if idle else ""
+        return f"{self.name}: answers to {len(found):,} of {len(inputs):,} inputs{left}"
+
+    def _entry(self, query: Query) -> Entry | None:
+        for language in (query.language, _NO_LANGUAGE):
+            if (entry := self.answers.get(input_hash(language, query.source))) is not None:
+                return entry
+        return None
+
+
+def load(name: str, settings: Settings) -> FileModel:
+    """Read the file.
+
+    Raises:
+        ModelError: there is no such file, or a line of it is none of answers, or contradicts another.
+    """
+    path = Path(name).expanduser()
+    reader = READERS.get(PurePosixPath(path.name.lower().removesuffix(".gz")).suffix)
+    if reader is None or (reader is _parquet and path.suffix.lower() == ".gz"):
+        raise ModelError(f"cannot read {name!r}: answers stand in .jsonl[.gz], .csv[.gz] or .parquet")
+    identity = str(settings.arguments.get("id", "id"))
+    answer = str(settings.arguments.get("answer", "answer"))
+    try:
+        answers = _answers(path, reader(path), identity, answer)
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    except (OSError, EOFError, zlib.error) as error:
+        told = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise ModelError(f"cannot read the answers of {name!r}: {told}") from error
+    return FileModel(
+        name=f"file/{name}",
+        path=path,
+        answers=answers,
+        fingerprint=f"file:{digest[:32]}:{identity}:{answer}",
+    )
+
+
+def _answers(path: Path, rows: Iterable[tuple[int, Row]], identity: str, answer: str) -> dict[str, Entry]:
+    answers: dict[str, Entry] = {}
+    for line, row in rows:
+        if row.get("status") == "not_applied":  # a row of the suite without an input
+            continue
+        key = _key(row, identity)
+        if key is None:
+            raise ModelError(f"{path}:{line} has neither {identity!r} nor 'source'")
+        prediction = _prediction(row, answer)
+        if prediction is None:
+            raise ModelError(f"{path}:{line} has no {answer!r}")
+        if prediction is MISSING:
+            continue
+        other = answers.setdefault(key, Entry(line, prediction))
+        if other.prediction != prediction:
+            raise ModelError(
+                f"{path}:{line} and line {other.line} answer one input otherwise; keep one row for each"
+            )
+    if not answers:
+        raise ModelError(f"no answers in {str(path)!r}")
+    return answers
+
+
+def _key(row: Row, identity: str) -> str | None:
+    """The name of the input that a row answers. An `id` of another form than a suite's is the user's."""
+    for named in (row.get(identity), row.get("input")):
+        if isinstance(named, str) and _INPUT.fullmatch(named):
+            return named
+    text = row.get("perturbed") or row.get("source")  # in a suite's row `source` is the original
+    if isinstance(text, str) and text:
+        language = row.get("language")
+        return input_hash(language if isinstance(language, str) else _NO_LANGUAGE, text)
+    return str(row[identity]) if row.get(identity) not in (None, "") else None
+
+
+def _prediction(row: Row, answer: str) -> Prediction | None:
+    """What a row says; `None` where it has no place for an answer."""
+    if answer not in row and not row.get("error"):
+        return None
+    said = row.get(answer)
+    unsaid = said is None or (isinstance(said, float) and said != said)  # as tables write what is not there
+    if unsaid and not row.get("error"):
+        return MISSING
+    return read_answer({"answer": said, **{name: row.get(name) for name in _TOLD}})
+
+
+# ── formats ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _bytes(path: Path) -> gzip.GzipFile | io.BufferedReader:
+    return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")
+
+
+def _lines(path: Path) -> Iterator[tuple[int, Row]]:
+    with _bytes(path) as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+            except (ValueError, RecursionError):
+                raise ModelError(f"{path}:{number} is not JSON") from None
+            if not isinstance(row, dict):
+                raise ModelError(f"{path}:{number} is no object")
+            yield number, row
+
+
+def _csv(path: Path) -> Iterator[tuple[int, Row]]:
+    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    with _bytes(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
+        rows = csv.DictReader(text, restkey="", strict=True)
+        line = 1
+        while True:
+            try:
+                row = next(rows, None)
+            except (csv.Error, UnicodeDecodeError) as error:
+                raise ModelError(f"{path}:{line} is not CSV: {error}") from None
+            if row is None:
+                return
+            line = rows.line_num
+            if "" in row:
+                raise ModelError(f"{path}:{line} has more cells than there are columns")
+            yield line, {name: _cell(path, line, name, cell) for name, cell in row.items()}
+
+
+def _cell(path: Path, line: int, name: str, cell: str | None) -> object:
+    """A cell's value; an empty one has none."""
+    if not cell:
+        return None
+    if name not in ("score", "scores"):
+        return cell
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        raise ModelError(f"{path}:{line} has no number or object in {name!r}") from None
+
+
+def _parquet(path: Path) -> Iterator[tuple[int, Row]]:
+    from pyarrow import ArrowException
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        with ParquetFile(path) as file:
+            batches = file.iter_batches(batch_size=1024)
+            yield from enumerate((row for batch in batches for row in batch.to_pylist()), start=1)
+    except ArrowException as error:
+        raise ModelError(f"cannot read the answers of {str(path)!r}: {error}") from error
+
+
+READERS: Final[Mapping[str, Callable[[Path], Iterator[tuple[int, Row]]]]] = {
+    ".jsonl": _lines,
+    ".csv": _csv,
+    ".parquet": _parquet,
+}
