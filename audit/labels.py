@@ -1,5 +1,6 @@
-"""Where the truth of a numeric task comes from: a table's column, or llvm-mca where it is installed.
+"""Where the truth of a task comes from, if the corpus does not bring it, and that of variants.
 
+Of a numeric task it is a table's column, or llvm-mca where it is installed; of output prediction execution.
 Cycles that llvm-mca tells depend on its version, the processor and the iterations, so all three are kept with
 the labels. What it told once is remembered on disk.
 """
@@ -12,6 +13,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeGuard
 
+from audit.corpora.records import Corpus
+from audit.corpora.selection import Prepare
 from audit.corpora.tables import Column
 from audit.interface import Task
 from audit.run import Case
@@ -19,10 +22,13 @@ from transforms.errors import CannotAudit, UsageError
 from transforms.records import Outcome, Perturbed, Sample
 
 if TYPE_CHECKING:
+    from audit.outputs import Note, Outputs
     from transforms.x86.witnesses.mca import Mca
 
 MEASURED: Final = frozenset({"throughput"})
 """Tasks whose labels llvm-mca can tell."""
+EXECUTED: Final = frozenset({"output-prediction"})
+"""Tasks whose labels execution tells."""
 NONE: Final = "none"
 MCA: Final = "llvm-mca"
 SYNTAX: Final = f"{MCA}[:PROCESSOR], COLUMN[/DIVISOR] of a table, or {NONE}"
@@ -45,6 +51,18 @@ class Labels:
     """A folder for what was measured."""
     changing: bool = False
     """Whether the right answer may change with a perturbation, so that variants need their own labels."""
+    outputs: "Outputs | None" = None
+    """Finds calls and their results; `None` where nothing is executed for labels."""
+
+    def examples(self, source: Corpus, task: Task) -> tuple[Corpus, Prepare]:
+        """The corpus to draw from, and what makes an example of a sample, with its label where that is found
+        one by one.
+        """
+        if self.outputs is None:
+            return source, task.prepare
+        from audit.corpora.calls import Callables
+
+        return Callables(source), self.outputs.prepared
 
     def settled(self, samples: Iterable[Sample]) -> "Labels":
         """What applies to a corpus with these samples.
@@ -52,7 +70,8 @@ class Labels:
         If one came with a label, nothing is measured: what stands in a table and what a tool tells are not
         to be compared.
         """
-        if self.overrides or self.column is not None or all(sample.label is None for sample in samples):
+        found = self.overrides or self.column is not None or self.outputs is not None
+        if found or all(sample.label is None for sample in samples):
             return self
         return replace(self, witness=None, own=True)
 
@@ -74,6 +93,9 @@ class Labels:
         Raises:
             CannotAudit: the witness fails as a whole.
         """
+        if self.outputs is not None:
+            yield from self.outputs.relabelled(cases)
+            return
         if not self.changing:
             yield from cases
             return
@@ -86,6 +108,8 @@ class Labels:
     @property
     def about(self) -> Mapping[str, object]:
         """Where the labels come from, as manifests and model cards tell it."""
+        if self.outputs is not None:
+            return self.outputs.about
         if self.column is not None:
             return {"column": self.column.name, "divisor": self.column.divisor}
         if self.own:
@@ -117,13 +141,18 @@ class Labels:
         return dict(zip(sources, found, strict=True))
 
 
-def labels(spec: str | None, task: Task, *, cache: Path | None = None) -> Labels:
+def labels(spec: str | None, task: Task, *, cache: Path | None = None, note: "Note | None" = None) -> Labels:
     """The source that a SPEC names. Without one, llvm-mca for what has no label, if it is installed.
+    Work that takes long is told to `note`.
 
     Raises:
         UsageError: the task's labels cannot be measured, or a divisor is no positive number.
         CannotAudit: llvm-mca is named and not installed, or does not know the processor.
     """
+    if task.name in EXECUTED:
+        if spec is not None:
+            raise UsageError(f"--labels {spec}: the labels of task {task.name!r} are found by execution")
+        return _executed(cache, note)
     changing = task.name in MEASURED
     if spec is None:
         return Labels(witness=_installed() if changing else None, cache=cache, changing=changing)
@@ -142,9 +171,17 @@ def labels(spec: str | None, task: Task, *, cache: Path | None = None) -> Labels
     return Labels(column=_column(spec), changing=changing)
 
 
-def of_corpus(task: Task) -> Labels:
-    """The labels that a corpus brings, and no others."""
+def of_corpus(task: Task, *, cache: Path | None = None, note: "Note | None" = None) -> Labels:
+    """The labels that a corpus brings; others only where labels are found by execution."""
+    if task.name in EXECUTED:
+        return _executed(cache, note)
     return Labels(own=True, changing=task.name in MEASURED)
+
+
+def _executed(cache: Path | None, note: "Note | None") -> Labels:
+    from audit.outputs import Outputs
+
+    return Labels(outputs=Outputs(cache=cache, note=note), changing=True)
 
 
 def _installed() -> "Mca | None":

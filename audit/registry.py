@@ -19,6 +19,10 @@ TASKS: Registry[Task] = Registry(
             "audit.tasks.derivative:DERIVATIVE",
             "tell whether one expression is the derivative of another (accuracy)",
         ),
+        "output-prediction": Entry(
+            "audit.tasks.output_prediction:OUTPUT_PREDICTION",
+            "tell what a call of a function returns (accuracy)",
+        ),
         "throughput": Entry(
             "audit.tasks.throughput:THROUGHPUT",
             "predict the cycles of an iteration of an x86-64 basic block (MAPE)",

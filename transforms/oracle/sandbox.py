@@ -43,8 +43,8 @@ def readable() -> tuple[str, ...]:
 class Sandbox:
     """A contained server. A context manager; the server starts with the first request."""
 
-    def __init__(self, target: str, limits: Limits | None = None) -> None:
-        """`target` is the module that runs jobs inside; see `server.Target`.
+    def __init__(self, target: str, limits: Limits | None = None, *, hashes: int = 0) -> None:
+        """`target` is the module that runs jobs inside; see `server.Target`. `hashes` seeds Python's hashes.
 
         Raises:
             CannotAudit: this machine can't contain programs.
@@ -53,6 +53,7 @@ class Sandbox:
         require(self._layers)
         self._target = target
         self._limits = limits or Limits()
+        self._hashes = hashes
         self._process: subprocess.Popen[bytes] | None = None
         self._folder = ""
         self._requests = self._replies = -1
@@ -125,7 +126,7 @@ class Sandbox:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env=_environment(self._folder),
+            env=_environment(self._folder, self._hashes),
             cwd=self._folder,
             pass_fds=(request_end, reply_end),
             start_new_session=True,
@@ -143,7 +144,7 @@ class Sandbox:
         self.namespaces = tuple(told["ready"])
 
 
-def _environment(folder: str) -> dict[str, str]:
+def _environment(folder: str, hashes: int) -> dict[str, str]:
     """All that contained programs find in their environment."""
     return {
         "HOME": folder,
@@ -151,7 +152,7 @@ def _environment(folder: str) -> dict[str, str]:
         "PATH": "/nonexistent",
         "LANG": "C.UTF-8",
         "TZ": "UTC",
-        "PYTHONHASHSEED": "0",
+        "PYTHONHASHSEED": str(hashes),
     }
 
 

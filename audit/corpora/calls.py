@@ -1,0 +1,184 @@
+"""Calls of functions of which the text alone is known, by position and with literals only.
+
+A text may end with one itself. Tests that come with a function, as in HumanEval, hold calls of `candidate`.
+Elsewhere arguments are drawn to fit what the text does with its parameters.
+"""
+
+import ast
+import builtins
+import symtable
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from audit.corpora.records import Corpus
+from audit.tasks.output_prediction import parted
+from transforms.errors import SourceError
+from transforms.oracle.inputs import Function, inputs
+from transforms.python.parsing import parse
+from transforms.records import Sample
+
+DRAWN: Final = 12
+"""Argument lists that are drawn for a function."""
+SEED: Final = 0
+CANDIDATE: Final = "candidate"
+"""What tests call a function."""
+
+_BUILTINS: Final = frozenset(dir(builtins)) | {"__name__"}
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """A text without its call, and calls that may follow it."""
+
+    text: str
+    calls: tuple[str, ...]
+    given: bool
+    """Whether the text itself ended with the one call."""
+
+    def programs(self) -> list[str]:
+        """The texts with each of the calls on their last line."""
+        return [with_call(self.text, call) for call in self.calls]
+
+
+def with_call(text: str, call: str) -> str:
+    """The text with the call on its last line, after two empty ones."""
+    return f"{text}\n\n\n{call}"
+
+
+@dataclass(frozen=True, slots=True)
+class Callables:
+    """The samples of another corpus that have a function to call, as far as the text tells."""
+
+    base: Corpus
+
+    @property
+    def spec(self) -> str:
+        """That of the other corpus."""
+        return self.base.spec
+
+    def read(self, skipped: Counter[str]) -> Iterator[Sample]:
+        """As `Corpus.read`."""
+        for sample in self.base.read(skipped):
+            found = called(sample)
+            if isinstance(found, str):
+                skipped[found] += 1
+            else:
+                yield sample
+
+
+def called(sample: Sample) -> Function | str:
+    """The function of a sample that is to be called, or why there is none.
+
+    Where the text has a function of the label's name, that is called, else the last one.
+    """
+    if sample.language != "python":
+        return "not Python"
+    try:
+        tree = parse(sample.source)
+    except SourceError:
+        return "source does not parse"
+    functions = {node.name: node for node in tree.body if isinstance(node, Function)}
+    if not functions:
+        return "no function to call"
+    function = functions.get(str(sample.label), next(reversed(functions.values())))
+    return _obstacle(function, sample.source) or function
+
+
+def find(sample: Sample, *, longest: int) -> Calls | str:
+    """Calls of a sample's function, of at most so many characters, or why there is none."""
+    function = called(sample)
+    if isinstance(function, str):
+        return function
+    if (own := parted(sample.source)) is not None:
+        return Calls(own[0], (own[1],), given=True)
+    drawn = _tested(sample.tests) if sample.tests else _drawn(sample.source, function.name)
+    calls = [f"{function.name}({arguments})" for arguments in dict.fromkeys(drawn)]
+    short = [call for call in calls if len(call) <= longest]
+    untold = [call for call in short if _plain(call) not in _plain(sample.source)]
+    if not untold:
+        return "every call is told in the source" if short else "no call with short literals"
+    return Calls(sample.source.rstrip("\n"), tuple(untold), given=False)
+
+
+def _obstacle(function: Function, source: str) -> str | None:
+    """Why calls of the function have no result to ask about, as far as its text tells."""
+    parameters = [*function.args.posonlyargs, *function.args.args]
+    suspends = any(isinstance(one, ast.Yield | ast.YieldFrom) for one in _own(function))
+    if suspends or isinstance(function, ast.AsyncFunctionDef):
+        return "generator or coroutine"
+    if parameters and parameters[0].arg in ("self", "cls"):
+        return "method"
+    if any(default is None for default in function.args.kw_defaults):
+        return "no call by position"
+    return "it needs what is not there" if _missing(source) else None
+
+
+def _own(function: Function) -> Iterator[ast.AST]:
+    """The nodes of a function without those of functions in it."""
+    pending: list[ast.AST] = list(function.body)
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, Function | ast.Lambda):
+            pending += ast.iter_child_nodes(node)
+
+
+def _missing(source: str) -> bool:
+    """Whether a text reads a global name that neither it nor Python binds."""
+    try:
+        top = symtable.symtable(source, "<text>", "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return True
+    bound, read = set[str](), set[str]()
+    pending = [top]
+    while pending:
+        table = pending.pop()
+        for symbol in table.get_symbols():
+            if table is top or symbol.is_global():
+                kept = symbol.is_assigned() or symbol.is_imported()
+                (bound if kept else read).add(symbol.get_name())
+        pending += table.get_children()
+    return not read <= bound | _BUILTINS
+
+
+def _tested(tests: str) -> Iterator[str]:
+    """The arguments with which tests call their candidate, where they are literals."""
+    try:
+        tree = parse(tests)
+    except SourceError:
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == CANDIDATE:
+            yield from _arguments(node)
+
+
+def _drawn(source: str, name: str) -> Iterator[str]:
+    for text in inputs(source, function=name, seed=SEED, count=DRAWN):
+        node = parse(f"f{text}").body[0]
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            yield from _arguments(node.value)
+
+
+def _arguments(call: ast.Call) -> Iterator[str]:
+    """A call's arguments as a text, if they are literals by position."""
+    if call.keywords or not _are_literals(call.args):
+        return
+    text = ", ".join(map(ast.unparse, call.args))
+    if text.isprintable():
+        yield text
+
+
+def _are_literals(nodes: Sequence[ast.expr]) -> bool:
+    try:
+        for node in nodes:
+            ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return False
+    return True
+
+
+def _plain(text: str) -> str:
+    """A text without what may be written this way or that."""
+    return "".join(text.split()).replace('"', "'")

@@ -1,0 +1,237 @@
+"""The truth of output prediction: what calls give, found by execution in a sandbox.
+
+A function becomes an example by a call of it whose result is plain, short and the same in two processes whose
+hashes differ. The variants are executed on that call, too. One that was to keep the meaning and gives
+something else is not applied; a control carries the result that it has now, if it has one.
+
+What was found once is kept on disk by the text of the program, so a second run executes nothing.
+"""
+
+import hashlib
+import json
+import sys
+import time
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, TypeGuard
+
+from audit.cache import AnswerCache
+from audit.corpora.calls import Calls, find, with_call
+from audit.execution import Findings, Other, Same, Silent, Testimony, confirm
+from audit.run import Case
+from audit.tasks.output_prediction import LONGEST, OUTPUT_PREDICTION
+from audit.witnesses.python import DIFFERS
+from transforms.errors import RunError
+from transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
+from transforms.oracle.results import NO_ANSWERS
+from transforms.records import Outcome, Perturbed, Sample
+from transforms.seeding import stream
+
+SCHEMA: Final = 1
+"""Counts up whenever other calls are chosen, or their results are told otherwise."""
+FILE: Final = "outputs.sqlite"
+CHOOSE_SECONDS: Final = 0.2
+"""Of processor time that a call may take to become an example."""
+JUDGE_SECONDS: Final = 1.0
+"""The same for a variant: much more, so that none of equal cost is lost."""
+NOTE_SECONDS: Final = 20.0
+UNSTABLE: Final = "a result that is not the same each time"
+TRIVIAL: Final = "no call with a result to ask about"
+
+_RESULTS: Final[Mapping[str, type[Returned | Raised | Unknown]]] = {
+    "returned": Returned,
+    "raised": Raised,
+    "unknown": Unknown,
+}
+_WRONG_KIND: Final = frozenset({"TypeError", "AttributeError"})
+"""What raised, where values of a kind that the function does not take were drawn."""
+
+Note = Callable[[str], None]
+
+
+class Outputs:
+    """Finds calls and what they give. The sandboxes are started when first needed, and end with it."""
+
+    def __init__(self, *, cache: Path | None = None, note: Note | None = None) -> None:
+        """`cache` is a folder for what was found; `note` is told what takes long."""
+        self._note = note
+        self._stack = ExitStack()
+        weakref.finalize(self, self._stack.close)
+        self._callers: list[Caller] = []
+        self._kept = self._opened(cache)
+        self._tried = 0
+        self._told = 0.0
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """Where the labels come from, as manifests tell it."""
+        return {"tool": "sandbox", "python": f"{sys.version_info.major}.{sys.version_info.minor}"}
+
+    def prepared(self, sample: Sample) -> Sample | str:
+        """The function, on its last line a call of it, its result as the label; or why it is no example.
+
+        Raises:
+            CannotAudit: something has to be executed, and this machine can't contain programs.
+        """
+        self._tell()
+        calls = find(sample, longest=LONGEST)
+        if isinstance(calls, str):
+            return calls
+        chosen = self._chosen(sample, calls)
+        if isinstance(chosen, str):
+            return chosen
+        call, label = chosen
+        made = replace(sample, source=with_call(calls.text, call), label=label, context="")
+        return OUTPUT_PREDICTION.prepare(made)
+
+    def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
+        """The cases, each variant executed; see the module.
+
+        Raises:
+            CannotAudit: this machine can't contain programs.
+        """
+        findings = Findings()
+        for case in cases:
+            variants = [one.source for one in case.outcomes if _is_variant(one)]
+            controls = [one.source for one in case.outcomes if _is_variant(one) and one.kind == "control"]
+            found = dict(zip(variants, self._results(variants, 0, JUDGE_SECONDS), strict=True))
+            again = dict(zip(controls, self._results(controls, 1, JUDGE_SECONDS), strict=True))
+            outcomes = [
+                _judged(one, found[one.source], again.get(one.source), findings) if _is_variant(one) else one
+                for one in case.outcomes
+            ]
+            yield replace(case, outcomes=tuple(outcomes))
+        if self._note is not None and findings.total:
+            self._note(
+                f"executed {findings.total:,} variants: {findings.kept:,} give what their original gives, "
+                f"{findings.broken:,} do not (left out); {findings.changed:,} controls give something else, "
+                f"{findings.unchanged:,} the same"
+            )
+
+    def _chosen(self, sample: Sample, calls: Calls) -> tuple[str, str] | str:
+        """A call and what it gives, or why none will do."""
+        order = list(calls.calls)
+        stream(0, sample.id, "call").shuffle(order)
+        results = self._results([with_call(calls.text, call) for call in order], 0, CHOOSE_SECONDS)
+        told = dict(zip(order, results, strict=True))
+        fitting = [call for call in order if _is_fit(told[call], given=calls.given)]
+        if not fitting:
+            reasons = [one.reason for one in results if isinstance(one, Unknown)]
+            return reasons[0] if len(reasons) == len(results) else TRIVIAL
+        # What returns says more of a function than what raises.
+        call = min(fitting, key=lambda one: isinstance(told[one], Raised))
+        (again,) = self._results([with_call(calls.text, call)], 1, JUDGE_SECONDS)
+        label = answer_of(told[call])
+        return (call, label) if label is not None and answer_of(again) == label else UNSTABLE
+
+    # ── execution ────────────────────────────────────────────────────────────────────────────────────────
+
+    def _results(self, programs: Sequence[str], hashes: int, seconds: float) -> list[Result]:
+        """What each program's last line gives in a process with these hashes, from disk where it is there."""
+        keys = {program: _key(program, hashes) for program in programs}
+        known = {} if self._kept is None else self._kept.fetch(list(keys.values()))
+        rest = [program for program, key in keys.items() if key not in known]
+        made = self._caller(hashes).results(rest, cpu_seconds=seconds) if rest else []
+        fresh = dict(zip(rest, made, strict=True))
+        if self._kept is not None and fresh:
+            certain = {keys[program]: _encode(one) for program, one in fresh.items() if _is_certain(one)}
+            self._kept.store(certain, run="")
+        return [fresh[program] if program in fresh else _decode(known[keys[program]]) for program in programs]
+
+    def _caller(self, hashes: int) -> Caller:
+        while len(self._callers) <= hashes:
+            self._callers.append(self._stack.enter_context(Caller(hashes=len(self._callers))))
+        return self._callers[hashes]
+
+    def _opened(self, folder: Path | None) -> AnswerCache | None:
+        if folder is None:
+            return None
+        try:
+            kept = AnswerCache(folder / FILE)
+        except RunError:  # it only saves time
+            return None
+        self._stack.callback(kept.close)
+        return kept
+
+    def _tell(self) -> None:
+        self._tried += 1
+        if self._tried == 1:
+            self._told = time.monotonic()  # the corpus was read first
+        elif self._note is not None and time.monotonic() - self._told >= NOTE_SECONDS:
+            self._told = time.monotonic()
+            self._note(f"looked for calls of {self._tried:,} functions")
+
+
+def answer_of(result: Result) -> str | None:
+    """The right answer that a result means, in the task's normal form; `None` where there is none."""
+    match result:
+        case Returned(text) | Raised(text):
+            return OUTPUT_PREDICTION.normalise(text)
+        case Unknown():
+            return None
+
+
+def _is_fit(result: Result, *, given: bool) -> bool:
+    """Whether a result is worth asking about. Where a user gave the call, any is that can be told."""
+    match result:
+        case Returned(text):
+            return len(text) <= LONGEST and (given or text != "None")
+        case Raised(kind):
+            return given or kind not in _WRONG_KIND
+        case Unknown():
+            return False
+
+
+def _is_certain(result: Result) -> bool:
+    return not isinstance(result, Unknown) or result.certain
+
+
+def _is_variant(outcome: Outcome) -> TypeGuard[Perturbed]:
+    return isinstance(outcome, Perturbed) and outcome.kind != "identity"
+
+
+def _judged(outcome: Perturbed, result: Result, again: Result | None, findings: Findings) -> Outcome:
+    """A variant with the result that it has now; `again` is a control's in another process."""
+    before, after = outcome.sample.label, _left(result)
+    if outcome.kind != "control":
+        return confirm(outcome, _testimony(before, after), findings)
+    if again is None or _left(again) != after:
+        after = None
+    labelled = replace(outcome, sample=replace(outcome.sample, label=after))
+    return confirm(labelled, _testimony(before, after), findings)
+
+
+def _left(result: Result) -> str | None:
+    """What a variant gives, also where it is no answer any more: then surely not what the original gives."""
+    if isinstance(result, Unknown) and result.reason in NO_ANSWERS:
+        return f"<{result.reason}>"
+    return answer_of(result)
+
+
+def _testimony(before: object, after: str | None) -> Testimony:
+    if after is None:
+        return Silent("no result")
+    return Same("executed") if after == before else Other("executed", DIFFERS)
+
+
+def _key(program: str, hashes: int) -> bytes:
+    about = (SCHEMA, sys.version_info[:2], hashes)
+    return hashlib.sha256(repr(about).encode() + program.encode("utf-8", "surrogatepass")).digest()
+
+
+def _encode(result: Result) -> str:
+    match result:
+        case Returned(text):
+            return json.dumps(["returned", text])
+        case Raised(kind):
+            return json.dumps(["raised", kind])
+        case Unknown(reason):
+            return json.dumps(["unknown", reason])
+
+
+def _decode(text: str) -> Result:
+    kind, told = json.loads(text)
+    return _RESULTS[kind](told)

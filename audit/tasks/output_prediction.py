@@ -1,0 +1,202 @@
+"""Output prediction: what does this call return?
+
+The source of a query is Python that is legal as it stands: what the function needs, the function, two empty
+lines, and on the last line, from its first column on, nothing but the call:
+
+    def repeated(word, times=2):
+        parts = [word] * times
+        return '-'.join(parts)
+
+
+    repeated('ab', 3)
+
+The call is by position and its arguments are literals. A perturbation rewrites the function and leaves the
+call as it is, but for the function's own name where that is renamed.
+
+The right answer is a text: `repr` of what the call returns (here `'ab-ab-ab'`, with its quotes), or, where it
+raises an exception, the name of the exception's type alone (`ValueError`). Calls are chosen so that their
+result is made of plain values (None, numbers, texts, bytes, and lists, tuples, sets and dicts of them), is
+written in at most 200 characters, and is equal in two processes. Truth is what execution gives, for every
+variant too. So a control after which the call returns what it did is no test of sensitivity: no verdict.
+
+Two answers are the same if they show equal values of equal types: `1`, `1.0` and `True` differ; blanks,
+quotes, the order of a set and that of a dict do not count. An answer that shows no value is compared as text.
+A number or a list as such is no answer: only its text tells `1` from `1.0`, and `(1,)` from `[1]`.
+"""
+
+import ast
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, nan
+from typing import Final
+
+from audit.interface import Expectation
+from audit.records import Answer, Predicted
+from transforms.errors import SourceError
+from transforms.python.parsing import parse
+from transforms.records import Perturbed, Sample
+
+LONGEST: Final = 200
+"""Characters of a result, and of a call, that is asked about."""
+
+_RAISED: Final = re.compile(
+    r"(?:raises?\s+)?(?:builtins\.)?((?:[^\W\d]\w*)?(?:Error|Exception|Exit|Group|Interrupt|Iteration|Warning))"
+    r"(?:\s*[:(].*)?",
+    re.DOTALL,
+)
+_NUMBERS: Final = {"inf": inf, "nan": nan}
+
+
+def parted(source: str) -> tuple[str, str] | None:
+    """A text without its last line, and the call that stands there; `None` where it does not end so.
+
+    Raises:
+        SourceError: the text does not parse.
+    """
+    body = parse(source).body
+    match body[-1:]:
+        case [ast.Expr(value=ast.Call(func=ast.Name(id=name)), col_offset=0) as last]:
+            text, _, call = source.rstrip("\n").rpartition("\n")
+            here = last.lineno == last.end_lineno == text.count("\n") + 2
+            known = any(isinstance(one, ast.FunctionDef) and one.name == name for one in body)
+            return (text.rstrip("\n"), call) if here and known else None
+        case _:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class OutputPrediction:
+    """The task `output-prediction`."""
+
+    name: str = "output-prediction"
+    score_name: str = "accuracy"
+
+    def prepare(self, sample: Sample) -> Sample | str:
+        """The sample, if it ends with a call and has a result for its label, or why it is no example."""
+        if sample.language != "python":
+            return "not Python"
+        try:
+            if parted(sample.source) is None:
+                return "no call on the last line"
+        except SourceError:
+            return "source does not parse"
+        return sample if isinstance(sample.label, str) else "no result"
+
+    def normalise(self, answer: object) -> str | None:
+        """A value or the name of an exception's type, in the one form that equal ones share."""
+        if not isinstance(answer, str) or not (text := answer.strip()):
+            return None
+        value = _value(text)
+        if value is not None:
+            return value
+        raised = _RAISED.fullmatch(text)
+        return raised[1] if raised else text
+
+    def same(self, before: Predicted, after: Predicted) -> bool:
+        """Equal values, or equal texts."""
+        return before.answer == after.answer
+
+    def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
+        """By the results of the call before and after; without one of them nobody knows.
+
+        What keeps the meaning and was not executed, as in suites from elsewhere, keeps the result.
+        """
+        before, after = sample.label, perturbed.sample.label
+        if perturbed.kind != "control" and after is None:
+            return "same"
+        if before is None or after is None:
+            return "unknown"
+        return "same" if before == after else "other"
+
+    def score(self, answer: Answer, sample: Sample) -> float | None:
+        """1 for the right answer, 0 for a wrong one."""
+        return None if sample.label is None else float(answer == sample.label)
+
+    def corpus_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
+        """The accuracy: the share of right answers among those to samples with a label."""
+        scores = [score for answer, sample in answers if (score := self.score(answer, sample)) is not None]
+        return sum(scores) / len(scores) if scores else None
+
+
+def _value(text: str) -> str | None:
+    """The value that a text shows, written in one way; `None` where it shows none."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _written(ast.parse(text, mode="eval").body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
+        return None
+
+
+def _written(node: ast.expr) -> str:
+    """A value's text.
+
+    Raises:
+        ValueError: the expression shows no value.
+    """
+    match node:
+        case ast.Constant(value=value):
+            return repr(value)
+        case ast.UnaryOp() | ast.BinOp() | ast.Name():
+            return repr(_number(node))
+        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str(name))], keywords=[]):
+            return repr(float(name))
+        case ast.Tuple(elts=items):
+            return f"({', '.join(map(_written, items))}{',' if len(items) == 1 else ''})"
+        case ast.List(elts=items):
+            return f"[{', '.join(map(_written, items))}]"
+        case ast.Set(elts=items):
+            return f"{{{', '.join(sorted({_written(item) for item in items}))}}}"
+        case ast.Call(func=ast.Name(id="set" | "frozenset" as name), args=[], keywords=[]):
+            return f"{name}()"
+        case ast.Call(func=ast.Name(id="frozenset"), args=[ast.Set() as items], keywords=[]):
+            return f"frozenset({_written(items)})"
+        case ast.Dict(keys=keys, values=values):
+            pairs = {
+                _written(_present(key)): _written(value) for key, value in zip(keys, values, strict=True)
+            }
+            return f"{{{', '.join(f'{key}: {pairs[key]}' for key in sorted(pairs))}}}"
+        case _:
+            raise ValueError
+
+
+def _present(key: ast.expr | None) -> ast.expr:
+    if key is None:  # `**` of another dict
+        raise ValueError
+    return key
+
+
+def _number(node: ast.expr) -> complex | float | int:
+    """A number with its sign, `nan`, `inf`, or the sum of a real and an imaginary part; zeros have signs."""
+    match node:
+        case ast.Constant(value=int() | float() | complex() as value) if not isinstance(value, bool):
+            return value
+        case ast.Name(id="nan" | "inf" as name):
+            return _NUMBERS[name]
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=complex() as part)):
+            return complex(0.0, -part.imag)  # what is written so; `-` of it would negate the real part too
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_number(operand)
+        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+            return _number(operand)
+        case ast.BinOp(
+            left=left, op=ast.Add() | ast.Sub() as sign, right=ast.Constant(value=complex() as part)
+        ):
+            return complex(_real(left), part.imag if isinstance(sign, ast.Add) else -part.imag)
+        case _:
+            raise ValueError
+
+
+def _real(node: ast.expr) -> float:
+    """The real part of a sum: `-0` has a sign there."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_real(node.operand)
+    value = _number(node)
+    if isinstance(value, complex):
+        raise ValueError
+    return float(value)
+
+
+OUTPUT_PREDICTION: Final = OutputPrediction()

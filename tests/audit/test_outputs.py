@@ -1,0 +1,239 @@
+"""The truth of output prediction, found by execution: examples, variants, controls, and what is kept."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from audit.cache import AnswerCache
+from audit.corpora.calls import with_call
+from audit.corpora.records import raw_sample
+from audit.labels import labels, of_corpus
+from audit.outputs import FILE, TRIVIAL, UNSTABLE, Outputs, _key, answer_of
+from audit.run import Case
+from audit.tasks.function_name import FUNCTION_NAME
+from audit.tasks.output_prediction import OUTPUT_PREDICTION, parted
+from audit.witnesses.python import DIFFERS
+from transforms.errors import UsageError
+from transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
+from transforms.records import Kind, NotApplied, Perturbed, Sample
+
+CLIMB = "def climb(a: int, b: int):\n    low = a - b\n    high = a + b\n    return [low, high, a * b]"
+
+
+@pytest.fixture(scope="module")
+def outputs() -> Iterator[Outputs]:
+    one = Outputs()
+    yield one
+    del one
+
+
+def sample(source: str, tests: str | None = None) -> Sample:
+    return raw_sample(
+        source, language="python", label=None, path="a.py", line=1, tests=tests, context="x = 1"
+    )
+
+
+def example(outputs: Outputs, source: str, tests: str | None = None) -> Sample:
+    found = outputs.prepared(sample(source, tests))
+    assert isinstance(found, Sample), found
+    return found
+
+
+def test_a_function_becomes_an_example_by_a_call_and_its_result(outputs: Outputs) -> None:
+    one = example(outputs, CLIMB)
+    before = sample(CLIMB)
+    parts = parted(one.source)
+    assert parts is not None
+    assert parts[0] == CLIMB
+    space: dict[str, object] = {}
+    exec(CLIMB, space)
+    assert one.label == repr(eval(parts[1], space))
+    assert replace(one, source=CLIMB, label=None, context="x = 1") == before
+    assert one.context == ""
+    assert example(outputs, CLIMB) == one
+
+
+@pytest.mark.parametrize(
+    ("source", "call", "label"),
+    [
+        ("def f(a):\n    raise KeyError(a)", "f(1)", "KeyError"),
+        ("def f(a):\n    return None", "f(1)", "None"),
+        ("def f(a):\n    return {'b', a}", "f('a')", "{'a', 'b'}"),
+        ("def f(a):\n    return {'b': 1, a: 0}", "f('a')", "{'a': 0, 'b': 1}"),
+        ("def f(*a):\n    return a", "f()", "()"),
+    ],
+)
+def test_a_call_that_is_given_is_executed_as_it_is(
+    outputs: Outputs, source: str, call: str, label: str
+) -> None:
+    one = example(outputs, f"{source}\n{call}")
+    assert one.source == f"{source}\n\n\n{call}"
+    assert one.label == label
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("def f(a: int):\n    import random\n    return random.random()", UNSTABLE),
+        ("def f(a: int):\n    return list({str(a), 'b', 'c', 'd', 'e', 'f'})", UNSTABLE),
+        ("def f(a: int):\n    return id(f)", UNSTABLE),
+        ("def f(a: int):\n    print(a)", TRIVIAL),
+        ("def f(a: int):\n    return 'abc' * 100", TRIVIAL),
+        ("def f(a: int):\n    return a.missing", TRIVIAL),
+        ("def f(a: int):\n    return range(a)", "a result of no plain values"),
+        ("def f(a: int):\n    return open(str(a))", "it needs what is not there"),
+    ],
+)
+def test_functions_without_a_result_to_ask_about(outputs: Outputs, source: str, reason: str) -> None:
+    assert outputs.prepared(sample(source)) == reason
+
+
+def test_a_function_without_an_end(outputs: Outputs) -> None:
+    reason = outputs.prepared(sample("def f(a: int):\n    while True:\n        pass"))
+    assert reason in ("out of processor time", "out of time")
+
+
+def test_what_returns_goes_before_what_raises(outputs: Outputs) -> None:
+    tests = "def check(candidate):\n" + "".join(f"    candidate({number})\n" for number in (0, 0.0, False, 4))
+    one = example(outputs, "def f(a):\n    return 8 // a", tests)
+    assert one.source.endswith("f(4)")
+    assert one.label == "2"
+
+
+# ── variants ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def variant(one: Sample, old: str, new: str, kind: Kind = "preserving") -> Perturbed:
+    source = one.source.replace(old, new)
+    return Perturbed(
+        sample=one, transform="t", kind=kind, variant=0, source=source, moves=(), evidence="analysis"
+    )
+
+
+def executed(outputs: Outputs, *outcomes: Perturbed | NotApplied) -> Sequence[object]:
+    (case,) = outputs.relabelled(iter([Case(sample=outcomes[0].sample, outcomes=outcomes)]))
+    return case.outcomes
+
+
+def test_each_variant_is_executed_on_the_call(outputs: Outputs) -> None:
+    one = example(outputs, CLIMB + "\nclimb(5, 2)")
+    idle = variant(one, "climb", "climb", "identity")
+    refused = NotApplied(sample=one, transform="t", kind="preserving", variant=0, reason="no")
+    kept, broken, changed, same, again, untouched = executed(
+        outputs,
+        variant(one, "low", "lowest"),
+        variant(one, "a - b", "b - a"),
+        variant(one, "a - b", "b - a", "control"),
+        variant(one, "a * b", "b * a", "control"),
+        idle,
+        refused,
+    )
+    assert isinstance(kept, Perturbed)
+    assert (kept.evidence, kept.sample) == ("executed", one)
+    assert isinstance(broken, NotApplied)
+    assert broken.reason == DIFFERS
+    assert isinstance(changed, Perturbed)
+    assert (changed.evidence, changed.sample.label) == ("executed", "[-3, 7, 10]")
+    assert OUTPUT_PREDICTION.expects(one, changed) == "other"
+    assert isinstance(same, Perturbed)
+    assert (same.evidence, same.sample.label) == ("analysis", one.label)
+    assert OUTPUT_PREDICTION.expects(one, same) == "same"
+    assert (again, untouched) == (idle, refused)
+
+
+@pytest.mark.parametrize(
+    ("body", "label", "expected"),
+    [
+        ("raise ValueError", "ValueError", "other"),
+        ("return x", "NameError", "other"),
+        ("return range(3)", "<a result of no plain values>", "other"),
+        ("return 'a' * 9999", "<a result that is too long>", "other"),
+        ("return id(f)", None, "unknown"),
+        ("return list(map(str, {'a', 'b', 'c', 'd', 'e', 'f'}))", None, "unknown"),
+        ("while True: pass", None, "unknown"),
+    ],
+)
+def test_what_a_control_gives(outputs: Outputs, body: str, label: str | None, expected: str) -> None:
+    one = example(outputs, "def f(a):\n    return a\n\n\nf(3)")
+    (found,) = executed(outputs, variant(one, "return a", body, "control"))
+    assert isinstance(found, Perturbed)
+    assert found.sample.label == label
+    assert OUTPUT_PREDICTION.expects(one, found) == expected
+
+
+def test_a_variant_without_a_result_stays_as_it_was(outputs: Outputs) -> None:
+    one = example(outputs, "def f(a):\n    return a\n\n\nf(3)")
+    lost = variant(one, "return a", "while True: pass")
+    assert executed(outputs, lost) == (lost,)
+
+
+# ── what is kept ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_nothing_is_executed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    results = Caller.results
+
+    def counted(self: Caller, sources: Sequence[str], *, cpu_seconds: float) -> list[Result]:
+        asked.extend(sources)
+        return results(self, sources, cpu_seconds=cpu_seconds)
+
+    monkeypatch.setattr(Caller, "results", counted)
+    first = example(Outputs(cache=tmp_path), CLIMB)
+    assert asked
+    asked.clear()
+    assert example(Outputs(cache=tmp_path), CLIMB) == first
+    assert asked == []
+    control = variant(first, "a - b", "b - a", "control")
+    found = [executed(Outputs(cache=tmp_path), control) for _ in range(2)]
+    assert found[0] == found[1]
+    assert asked == [control.source] * 2, "a control runs in two processes, once in all"
+
+
+def test_what_a_busy_machine_lost_is_not_kept(tmp_path: Path) -> None:
+    texts = [f"import time\ndef f(a):\n    {end}" for end in ("time.sleep(60)", "return range(a)")]
+    reasons = [Outputs(cache=tmp_path).prepared(sample(with_call(text, "f(1)"))) for text in texts]
+    assert reasons == ["out of time", "a result of no plain values"]
+    lost, known = (_key(with_call(text, "f(1)"), 0) for text in texts)
+    with closing(AnswerCache(tmp_path / FILE)) as kept:
+        assert list(kept.fetch([lost, known])) == [known]
+
+
+def test_a_folder_that_cannot_be_used_costs_time_only(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert example(Outputs(cache=tmp_path / "file"), CLIMB).label is not None
+
+
+def test_long_work_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("audit.outputs.NOTE_SECONDS", 0.0)
+    told: list[str] = []
+    one = Outputs(note=told.append)
+    for _ in range(2):
+        one.prepared(sample("def f(self): pass"))
+    assert told == ["looked for calls of 2 functions"]
+    made = example(one, "def f(a):\n    return a\n\n\nf(3)")
+    list(
+        one.relabelled(
+            iter([Case(sample=made, outcomes=(variant(made, "return a", "return 4", "control"),))])
+        )
+    )
+    assert told[-1].startswith("executed 1 variants: 0 give what their original gives, 0 do not")
+
+
+def test_results_mean_answers() -> None:
+    assert answer_of(Returned("{2, 1}")) == "{1, 2}"
+    assert answer_of(Raised("ValueError")) == "ValueError"
+    assert answer_of(Unknown("out of processor time")) is None
+
+
+def test_labels_of_this_task_come_from_execution_alone(tmp_path: Path) -> None:
+    with pytest.raises(
+        UsageError, match="--labels column: the labels of task 'output-prediction' are found by"
+    ):
+        labels("column", OUTPUT_PREDICTION)
+    assert labels(None, OUTPUT_PREDICTION).about["tool"] == "sandbox"
+    assert of_corpus(OUTPUT_PREDICTION, cache=tmp_path).outputs is not None
+    assert of_corpus(FUNCTION_NAME).outputs is None

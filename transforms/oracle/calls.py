@@ -1,0 +1,105 @@
+"""What texts that end with a call give: each is executed in the sandbox, in a process of its own."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Final, Self, TypeAlias
+
+from transforms.oracle.containment import Limits
+from transforms.oracle.sandbox import Answer, Lost, Sandbox
+from transforms.oracle.server import IDLE
+
+TOGETHER: Final = 64
+"""Texts that are sent at once."""
+_BROKEN: Final = "something else was written to the channel"
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """The call returned a value of builtin types."""
+
+    text: str
+    """Its `repr`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """The call raised an exception."""
+
+    kind: str
+    """The name of its type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """What the call gives can't be said."""
+
+    reason: str
+    """A short phrase without names or numbers of the text, so that equal reasons count together."""
+    certain: bool = True
+    """Whether it would be said again; a busy machine may lose what it found another time."""
+
+
+Result: TypeAlias = Returned | Raised | Unknown
+
+
+class Caller:
+    """Owns a sandbox; a context manager. Not for use by several threads at once."""
+
+    def __init__(self, *, hashes: int = 0, limits: Limits | None = None) -> None:
+        """`hashes` seeds the hashes of texts, on which the order of sets depends.
+
+        Raises:
+            CannotAudit: this machine can't contain programs.
+        """
+        self._sandbox = Sandbox("transforms.oracle.results", limits, hashes=hashes)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the sandbox; the next request starts another."""
+        self._sandbox.close()
+
+    def results(self, sources: Sequence[str], *, cpu_seconds: float) -> list[Result]:
+        """What the last expression of each text gives. Each may take so many seconds of processor time.
+
+        Raises:
+            CannotAudit: the sandbox can't be started.
+        """
+        found: list[Result] = []
+        for start in range(0, len(sources), TOGETHER):
+            found += self._asked(sources[start : start + TOGETHER], cpu_seconds)
+        return found
+
+    def _asked(self, sources: Sequence[str], cpu_seconds: float) -> list[Result]:
+        jobs = [{"source": source, "count": 1, "cpu_seconds": cpu_seconds} for source in sources]
+        try:
+            return [_result(answer) for (answer,) in self._sandbox.ask(jobs)]
+        except Lost as lost:
+            if len(sources) == 1:
+                return [Unknown(str(lost), certain=False)]
+            return [one for source in sources for one in self._asked([source], cpu_seconds)]
+
+
+def _result(answer: Answer) -> Result:
+    kind, told = answer
+    if kind == "lost":
+        return Unknown(told, certain=told != IDLE)
+    try:
+        match json.loads(told):
+            case {"text": str(text)}:
+                return Returned(text)
+            case {"kind": str(name)}:
+                return Raised(name)
+            case {"unfit": str(reason)}:
+                return Unknown(reason)
+    except (ValueError, RecursionError):
+        pass
+    return Unknown(_BROKEN)

@@ -1,0 +1,104 @@
+"""In a contained child: runs one text that ends with an expression, and tells that expression's value.
+
+The value is told by its `repr`, and only where it is made of plain builtin values, so that the text tells all
+of it. Nothing is seeded: what depends on chance, hashes or addresses is to differ from process to process.
+"""
+
+import ast
+import io
+import json
+import sys
+import types
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+MOST_PARTS: Final = 500
+"""Of a value; a larger one is no short answer."""
+MOST_BITS: Final = 4_000
+TOO_LONG: Final = "a result that is too long"
+NOT_PLAIN: Final = "a result of no plain values"
+NO_ANSWERS: Final = frozenset({TOO_LONG, NOT_PLAIN})
+"""Results that are certain and yet no short answer."""
+_NAME: Final = "sample"
+_SMALL: Final = frozenset({type(None), bool, float, complex})
+_UNFIT: Final = (ImportError, MemoryError, OSError, RecursionError)
+"""What says more about where a program ran than about the program."""
+
+
+def warm() -> None:
+    """Before the doors close: what every job needs."""
+    run({"source": "def f(a):\n    return {a: [1.5]}\nf('a')\n"}, 0, lambda answer: None)
+
+
+def prepare(job: dict[str, Any]) -> None:
+    """Nothing: the text is foreign, and only its child may read it."""
+
+
+def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> None:
+    """Answer once: the value in `text`, an exception's name in `kind`, or why there is neither in `unfit`."""
+    warnings.simplefilter("ignore")
+    kept = sys.stdin, sys.stdout, sys.stderr
+    sys.stdin = io.StringIO()
+    sys.stdout = sys.stderr = io.TextIOWrapper(_Nowhere(), "utf-8", "backslashreplace")
+    try:
+        told = _observed(job["source"])
+    finally:
+        sys.stdin, sys.stdout, sys.stderr = kept
+    answer(json.dumps(told))
+
+
+class _Nowhere(io.RawIOBase):
+    """Takes what is written, and forgets it."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        return len(data)
+
+
+def _observed(source: str) -> dict[str, str]:
+    module = types.ModuleType(_NAME)
+    sys.modules[_NAME] = module
+    space = module.__dict__
+    try:
+        *body, last = ast.parse(source).body
+        assert isinstance(last, ast.Expr)
+        program = compile(ast.Module(body, []), "<sample>", "exec", dont_inherit=True)
+        call = compile(ast.Expression(last.value), "<sample>", "eval", dont_inherit=True)
+    except BaseException:  # a parser may fail in many ways
+        return {"unfit": "source does not parse"}
+    try:
+        exec(program, space)
+    except BaseException as error:
+        missing = isinstance(error, NameError | ImportError)
+        return {"unfit": "it needs what is not there" if missing else "it cannot be executed alone"}
+    try:
+        value = eval(call, space)
+    except _UNFIT:
+        return {"unfit": "it needs what is not there"}
+    except BaseException as error:
+        return {"kind": type(error).__name__}
+    budget = [MOST_PARTS]
+    try:
+        if _is_plain(value, budget):
+            return {"text": repr(value)}
+    except RecursionError:
+        return {"unfit": TOO_LONG}
+    return {"unfit": TOO_LONG if budget[0] <= 0 else NOT_PLAIN}
+
+
+def _is_plain(value: Any, budget: list[int]) -> bool:
+    """Whether a value is made of builtin values alone, which `repr` tells in full. No foreign code runs."""
+    kind = type(value)
+    budget[0] -= 1 + (len(value) // 8 if kind in (str, bytes) else 0)
+    if budget[0] <= 0:
+        return False
+    if kind in _SMALL or kind in (str, bytes):
+        return True
+    if kind is int:
+        return bool(value.bit_length() < MOST_BITS)
+    if kind is dict:
+        return all(_is_plain(key, budget) and _is_plain(one, budget) for key, one in value.items())
+    return kind in (list, tuple, set, frozenset) and all(_is_plain(one, budget) for one in value)
