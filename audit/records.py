@@ -99,3 +99,50 @@ class Audited:
     after_scores: tuple[float | None, ...]
     """The task's score of each perturbed answer, one per verdict, in the same order."""
     not_applied: tuple[NotApplied, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explained:
+    """A violation and the smallest one that was found within it."""
+
+    model: str
+    seed: int
+    """That of the trial."""
+    violated: Violated
+    minimal: Violated
+    """Some of its moves, or milder ones: an order of statements that is nearer to the original."""
+    queries: int
+    """Texts that the model had to answer for on the way, remembered ones among them; the original and the
+    violation itself aside."""
+    smallest: bool
+    """Whether no fewer of the moves flip the answer: all smaller sets were tried. Else none of its moves can
+    be taken away alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gone:
+    """A violation that the model as it is today does not show."""
+
+    model: str
+    seed: int
+    violated: Violated
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attacked:
+    """What a worst-case search found for one sample and one model."""
+
+    model: str
+    seed: int
+    sample: Sample
+    strategy: str
+    budget: int
+    """How many texts it might ask about."""
+    queries: int
+    """How many it asked about, the original aside; up to the first violation, where it found one."""
+    violated: Violated | None
+    certified: bool
+    """Whether every perturbation was tried, and none flips the answer."""
+    reason: str
+    """Why nothing was tried; empty where something was."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Final, NamedTuple, Protocol
 
-from audit.interface import Expectation, Model, Task
+from audit.interface import Expectation, Model, Rechecked, Task, Written
 from audit.records import (
     ANSWER_CHANGES,
     ANSWER_STAYS,
@@ -97,7 +97,7 @@ def audit(cases: Iterable[Case], desk: Desk) -> Iterator[Audited]:
     for window in _windows(cases):
         firsts = list(dict.fromkeys(query for case in window for query in queries(case, desk.task.name)))
         repeated = list(dict.fromkeys(query for case in window for query in repeats(case, desk.task.name)))
-        answers = _first_answers(firsts, desk)
+        answers = first_answers(firsts, desk)
         second = _second_answers(repeated, firsts, desk)
         for case in window:
             yield _audited(case, answers, second, desk)
@@ -107,13 +107,13 @@ def queries(case: Case, task: str) -> tuple[Query, ...]:
     """What a case asks apart from its repeated original: the original first, then each variant."""
     variants = [outcome for outcome in case.outcomes if isinstance(outcome, Perturbed)]
     texts = [outcome.source for outcome in variants if outcome.kind != "identity"]
-    return tuple(_query(case.sample, text, task) for text in [case.sample.source, *texts])
+    return tuple(query_of(case.sample, text, task) for text in [case.sample.source, *texts])
 
 
 def repeats(case: Case, task: str) -> tuple[Query, ...]:
     """What a case asks a second time: the unchanged input of each identity outcome."""
     variants = [outcome for outcome in case.outcomes if isinstance(outcome, Perturbed)]
-    return tuple(_query(case.sample, one.source, task) for one in variants if one.kind == "identity")
+    return tuple(query_of(case.sample, one.source, task) for one in variants if one.kind == "identity")
 
 
 def batches(rest: Sequence[Query], size: int) -> Iterator[Batch]:
@@ -138,7 +138,8 @@ def rebatches(rest: Sequence[Query], company: Sequence[Query], size: int) -> Ite
             yield Batch([beside, alone], company=1)
 
 
-def _query(sample: Sample, source: str, task: str) -> Query:
+def query_of(sample: Sample, source: str, task: str) -> Query:
+    """What a model is asked about a text of a sample."""
     return Query(task=task, language=sample.language, source=source)
 
 
@@ -159,13 +160,21 @@ def _windows(cases: Iterable[Case]) -> Iterator[list[Case]]:
         yield window
 
 
-def _first_answers(wanted: Sequence[Query], desk: Desk) -> dict[Query, Prediction]:
+def first_answers(wanted: Sequence[Query], desk: Desk) -> dict[Query, Prediction]:
+    """The answers to distinct queries, remembered ones first; what a search asks on its way.
+
+    Raises:
+        ModelError: the model as a whole cannot answer, or does not keep its contract.
+    """
     answers = _recalled(wanted, desk, again=False)
     rest = [query for query in wanted if query not in answers]
     return answers | _asked(batches(rest, desk.batch_size), desk, again=False)
 
 
 def _second_answers(wanted: Sequence[Query], company: Sequence[Query], desk: Desk) -> dict[Query, Prediction]:
+    if isinstance(desk.model, Written):
+        desk.monitor.answered(len(wanted), recalled=False)
+        return dict.fromkeys(wanted, Failed(reason=desk.model.once))
     answers = _recalled(wanted, desk, again=True)
     rest = [query for query in wanted if query not in answers]
     return answers | _asked(rebatches(rest, company, desk.batch_size), desk, again=True)
@@ -180,8 +189,10 @@ def _recalled(wanted: Sequence[Query], desk: Desk, *, again: bool) -> dict[Query
 
 def _asked(plan: Iterable[Batch], desk: Desk, *, again: bool) -> dict[Query, Prediction]:
     answers: dict[Query, Prediction] = {}
+    model = desk.model
+    ask = model.again if again and isinstance(model, Rechecked) else model.predict
     for batch in plan:
-        predictions = desk.model.predict(batch.queries)
+        predictions = ask(batch.queries)
         if len(predictions) != len(batch.queries):
             raise ModelError(
                 f"model {desk.model.name!r} gave {len(predictions)} answers to {len(batch.queries)} queries"
@@ -210,13 +221,13 @@ def _checked(task: Task, prediction: Prediction) -> Prediction:
 def _audited(
     case: Case, answers: Mapping[Query, Prediction], second: Mapping[Query, Prediction], desk: Desk
 ) -> Audited:
-    before = answers[_query(case.sample, case.sample.source, desk.task.name)]
+    before = answers[query_of(case.sample, case.sample.source, desk.task.name)]
     verdicts: list[Verdict] = []
     scores: list[float | None] = []
     for outcome in case.outcomes:
         if isinstance(outcome, Perturbed):
             book = second if outcome.kind == "identity" else answers
-            after = book[_query(case.sample, outcome.source, desk.task.name)]
+            after = book[query_of(case.sample, outcome.source, desk.task.name)]
             verdicts.append(
                 judge(outcome, before, after, case.sample, task=desk.task, noise=desk.model.noise)
             )

@@ -20,6 +20,8 @@ MANIFEST: Final = "manifest.json"
 SUITE: Final = "suite.parquet"
 VERDICTS: Final = "verdicts.parquet"
 SUMMARY: Final = "summary.json"
+ATTACKS: Final = "attacks.parquet"
+EXPLANATIONS: Final = "explanations.jsonl"
 
 Manifest = Mapping[str, Any]
 """JSON; the fields that `codeaudit run` writes."""

@@ -3,15 +3,26 @@
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import groupby
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
 from audit.cache import answer_from
-from audit.records import Audited, Failed, Predicted, Prediction, Unjudged, Verdict, Violated
+from audit.records import (
+    Attacked,
+    Audited,
+    Explained,
+    Failed,
+    Predicted,
+    Prediction,
+    Unjudged,
+    Verdict,
+    Violated,
+)
 from audit.run import Case
+from audit.store import EXPLANATIONS, RunFolder
 from transforms.errors import RunError
 from transforms.records import Move, NotApplied, Origin, Outcome, Perturbed, Sample
 
@@ -29,6 +40,7 @@ SUITE_COLUMNS: Final[Mapping[str, str]] = {
     "kind": "string",
     "variant": "int64",
     "status": "string",
+    "input": "string",  # names the perturbed text, for answers that are made elsewhere
     "perturbed": "string",
     "reason": "string",
     "evidence": "string",
@@ -57,6 +69,24 @@ VERDICT_COLUMNS: Final[Mapping[str, str]] = {
     "score_after": "float64",
 }
 
+ATTACK_COLUMNS: Final[Mapping[str, str]] = {
+    "seed": "int64",
+    "model": "string",
+    "sample": "string",
+    "strategy": "string",
+    "budget": "int64",
+    "queries": "int64",
+    "outcome": "string",  # violated, held, certified or not_attacked
+    "reason": "string",
+    "transform": "string",
+    "perturbed": "string",
+    "moves": "string",  # JSON
+    "before": "string",
+    "after": "string",
+}
+
+VIOLATION: Final = ("model", "seed", "sample", "transform", "variant")
+"""What names a violation of a run."""
 
 LINES: Final = ".jsonl"
 """The ending of a suite that is lines of JSON and not Parquet."""
@@ -144,6 +174,7 @@ def suite_rows(seed: int, case: Case) -> Iterator[Row]:
             case Perturbed():
                 moves = [[move.kind, move.site, move.value, move.note] for move in outcome.moves]
                 told = {
+                    "input": input_hash(sample.language, outcome.source),
                     "perturbed": outcome.source,
                     "evidence": outcome.evidence,
                     "moves": json.dumps(moves),
@@ -176,6 +207,33 @@ def verdict_rows(seed: int, audited: Audited) -> Iterator[Row]:
         }
 
 
+def attack_row(attacked: Attacked) -> Row:
+    """What a search found for a sample."""
+    row = {
+        "seed": attacked.seed,
+        "model": attacked.model,
+        "sample": attacked.sample.id,
+        "strategy": attacked.strategy,
+        "budget": attacked.budget,
+        "queries": attacked.queries,
+        "reason": attacked.reason or None,
+    }
+    found = attacked.violated
+    if found is None:
+        held = "certified" if attacked.certified else "held"
+        return {**row, "outcome": held if attacked.queries else "not_attacked"}
+    moves = [[move.kind, move.site, move.value, move.note] for move in found.perturbed.moves]
+    return {
+        **row,
+        "outcome": "violated",
+        "transform": found.perturbed.transform,
+        "perturbed": found.perturbed.source,
+        "moves": json.dumps(moves),
+        "before": json.dumps(found.before.answer),
+        "after": json.dumps(found.after.answer),
+    }
+
+
 def input_hash(language: str, source: str) -> str:
     """Names an input: equal for equal texts of one language on every machine."""
     return hashlib.sha256(f"{language}\0{source}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -198,6 +256,53 @@ def _told(side: str, prediction: Prediction) -> Row:
                 f"{side}_scores": scores,
                 f"{side}_margin": prediction.margin,
             }
+
+
+def prediction_of(row: Row, side: str) -> Prediction:
+    """What `verdict_rows` told of one side of a verdict, `before` or `after`."""
+    value = json.loads(row[side])
+    if isinstance(value, dict):
+        return Failed(reason=str(value["failed"]))
+    scores = json.loads(row[f"{side}_scores"] or "[]")
+    return Predicted(
+        answer=answer_from(value),
+        scores=tuple((str(label), float(score)) for label, score in scores),
+        margin=row[f"{side}_margin"],
+    )
+
+
+def explanation_row(explained: Explained) -> Row:
+    """An explanation as a line of the run folder's file."""
+    perturbed = explained.minimal.perturbed
+    return {
+        "model": explained.model,
+        "seed": explained.seed,
+        "sample": perturbed.sample.id,
+        "path": perturbed.sample.origin.path,
+        "line": perturbed.sample.origin.line,
+        "transform": perturbed.transform,
+        "variant": perturbed.variant,
+        "moves": [asdict(move) for move in perturbed.moves],
+        "moves_before": len(explained.violated.perturbed.moves),
+        "smallest": explained.smallest,
+        "queries": explained.queries,
+        "before": explained.minimal.before.answer,
+        "after": explained.minimal.after.answer,
+        "source": perturbed.sample.source,
+        "perturbed": perturbed.source,
+    }
+
+
+def keep_explanations(folder: RunFolder, explained: Iterable[Explained]) -> None:
+    """Write explanations beside those of before, the newest of each violation.
+
+    Raises:
+        RunError: the file cannot be read or written.
+    """
+    path = folder.path / EXPLANATIONS
+    rows = [*(_line_rows(path) if path.exists() else ()), *map(explanation_row, explained)]
+    named = {tuple(row[name] for name in VIOLATION): row for row in rows}
+    folder.write_text(EXPLANATIONS, "".join(json.dumps(row) + "\n" for row in named.values()))
 
 
 def read_rows(path: Path, *, seed: int | None = None) -> Iterator[Row]:

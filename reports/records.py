@@ -95,6 +95,24 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Attack:
+    """One model under one worst-case search."""
+
+    strategy: str
+    budget: int
+    violated: Rate
+    """Attacked samples for which a violation was found within the budget; at least one text was tried."""
+    curve: tuple[int, ...]
+    """How many samples were violated after 1, 2, … queries each, up to the budget."""
+    certified: int
+    """Samples on which every perturbation was tried and none changes the answer."""
+    queries: int
+    """Texts asked about in all."""
+    not_attacked: Mapping[str, int]
+    """Samples without a search, by reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSummary:
     """One model over all trials: rates are pooled and clustered on samples, scores are means."""
 
@@ -130,6 +148,8 @@ class ModelSummary:
     """Inputs that the model cut to fit."""
     by_transform: tuple[ByTransform, ...]
     trials: tuple[Trial, ...]
+    attacks: tuple[Attack, ...] = ()
+    """Worst-case searches, where they were asked for."""
 
     @property
     def judged(self) -> int:

@@ -17,6 +17,10 @@ KIND_WORDS: Final[dict[Kind, str]] = {
 
 ALPHA: Final = 0.05
 
+STEPS: Final = (1, 4, 16, 64, 256)
+"""Numbers of queries at which a search is told."""
+EXHAUSTIVE: Final = "exhaustive"
+
 IN_DETAIL: Final = ("violated, of all samples", "violated pairs")
 """Metrics that a comparison tells in tables of their own only."""
 
@@ -67,7 +71,8 @@ def sheets(report: Summary | Comparison) -> tuple[Sheet, ...]:
 
 
 def _summary_sheets(summary: Summary) -> tuple[Sheet, ...]:
-    return (_models(summary), _changes(summary), _applied(summary))
+    attacked = [_attacks(summary)] if any(model.attacks for model in summary.models) else []
+    return (_models(summary), _changes(summary), *attacked, _applied(summary))
 
 
 def _models(summary: Summary) -> Sheet:
@@ -176,6 +181,43 @@ def _changes(summary: Summary) -> Sheet:
             Column(head="unjudged", number=True),
         ),
         rows=tuple(rows),
+    )
+
+
+def _attacks(summary: Summary) -> Sheet:
+    most = max(attack.budget for model in summary.models for attack in model.attacks)
+    steps = [step for step in STEPS if step < most]
+    rows = []
+    for model in summary.models:
+        for attack in model.attacks:
+            curve = [attack.curve[step - 1] if step <= attack.budget else None for step in steps]
+            rows.append(
+                (
+                    _cell(wording.plain(model.model)),
+                    _cell(f"{attack.strategy}, {attack.budget}"),
+                    *(_cell(ABSENT if count is None else str(count)) for count in curve),
+                    Cell(lines=wording.lines(attack.violated)),
+                    _cell(str(attack.certified) if attack.strategy == EXHAUSTIVE else ABSENT),
+                    _cell(wording.reasons(attack.not_attacked)),
+                )
+            )
+    return Sheet(
+        title="Worst-case search",
+        columns=(
+            Column(head="model"),
+            Column(head="attack, budget"),
+            *(Column(head=f"by {step}", number=True) for step in steps),
+            Column(head="violated", number=True),
+            Column(head="certified", number=True),
+            Column(head="not attacked, because"),
+        ),
+        rows=tuple(rows),
+        legend=(
+            "violated: samples for which an edit was found that keeps the meaning and changes the answer, of "
+            "those that could be edited; by 4: with at most four queries; certified: all edits of the transforms "
+            "that can be counted out were tried, and none changes the answer.",
+        ),
+        stacked=2,
     )
 
 

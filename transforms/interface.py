@@ -5,9 +5,10 @@ An engine says what it would do (`propose`) and does any part of it (`apply`). T
 result parses, and stamps the records.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from transforms.records import Evidence, Kind, Move, Unit
 
@@ -60,4 +61,25 @@ class Transform(Protocol):
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
         """Rewrite with these moves, which may be any subset of a proposal; refuse an illegal subset."""
+        ...
+
+
+@runtime_checkable
+class Finite(Protocol):
+    """What a transform has besides if the variants of a text can be counted, and tried out, all of them."""
+
+    def count(self, source: str) -> int | None:
+        """How many variants there are, the text itself aside; `None` where that is too costly to know.
+
+        Raises:
+            SourceError: the source cannot be parsed.
+        """
+        ...
+
+    def every(self, source: str) -> Iterator[tuple[Move, ...]]:
+        """The moves of each variant once.
+
+        Raises:
+            SourceError: the source cannot be parsed.
+        """
         ...

@@ -21,6 +21,7 @@ DRAWS_PER_VARIANT: Final = 8
 
 EXHAUSTED: Final = "no further distinct variant"
 NOT_PARSED: Final = "source does not parse"
+UNCHANGED: Final = "nothing would change"
 
 _PARTS: Final[Mapping[str, str]] = {"python": "transforms.python.parts", "java": "transforms.java.parts"}
 """The languages whose texts may hold more than one function, and who finds the one (`function_part`)."""
@@ -70,6 +71,36 @@ def perturb_one(
         # What one draw refuses for good, or eight draws could not find, later variants will not find.
         yield from (_refused(sample, transform, rest, outcome.reason) for rest in range(number + 1, count))
         return
+
+
+def reapply(
+    sample: Sample, transform: Transform, moves: tuple[Move, ...], *, variant: int = 0
+) -> Perturbed | NotApplied:
+    """A sample rewritten by these moves of a transform, any of a proposal's or milder ones; for searches.
+
+    The moves are legal or refused, as the transform says; text that stays as it is counts as not applied.
+    """
+    try:
+        part = _part(sample, transform)
+        if part.obstacle is not None:
+            return _refused(sample, transform, variant, part.obstacle)
+        rewritten = transform.apply(part.source, moves)
+    except SourceError:
+        return _refused(sample, transform, variant, NOT_PARSED)
+    if isinstance(rewritten, Refused):
+        return _refused(sample, transform, variant, rewritten.reason)
+    source = part.before + rewritten.source + part.after
+    if source == sample.source:
+        return _refused(sample, transform, variant, UNCHANGED)
+    return Perturbed(
+        sample=sample,
+        transform=transform.name,
+        kind=transform.kind,
+        variant=variant,
+        source=source,
+        moves=moves,
+        evidence=rewritten.evidence,
+    )
 
 
 def _part(sample: Sample, transform: Transform) -> Part:

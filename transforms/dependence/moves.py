@@ -1,7 +1,8 @@
 """Blocks and their legal orders as moves, in any language: one permuted block is one move."""
 
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise, product
 from random import Random
 from typing import Final, Protocol, TypeVar
 
@@ -110,6 +111,31 @@ def draw(
     return moves
 
 
+def count(blocks: Sequence[Ordered]) -> int | None:
+    """How many orders of the movable blocks there are together, the text's own aside; `None` if unknown."""
+    total = 1
+    for block in blocks:
+        if is_movable(block):
+            number = orders.count(block.predecessors)
+            if number is None:
+                return None
+            total *= number
+    return total - 1
+
+
+def every(blocks: Sequence[B], note: Callable[[B, Sequence[int]], str]) -> Iterator[tuple[Move, ...]]:
+    """All that `draw` may draw, each once: the legal orders of all movable blocks in every combination."""
+    options: list[list[Move | None]] = []
+    for site, block in enumerate(blocks):
+        if is_movable(block):
+            found = list(orders.enumerate_orders(block.predecessors))[1:]
+            moves = [Move(kind="order", site=site, value=order, note=note(block, order)) for order in found]
+            options.append([None, *moves])
+    for combination in product(*options):
+        if moves := [move for move in combination if move is not None]:
+            yield tuple(moves)
+
+
 def chosen(blocks: Sequence[Ordered], moves: Sequence[Move]) -> dict[int, Sequence[int]] | Refused:
     """The orders of the moves by block; blocks are independent, so any subset is legal."""
     found: dict[int, Sequence[int]] = {}
@@ -121,6 +147,30 @@ def chosen(blocks: Sequence[Ordered], moves: Sequence[Move]) -> dict[int, Sequen
             return Refused(ILLEGAL)
         found[move.site] = move.value
     return found
+
+
+def milder(move: Move) -> Iterator[Move]:
+    """The moves that reorder the same block less, down to the exchange of two neighbours.
+
+    First every exchange of two neighbours of the original that the order makes too, then the order itself
+    with two of its neighbours put right, by place. All have fewer inversions than the order. Where the
+    original and the order are both linear extensions of one relation, two neighbours in the order that stand
+    the wrong way round are unrelated, so that putting them right is legal. The exchanges at the beginning
+    need not be: who applies them finds out.
+    """
+    if move.kind != "order" or isinstance(move.value, str):
+        return
+    order = move.value
+    place = {statement: number for number, statement in enumerate(order)}
+    own = list(range(len(order)))
+    seen = {tuple(own), tuple(order)}
+    exchanged = [(own, n) for n in own[:-1] if place[n] > place[n + 1]]
+    for start, n in [*exchanged, *((list(order), n) for n in own[:-1] if order[n] > order[n + 1])]:
+        less = [*start[:n], start[n + 1], start[n], *start[n + 2 :]]
+        if tuple(less) not in seen:
+            seen.add(tuple(less))
+            note = told([each + 1 for each in own], less).replace("lines", "statements", 1)
+            yield replace(move, value=tuple(less), note=note)
 
 
 def told(lines: Sequence[int], order: Sequence[int]) -> str:

@@ -5,7 +5,7 @@ is drawn uniformly. The block's effect is kept. Its cost is not: `BlockRThroughp
 cycles change for about a fifth of blocks, so for throughput the label is to be worked out anew.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Final
@@ -67,6 +67,17 @@ class Reorder:
         if not orders.is_legal(conflicts(block), moves[0].value):
             return Refused(ILLEGAL)
         return Rewritten(source=reordered(block, moves[0].value), evidence="analysis")
+
+    def count(self, source: str) -> int | None:
+        """How many legal orders there are besides the text's own."""
+        number = orders.count(conflicts(read(source)))
+        return None if number is None else number - 1
+
+    def every(self, source: str) -> Iterator[tuple[Move, ...]]:
+        """The moves of each legal order besides the text's own."""
+        found = orders.enumerate_orders(conflicts(read(source)))
+        next(found, None)
+        yield from ((order_move(order),) for order in found)
 
 
 def is_free(block: Block, number: int) -> bool:

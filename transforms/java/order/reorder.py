@@ -60,6 +60,15 @@ class Reorder:
         text = reordered(program, chosen)
         return Rewritten(source=text, evidence="analysis" if self.dependence == "full" else "none")
 
+    def count(self, source: str) -> int | None:
+        """How many legal orders there are besides the text's own."""
+        return moves_of.count(analyse(source, dependence=self.dependence).blocks)
+
+    def every(self, source: str) -> Iterator[tuple[Move, ...]]:
+        """The moves of each legal order besides the text's own."""
+        program = analyse(source, dependence=self.dependence)
+        return moves_of.every(program.blocks, partial(note_of, program))
+
 
 def unreadable(program: Program) -> str | None:
     """Why Java may read a text otherwise than it was read here, if so."""

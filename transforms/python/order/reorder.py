@@ -59,6 +59,14 @@ class Reorder:
             return Refused("result does not parse")
         return Rewritten(source=text, evidence="analysis" if self.dependence == "full" else "parsed")
 
+    def count(self, source: str) -> int | None:
+        """How many legal orders there are besides the text's own."""
+        return moves_of.count(analyse(source, dependence=self.dependence).blocks)
+
+    def every(self, source: str) -> Iterator[tuple[Move, ...]]:
+        """The moves of each legal order besides the text's own."""
+        return moves_of.every(analyse(source, dependence=self.dependence).blocks, note_of)
+
 
 def is_large(block: Block) -> bool:
     """Whether a block has two statements, a docstring not counted."""

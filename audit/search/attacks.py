@@ -1,0 +1,354 @@
+"""Worst-case search: is there a legal perturbation, within so many queries, that changes the answer?
+
+The paper's attack (SPE attention, table 6) draws a few random permutations: that is `random` with a budget of
+four. The others are guided by how firmly the model holds on to its answer, where it gives scores; without
+scores they are random searches that stay near what they tried. `exhaustive` tries every variant of the
+transforms whose variants can be counted, and certifies a sample where none of them flips.
+
+A strategy is a generator: it yields perturbations to be asked about and is sent what became of them. It
+neither counts queries nor knows when to stop; the driver does, and asks for many samples at once.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from random import Random
+from typing import Final, NamedTuple, TypeAlias
+
+from audit.records import Attacked, Failed, Predicted, Prediction, Query, Unjudged, Violated
+from audit.run import Case, Desk, first_answers, judge, query_of
+from transforms.errors import SourceError
+from transforms.interface import Finite, Refused, Transform
+from transforms.perturb import reapply
+from transforms.records import Move, Perturbed, Sample
+from transforms.registry import transform_for
+from transforms.seeding import stream
+
+TOGETHER: Final = 64
+"""Samples that are attacked at a time, so that a model is asked in batches."""
+STEP: Final = 8
+"""Perturbations that a strategy looks at before it decides."""
+WIDTH: Final = 4
+"""Perturbations that a beam goes on from."""
+MUTATIONS: Final = 4
+"""Draws until a perturbation that differs from its parents is given up."""
+IDLE: Final = 3
+"""Steps without a new perturbation after which a search has seen what there is."""
+
+NO_VARIANT: Final = "no perturbation could be applied"
+MANY: Final = "more variants than the budget"
+SPENT: Final = "budget spent"
+UNCOUNTED: Final = "variants cannot be counted"
+
+
+class Tried(NamedTuple):
+    """A perturbation that was asked about and did not flip the answer."""
+
+    perturbed: Perturbed
+    hold: float
+    """How firmly the answer is held; the lower, the nearer to a flip. All alike for models without scores."""
+
+
+Strategy: TypeAlias = Callable[["Space"], Generator[Sequence[Perturbed], Sequence[Tried], str]]
+"""Yields perturbations, is sent those that were asked and held, and returns why it ends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Space:
+    """The legal perturbations of one sample."""
+
+    sample: Sample
+    transforms: tuple[Transform, ...]
+    rng: Random
+    budget: int
+    seen: set[str] = field(default_factory=set)
+
+    def draw(self, transform: Transform) -> Perturbed | None:
+        """A random perturbation that was not tried before."""
+        for _ in range(MUTATIONS):
+            moves = self.proposal(transform)
+            if moves and len(moves) > 1 and self.rng.random() < 0.5:
+                moves = tuple(move for move in moves if self.rng.random() < 0.5) or (self.rng.choice(moves),)
+            if moves and (made := self.make(transform, moves)):
+                return made
+        return None
+
+    def proposal(self, transform: Transform) -> tuple[Move, ...]:
+        """What the transform would do, at all of its sites."""
+        try:
+            moves = transform.propose(self.sample.source, self.rng)
+        except SourceError:
+            return ()
+        return () if isinstance(moves, Refused) else moves
+
+    def make(self, transform: Transform, moves: tuple[Move, ...]) -> Perturbed | None:
+        """The sample with these moves, where they are legal and give a text that is new."""
+        made = reapply(self.sample, transform, moves)
+        if isinstance(made, Perturbed) and made.source not in self.seen:
+            self.seen.add(made.source)
+            return made
+        return None
+
+    def near(self, one: Perturbed) -> Perturbed | None:
+        """A perturbation that differs from another in one move: more, less, or another one at its site."""
+        transform = transform_for(one.transform, self.sample.language)
+        for _ in range(MUTATIONS):
+            fresh = self.proposal(transform)
+            if not fresh:
+                return None
+            move = self.rng.choice(fresh)
+            rest = tuple(each for each in one.moves if each.site != move.site)
+            smaller = len(rest) and self.rng.random() < 0.25
+            if made := self.make(transform, _ordered(rest if smaller else (*rest, move))):
+                return made
+        return None
+
+    def crossed(self, one: Perturbed, other: Perturbed) -> Perturbed | None:
+        """Of each site the move of one parent or of the other."""
+        if one.transform != other.transform:
+            return None
+        sites = {move.site for move in (*one.moves, *other.moves)}
+        chosen = {site: self.rng.choice((one, other)) for site in sites}
+        moves = [move for parent in (one, other) for move in parent.moves if chosen[move.site] is parent]
+        transform = transform_for(one.transform, self.sample.language)
+        return self.make(transform, _ordered(moves)) if moves else None
+
+
+def attack(
+    cases: Iterable[Case], strategy: str, desk: Desk, *, transforms: Sequence[str], budget: int, seed: int
+) -> Iterator[Attacked]:
+    """Look for a violation of every case, with at most `budget` texts asked about for each.
+
+    Raises:
+        ModelError: the model as a whole cannot answer.
+    """
+    found = iter(cases)
+    while window := list(islice(found, TOGETHER)):
+        yield from _window(window, strategy, desk, transforms=transforms, budget=budget, seed=seed)
+
+
+def _window(
+    cases: Sequence[Case], strategy: str, desk: Desk, *, transforms: Sequence[str], budget: int, seed: int
+) -> Iterator[Attacked]:
+    originals = {case.sample.id: query_of(case.sample, case.sample.source, desk.task.name) for case in cases}
+    before = first_answers(list(dict.fromkeys(originals.values())), desk)
+    hunts = []
+    for case in cases:
+        engines = [transform_for(name, case.sample.language) for name in transforms]
+        space = Space(
+            sample=replace(case.sample, label=None),
+            transforms=tuple(
+                one for one in engines if one.kind == "preserving" and _speaks(one, case.sample)
+            ),
+            rng=stream(seed, case.sample.id, f"attack-{strategy}", 0),
+            budget=budget,
+            seen={case.sample.source},
+        )
+        answer = before[originals[case.sample.id]]
+        hunts.append(_Hunt(case=case, space=space, before=answer, steps=STRATEGIES[strategy](space)))
+    while open_ := [hunt for hunt in hunts if hunt.next_batch(desk)]:
+        texts = {query: None for hunt in open_ for query in hunt.queries(desk)}
+        answers = first_answers(list(texts), desk)
+        for hunt in open_:
+            hunt.judge(answers, desk)
+    for hunt in hunts:
+        yield hunt.result(desk.model.name, strategy, seed)
+
+
+def _speaks(transform: Transform, sample: Sample) -> bool:
+    return not transform.languages or sample.language in transform.languages
+
+
+@dataclass(slots=True, kw_only=True)
+class _Hunt:
+    """The search on one sample: counts queries and stops at the first flip."""
+
+    case: Case
+    space: Space
+    before: Prediction
+    steps: Generator[Sequence[Perturbed], Sequence[Tried], str]
+    asked: list[Perturbed] = field(default_factory=list)
+    batch: list[Perturbed] = field(default_factory=list)
+    held: list[Tried] | None = None
+    open: int = 0
+    """Answers on which there is no verdict."""
+    unjudged: str = ""
+    """Why there is none on the last of them."""
+    violated: Violated | None = None
+    ended: str | None = None
+
+    def next_batch(self, desk: Desk) -> bool:
+        """Have the strategy say what it wants to know; false once it is over."""
+        if isinstance(self.before, Failed):
+            self.ended = self.before.reason
+        if self.violated is not None or self.ended is not None:
+            return False
+        try:
+            wanted = next(self.steps) if self.held is None else self.steps.send(self.held)
+        except StopIteration as stop:
+            self.ended = str(stop.value)
+            return False
+        self.batch = list(wanted)[: self.space.budget - len(self.asked)]
+        if not self.batch:
+            self.ended = SPENT if wanted else NO_VARIANT
+        return bool(self.batch)
+
+    def queries(self, desk: Desk) -> list[Query]:
+        return [query_of(self.case.sample, one.source, desk.task.name) for one in self.batch]
+
+    def judge(self, answers: Mapping[Query, Prediction], desk: Desk) -> None:
+        self.held = []
+        for one, query in zip(self.batch, self.queries(desk), strict=True):
+            self.asked.append(one)
+            after = answers[query]
+            verdict = judge(one, self.before, after, self.case.sample, task=desk.task, noise=desk.model.noise)
+            if isinstance(verdict, Violated):
+                made = replace(one, sample=self.case.sample)
+                self.violated = replace(verdict, perturbed=made)
+                return
+            if isinstance(verdict, Unjudged):
+                self.open += 1
+                self.unjudged = verdict.reason
+            if isinstance(self.before, Predicted) and isinstance(after, Predicted):
+                self.held.append(Tried(one, hold(self.before, after)))
+
+    def result(self, model: str, strategy: str, seed: int) -> Attacked:
+        judged = len(self.asked) > self.open
+        reason = self.unjudged or self.ended or ""
+        every = strategy == "exhaustive" and self.ended == "" and not self.open
+        return Attacked(
+            model=model,
+            seed=seed,
+            sample=self.case.sample,
+            strategy=strategy,
+            budget=self.space.budget,
+            queries=len(self.asked) if judged else 0,
+            violated=self.violated,
+            certified=every and judged and self.violated is None,
+            reason="" if judged else reason,
+        )
+
+
+def hold(before: Predicted, after: Predicted) -> float:
+    """How firmly an unchanged answer is held: its margin, else the scores of its labels against the others,
+    else (numbers) how little it moved; 0 where a model tells nothing.
+    """
+    if after.margin is not None:
+        return after.margin
+    if isinstance(before.answer, float) and isinstance(after.answer, float):
+        return -abs(after.answer - before.answer)
+    scores = dict(after.scores)
+    own = set(before.answer) if isinstance(before.answer, tuple) else {str(before.answer)}
+    inside = [score for label, score in scores.items() if label in own]
+    outside = [score for label, score in scores.items() if label not in own]
+    return min(inside, default=0.0) - max(outside, default=0.0)
+
+
+def random(space: Space) -> Generator[Sequence[Perturbed], Sequence[Tried], str]:
+    """Random variants, the transforms in turn."""
+    yield from _drawn(space, space.budget)
+    return NO_VARIANT
+
+
+def greedy(space: Space) -> Generator[Sequence[Perturbed], Sequence[Tried], str]:
+    """From the best of a few random variants to the best of its neighbours, and so on; else anew."""
+    yield from _climb(space, width=1)
+    return NO_VARIANT
+
+
+def beam(space: Space) -> Generator[Sequence[Perturbed], Sequence[Tried], str]:
+    """As greedy, from several variants at a time."""
+    yield from _climb(space, width=WIDTH)
+    return NO_VARIANT
+
+
+def genetic(space: Space) -> Generator[Sequence[Perturbed], Sequence[Tried], str]:
+    """A population whose better half has children: of each site one parent's move, and one move changed."""
+    population = list((yield list(_fresh(space, STEP))))
+    idle = 0
+    while population and idle < IDLE:
+        population.sort(key=lambda tried: tried.hold)
+        parents = [tried.perturbed for tried in population[: STEP // 2]]
+        children = []
+        for _ in range(STEP):
+            one, other = space.rng.choice(parents), space.rng.choice(parents)
+            child = space.crossed(one, other) if one is not other else None
+            if made := child or space.near(one):
+                children.append(made)
+        children = children or list(_fresh(space, STEP))
+        idle = 0 if children else idle + 1
+        population = population[: STEP // 2] + list((yield children))
+    return NO_VARIANT
+
+
+def exhaustive(space: Space) -> Generator[Sequence[Perturbed], Sequence[Tried], str]:
+    """Every variant of the transforms whose variants can be counted, if they are no more than the budget."""
+    countable = [(one, one) for one in space.transforms if isinstance(one, Finite)]
+    if not countable:
+        return UNCOUNTED
+    try:
+        counts = [finite.count(space.sample.source) for finite, _ in countable]
+    except SourceError:
+        return NO_VARIANT
+    if None in counts or sum(number or 0 for number in counts) > space.budget:
+        return MANY
+    batch: list[Perturbed] = []
+    for finite, transform in countable:
+        moves = finite.every(space.sample.source)
+        batch += (made for each in moves if (made := space.make(transform, each)))
+    if not batch:
+        return NO_VARIANT
+    yield batch
+    return ""
+
+
+STRATEGIES: Final[Mapping[str, Strategy]] = {
+    "random": random,
+    "greedy": greedy,
+    "beam": beam,
+    "genetic": genetic,
+    "exhaustive": exhaustive,
+}
+
+
+def _fresh(space: Space, number: int) -> Iterator[Perturbed]:
+    """Random variants, the transforms in turn; fewer where there are no more."""
+    engines = list(space.transforms)
+    while engines and number:
+        for transform in tuple(engines):
+            if not number:
+                return
+            made = space.draw(transform)
+            if made is None:
+                engines.remove(transform)
+            else:
+                number -= 1
+                yield made
+
+
+def _drawn(space: Space, number: int) -> Generator[Sequence[Perturbed], Sequence[Tried], None]:
+    while number > 0 and (batch := list(_fresh(space, min(STEP, number)))):
+        yield batch
+        number -= len(batch)
+
+
+def _climb(space: Space, *, width: int) -> Generator[Sequence[Perturbed], Sequence[Tried], None]:
+    idle = 0
+    best: list[Tried] = []
+    while idle < IDLE:
+        around = [space.near(tried.perturbed) for tried in best for _ in range(STEP // len(best))]
+        batch = [one for one in around if one is not None] or list(_fresh(space, STEP))
+        if not batch:
+            idle += 1
+            best = []
+            continue
+        idle = 0
+        held = yield batch
+        reached = best[0].hold if best else float("inf")
+        found = sorted([*best, *held], key=lambda tried: tried.hold)[:width]
+        # A summit, or a plain where no score leads on: begin elsewhere.
+        best = found if found and found[0].hold < reached else []
+
+
+def _ordered(moves: Iterable[Move]) -> tuple[Move, ...]:
+    return tuple(sorted(moves, key=lambda move: move.site))

@@ -1,0 +1,171 @@
+"""The smallest part of an edit that still flips an answer.
+
+Every step is a legal perturbation of the original, made by the transform itself from some of the moves of the
+edit, or from milder ones. Answers come through the driver's memory, so that nothing is asked twice.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations, pairwise
+from typing import Final, TypeAlias
+
+from audit.records import Explained, Gone, Predicted, Prediction, Violated
+from audit.run import Desk, first_answers, judge, query_of
+from transforms.dependence.moves import milder
+from transforms.interface import Transform
+from transforms.perturb import reapply
+from transforms.records import Move, Perturbed, Sample
+from transforms.registry import transform_for
+
+Moves: TypeAlias = tuple[Move, ...]
+
+MOST_PAIRS: Final = 200
+"""So many pairs of moves are tried each before the moves are taken away in chunks."""
+
+
+def explain(violated: Violated, desk: Desk, *, seed: int) -> Explained | Gone:
+    """The smallest edit within a violation that still flips the answer.
+
+    Single moves are tried first, then pairs while they are few, then ever smaller chunks are taken away
+    (Zeller and Hildebrandt, Simplifying and isolating failure-inducing input, 2002: ddmin). Of what is left,
+    an order of statements is brought as near to the original as still flips, at best to an exchange of two
+    neighbours.
+
+    Raises:
+        ModelError: the model as a whole cannot answer.
+    """
+    sample = violated.perturbed.sample
+    original = query_of(sample, sample.source, desk.task.name)
+    before = first_answers([original], desk)[original]
+    trials = _Trials(
+        sample=replace(sample, label=None),
+        transform=transform_for(violated.perturbed.transform, sample.language),
+        variant=violated.perturbed.variant,
+        before=before,
+        desk=desk,
+    )
+    whole = trials.flips([violated.perturbed.moves])[0]
+    if whole is None:
+        return Gone(model=desk.model.name, seed=seed, violated=violated, reason=_why_gone(before))
+    kept, smallest = _fewest(violated.perturbed.moves, trials)
+    minimal = trials.flips([_mildest(kept, trials)])[0] or whole
+    return Explained(
+        model=desk.model.name,
+        seed=seed,
+        violated=_of(sample, whole),
+        minimal=_of(sample, minimal),
+        queries=len(trials.asked - {sample.source, whole.perturbed.source}),
+        smallest=smallest,
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Trials:
+    """What became of every set of moves that was tried."""
+
+    sample: Sample
+    """Without a label: a smaller edit may have another one, and a task that needs it must say so."""
+    transform: Transform
+    variant: int
+    before: Prediction
+    desk: Desk
+    asked: set[str] = field(default_factory=set)
+    known: dict[Moves, Violated | None] = field(default_factory=dict)
+
+    def flips(self, several: Sequence[Moves]) -> list[Violated | None]:
+        """For each set of moves the violation that it is, or `None`: illegal, held, or not to be judged."""
+        fresh: dict[Moves, Perturbed] = {}
+        for moves in several:
+            if moves not in self.known:
+                self.known[moves] = None
+                made = reapply(self.sample, self.transform, moves, variant=self.variant)
+                if isinstance(made, Perturbed):
+                    fresh[moves] = made
+        if fresh:
+            self._judge(fresh)
+        return [self.known[moves] for moves in several]
+
+    def first(self, several: Iterator[Moves], size: int) -> Moves | None:
+        """The first set of moves that flips the answer; `size` sets are asked about together."""
+        chunk: list[Moves] = []
+        for moves in several:
+            chunk.append(moves)
+            if len(chunk) == size:
+                if found := self._first(chunk):
+                    return found
+                chunk = []
+        return self._first(chunk)
+
+    def _first(self, chunk: list[Moves]) -> Moves | None:
+        flipped = zip(chunk, self.flips(chunk), strict=True)
+        return next((moves for moves, violated in flipped if violated is not None), None)
+
+    def _judge(self, fresh: dict[Moves, Perturbed]) -> None:
+        task = self.desk.task
+        queries = {moves: query_of(self.sample, made.source, task.name) for moves, made in fresh.items()}
+        answers = first_answers(list(dict.fromkeys(queries.values())), self.desk)
+        for moves, made in fresh.items():
+            self.asked.add(made.source)
+            after = answers[queries[moves]]
+            verdict = judge(made, self.before, after, self.sample, task=task, noise=self.desk.model.noise)
+            if isinstance(verdict, Violated):
+                self.known[moves] = verdict
+
+
+def _fewest(moves: Moves, trials: _Trials) -> tuple[Moves, bool]:
+    """Few of the moves that flip, and whether no smaller set does."""
+    size = trials.desk.batch_size
+    if len(moves) == 1:
+        return moves, True
+    if single := trials.first(((move,) for move in moves), size):
+        return single, True
+    if len(moves) == 2:
+        return moves, True
+    if len(moves) * (len(moves) - 1) // 2 <= MOST_PAIRS:
+        if pair := trials.first(combinations(moves, 2), size):
+            return pair, True
+        if len(moves) == 3:
+            return moves, True
+    kept = _ddmin(moves, trials)
+    return kept, len(kept) == 3 and len(moves) * (len(moves) - 1) // 2 <= MOST_PAIRS
+
+
+def _ddmin(moves: Moves, trials: _Trials) -> Moves:
+    """A set of which no move can be taken away: halves first, then what is left without smaller parts."""
+    parts = 2
+    while len(moves) > 1:
+        cuts = [round(n * len(moves) / parts) for n in range(parts + 1)]
+        chunks = [moves[low:high] for low, high in pairwise(cuts)]
+        rests = [moves[:low] + moves[high:] for low, high in pairwise(cuts)]
+        if chunk := trials.first(iter(chunks), trials.desk.batch_size):
+            moves, parts = chunk, 2
+        elif rest := trials.first(iter(rests), trials.desk.batch_size):
+            moves, parts = rest, max(2, parts - 1)
+        elif parts < len(moves):
+            parts = min(len(moves), 2 * parts)
+        else:
+            break
+    return moves
+
+
+def _mildest(moves: Moves, trials: _Trials) -> Moves:
+    """The moves with every order as near to the original as still flips."""
+    number = 0
+    while number < len(moves):
+        head, move, tail = moves[:number], moves[number], moves[number + 1 :]
+        gentler = trials.first(((*head, less, *tail) for less in milder(move)), trials.desk.batch_size)
+        if gentler is None:
+            number += 1
+        else:
+            moves = gentler
+    return moves
+
+
+def _of(sample: Sample, violated: Violated) -> Violated:
+    return replace(violated, perturbed=replace(violated.perturbed, sample=sample))
+
+
+def _why_gone(before: Prediction) -> str:
+    if not isinstance(before, Predicted):
+        return before.reason
+    return "the answer no longer changes, or the edit is no longer legal"

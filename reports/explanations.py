@@ -1,0 +1,144 @@
+"""The smallest edits that flip answers: one as a diff for people, many as a table of what to mend."""
+
+import difflib
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from statistics import median
+from typing import Final
+
+from audit.records import Answer, Explained, Predicted
+from reports import wording
+from reports.sheets import Cell, Column, Sheet
+
+KEYWORDS: Final = re.compile(
+    r"@?(assert|async|await|break|case|catch|class|continue|def|default|del|do|elif|else|except|finally|for|from"
+    r"|global|if|import|lambda|match|nonlocal|pass|raise|return|switch|synchronized|throw|try|while|with|yield)\b"
+)
+"""First words that name a statement, in the languages that have such."""
+CONTEXT: Final = 2
+"""Lines shown around a change."""
+SHOWN: Final = 3
+"""Scores shown beside an answer."""
+
+
+def diff(explained: Explained) -> list[str]:
+    """The smallest edit as a unified diff without line ends; its first two lines name the two sides."""
+    perturbed = explained.minimal.perturbed
+    where = perturbed.sample.origin
+    name = wording.plain(f"{where.path}:{where.line}")
+    return list(
+        difflib.unified_diff(
+            perturbed.sample.source.splitlines(),
+            perturbed.source.splitlines(),
+            name,
+            f"{name} ({perturbed.transform})",
+            n=CONTEXT,
+            lineterm="",
+        )
+    )
+
+
+def headline(explained: Explained) -> str:
+    """One line: who, under what, how small, how dear."""
+    all_, few = explained.violated.perturbed.moves, explained.minimal.perturbed.moves
+    least = "no smaller set flips it" if explained.smallest else "none of them can be left out"
+    asked = f"{explained.queries} model call{'s'[: explained.queries != 1]}"
+    return (
+        f"{wording.plain(explained.model)}, {explained.minimal.perturbed.transform}, "
+        f"sample {explained.minimal.perturbed.sample.id}: {len(few)} of {len(all_)} "
+        f"move{'s'[: len(all_) != 1]} ({least}; {asked})"
+    )
+
+
+def moves(explained: Explained) -> str:
+    """What is left of the edit, in words."""
+    return wording.plain("; ".join(move.note for move in explained.minimal.perturbed.moves))
+
+
+def answers(explained: Explained) -> tuple[str, str]:
+    """Both answers, each with its highest scores."""
+    return told(explained.minimal.before), told(explained.minimal.after)
+
+
+def told(predicted: Predicted) -> str:
+    """An answer, with its highest scores where the model gives them."""
+    best = sorted(predicted.scores, key=lambda pair: (-pair[1], pair[0]))[:SHOWN]
+    scores = ", ".join(f"{wording.plain(label)} {score:.3g}" for label, score in best)
+    return f"{answer_text(predicted.answer)}{f'  ({scores})' if scores else ''}"
+
+
+def answer_text(answer: Answer) -> str:
+    """An answer as people read it; a set of labels side by side, the empty one as such."""
+    match answer:
+        case float():
+            return f"{answer:.6g}"
+        case tuple():
+            return wording.plain(" ".join(answer)) or "(none)"
+        case _:
+            return wording.plain(answer) or "(empty)"
+
+
+def tally(explained: Iterable[Explained]) -> Sheet:
+    """Which moves flip answers, by transform and construct: what a model's maker mends first."""
+    groups: dict[tuple[str, str, str], list[Explained]] = defaultdict(list)
+    for each in explained:
+        transform = each.minimal.perturbed.transform
+        for construct in sorted(set(constructs(each))):
+            groups[wording.plain(each.model), transform, construct].append(each)
+    ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+    return Sheet(
+        title="What flips answers: smallest edits by transform and construct",
+        columns=(
+            Column(head="model"),
+            Column(head="transform"),
+            Column(head="construct"),
+            Column(head="violations", number=True),
+            Column(head="median moves", number=True),
+            Column(head="median calls", number=True),
+        ),
+        rows=tuple(_row(name, found) for name, found in ordered),
+        legend=(
+            "construct: the statement that moves, or where a renamed variable stands first; "
+            "an edit with several counts for each.",
+        ),
+    )
+
+
+def constructs(explained: Explained) -> list[str]:
+    """The constructs that the moves of the smallest edit touch, one a move."""
+    source = explained.minimal.perturbed.sample.source
+    lines = source.splitlines()
+    changed = _changed(lines, explained.minimal.perturbed.source.splitlines())
+    found = []
+    for move in explained.minimal.perturbed.moves:
+        old = move.note.split(" -> ")[0]
+        if move.kind == "rename" and re.fullmatch(r"[\w%$]+", old):
+            first = next((line for line in lines if re.search(rf"(?<!\w){re.escape(old)}(?!\w)", line)), "")
+            found.append(f"name first in {construct(first)}")
+        else:
+            found.append(" and ".join(sorted({construct(line) for line in changed})) or "layout")
+    return found
+
+
+def construct(line: str) -> str:
+    """What kind of statement a line begins: its keyword, else `assignment`, `call` or `other`."""
+    text = line.strip()
+    if word := KEYWORDS.match(text):
+        return word.group(1)
+    if re.search(r"(?<![=!<>])=(?!=)", re.sub(r"\([^()]*\)", "", text)):
+        return "assignment"
+    return "call" if "(" in text else "other"
+
+
+def _changed(before: Sequence[str], after: Sequence[str]) -> list[str]:
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    spans = [(low, high) for tag, low, high, _, _ in matcher.get_opcodes() if tag != "equal"]
+    return [line for low, high in spans for line in before[low:high] if line.strip()]
+
+
+def _row(name: tuple[str, str, str], found: Sequence[Explained]) -> tuple[Cell, ...]:
+    sizes = median(len(each.minimal.perturbed.moves) for each in found)
+    calls = median(each.queries for each in found)
+    texts = (*name, str(len(found)), f"{sizes:g}", f"{calls:g}")
+    return tuple(Cell(lines=(text,)) for text in texts)

@@ -1,0 +1,150 @@
+"""The smallest edit that flips an answer, found with models that read one thing only."""
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from random import Random
+
+import pytest
+
+from audit.cache import NoMemory
+from audit.records import Explained, Gone, Predicted, Prediction, Query, Violated
+from audit.run import Desk
+from audit.search.shrinking import explain
+from audit.tasks.function_name import FUNCTION_NAME
+from tests.audit.test_run import Silent
+from transforms.interface import Refused
+from transforms.perturb import reapply
+from transforms.records import Origin, Perturbed, Sample
+from transforms.registry import transform_for
+
+SOURCE = """def MASK(rows, limit):
+    total = 0
+    count = 0
+    best = None
+    seen = 0
+    extra = 1
+    for row in rows:
+        total += row
+        count += 1
+        seen += extra
+    best = total
+    return total, count, best, seen
+"""
+SAMPLE = Sample(id="s", language="python", source=SOURCE, label=("a",), origin=Origin(path="a.py", line=1))
+
+
+class Reader:
+    """Answers what a function of the text says, and keeps the texts."""
+
+    name = "reader"
+    task = None
+    parameters = None
+    fingerprint = "reader"
+    noise = 0.0
+
+    def __init__(self, read: Callable[[str], object]) -> None:
+        self.read = read
+        self.asked: list[str] = []
+
+    def predict(self, queries: Sequence[Query]) -> list[Prediction]:
+        self.asked += [query.source for query in queries]
+        return [Predicted(answer=(str(self.read(query.source)).lower(),)) for query in queries]
+
+
+def violation(transform: str, seed: int = 0) -> Perturbed:
+    """An edit at every place that the transform finds."""
+    engine = transform_for(transform, "python")
+    moves = engine.propose(SOURCE, Random(seed))
+    assert not isinstance(moves, Refused)
+    made = reapply(SAMPLE, engine, moves)
+    assert isinstance(made, Perturbed)
+    return made
+
+
+def shrunk(made: Perturbed, model: Reader, *, batch_size: int = 4) -> Explained | Gone:
+    desk = Desk(model=model, task=FUNCTION_NAME, memory=NoMemory(), monitor=Silent(), batch_size=batch_size)
+    answer = Predicted(answer=("x",))
+    recorded = Violated(perturbed=made, before=answer, after=answer, deviation=0.0)
+    return explain(recorded, desk, seed=3)
+
+
+def has(*names: str) -> Callable[[str], object]:
+    """Whether any of these names is still there."""
+    return lambda text: any(re.search(rf"\b{name}\b", text) for name in names)
+
+
+def notes(explained: Explained | Gone) -> list[str]:
+    assert isinstance(explained, Explained)
+    return [move.note.partition(" ")[0] for move in explained.minimal.perturbed.moves]
+
+
+def test_the_one_variable_that_a_model_reads_is_found() -> None:
+    made = violation("rename")
+    assert len(made.moves) == 6
+    found = shrunk(made, Reader(has("count")))
+    assert notes(found) == ["count"]
+    assert isinstance(found, Explained)
+    assert found.smallest
+    assert found.minimal.before.answer == ("true",)
+    assert found.minimal.after.answer == ("false",)
+    assert found.minimal.perturbed.sample == SAMPLE
+    assert (found.model, found.seed) == ("reader", 3)
+
+
+def test_two_variables_that_flip_only_together() -> None:
+    found = shrunk(violation("rename"), Reader(has("seen", "best")))
+    assert sorted(notes(found)) == ["best", "seen"]
+    assert isinstance(found, Explained)
+    assert found.smallest
+
+
+def test_more_moves_are_taken_away_until_each_is_needed() -> None:
+    wanted = ["count", "extra", "row", "seen"]
+    found = shrunk(violation("rename"), Reader(has(*wanted)))
+    assert sorted(notes(found)) == wanted
+    assert isinstance(found, Explained)
+    assert not found.smallest
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 32])
+def test_each_text_is_asked_once_and_counted(batch_size: int) -> None:
+    made = violation("rename")
+    model = Reader(has("seen", "best"))
+    found = shrunk(made, model, batch_size=batch_size)
+    assert isinstance(found, Explained)
+    assert len(model.asked) == len(set(model.asked))
+    assert found.queries == len(set(model.asked) - {SOURCE, made.source})
+
+
+def test_an_order_comes_down_to_two_neighbours() -> None:
+    first = lambda text: text.index("extra = 1") < text.index("seen = 0")  # noqa: E731
+    for seed in range(40):
+        made = violation("reorder", seed)
+        if first(made.source) != first(SOURCE):
+            break
+    found = shrunk(made, Reader(first))
+    assert isinstance(found, Explained)
+    before, after = SOURCE.splitlines(), found.minimal.perturbed.source.splitlines()
+    moved = [number for number, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
+    assert [before[number].strip() for number in moved] == ["seen = 0", "extra = 1"]
+
+
+def test_what_no_longer_flips_is_said() -> None:
+    found = shrunk(violation("rename"), Reader(lambda text: "same"))
+    assert isinstance(found, Gone)
+    assert found.reason == "the answer no longer changes, or the edit is no longer legal"
+
+
+def test_the_smallest_is_the_smallest_of_all_subsets() -> None:
+    made = violation("rename")
+    engine = transform_for("rename", "python")
+    read = lambda text: (has("count")(text) or has("best")(text)) and has("seen", "total")(text)  # noqa: E731
+    flipping = []
+    for size in range(1, len(made.moves) + 1):
+        for moves in combinations(made.moves, size):
+            tried = reapply(SAMPLE, engine, moves)
+            if isinstance(tried, Perturbed) and read(tried.source) != read(SOURCE):
+                flipping.append(size)
+    found = shrunk(made, Reader(read))
+    assert len(notes(found)) == min(flipping) == 2

@@ -1,0 +1,65 @@
+"""What searches found, in numbers."""
+
+from dataclasses import replace
+
+from audit.records import Attacked, Predicted, Violated
+from reports.attacks import with_attacks
+from reports.records import Summary
+from reports.sheets import sheets
+from tests.reports.test_compare import MODELS, run
+from tests.support.audited import sample
+from tests.support.models import perturbed
+from transforms.records import Perturbed
+
+
+def attacked(name: str, queries: int, *, flips: bool, certified: bool = False, reason: str = "") -> Attacked:
+    own = sample(name)
+    made: Perturbed = perturbed(own, "x")
+    answer = Predicted(answer=("a",))
+    return Attacked(
+        model="spe",
+        seed=0,
+        sample=own,
+        strategy="random",
+        budget=8,
+        queries=queries,
+        violated=Violated(perturbed=made, before=answer, after=answer, deviation=0.0) if flips else None,
+        certified=certified,
+        reason=reason,
+    )
+
+
+def summary() -> Summary:
+    return run("r", MODELS).summary
+
+
+FOUND = [
+    attacked("a", 1, flips=True),
+    attacked("b", 4, flips=True),
+    attacked("c", 8, flips=False, certified=True),
+    attacked("d", 0, flips=False, reason="no perturbation could be applied"),
+]
+
+
+def test_the_curve_counts_samples_by_queries() -> None:
+    spe, vanilla = with_attacks(summary(), FOUND).models
+    (found,) = spe.attacks
+    assert found.curve == (1, 1, 1, 2, 2, 2, 2, 2)
+    assert (found.violated.count, found.violated.total, found.certified, found.queries) == (2, 3, 1, 13)
+    assert found.not_attacked == {"no perturbation could be applied": 1}
+    assert vanilla.attacks == ()
+
+
+def test_a_sample_of_several_trials_is_one_unit() -> None:
+    again = [replace(each, seed=1) for each in FOUND]
+    (found,) = with_attacks(summary(), FOUND + again).models[0].attacks
+    assert (found.violated.count, found.violated.total, found.violated.clusters) == (4, 6, 3)
+
+
+def test_the_table_and_the_json_hold_it() -> None:
+    made = with_attacks(summary(), FOUND)
+    assert Summary.from_json(made.to_json()) == made
+    sheet = next(one for one in sheets(made) if one.title == "Worst-case search")
+    assert [column.head for column in sheet.columns[2:4]] == ["by 1", "by 4"]
+    assert [cell.lines[0] for cell in sheet.rows[0]][:5] == ["spe", "random, 8", "1", "2", "66.7 %"]
+    assert not [one for one in sheets(summary()) if one.title == "Worst-case search"]

@@ -1,0 +1,61 @@
+"""Orders as moves, and milder ones of them."""
+
+from itertools import combinations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transforms.dependence.moves import milder
+from transforms.dependence.orders import enumerate_orders, is_legal
+from transforms.records import Move
+
+ORDERS = st.integers(2, 6).flatmap(lambda n: st.permutations(range(n)))
+RELATIONS = st.integers(2, 5).flatmap(lambda n: st.tuples(*(st.integers(0, 2**k - 1) for k in range(n))))
+"""For each statement those before it that stay before it, as bits."""
+
+
+def order(*value: int) -> Move:
+    return Move(kind="order", site=0, value=value, note="")
+
+
+def inversions(value: tuple[int, ...]) -> set[tuple[int, int]]:
+    return {(b, a) for a, b in combinations(value, 2) if a > b}
+
+
+def values(move: Move) -> list[tuple[int, ...]]:
+    return [each.value for each in milder(move) if isinstance(each.value, tuple)]
+
+
+def test_an_exchange_of_neighbours_has_nothing_milder() -> None:
+    assert values(order(1, 0, 2)) == []
+    assert values(Move(kind="rename", site=0, value="x", note="")) == []
+
+
+def test_exchanges_of_the_original_come_first() -> None:
+    assert values(order(2, 1, 0)) == [(1, 0, 2), (0, 2, 1), (1, 2, 0), (2, 0, 1)]
+    assert next(milder(order(2, 1, 0))).note == "statements 1, 2 -> 2, 1"
+
+
+@given(ORDERS)
+def test_milder_orders_do_part_of_what_the_order_does(drawn: list[int]) -> None:
+    value = tuple(drawn)
+    for less in values(order(*value)):
+        assert inversions(less) < inversions(value)
+
+
+@given(ORDERS)
+def test_every_order_leads_down_to_an_exchange_of_neighbours(drawn: list[int]) -> None:
+    value = tuple(drawn)
+    while inversions(value):
+        if len(inversions(value)) == 1:
+            return
+        value = values(order(*value))[-1]
+    assert value == tuple(sorted(value))
+
+
+@given(RELATIONS)
+def test_putting_two_neighbours_right_stays_legal(relation: tuple[int, ...]) -> None:
+    for legal in enumerate_orders(relation):
+        for less in values(order(*legal)):
+            if len(inversions(legal) - inversions(less)) == 1:
+                assert is_legal(relation, less)
