@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from audit.records import Answer, Predicted, Query
+from audit.records import Answer, Failed, Predicted, Prediction, Query
 from transforms.errors import RunError
 
 VOLATILE: Final = "volatile:"
@@ -98,12 +98,12 @@ class ModelMemory:
     run: str
     """Names the run: repeated queries and volatile models are remembered for it alone."""
 
-    def recall(self, queries: Sequence[Query], *, again: bool) -> dict[Query, Predicted]:
+    def recall(self, queries: Sequence[Query], *, again: bool) -> dict[Query, Prediction]:
         """As `audit.run.Memory.recall`."""
         keys = {self._key(query, again=again): query for query in queries}
         return {keys[key]: decode(text) for key, text in self.cache.fetch(list(keys)).items()}
 
-    def remember(self, answers: Mapping[Query, Predicted], *, again: bool) -> None:
+    def remember(self, answers: Mapping[Query, Prediction], *, again: bool) -> None:
         """As `audit.run.Memory.remember`."""
         if answers:
             texts = {self._key(query, again=again): encode(one) for query, one in answers.items()}
@@ -124,23 +124,27 @@ class ModelMemory:
 class NoMemory:
     """Remembers nothing: every query is asked."""
 
-    def recall(self, queries: Sequence[Query], *, again: bool) -> dict[Query, Predicted]:
+    def recall(self, queries: Sequence[Query], *, again: bool) -> dict[Query, Prediction]:
         """Nothing."""
         return {}
 
-    def remember(self, answers: Mapping[Query, Predicted], *, again: bool) -> None:
+    def remember(self, answers: Mapping[Query, Prediction], *, again: bool) -> None:
         """Nothing."""
 
 
-def encode(predicted: Predicted) -> str:
+def encode(predicted: Prediction) -> str:
     """A prediction as JSON; floats come back bit for bit."""
+    if isinstance(predicted, Failed):
+        return json.dumps({"failed": predicted.reason})
     value = {"answer": predicted.answer, "scores": predicted.scores, "margin": predicted.margin}
     return json.dumps(value, allow_nan=False, separators=(",", ":"))
 
 
-def decode(text: str) -> Predicted:
+def decode(text: str) -> Prediction:
     """A prediction from its JSON."""
     value = json.loads(text)
+    if "failed" in value:
+        return Failed(reason=str(value["failed"]))
     scores = tuple((str(label), float(score)) for label, score in value["scores"])
     return Predicted(answer=answer_from(value["answer"]), scores=scores, margin=value["margin"])
 

@@ -1,7 +1,7 @@
 """The seams that models and tasks implement. Neither knows a transform; neither knows the other's insides."""
 
-from collections.abc import Sequence
-from typing import Literal, Protocol, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from audit.records import Answer, Predicted, Prediction, Query
 from transforms.records import Perturbed, Sample
@@ -43,6 +43,52 @@ class Model(Protocol):
 
         Raises:
             ModelError: the model as a whole cannot answer (it is gone, or does not fit the task).
+        """
+        ...
+
+
+@runtime_checkable
+class Written(Protocol):
+    """What a model has besides if its answers stand written: to ask it again would measure no noise."""
+
+    @property
+    def once(self) -> str:
+        """Why a repeated query has no answer; counts together."""
+        ...
+
+    def fit(self, queries: Iterable[Query]) -> str:
+        """How well its answers and these queries cover each other, as a line for people.
+
+        Raises:
+            ModelError: it answers none of them.
+        """
+        ...
+
+
+@runtime_checkable
+class Metered(Protocol):
+    """What a model has besides if every answer costs something."""
+
+    @property
+    def usage(self) -> Mapping[str, object]:
+        """What asking it took so far, as a manifest keeps it; empty where nothing was asked."""
+        ...
+
+    @property
+    def bill(self) -> str:
+        """The same as a line for people."""
+        ...
+
+
+@runtime_checkable
+class Rechecked(Protocol):
+    """What a model has besides if repeated queries go another way, which has to lead to the same answers."""
+
+    def again(self, queries: Sequence[Query]) -> list[Prediction]:
+        """As `predict`, the other way.
+
+        Raises:
+            ModelError: as `predict`; also where the other way is not one.
         """
         ...
 

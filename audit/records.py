@@ -14,6 +14,10 @@ ANSWER_STAYS: Final = "the right answer stays"
 ANSWER_UNKNOWN: Final = "unknown whether the right answer changes"
 """Why there is no verdict on two answers, though both were had."""
 
+MALFORMED: Final = "malformed answer"
+CUT_OFF: Final = "answer cut off by max_tokens"
+"""Why an answer that was given cannot be used."""
+
 Answer: TypeAlias = str | float | tuple[str, ...]
 """A text, a number, or a set of labels as a sorted tuple."""
 

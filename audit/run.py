@@ -14,6 +14,8 @@ from audit.records import (
     ANSWER_CHANGES,
     ANSWER_STAYS,
     ANSWER_UNKNOWN,
+    CUT_OFF,
+    MALFORMED,
     Answer,
     Audited,
     Failed,
@@ -35,7 +37,8 @@ NOISE_FACTOR: Final = 10.0
 """A flip whose margin is within this many times the model's arithmetic noise is no verdict."""
 
 NUMERIC_NOISE: Final = "numeric noise"
-MALFORMED: Final = "malformed answer"
+FINAL: Final = frozenset({MALFORMED, CUT_OFF})
+"""Failures that are what a model said: asking again would cost as much and give as little."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,15 +52,15 @@ class Case:
 class Memory(Protocol):
     """Answers of one model that were had before."""
 
-    def recall(self, queries: Sequence[Query], *, again: bool) -> Mapping[Query, Predicted]:
-        """Those of the queries whose answers are known.
+    def recall(self, queries: Sequence[Query], *, again: bool) -> Mapping[Query, Prediction]:
+        """Those of the queries whose answers are known, answers that cannot be used among them.
 
         `again` asks for the answers to repeated queries of this very run, which no other run may serve:
         they measure the model's noise.
         """
         ...
 
-    def remember(self, answers: Mapping[Query, Predicted], *, again: bool) -> None:
+    def remember(self, answers: Mapping[Query, Prediction], *, again: bool) -> None:
         """Keep answers durably before the next batch is asked."""
         ...
 
@@ -199,11 +202,14 @@ def _asked(plan: Iterable[Batch], desk: Desk, *, again: bool) -> dict[Query, Pre
             )
         checked = [_checked(desk.task, prediction) for prediction in predictions]
         found = dict(zip(batch.queries[batch.company :], checked[batch.company :], strict=True))
-        kept = {query: one for query, one in found.items() if isinstance(one, Predicted)}
-        desk.memory.remember(kept, again=again)
+        desk.memory.remember({query: one for query, one in found.items() if _is_final(one)}, again=again)
         desk.monitor.answered(len(found), recalled=False)
         answers |= found
     return answers
+
+
+def _is_final(prediction: Prediction) -> bool:
+    return isinstance(prediction, Predicted) or prediction.reason in FINAL
 
 
 def _checked(task: Task, prediction: Prediction) -> Prediction:

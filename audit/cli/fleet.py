@@ -1,9 +1,15 @@
 """The models of a run: named, loaded, and fit for one task."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
+import click
+from click.core import ParameterSource
+
 from audit.cli.options import RunOptions
-from audit.interface import Model, Task
+from audit.cli.progress import note
+from audit.interface import Metered, Model, Task
 from audit.models import catalogue
 from audit.models.settings import Settings
 from audit.registry import TASKS
@@ -13,16 +19,16 @@ DEFAULT_TASK: Final = "function-name"
 
 
 def check_names(options: RunOptions) -> tuple[str, ...]:
-    """The models that are meant, all of which exist; nothing is loaded.
+    """The models that are named, all of which exist; none where bundled ones are meant. Nothing is loaded.
 
     Raises:
-        UsageError: a task or model does not exist, or is named twice.
+        UsageError: a task or model does not exist, a model is named twice, or none is named or bundled.
         ModelError: a folder does not exist.
     """
     if options.task is not None:
         TASKS.summary(options.task)
-    specs = options.model or catalogue.bundled_for(options.task or DEFAULT_TASK)
-    if not specs:
+    specs = options.model
+    if not specs and not catalogue.bundled_for(options.task or DEFAULT_TASK):
         raise UsageError(f"no bundled model for task {options.task or DEFAULT_TASK!r}; name one with --model")
     for number, spec in enumerate(specs):
         catalogue.check(spec)
@@ -32,6 +38,20 @@ def check_names(options: RunOptions) -> tuple[str, ...]:
     for key in options.arguments.keys() - accepted:
         known = ", ".join(sorted(accepted)) or "none"
         raise UsageError(f"no model here takes the argument {key!r}; known: {known}")
+    if _said("base_url") and not any(catalogue.at_endpoint(spec) for spec in specs):
+        raise UsageError("--base-url: no model here is at an endpoint; write --model openai/MODEL")
+    return specs
+
+
+def bundled_models(task: str, language: str) -> tuple[str, ...]:
+    """Those that were made for a task in a language.
+
+    Raises:
+        UsageError: there is none.
+    """
+    specs = catalogue.bundled_for(task, language)
+    if not specs:
+        raise UsageError(f"no bundled model for task {task!r} in {language}; name one with --model")
     return specs
 
 
@@ -41,14 +61,47 @@ def load_models(options: RunOptions, specs: tuple[str, ...]) -> tuple[Model, ...
     Raises:
         ModelError: one of them cannot be loaded.
     """
-    settings = Settings(device=options.device, precision=options.precision)
+    settings = Settings(device=options.device, precision=options.precision, base_url=options.base_url)
     models = []
     for spec in specs:
         accepted = catalogue.accepted(spec)
         given = {key: value for key, value in options.arguments.items() if key in accepted}
         model = catalogue.load(spec, settings, given)
-        models.append(catalogue.wrapped(model) if options.wrap == catalogue.CANONICAL else model)
+        models.append(_wrapped(model, options))
     return tuple(models)
+
+
+def _wrapped(model: Model, options: RunOptions) -> Model:
+    match options.wrap:
+        case catalogue.CANONICAL:
+            return catalogue.wrapped(model)
+        case catalogue.COLUMNS:
+            return catalogue.permuted(model, seed=options.seed)
+        case _:
+            return model
+
+
+def _said(option: str) -> bool:
+    """Whether an option stands on the command line itself."""
+    context = click.get_current_context(silent=True)
+    return context is not None and context.get_parameter_source(option) is ParameterSource.COMMANDLINE
+
+
+@contextmanager
+def billed(model: Model) -> Iterator[None]:
+    """Tell at the end, an early one too, what asking a model took."""
+    try:
+        yield
+    finally:
+        meter = meter_of(model)
+        if meter is not None and meter.usage:
+            note(f"{model.name}: {meter.bill}")
+
+
+def meter_of(model: Model) -> Metered | None:
+    """The meter of a model or of the one that it wraps, if it has one."""
+    inner = getattr(model, "inner", model)
+    return inner if isinstance(inner, Metered) else None
 
 
 def common_task(named: str | None, models: tuple[Model, ...]) -> Task:

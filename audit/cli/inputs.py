@@ -1,6 +1,7 @@
 """What a run feeds its models: samples drawn from a corpus, or a suite frozen earlier."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,6 +39,11 @@ class Inputs(Protocol):
     @property
     def seeds(self) -> tuple[int, ...]:
         """One per trial."""
+        ...
+
+    @property
+    def language(self) -> str:
+        """That of most samples."""
         ...
 
     @property
@@ -82,6 +88,11 @@ class Drawn:
     def seeds(self) -> tuple[int, ...]:
         """Those of the selections."""
         return tuple(selection.seed for selection in self.selections)
+
+    @property
+    def language(self) -> str:
+        """That of most samples in all trials."""
+        return _commonest(sample.language for one in self.selections for sample in one.samples)
 
     @property
     def skipped(self) -> Mapping[str, int]:
@@ -137,6 +148,11 @@ class Frozen:
         return {}
 
     @property
+    def language(self) -> str:
+        """That of most samples in all trials."""
+        return _commonest(case.sample.language for seed in self.seeds for case in self.cases(seed))
+
+    @property
     def about(self) -> Mapping[str, object]:
         """The suite's file and hash."""
         return {"spec": self.name, "suite": str(self.path), "hash": self.hash}
@@ -148,6 +164,10 @@ class Frozen:
     def cases(self, seed: int) -> Iterator[Case]:
         """The cases that were written for one trial."""
         return read_suite(self.path, seed=seed)
+
+
+def _commonest(languages: Iterable[str]) -> str:
+    return Counter(languages).most_common(1)[0][0]
 
 
 def prepare_inputs(options: RunOptions, task: Task) -> Inputs:
@@ -178,11 +198,10 @@ def suite_task(path: Path) -> str:
 
 def _drawn(options: RunOptions, task: Task) -> Drawn:
     seeds = range(options.seed, options.seed + options.trials)
-    source = labels(options.labels, task, cache=(options.cache or default_folder()) / "labels")
+    source = labels(options.labels, task, cache=(options.cache or default_folder()) / "labels", note=note)
     named = options.corpus or CORPORA.get(task.name, STDLIB)
     drawn = select(
-        corpus(named, source.column, Desk(cache=options.cache, note=note)),
-        task.prepare,
+        *source.examples(corpus(named, source.column, Desk(cache=options.cache, note=note)), task),
         limit=options.limit or None,
         seeds=seeds,
         unit=NOUNS.get(task.name),

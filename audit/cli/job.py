@@ -4,14 +4,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from audit.cache import AnswerCache, ModelMemory
+from audit.cli.fleet import billed
 from audit.cli.inputs import Inputs
 from audit.cli.options import RunOptions
-from audit.cli.progress import ProgressMonitor, note
-from audit.interface import Model, Task
-from audit.records import Audited
-from audit.run import Desk, audit, queries, repeats
-from audit.store import SCHEMA, SUITE, VERDICTS, RunFolder
-from audit.tables import SUITE_COLUMNS, VERDICT_COLUMNS, TableWriter, read_suite, suite_rows, verdict_rows
+from audit.cli.progress import ProgressMonitor, Unwatched, note
+from audit.interface import Model, Task, Written
+from audit.records import Attacked, Audited, Query
+from audit.run import Desk, Monitor, audit, queries, repeats
+from audit.search.attacks import attack
+from audit.store import ATTACKS, SCHEMA, SUITE, VERDICTS, RunFolder
+from audit.tables import (
+    ATTACK_COLUMNS,
+    SUITE_COLUMNS,
+    VERDICT_COLUMNS,
+    TableWriter,
+    attack_row,
+    read_suite,
+    suite_rows,
+    verdict_rows,
+)
+from reports.attacks import with_attacks
 from reports.records import ModelHeader, RunHeader, Summary
 from reports.summarise import summarise
 from transforms.records import Perturbed
@@ -43,10 +55,17 @@ def carry_out(job: Job, cache: AnswerCache, *, run: str) -> Summary:
     about = {"schema": SCHEMA, "task": job.task.name, "corpus": job.inputs.name}
     with job.folder.replacing(SUITE) as place, TableWriter(place, SUITE_COLUMNS, about) as table:
         sizes = {seed: _write_suite(job, seed, table) for seed in job.inputs.seeds}
+    for model in job.models:
+        if isinstance(model, Written):
+            note(model.fit(_queries(job)))
     with job.folder.replacing(VERDICTS) as place, TableWriter(place, VERDICT_COLUMNS, about) as table:
         audits = _Audits(job=job, cache=cache, run=run, verdicts=table)
         trials = ((seed, audits.trial(seed, sizes[seed])) for seed in job.inputs.seeds)
-        return summarise(trials, task=job.task, header=_header(job))
+        summary = summarise(trials, task=job.task, header=_header(job))
+    if not job.options.attacks:
+        return summary
+    with job.folder.replacing(ATTACKS) as place, TableWriter(place, ATTACK_COLUMNS, about) as table:
+        return with_attacks(summary, _attacked(job, cache, table, run=run))
 
 
 def _write_suite(job: Job, seed: int, table: TableWriter) -> int:
@@ -61,6 +80,47 @@ def _write_suite(job: Job, seed: int, table: TableWriter) -> int:
             monitor.answered(1, recalled=False)
     note(f"suite: {variants:,} variants")
     return answers
+
+
+def _queries(job: Job) -> Iterator[Query]:
+    """What every model is asked in all trials, as the suite has it."""
+    for seed in job.inputs.seeds:
+        for case in read_suite(job.folder.path / SUITE, seed=seed):
+            yield from queries(case, job.task.name)
+
+
+def _attacked(job: Job, cache: AnswerCache, table: TableWriter, *, run: str) -> Iterator[Attacked]:
+    """Every search that was asked for, on every case of every trial."""
+    sizes = [job.inputs.size(seed) for seed in job.inputs.seeds]
+    total = None if None in sizes else sum(size or 0 for size in sizes)
+    for model in job.models:
+        desk = _desk(job, model, cache, run, Unwatched())
+        for strategy in job.options.attacks:
+            with (
+                billed(model),
+                ProgressMonitor(f"{model.name}, {strategy}", total, unit="samples") as monitor,
+            ):
+                for one in _searches(job, strategy, desk):
+                    table.write([attack_row(one)])
+                    monitor.answered(1, recalled=False)
+                    yield one
+
+
+def _searches(job: Job, strategy: str, desk: Desk) -> Iterator[Attacked]:
+    for seed in job.inputs.seeds:
+        cases = read_suite(job.folder.path / SUITE, seed=seed)
+        names, budget = job.inputs.transforms, job.options.budget
+        yield from attack(cases, strategy, desk, transforms=names, budget=budget, seed=seed)
+
+
+def _desk(job: Job, model: Model, cache: AnswerCache, run: str, monitor: Monitor) -> Desk:
+    return Desk(
+        model=model,
+        task=job.task,
+        memory=ModelMemory(cache=cache, fingerprint=model.fingerprint, run=run),
+        monitor=monitor,
+        batch_size=job.options.batch_size,
+    )
 
 
 def _header(job: Job) -> RunHeader:
@@ -94,14 +154,8 @@ class _Audits:
     def trial(self, seed: int, answers: int) -> Iterator[Audited]:
         """Every model on every case of one trial."""
         for model in self.job.models:
-            with ProgressMonitor(model.name, answers) as monitor:
-                desk = Desk(
-                    model=model,
-                    task=self.job.task,
-                    memory=ModelMemory(cache=self.cache, fingerprint=model.fingerprint, run=self.run),
-                    monitor=monitor,
-                    batch_size=self.job.options.batch_size,
-                )
+            with billed(model), ProgressMonitor(model.name, answers) as monitor:
+                desk = _desk(self.job, model, self.cache, self.run, monitor)
                 for one in audit(read_suite(self.job.folder.path / SUITE, seed=seed), desk):
                     self.verdicts.write(verdict_rows(seed, one))
                     yield one

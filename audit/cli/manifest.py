@@ -3,18 +3,32 @@
 import platform
 import sys
 import uuid
+from contextlib import suppress
 from datetime import UTC, datetime
 from os import cpu_count
 from typing import Final
 
+from audit.cli.fleet import meter_of
 from audit.cli.job import Job
 from audit.cli.options import as_json
 from audit.cli.progress import note
 from audit.cli.versions import versions
+from audit.models.openai.address import redacted
 from audit.store import SCHEMA, Manifest
 from transforms.errors import RunError
 
-DECISIVE: Final = ("task", "seed", "trials", "transforms", "sites", "variants", "execute", "corpus", "models")
+DECISIVE: Final = (
+    "task",
+    "seed",
+    "trials",
+    "transforms",
+    "sites",
+    "variants",
+    "execute",
+    "attack",
+    "corpus",
+    "models",
+)
 """The fields that decide a run's results."""
 
 
@@ -28,16 +42,31 @@ def begin(job: Job) -> Manifest:
     same = all(old.get(field) == fresh[field] for field in DECISIVE)
     if same and old.get("state") == "running":
         note(f"going on with the run in {job.folder.path}")
-        fresh = {**fresh, "codeaudit": old["codeaudit"], "started": old["started"]}
+        kept = {field: old[field] for field in ("codeaudit", "started", "usage") if field in old}
+        fresh = {**fresh, **kept}
     elif old:
         note(f"replacing the run in {job.folder.path}")
     job.folder.write_manifest(fresh)
     return fresh
 
 
+def stop(job: Job, manifest: Manifest) -> None:
+    """Keep what an unfinished run has used so far, if that can be: why it ends is told by another error."""
+    with suppress(RunError):
+        job.folder.write_manifest(_with_usage(job, manifest))
+
+
 def finish(job: Job, manifest: Manifest) -> None:
     """Mark the run as finished."""
-    job.folder.write_manifest({**manifest, "state": "finished", "finished": _now()})
+    done = {"state": "finished", "finished": _now()}
+    job.folder.write_manifest({**_with_usage(job, manifest), **done})
+
+
+def _with_usage(job: Job, manifest: Manifest) -> Manifest:
+    """The manifest with what asking each model took in this sitting, after those of earlier ones."""
+    meters = [(model.name, meter_of(model)) for model in job.models]
+    used = [{"model": name, **meter.usage} for name, meter in meters if meter is not None and meter.usage]
+    return {**manifest, "usage": [*manifest["usage"], *used]}
 
 
 def _manifest(job: Job) -> Manifest:
@@ -56,7 +85,7 @@ def _manifest(job: Job) -> Manifest:
         "state": "running",
         "started": _now(),
         "finished": None,
-        "command": ["codeaudit", *sys.argv[1:]],
+        "command": ["codeaudit", *map(redacted, sys.argv[1:])],
         "versions": versions(),
         "machine": {"system": platform.platform(), "processor": platform.machine(), "cores": cpu_count()},
         "task": job.task.name,
@@ -66,8 +95,12 @@ def _manifest(job: Job) -> Manifest:
         "sites": job.options.sites,
         "variants": job.options.variants,
         "execute": job.options.execute,
+        "attack": {"strategies": job.options.attacks, "budget": job.options.budget}
+        if job.options.attacks
+        else None,
         "corpus": dict(job.inputs.about),
         "models": models,
+        "usage": [],
         "options": {**as_json(job.options), "model": list(job.specs)},
     }
 

@@ -6,12 +6,15 @@ import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from enum import Enum
 from os import cpu_count
 from pathlib import Path
 from typing import Any, Final, TypeVar, get_args
 
 import click
 
+from audit.models import catalogue
+from audit.models.openai.address import asked_at, redacted
 from audit.store import MANIFEST, read_manifest
 from transforms.errors import CorpusError, UsageError
 from transforms.records import Sites
@@ -21,8 +24,9 @@ F = TypeVar("F", bound=Callable[..., object])
 
 PRECISIONS: Final = ("float32", "float64", "bfloat16", "float16")
 FORMATS: Final = ("rich", "json", "markdown")
-WRAPPERS: Final = ("canonical",)
+WRAPPERS: Final = ("canonical", "columns")
 ENGINES: Final = ("local",)
+ATTACKS: Final = ("random", "greedy", "beam", "genetic", "exhaustive")
 NOT_REPEATED: Final = frozenset({"out", "config"})
 """Options that a manifest does not hand on to its repetition."""
 
@@ -33,6 +37,7 @@ class RunOptions:
 
     model: tuple[str, ...]
     model_argument: tuple[str, ...]
+    base_url: str | None
     task: str | None
     corpus: str | None
     labels: str | None
@@ -41,6 +46,8 @@ class RunOptions:
     variants: int
     controls: bool
     execute: bool
+    attack: str | None
+    budget: int
     limit: int
     seed: int
     trials: int
@@ -67,6 +74,21 @@ class RunOptions:
         names = tuple(name.strip() for name in self.transform.split(",") if name.strip())
         if not expand(names):
             raise UsageError("--transform names no transform; leave it out for the standard set")
+        return names
+
+    @property
+    def attacks(self) -> tuple[str, ...]:
+        """The strategies of the worst-case search.
+
+        Raises:
+            UsageError: there is no such strategy.
+        """
+        names = tuple(dict.fromkeys(name.strip() for name in (self.attack or "").split(",") if name.strip()))
+        for name in names:
+            if name not in ATTACKS:
+                near = get_close_matches(name, ATTACKS, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(ATTACKS)}"
+                raise UsageError(f"unknown attack {name!r}; {hint}")
         return names
 
     @property
@@ -121,6 +143,12 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         metavar="KEY=VALUE",
         help="An argument of the models; repeatable.",
     ),
+    option(
+        "--base-url",
+        metavar="URL",
+        help="Where the models openai/MODEL are, such as http://127.0.0.1:8000/v1. Their key is taken from "
+        "OPENAI_API_KEY.  [default: OPENAI_BASE_URL, else OpenAI's]",
+    ),
     option("--task", metavar="NAME", help="What is asked.  [default: the model's own, else function-name]"),
     option(
         "--corpus",
@@ -154,6 +182,18 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         "named transform that has one.",
     ),
     option("--execute/--no-execute", default=False, help=EXECUTE),
+    option(
+        "--attack",
+        metavar="STRATEGY[,…]",
+        help=f"Besides, search for a variant that changes the answer: {', '.join(ATTACKS)}.",
+    ),
+    option(
+        "--budget",
+        type=POSITIVE,
+        default=32,
+        metavar="Q",
+        help="Most texts that an attack asks about a sample.",
+    ),
     option("--limit", type=click.IntRange(min=0), default=200, metavar="N", help="Samples; 0 for all."),
     option("--seed", type=int, default=0, metavar="S", help="Decides which samples and which variants."),
     option("--trials", type=POSITIVE, default=1, metavar="N", help="Repeat with seeds S, S+1, …"),
@@ -163,7 +203,12 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         metavar="FILE",
         help="Audit the inputs of an earlier run's suite.parquet.",
     ),
-    option("--wrap", type=click.Choice(WRAPPERS), help="Show the models canonical code only."),
+    option(
+        "--wrap",
+        type=click.Choice(WRAPPERS),
+        help="canonical: show the models canonical code only. columns: answer the repeated inputs with the "
+        "hidden columns of the weights permuted; the noise floor then shows what that changed.",
+    ),
     option(
         "--out",
         type=click.Path(path_type=Path),
@@ -253,6 +298,25 @@ def _as_option(name: str, value: object, multiple: Collection[str | None]) -> ob
 
 
 def as_json(options: RunOptions) -> dict[str, object]:
-    """The options as a manifest keeps them."""
-    values = {name: getattr(options, name) for name in RunOptions.__slots__}
+    """The options as a manifest keeps them: with the address that was meant, but for user and password."""
+    values = {**{name: getattr(options, name) for name in RunOptions.__slots__}, "base_url": None}
+    if any(catalogue.at_endpoint(spec) for spec in options.model):
+        values["base_url"] = redacted(asked_at(options.base_url))
     return json.loads(json.dumps(values, default=str)) or {}
+
+
+def repeated(manifest: Mapping[str, Any], command: click.Command, **other: object) -> RunOptions:
+    """The options of a run as its manifest has them, some of them others. `command` is `codeaudit run`.
+
+    Nothing comes from the environment, since the run is what was; what a manifest of an earlier version
+    does not tell has its default.
+    """
+    context = click.Context(command)
+    given = {**manifest["options"], **other}
+    values: dict[str, Any] = {}
+    for each in command.params:
+        if each.name in RunOptions.__slots__:
+            value = given.get(each.name, each.get_default(context))
+            unset = isinstance(value, Enum)  # click's mark of an option without a default
+            values[each.name] = each.type_cast_value(context, None if unset else value)
+    return RunOptions(**values)

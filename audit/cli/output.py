@@ -1,14 +1,16 @@
 """Results on stdout; everything else goes to stderr."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 
 from audit.cli.streams import silence_stdout
 from reports.records import Comparison, Summary
 from reports.registry import FORMATS
+from reports.render.markdown import of_sheets
+from reports.render.table import show_sheets as print_sheets
 from reports.render.table import table
 from reports.sheets import Sheet
 
@@ -26,10 +28,27 @@ def show_sheet(sheet: Sheet, *, stderr: bool = False) -> None:
         console.print(table(sheet, console))
 
 
+def show_sheets(sheets: Iterable[Sheet], form: str) -> None:
+    """Write tables with their notes, as `rich` or as `markdown`."""
+    if form == "markdown":
+        show_text(of_sheets(sheets))
+        return
+    with _unbroken():
+        print_sheets(sheets, _Stdout(file=sys.stdout))
+
+
 def show_text(text: str) -> None:
     """Write text as it is."""
     with _unbroken():
         sys.stdout.write(text)
+
+
+def show_parts(*parts: RenderableType) -> None:
+    """Write parts for a terminal, one below the other."""
+    with _unbroken():
+        out = _Stdout(file=sys.stdout)
+        for part in parts:
+            out.print(part)
 
 
 @contextmanager

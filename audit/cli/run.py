@@ -12,17 +12,17 @@ import click
 from click.core import ParameterSource
 
 from audit.cache import AnswerCache, default_folder
-from audit.cli.fleet import DEFAULT_TASK, check_names, common_task, load_models
+from audit.cli.fleet import DEFAULT_TASK, bundled_models, check_names, common_task, load_models
 from audit.cli.inputs import NOUNS, Drawn, Inputs, most, prepare_inputs, suite_task
 from audit.cli.job import Job, carry_out
-from audit.cli.manifest import begin, finish
+from audit.cli.manifest import begin, finish, stop
 from audit.cli.options import RunOptions, run_options
 from audit.cli.output import show
 from audit.cli.progress import note
 from audit.corpora.selection import units
 from audit.store import SUMMARY, RunFolder
 from reports.records import Summary
-from transforms.errors import CannotAudit, RunError
+from transforms.errors import CannotAudit, ModelError, RunError
 from transforms.registry import expand
 
 RUNS: Final = Path("codeaudit-runs")
@@ -75,9 +75,13 @@ def audit_models(asked: RunOptions) -> tuple[Summary, RunFolder]:
     _note_idle(asked)
     specs = check_names(asked)
     with _reserved(asked.out or _default_folder(asked)) as folder, _resumable(folder):
+        named = asked.task or (suite_task(asked.suite) if asked.suite else None)
         models = load_models(asked, specs)
-        task = common_task(asked.task or (suite_task(asked.suite) if asked.suite else None), models)
+        task = common_task(named, models)
         inputs = prepare_inputs(asked, task)
+        if not specs:
+            specs = bundled_models(task.name, inputs.language)
+            models = load_models(asked, specs)
         note(_inputs_line(inputs, task.name))
         job = Job(options=asked, specs=specs, task=task, models=models, inputs=inputs, folder=folder)
         return _finished(job), folder
@@ -87,8 +91,12 @@ def _finished(job: Job) -> Summary:
     """Carry the job out and write what is left to write."""
     manifest = begin(job)
     name = str(manifest["codeaudit"])
-    with _cache(job) as cache:
-        summary = carry_out(job, cache, run=name)
+    with answer_cache(job.options, job.folder) as cache:
+        try:
+            summary = carry_out(job, cache, run=name)
+        except BaseException:
+            stop(job, manifest)
+            raise
         job.folder.write_text(SUMMARY, summary.to_json())
         finish(job, manifest)
         cache.forget(name)
@@ -117,29 +125,34 @@ def _reserved(path: Path) -> Iterator[RunFolder]:
 
 @contextmanager
 def _resumable(folder: RunFolder) -> Iterator[None]:
-    """Say how to go on after an interruption."""
+    """Say how to go on after an interruption, or after a model broke off."""
+    place = shlex.quote(str(folder.path))
+    again = f"codeaudit run --config {place} --out {place}"
     try:
         yield
+    except ModelError:
+        with suppress(RunError):
+            if folder.manifest().get("state") == "running":
+                note(f"every answer so far is kept; go on with: {again}")
+        raise
     except KeyboardInterrupt:
         try:
             folder.manifest()
         except RunError:
             raise KeyboardInterrupt("interrupted before the first answer; start the run again") from None
-        place = shlex.quote(str(folder.path))
-        again = f"codeaudit run --config {place} --out {place}"
         raise KeyboardInterrupt(f"interrupted; every answer so far is kept. Go on with: {again}") from None
 
 
 @contextmanager
-def _cache(job: Job) -> Iterator[AnswerCache]:
+def answer_cache(options: RunOptions, folder: RunFolder) -> Iterator[AnswerCache]:
     """The cache that was asked for, or the user's, or one in the run folder where that cannot be used."""
     try:
-        cache = AnswerCache((job.options.cache or default_folder()) / CACHE_FILE)
+        cache = AnswerCache((options.cache or default_folder()) / CACHE_FILE)
     except RunError as error:
-        if job.options.cache is not None:
+        if options.cache is not None:
             raise
         note(f"{error}; answers are kept in the run folder")
-        cache = AnswerCache(job.folder.path / CACHE_FILE)
+        cache = AnswerCache(folder.path / CACHE_FILE)
     try:
         yield cache
     finally:
@@ -147,9 +160,11 @@ def _cache(job: Job) -> Iterator[AnswerCache]:
 
 
 def _note_idle(options: RunOptions) -> None:
-    """Say which of the named options a frozen suite leaves without effect."""
+    """Say which of the named options have no effect."""
+    context = click.get_current_context()
+    if not options.attacks and context.get_parameter_source("budget") is ParameterSource.COMMANDLINE:
+        note("--budget: no effect without --attack")
     if options.suite is not None:
-        context = click.get_current_context()
         named = [
             name for name in DRAWING if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         ]

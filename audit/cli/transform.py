@@ -13,6 +13,7 @@ from typing import Any, Final
 import click
 
 from audit import suite
+from audit.cache import default_folder
 from audit.cli.inputs import NOUNS, Drawn, called
 from audit.cli.options import EXECUTE, POSITIVE, option
 from audit.cli.output import show_sheet, show_text
@@ -332,13 +333,14 @@ def _drawn(asked: Options) -> Drawn:
     whole = parts[0] if len(parts) == 1 else _Together(" ".join(part.spec for part in parts), parts)
     limit = 200 if asked.limit is None else asked.limit or None
     task = TASKS.get(asked.task)
-    selections = select(whole, task.prepare, limit=limit, seeds=(asked.seed,), unit=NOUNS.get(task.name))
+    truth = of_corpus(task, cache=default_folder() / "labels", note=note)
+    drawn = truth.examples(whole, task)
+    selections = select(*drawn, limit=limit, seeds=(asked.seed,), unit=NOUNS.get(task.name))
     languages = {sample.language for selection in selections for sample in selection.samples}
     if asked.names is None:
         names = suite.standard_transforms(languages, controls=asked.controls)
     else:
         names = suite.with_noise_floor(asked.names, languages, controls=asked.controls)
-    truth = of_corpus(task)
     return Drawn(
         name=whole.spec,
         selections=selections,

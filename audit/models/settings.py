@@ -12,5 +12,7 @@ class Settings:
     """`auto`, or a device as torch names it."""
     precision: str | None = None
     """`float32`, …; `None` for what the model was made for."""
+    base_url: str | None = None
+    """Where an endpoint is; `None` for the provider's own."""
     arguments: Mapping[str, str | float] = field(default_factory=dict)
     """Those that the user gave with `-M`, typed by the provider's schema."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audit.cache import AnswerCache, ModelMemory, decode, encode
-from audit.records import Predicted, Query
+from audit.records import Failed, Predicted, Prediction, Query
 from transforms.errors import RunError
 
 QUERY = Query(task="function-name", language="python", source="def f(): ...")
@@ -34,9 +34,10 @@ def memory(cache: AnswerCache, fingerprint: str = "model", run: str = "run") -> 
         Predicted(answer=0.1),
         Predicted(answer=()),
         Predicted(answer="\ud800"),
+        Failed(reason="malformed answer"),
     ],
 )
-def test_predictions_come_back_exactly(answer: Predicted) -> None:
+def test_predictions_come_back_exactly(answer: Prediction) -> None:
     assert decode(encode(answer)) == answer
 
 

@@ -36,12 +36,12 @@ class Remembering:
     """A memory without a file."""
 
     def __init__(self) -> None:
-        self.known: dict[tuple[Query, bool], Predicted] = {}
+        self.known: dict[tuple[Query, bool], Prediction] = {}
 
-    def recall(self, queries: Sequence[Query], *, again: bool) -> dict[Query, Predicted]:
+    def recall(self, queries: Sequence[Query], *, again: bool) -> dict[Query, Prediction]:
         return {query: self.known[query, again] for query in queries if (query, again) in self.known}
 
-    def remember(self, answers: Mapping[Query, Predicted], *, again: bool) -> None:
+    def remember(self, answers: Mapping[Query, Prediction], *, again: bool) -> None:
         self.known |= {(query, again): answer for query, answer in answers.items()}
 
 
@@ -256,3 +256,13 @@ def test_a_model_whose_noise_depends_on_the_batch_shows_it_in_the_identity() -> 
 
 
 LETTERS = str.maketrans("0123456789", "ghijklmnop")
+
+
+def test_an_answer_that_cannot_be_used_is_remembered_and_one_that_was_not_had_is_asked_again() -> None:
+    for answer, again in ((Predicted(answer="!"), 0), (Failed(reason="endpoint: 429"), 1)):
+        memory = Remembering()
+        model = Recorder(lambda query, answer=answer: answer)
+        first = run([case("a", "b")], model, memory=memory)
+        asked = len(model.asked)
+        assert run([case("a", "b")], model, memory=memory) == first
+        assert (len(model.asked) > asked) == again

@@ -1,0 +1,1 @@
+"""`openai/MODEL`: models behind an OpenAI-compatible endpoint. The one home of the `openai` package."""

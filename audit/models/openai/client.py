@@ -1,0 +1,189 @@
+"""One request to an endpoint, by the `openai` client: a reply, or what went wrong with it.
+
+Retries are left to the caller, who knows what other requests meet. Errors of the client hold the request with
+its headers, so none leaves this module, not as a cause either: `from None`, and texts are scrubbed.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from math import isfinite
+from typing import Final, cast
+
+import openai
+
+from audit.models.openai.address import Address
+from audit.models.openai.arguments import Decoding
+from audit.models.openai.replies import Reply, TroubleError
+from audit.models.prompts import Prompt
+from audit.records import Query
+
+AGAIN: Final = frozenset({408, 409, 425, 429})
+"""Statuses under 500 after which a query is asked again."""
+BUSY: Final = frozenset({429, 503, 529})
+"""Statuses that say that there are too many requests."""
+NO_KEY: Final = "none"
+"""Sent where there is no key: the client sends one always."""
+LONGEST_TEXT: Final = 160
+"""Characters of an endpoint's message that are shown."""
+
+
+class Client:
+    """Asks one model at one endpoint. Belongs to the event loop that first uses it."""
+
+    def __init__(self, address: Address, model: str, decoding: Decoding, timeout: float) -> None:
+        self._address = address
+        self._model = model
+        self._decoding = decoding
+        self._timeout = timeout
+        self._client = openai.AsyncOpenAI(
+            api_key=address.key or NO_KEY,
+            base_url=address.url,
+            default_headers=address.headers,
+            timeout=timeout,
+            max_retries=0,
+        )
+        # The first look at either imports it, which must not count as time of a request.
+        self._chat, self._completions = self._client.chat.completions, self._client.completions
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    async def ask(self, prompt: Prompt, query: Query) -> Reply:
+        """Send a query once.
+
+        Raises:
+            TroubleError: there is no reply that can be used.
+        """
+        try:
+            async with asyncio.timeout(self._timeout):
+                return self._read(await self._send(prompt, query))
+        except (TimeoutError, openai.APITimeoutError) as error:
+            unreachable = type(error.__cause__).__name__ == "ConnectTimeout"
+            raise TroubleError("timeout", again=True, busy=not unreachable, unreachable=unreachable) from None
+        except openai.APIConnectionError as error:
+            unreachable = type(error.__cause__).__name__ == "ConnectError"
+            reason = "unreachable" if unreachable else "connection broken"
+            why = self._shown(_why(error))
+            raise TroubleError(reason, message=why, again=True, unreachable=unreachable) from None
+        except openai.APIStatusError as error:
+            raise self._refusal(error) from None
+        except TroubleError:
+            raise
+        except Exception as error:  # a reply may be broken in any way
+            raise TroubleError("unreadable reply", message=type(error).__name__, again=True) from None
+
+    async def _send(self, prompt: Prompt, query: Query) -> object:
+        body = {**self._decoding.fields, **self._decoding.extra_body}
+        if self._decoding.api == "completions":
+            return await self._completions.create(
+                model=self._model, prompt=prompt.text(query), stream=False, extra_body=body
+            )
+        turns = [{"role": turn.role, "content": turn.content} for turn in prompt.messages(query)]
+        return await self._chat.create(
+            model=self._model,
+            messages=cast("list[openai.types.chat.ChatCompletionMessageParam]", turns),
+            stream=False,
+            extra_body=body,
+        )
+
+    def _read(self, completion: object) -> Reply:
+        """The reply in a completion. The client does not check its shape, so this does."""
+        choices = getattr(completion, "choices", None)
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        message = getattr(choice, "message", None)
+        chat = self._decoding.api == "chat"
+        text = getattr(message, "content", None) if chat else getattr(choice, "text", None)
+        ended = getattr(choice, "finish_reason", None)
+        if ended == "content_filter" or getattr(message, "refusal", None):
+            raise TroubleError("refused by its filter")
+        if text is None and ended == "length":
+            text = ""
+        if not isinstance(text, str):
+            told = _error_in(completion)
+            raise TroubleError("unreadable reply", message=self._shown(told or "no completion"), again=True)
+        names = [getattr(completion, name, None) for name in ("model", "system_fingerprint")]
+        return Reply(
+            text=self._address.cleared(text),
+            cut=ended == "length",
+            tokens=_tokens(getattr(completion, "usage", None)),
+            served=self._shown(" ".join(name for name in names if isinstance(name, str) and name)),
+        )
+
+    def _refusal(self, error: openai.APIStatusError) -> TroubleError:
+        status = error.status_code
+        headers = error.response.headers
+        spent = error.code == "insufficient_quota"
+        again = (status in AGAIN or status >= 500) and headers.get("x-should-retry") != "false"
+        return TroubleError(
+            str(status),
+            message=self._shown(_told(error.body)),
+            again=again and not spent,
+            busy=status in BUSY,
+            wait=_wait(headers),
+            # What cannot be paid for is 402, whatever the endpoint calls it.
+            status=402 if spent else status,
+            field=error.param if isinstance(error.param, str) else "",
+        )
+
+    def _shown(self, text: str) -> str:
+        line = " ".join(self._address.scrub(text).split())
+        line = "".join(letter if letter.isprintable() else "?" for letter in line)
+        return line if len(line) <= LONGEST_TEXT else f"{line[: LONGEST_TEXT - 1]}…"
+
+
+def _why(error: BaseException) -> str:
+    """What the system says of a connection that failed."""
+    seen = 0
+    cause: BaseException | None = error
+    while cause is not None and seen < 10:
+        if isinstance(cause, ConnectionError) and cause.errno:
+            return os.strerror(cause.errno)
+        if isinstance(cause, OSError) and cause.strerror:
+            return cause.strerror
+        last, cause, seen = cause, cause.__cause__ or cause.__context__, seen + 1
+    return str(last) or type(last).__name__
+
+
+def _told(body: object) -> str:
+    """The message in the body of a refusal, in the shapes that servers give it."""
+    if isinstance(body, Mapping):
+        for name in ("message", "detail", "error"):
+            if found := body.get(name):
+                return _told(found)
+        return ""
+    if isinstance(body, list):
+        return _told(body[0]) if body else ""
+    text = str(body or "")
+    return "" if text.lstrip().startswith("<") else text
+
+
+def _error_in(completion: object) -> str:
+    """The error that some endpoints send in the place of a completion, as if nothing had happened."""
+    extra = getattr(completion, "model_extra", None)
+    return _told(extra.get("error")) if isinstance(extra, Mapping) else ""
+
+
+def _tokens(usage: object) -> tuple[int, int] | None:
+    into, out = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", 0)
+    if not isinstance(into, int) or not isinstance(out, int) or into < 0 or out < 0:
+        return None
+    return into, out
+
+
+def _wait(headers: Mapping[str, str]) -> float:
+    """Seconds to wait by `Retry-After`, as a number or a date, or by its kin in milliseconds."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) * unit
+        except ValueError:
+            continue
+        return max(0.0, seconds) if isfinite(seconds) else 0.0
+    try:
+        moment = parsedate_to_datetime(headers.get("retry-after", ""))
+        return max(0.0, moment.timestamp() - time.time())
+    except (TypeError, ValueError, OverflowError):
+        return 0.0

@@ -1,0 +1,86 @@
+"""What an endpoint was asked, what it gave, and what that costs."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from audit.models.openai.arguments import Prices
+
+MOST_NAMES: Final = 10
+"""Different names of one kind that are kept: some endpoints name every reply anew."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Meter:
+    """Counts over the life of a model."""
+
+    prices: Prices | None
+    requests: int = 0
+    retries: int = 0
+    """Those of the requests that repeated one."""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    unmetered: int = 0
+    """Replies that did not tell their tokens."""
+    failed: Counter[str] = field(default_factory=Counter)
+    """Queries without an answer, by reason."""
+    told: dict[str, str] = field(default_factory=dict)
+    """What the endpoint said with the first failure of each reason."""
+    served: list[str] = field(default_factory=list)
+    """The models that replies say they are from, and their versions where told."""
+
+    def reply(self, tokens: tuple[int, int] | None, served: str) -> None:
+        """Count a reply."""
+        if tokens is None:
+            self.unmetered += 1
+        else:
+            self.tokens_in += tokens[0]
+            self.tokens_out += tokens[1]
+        if served and served not in self.served and len(self.served) < MOST_NAMES:
+            self.served.append(served)
+
+    def failure(self, reason: str, message: str = "") -> None:
+        """Count a query that has no answer."""
+        self.failed[reason] += 1
+        if message:
+            self.told.setdefault(reason, message)
+
+    @property
+    def cost(self) -> float | None:
+        """In the currency of the prices; `None` without a price."""
+        if self.prices is None:
+            return None
+        return (self.tokens_in * self.prices.into + self.tokens_out * self.prices.out) / 1e6
+
+    def as_mapping(self) -> Mapping[str, object]:
+        """As a manifest keeps it; empty where nothing was asked."""
+        if not self.requests:
+            return {}
+        return {
+            "requests": self.requests,
+            "retries": self.retries,
+            "tokens_in": self.tokens_in,
+            "tokens_out": self.tokens_out,
+            "replies_without_tokens": self.unmetered,
+            "cost": self.cost,
+            "failed": dict(self.failed.most_common()),
+            "told": dict(self.told),
+            "served": list(self.served),
+        }
+
+    def __str__(self) -> str:
+        """As a line for people."""
+        again = f" ({self.retries:,} of them again)" if self.retries else ""
+        told = [
+            f"{self.requests:,} requests{again}",
+            f"{self.tokens_in:,} tokens in, {self.tokens_out:,} out",
+        ]
+        if self.unmetered:
+            told.append(f"{self.unmetered:,} replies did not tell their tokens")
+        if self.cost is not None:
+            told.append(f"cost {self.cost:.4f}")
+        for reason, count in self.failed.most_common():
+            message = f" ({self.told[reason]})" if reason in self.told else ""
+            told.append(f"{reason} x{count:,}{message}")
+        return "; ".join(told)

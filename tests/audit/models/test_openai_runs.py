@@ -1,0 +1,190 @@
+"""`codeaudit run --model openai/MODEL`: whole runs against a server of the tests' own."""
+
+import json
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from audit.cli.main import main
+from tests.support.commands import codeaudit, start
+from tests.support.endpoints import Act, Asked, Endpoint, hangs, refuses, says, serving
+
+KEY = "sk-FAKEfakeFAKEfake0123456789"
+PASSWORD = "hunter2hunter2"
+
+
+@pytest.fixture(autouse=True)
+def _own_environment_of_endpoints(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("CODEAUDIT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+def words(sources: Path, url: str, *more: str) -> list[str]:
+    few = ["--transform", "rename", "--variants", "1", "--no-controls", "--workers", "1", "--batch-size", "3"]
+    model = ["--model", "openai/tiny", "--base-url", url, "-M", "backoff=0.01", "-M", "timeout=30"]
+    return ["run", "--corpus", str(sources), *few, *model, "--out", "out", *more]
+
+
+def manifest() -> dict[str, object]:
+    found: dict[str, object] = json.loads(Path("out/manifest.json").read_text(encoding="utf-8"))
+    return found
+
+
+def kept(folder: Path) -> bytes:
+    """All that lies in a folder, byte by byte, with the names."""
+    return b"".join(
+        str(path).encode() + path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+    )
+
+
+def test_a_run_is_told_kept_and_not_paid_for_twice(
+    sources: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def script(asked: Asked) -> Act:
+        return says("[total] [t]" if "value" in asked.text else "no idea")
+
+    with serving(script) as endpoint:
+        assert main(words(sources, endpoint.url, "-M", "price_in=1000", "-M", "seed=7")) == 0
+        first = len(endpoint.asked)
+        summary = json.loads(Path("out/summary.json").read_text(encoding="utf-8"))["models"][0]
+        assert summary["unjudged"] > 0
+        assert summary["violations"]["total"] > 0
+        (used,) = manifest()["usage"]  # type: ignore[misc]
+        assert used["requests"] == first
+        assert used["tokens_in"] == 7 * first
+        assert used["cost"] == pytest.approx(7 * first / 1000)
+        fingerprint = str(manifest()["models"][0]["fingerprint"])  # type: ignore[index]
+        assert "temperature=0.0&seed=7&" in fingerprint
+        err = capfd.readouterr().err
+        assert f"openai/tiny: {first} requests; {7 * first} tokens in, {3 * first} out; cost " in err
+        assert "malformed answer x" in err
+
+        asked = [one.text for one in endpoint.asked]
+        assert (
+            main([*words(sources, endpoint.url, "-M", "price_in=1000", "-M", "seed=7"), "--out", "more"]) == 0
+        )
+        again = [one.text for one in endpoint.asked[first:]]
+    repeats = {text for text in asked if asked.count(text) > 1}
+    answered = [text for text in again if "value" in text]
+    assert sorted(answered) == sorted(text for text in repeats if "value" in text), "the noise alone is new"
+
+
+def test_a_run_goes_on_where_queries_fail(sources: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    def script(asked: Asked) -> Act:
+        return refuses(500, "no memory left") if "count" in asked.text else says("[total] [t]")
+
+    with serving(script) as endpoint:
+        assert main(words(sources, endpoint.url, "-M", "retries=1")) == 0
+    summary = json.loads(Path("out/summary.json").read_text(encoding="utf-8"))["models"][0]
+    assert summary["unjudged_reasons"]["endpoint: 500"] == summary["unjudged"] > 0
+    assert summary["violations"]["total"] > 0
+    assert "endpoint: 500 x" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("act", "opener"),
+    [(says(f"[total] [{KEY}]\n{KEY}"), ""), (refuses(401, KEY), f"user:{PASSWORD}@")],
+    ids=["done, by a key", "failed, by a URL"],
+)
+def test_no_byte_of_a_key_is_left_anywhere(
+    act: Act, opener: str, sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With every log of the client turned on."""
+
+    def script(asked: Asked) -> Act:
+        if asked.number == 1:
+            return refuses(400, f"{asked.headers['authorization']} {PASSWORD if opener else ''} {KEY}")
+        return act
+
+    with serving(script) as endpoint:
+        url = endpoint.url.replace("//", f"//{opener}")
+        done = codeaudit(*words(sources, url), cwd=tmp_path, CODEAUDIT_DEBUG="1", OPENAI_LOG="debug")
+    assert done.returncode == (3 if "401" in done.stderr else 0)
+    everything = kept(tmp_path / "out") + kept(tmp_path / "cache") + (done.stdout + done.stderr).encode()
+    assert b"openai/tiny" in everything
+    assert b"DEBUG" in everything
+    for secret in (KEY, KEY[3:], PASSWORD, "aHVudGVyMmh1bnRlcjI", "dXNlcjpo"):
+        assert secret.encode() not in everything
+    if opener:
+        assert manifest()["options"]["base_url"] == endpoint.url.replace("//", "//***@")  # type: ignore[index]
+
+
+def test_nobody_there_is_one_line_and_the_run_can_go_on(
+    sources: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with serving(lambda asked: says("[total] [t]")) as endpoint:
+        url = endpoint.url
+    assert main(words(sources, url)) == 3
+    err = capfd.readouterr().err.splitlines()
+    assert (
+        f"codeaudit: cannot reach {url} (Connection refused); is the server up? --base-url says where it is"
+        in err
+    )
+    with serving(lambda asked: says("[total] [t]"), port=int(url.split(":")[2].split("/")[0])):
+        assert main(words(sources, url)) == 0
+    assert "going on with the run in out" in capfd.readouterr().err
+
+
+def test_the_address_of_the_environment_is_recorded_for_the_repetition(
+    sources: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(lambda asked: says("[total] [t]")) as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        few = ["--transform", "rename", "--variants", "1", "--no-controls", "--workers", "1", "--out", "out"]
+        assert main(["run", "--corpus", str(sources), "--model", "openai/tiny", *few]) == 0
+        first = len(endpoint.asked)
+        monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+        assert main(["run", "--config", "out", "--out", "again"]) == 0
+        assert len(endpoint.asked) > first
+
+
+def wait_for(endpoint: Endpoint, count: int) -> None:
+    end = time.monotonic() + 60
+    while len(endpoint.asked) < count:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_ctrl_c_loses_the_batch_in_flight_and_no_more(sources: Path, tmp_path: Path) -> None:
+    batch = 3
+
+    def script(asked: Asked) -> Act:
+        return hangs if slow and asked.number >= 2 * batch else says("[total] [t]")
+
+    slow = True
+    with serving(script) as endpoint:
+        process = start(*words(sources, endpoint.url), cwd=tmp_path)
+        wait_for(endpoint, 2 * batch + 1)
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        _, err = process.communicate(timeout=30)
+        assert process.returncode == 130
+        assert time.monotonic() - began < 8
+        assert "interrupted; every answer so far is kept" in err
+        assert "Traceback" not in err
+        (used,) = manifest()["usage"]  # type: ignore[misc]
+        assert used["tokens_in"] == 7 * 2 * batch
+        before = [one.text for one in endpoint.asked]
+        slow = False
+        assert main(words(sources, endpoint.url)) == 0
+        after = [one.text for one in endpoint.asked[len(before) :]]
+        assert len(manifest()["usage"]) == 2  # type: ignore[arg-type]
+        assert main([*words(sources, endpoint.url), "--cache", "fresh", "--out", "whole"]) == 0
+        whole = len(endpoint.asked) - len(before) - len(after)
+    assert len(after) == whole - 2 * batch
+
+
+def test_an_address_without_a_model_that_has_one_is_a_mistake_on_the_command_line(
+    sources: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (
+        main(["run", "--corpus", str(sources), "--model", "fake/hash", "--base-url", "http://host/v1"]) == 2
+    )
+    assert "--base-url: no model here is at an endpoint; write --model openai/MODEL" in capfd.readouterr().err
+    monkeypatch.setenv("CODEAUDIT_BASE_URL", "http://host/v1")
+    few = ["--limit", "2", "--workers", "1", "--no-controls", "--transform", "rename"]
+    assert main(["run", "--corpus", str(sources), "--model", "fake/hash", *few]) == 0

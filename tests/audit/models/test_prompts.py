@@ -1,0 +1,224 @@
+"""What models of text are asked, and how their answers are read: leniently in form, never by guess."""
+
+import pytest
+
+from audit.models.prompts import PROMPTS, Message, Prompts, customised
+from audit.records import Failed, Predicted, Query
+from audit.registry import TASKS
+from transforms.errors import ModelError, UsageError
+
+MALFORMED = Failed(reason="malformed answer")
+CODE = "def MASK(a):\n    return '{language} {source}', a\n"
+
+
+def query(task: str, source: str = CODE, language: str = "python") -> Query:
+    return Query(task=task, language=language, source=source)
+
+
+def read(task: str, text: str) -> object:
+    found = PROMPTS[task].read(text)
+    return found.answer if isinstance(found, Predicted) else found
+
+
+def test_every_task_of_the_registry_has_a_prompt() -> None:
+    assert set(TASKS) <= set(PROMPTS)
+
+
+@pytest.mark.parametrize("task", PROMPTS)
+def test_a_prompt_holds_the_source_as_it_is_and_nothing_left_to_fill(task: str) -> None:
+    (message,) = PROMPTS[task].messages(query(task))
+    assert message.role == "user"
+    assert CODE.strip() in message.content
+    assert message.content.count("{source}") == 1, "only the one that stands in the source itself"
+    assert PROMPTS[task].text(query(task)).endswith("Answer:")
+
+
+def test_function_names_are_asked_in_the_words_of_the_paper() -> None:
+    (message,) = PROMPTS["function-name"].messages(query("function-name"))
+    assert message.content.startswith(
+        "I have a segment of Python function code and need help determining a suitable name for it. Analyze"
+    )
+    (java,) = PROMPTS["function-name"].messages(query("function-name", "void MASK() {}", "java"))
+    assert "segment of Java function code" in java.content
+
+
+def test_no_line_of_the_source_closes_its_fence() -> None:
+    source = 'def f():\n    """\n    ````\n    """'
+    (message,) = PROMPTS["error-detection"].messages(query("error-detection", source))
+    assert message.content.endswith(f"\n`````python\n{source}\n`````")
+
+
+PAIR = "[compute_mean] [mean]"
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        (PAIR, "compute_mean"),
+        (f"Answer: {PAIR}", "compute_mean"),
+        (f"**Answer:** {PAIR}\n\nThe function sums [a] and divides.", "compute_mean"),
+        (f"\n\n```\n{PAIR}\n```\nIt computes a mean.", "compute_mean"),
+        (f"```text\nAnswer:\n{PAIR}```", "compute_mean"),
+        (f"<think>\n[other] [o]\n</think>\n\n{PAIR}", "compute_mean"),
+        (f"[other] [o]\n</think>\n{PAIR}", "compute_mean"),
+        (f"Sure! Here are the names:\n{PAIR}\nHope it helps.", "compute_mean"),
+        ("[compute\\_mean] [mean]", "compute_mean"),
+        ("**[compute_mean] [mean]**", "compute_mean"),
+        ("[`computeMean`] [`m`]", "computeMean"),
+        ("[Compute Mean] [CM]", "Compute Mean"),
+        ("[compute_mean()] [cm]", "compute_mean()"),
+        ("[compute_mean] [mean] - the arithmetic mean", "compute_mean"),
+        ("[compute_mean] []", "compute_mean"),
+        ("[compute_mean]", "compute_mean"),
+        ("[compute_mean] [me", None),
+        ("[größe_прочесть] [g]", "größe_прочесть"),
+        ("[full_name] [abbreviation]", None),
+        ("[full_name: compute_mean] [abbreviation: mean]", None),
+        ("compute_mean mean", None),
+        ("[1, 2] [3]", None),
+        ("[123] [1]", None),
+        ("[] []", None),
+        ("[compute", None),
+        ("[name] is a good one", None),
+        ("Either\n[compute_mean] [mean]\nor\n[average] [avg]", None),
+        ("<think>[compute_mean] [mean]", None),
+        ("", None),
+        (" \n```\n```\n", None),
+    ],
+)
+def test_names(text: str, answer: str | None) -> None:
+    assert read("function-name", text) == (MALFORMED if answer is None else answer)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("buggy", "buggy"),
+        ("Clean.", "clean"),
+        ("`buggy`", "buggy"),
+        ("**Buggy**\n\nThe loop is clean otherwise.", "buggy"),
+        ('"clean"', "clean"),
+        ("Answer: buggy", "buggy"),
+        ("The answer is: **buggy**.", "buggy"),
+        ("### Answer\n\nbuggy", "buggy"),
+        ("**Buggy.** The loop is off by one.", "buggy"),
+        ("**Clean** code is important.", None),
+        ("Buggy: the index is off by one", "buggy"),
+        ("buggy - off by one", "buggy"),
+        ("Let me see.\nThe loop is fine.\nFinal answer: clean", "clean"),
+        ("Answer: clean\nAnswer: buggy", "clean"),
+        ("Let me see.\nAnswer: clean\nAnswer: buggy", None),
+        ("buggy or clean", None),
+        ("Clean, not buggy", None),
+        ("not buggy", None),
+        ("buggy?", None),
+        ("Clean code is important.", None),
+        ("The function is buggy.", None),
+        ("Let me see.\nbuggy", None),
+        ("yes", None),
+    ],
+)
+def test_verdicts_on_code(text: str, answer: str | None) -> None:
+    assert read("error-detection", text) == (MALFORMED if answer is None else answer)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"), [("True", "true"), ("false.", "false"), ("0", None), ("true/false", None)]
+)
+def test_derivatives(text: str, answer: str | None) -> None:
+    assert read("derivative", text) == (MALFORMED if answer is None else answer)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("2.25", 2.25),
+        ("3", 3.0),
+        ("1e1", 10.0),
+        ("**4.5**", 4.5),
+        ("Answer: 2.25 cycles per iteration.\nTwo loads, 3 adds.", 2.25),
+        ("2.25 cycles/iteration, bound by port 5", 2.25),
+        ("2.25 cycles (port 5)", 2.25),
+        ("1. The block has two loads", None),
+        ("2,25", None),
+        ("1,000", None),
+        ("3/4", None),
+        ("3-4 cycles", None),
+        ("~3", None),
+        ("-3", None),
+        ("about 3", None),
+        ("3 to 4 cycles", None),
+        ("1e999", None),
+        ("nan", None),
+        ("٣", None),
+    ],
+)
+def test_cycles(text: str, answer: float | None) -> None:
+    assert read("throughput", text) == (MALFORMED if answer is None else answer)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("3", "3"),
+        ("-3.5e-07", "-3.5e-07"),
+        ("(1+2j)", "(1+2j)"),
+        ("'a `b` **c**'", "'a `b` **c**'"),
+        ("`'a'`", "'a'"),
+        ("```python\n{'a': [1, (2,)], 'b': {3}}\n```\nsince ...", "{'a': [1, (2,)], 'b': {3}}"),
+        ("Answer: None", "None"),
+        ("ValueError", "ValueError"),
+        ("KeyError: 'a'", "KeyError"),
+        ("raises KeyError.", "KeyError"),
+        ("json.decoder.JSONDecodeError: Expecting value", "json.decoder.JSONDecodeError"),
+        ("Counter({'a': 1})", "Counter({'a': 1})"),
+        ("datetime.date(2020, 1, 1)", "datetime.date(2020, 1, 1)"),
+        ("[nan, inf, -inf]", "[nan, inf, -inf]"),
+        ("<object object at 0x7f>", "<object object at 0x7f>"),
+        ("The function returns 3", None),
+        ("Result: 3", None),
+        ("3 (since a is 1)", None),
+        ("3 is 3", None),
+        ("1 if a else 2", None),
+        ("[x for x in y]", None),
+        ("lambda: 3", None),
+        ("'unclosed", None),
+        ("(" * 500, None),
+        ("a\0b", None),
+    ],
+)
+def test_values(text: str, answer: str | None) -> None:
+    assert read("output-prediction", text) == (MALFORMED if answer is None else answer)
+
+
+def test_of_a_reply_that_was_cut_off_the_last_line_is_no_answer() -> None:
+    prompt = PROMPTS["throughput"]
+    assert prompt.read("12") == Predicted(answer=12.0)
+    assert prompt.read("12", cut=True) == MALFORMED
+    assert prompt.read("12\nTwo lo", cut=True) == Predicted(answer=12.0)
+
+
+def test_a_digest_moves_with_every_word_and_between_tasks() -> None:
+    plain = Prompts()
+    assert plain.digest == Prompts().digest
+    others = [customised(system="Be brief."), customised(system=""), customised(template="Name it: {source}")]
+    digests = {plain.digest, *(other.digest for other in others)}
+    assert len(digests) == 4
+    assert len({prompt.digest for prompt in PROMPTS.values()}) == len(PROMPTS)
+
+
+def test_a_template_of_ones_own_is_asked_and_the_format_stays() -> None:
+    prompts = customised(template="Name this {language}:\n{code}", system="Be brief.")
+    one = query("function-name")
+    assert prompts.of(one).messages(one) == (
+        Message("system", "Be brief."),
+        Message("user", f"Name this Python:\n```python\n{CODE.strip()}\n```"),
+    )
+    assert prompts.of(one).read(PAIR) == Predicted(answer="compute_mean")
+    with pytest.raises(UsageError, match="no place for the code"):
+        customised(template="Name it.")
+
+
+def test_a_task_without_a_prompt_is_an_error_that_names_those_with_one() -> None:
+    with pytest.raises(ModelError, match="no prompt for the task 'riddles'; there is one for function-name"):
+        Prompts().of(query("riddles"))
