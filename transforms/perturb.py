@@ -105,9 +105,18 @@ def reapply(
 
 def _part(sample: Sample, transform: Transform) -> Part:
     """What a transform is given of a sample: of Python and Java, one function."""
-    if sample.language in _PARTS and transform.unit == "function" and transform.kind != "identity":
-        return _finder(sample.language)(sample.source)
+    if transform.unit == "function" and transform.kind != "identity":
+        return part_of(sample.source, sample.language)
     return Part("", sample.source, "")
+
+
+def part_of(source: str, language: str) -> Part:
+    """The one function of a text and what stands around it; the whole text in languages without functions.
+
+    Raises:
+        SourceError: the text cannot be parsed, or is not one function with what belongs to it.
+    """
+    return _finder(language)(source) if language in _PARTS else Part("", source, "")
 
 
 @cache

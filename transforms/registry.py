@@ -19,6 +19,7 @@ from transforms.java import declarations as java_declarations
 from transforms.java import expressions as java_expressions
 from transforms.java import identifiers as java_identifiers
 from transforms.java import layout as java_layout
+from transforms.java import members as java_members
 from transforms.java import order as java_order
 from transforms.java import strings as java_strings
 from transforms.python import (
@@ -48,6 +49,7 @@ FAMILIES: Final = (
     java_expressions,
     java_control_flow,
     java_declarations,
+    java_members,
     java_dead_code,
     java_strings,
     java_layout,

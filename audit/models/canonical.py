@@ -14,12 +14,14 @@ from typing import Final
 from audit.interface import Model
 from audit.records import Failed, Prediction, Query
 from transforms.errors import SourceError
+from transforms.perturb import part_of
 
-FORM = 2
+FORM = 3
 """Version of the canonical form; a part of the fingerprint."""
 
 FORMS: Final[Mapping[str, str]] = {
     "python": "transforms.python.canonical:canonicalise",
+    "java": "transforms.java.canonical:canonicalise",
     "x86": "transforms.x86.canonical:canonicalise",
     "algebra": "transforms.algebra.views:canonical",
 }
@@ -72,7 +74,10 @@ def _canonical(query: Query) -> Query | Failed:
     if query.language not in FORMS:
         return Failed(reason=f"no canonical form for {query.language}")
     try:
-        return replace(query, source=_form(query.language)(query.source))
+        part = part_of(query.source, query.language)
+        if part.obstacle is not None:
+            return Failed(reason=part.obstacle)
+        return replace(query, source=part.before + _form(query.language)(part.source) + part.after)
     except SourceError:
         return UNPARSABLE
 

@@ -1104,5 +1104,175 @@ static int f(int rows, int columns) {
 """,
         ("f(2, 2)", "f(3, 1)", "f(0, 4)", "f(-1, 2)"),
     ),
+    Method(
+        """\
+static String f(int n, char c, String given) {
+    String told = "";
+    final int kind;
+    if (n == 1) kind = 3;
+    else if (2 == n || n == -7) { kind = 4; told += "two"; }
+    else kind = 5;
+    for (int i = 0; i < 6; i++) {
+        if (i == 0)
+            continue;
+        else if (i == 2) {
+            int kept = i;
+            while (true) { if (kept++ > 3) break; }
+            told += kept;
+        } else if (i == 4) {
+            if (n == 1) { told += "!"; continue; }
+        } else told += i;
+        if (i == 3) { told += "three"; } else if (i == 5) break;
+    }
+    String text = given + c;
+    if (text.equals("xa")) {
+        told += "first";
+    } else if ("yb".equals(text) || text.equals("Aab")) {
+        return told + "second";
+    } else if (text.equals("AaBB")) return told;
+    else if (text.equals("BBBB")) { told += text; }
+    if (given.equals("x")) told += 1; else if (given.equals("y")) told += 2;
+    if (c == 'a') {
+        told += kind;
+    } else if (c == 98) {
+        throw new IllegalStateException(told);
+    } else if (c == '\\n') told += "line"; else { return told + c; }
+    byte small = (byte) n;
+    if (small == 1) small++; else if (small == 127) small--; else if (small == -128) small = 0;
+    return told + small;
+}
+""",
+        tuple(
+            f"f({n}, {c}, {s})"
+            for n, c, s in (
+                (1, "'a'", '"x"'),
+                (2, "'b'", '"y"'),
+                (-7, "'B'", '"AaB"'),
+                (127, "'B'", '"BBB"'),
+                (128, "'\\n'", '""'),
+                (3, "'c'", '"q"'),
+                (0, "'a'", "null"),
+                (1, "'z'", '"x"'),
+            )
+        ),
+    ),
+    Method(
+        """\
+static int f(String s, int n) {
+    String word = s.trim();
+    switch (word) {
+        case "one":
+            n += 1;
+            break;
+        case "two": case "deux": {
+            n += 2;
+            break;
+        }
+        default:
+            n = -n;
+    }
+    String second = n > 2 ? "big" : "small";
+    switch (second) {
+        case "big" -> n *= 2;
+        case "small" -> { int more = n; n += more; n++; }
+    }
+    switch (s) {
+        case "one": return n;
+        default: n--;
+    }
+    return n;
+}
+""",
+        ('f(" one", 1)', 'f("one", 2)', 'f("two ", 5)', 'f("deux", -9)', 'f("", 3)', "f(null, 1)"),
+    ),
+    Method(
+        """\
+static String f(java.util.List<String> items, final int n) {
+    StringBuilder told = new StringBuilder();
+    java.util.Comparator<String> order = new java.util.Comparator<String>() {
+        @Override
+        public int compare(final String a, String b) {
+            // longest first
+            return a.length() == b.length() ? b.compareTo(a) : b.length() - a.length();
+        }
+    };
+    java.util.Collections.sort(items, order);
+    told.append(items);
+    java.util.Collections.sort(items, new java.util.Comparator<String>() {
+        public int compare(String a, String b) { return a.compareTo(b) * n; }
+    });
+    told.append(items);
+    Runnable again = new Runnable() { int count = 0; public void run() { told.append(count++); } };
+    Runnable own = new Runnable() { public void run() { told.append(this == again).append(toString().isEmpty()); } };
+    Runnable hidden = new Runnable() { public void run() { int n = 5; told.append(n); } };
+    Runnable calls = new Runnable() { @Override public void run() { told.append(size(items) + n); helper(told); } };
+    Object other = new Runnable() { public void run() { told.append("other"); } };
+    again.run(); again.run(); own.run(); hidden.run(); calls.run(); ((Runnable) other).run();
+    java.util.function.Function<Integer, Object> wide = new java.util.function.Function<Integer, Object>() {
+        public Integer apply(Integer value) { return value > 1 ? value : null; }
+    };
+    told.append(wide.apply(n)).append(maker(n).get().get(0).length).append(kind(new Runnable() {
+        public void run() { told.append("!"); }
+    }));
+    new Thread(new Runnable() { public void run() { throw new IllegalStateException("never"); } });
+    return told.toString();
+}
+""",
+        (
+            'f(new java.util.ArrayList<>(java.util.List.of("b", "ccc", "aa", "dd")), 1)',
+            'f(new java.util.ArrayList<>(java.util.List.of("x", "y")), -1)',
+            "f(new java.util.ArrayList<>(), 2)",
+            "f(null, 1)",
+        ),
+        """\
+static int size(java.util.List<String> items) { return items.size(); }
+static void helper(StringBuilder told) { told.append("helped"); }
+static java.util.function.Supplier<java.util.List<int[]>> maker(int n) {
+    return () -> java.util.List.of(new int[n + 1], new int[2]);
+}
+static String kind(Runnable run) { run.run(); return "runnable"; }
+static String kind(Object other) { return "object"; }
+static <T extends java.util.concurrent.Callable<?>> String kind(T call) { return "callable"; }
+""",
+    ),
+    Method(
+        """\
+static java.util.concurrent.Callable<String> f(String word, int n) throws Exception {
+    java.util.function.UnaryOperator<String> twice = text -> text + text;
+    java.util.function.BiFunction<String, Integer, Character> at = (String text, Integer place) -> text.charAt(place);
+    java.util.function.IntPredicate odd = value -> {
+        int half = value / 2;
+        return half * 2 != value;
+    };
+    java.util.function.Consumer<StringBuilder> grow = target -> target.append(n);
+    java.util.function.Predicate<String> empty;
+    empty = String::isEmpty;
+    empty = text -> empty(text) || odd.test(text.length());
+    StringBuilder told = new StringBuilder();
+    grow.accept(told);
+    Object run = (Runnable) () -> told.append(twice.apply(word)).append(at.apply(word, n));
+    ((Runnable) run).run();
+    java.util.function.Supplier<java.util.function.Supplier<String>> nested = () -> () -> told + "nested";
+    told.append(empty.test(word)).append(nested.get().get());
+    java.util.function.Function<? super String, ? extends Object> loose = text -> text.length();
+    told.append(loose.apply(word));
+    if (n > 1) {
+        return () -> {
+            if (n > 2) throw new java.io.IOException(word);
+            return told.toString();
+        };
+    }
+    return () -> told.reverse().toString();
+}
+""",
+        (
+            'f("abc", 0).call()',
+            'f("abcd", 2).call()',
+            'f("abcde", 3).call()',
+            'f("", 0).call()',
+            'f("a", 1).call()',
+        ),
+        "static boolean empty(String text) { return text.isEmpty(); }",
+    ),
 )
 """Each needs Java 17; `CLASS` stands for the name of its class."""

@@ -15,7 +15,7 @@ REBOUND: Final = "a well-known type's name means something else here"
 NO_METHOD: Final = "no method in the text"
 ESCAPED: Final = "unicode escape in the text"
 
-INSERTED: Final = ("String", "StringBuilder")
+INSERTED: Final = ("String", "StringBuilder", "Exception")
 """Names of types that transforms put into methods that do not have them."""
 
 _ESCAPE: Final = re.compile(r"\\u+[0-9a-fA-F]{4}")

@@ -57,14 +57,14 @@ def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[Place, .
     """
     reading = read(text)
     starts = line_starts(reading.source)
-    misread = _misread(reading, text)
+    unclear = misread(reading, text)
     strange = rebound(reading) | (KNOWN_TYPES & around)
     found: list[Place] = []
     seen: dict[str, int] = {}
     for node in callables(reading):
         name = _qualified(reading, node)
         seen[name] = seen.get(name, 0) + 1
-        obstacle = ESCAPED if misread else REBOUND if mentions(reading.text(node), strange) else None
+        obstacle = ESCAPED if unclear else REBOUND if mentions(reading.text(node), strange) else None
         found.append(
             Place(
                 name=name if seen[name] == 1 else f"{name}#{seen[name]}",
@@ -89,7 +89,7 @@ def _qualified(reading: Reading, node: Node) -> str:
     return ".".join(reversed(names))
 
 
-def _misread(reading: Reading, text: str) -> bool:
+def misread(reading: Reading, text: str) -> bool:
     """Whether characters spelt by their number may make the text something else than it looks like."""
     if "\\u" not in text:
         return False

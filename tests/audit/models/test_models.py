@@ -1,11 +1,13 @@
 """The adapters: fakes, callables, programs, the canonical wrapper, and the catalogue that finds them."""
 
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from audit import checkpoints
 from audit.interface import Model
 from audit.models import catalogue
 from audit.models.answers import read_answer
@@ -27,6 +29,20 @@ def short(queries):
 
 def picky(queries):
     return [1 / (len(query.source) - 3) and "fine" for query in queries]
+
+def lazy(queries):
+    print("thinking")
+    return (query.source for query in queries)
+
+def array(queries):
+    import numpy
+    return numpy.arange(len(queries))
+
+def mapping(queries):
+    return {query.source: "x" for query in queries}
+
+def leaving(queries):
+    raise SystemExit(3)
 
 class Holder:
     @staticmethod
@@ -106,6 +122,22 @@ def test_a_callable_that_raises_fails_the_bad_query_alone(module: Path) -> None:
 def test_a_callable_must_give_one_answer_per_query(module: Path) -> None:
     with pytest.raises(ModelError, match="must give a list of 1 answers; it gave 0 answers"):
         load("py/my_models:short").predict([query("x")])
+
+
+def test_a_callable_may_give_what_can_be_listed(module: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = [query("a"), query("b")]
+    assert load("py/my_models:lazy").predict(asked) == [Predicted(answer="a"), Predicted(answer="b")]
+    assert capsys.readouterr() == ("", "thinking\n"), "stdout is for results"
+    assert load("py/my_models:array").predict(asked) == [Predicted(answer=0.0), Predicted(answer=1.0)]
+    with pytest.raises(ModelError, match="must give a list of 2 answers; it gave dict"):
+        load("py/my_models:mapping").predict(asked)
+
+
+def test_a_callable_that_leaves_is_no_end_of_the_run(module: Path) -> None:
+    assert load("py/my_models:leaving").predict([query("a")]) == [Failed(reason="callable raised SystemExit")]
+    module.with_name("scripted.py").write_text("import sys; sys.exit()", encoding="utf-8")
+    with pytest.raises(ModelError, match="cannot import 'scripted': SystemExit"):
+        load("py/scripted:main")
 
 
 def test_callables_are_remembered_for_one_run_unless_a_version_is_vouched_for(module: Path) -> None:
@@ -196,6 +228,11 @@ def test_canonical_code_is_all_that_a_wrapped_model_sees() -> None:
     ("language", "one", "other"),
     [
         ("x86", "movq %rdi, %rbx\nincq %rsi", "incq %r9\nmovq %rcx, %rax"),
+        (
+            "java",
+            "int f(int[] a) { int[] b = a; int n = 1; return n; }",
+            "int f(int[] v) { int i = 1; int[] w = v; return i; }",
+        ),
         ("algebra", "asked sin a1 + z", "asked sin a0 + y"),
     ],
 )
@@ -206,6 +243,23 @@ def test_other_languages_have_a_canonical_form_too(language: str, one: str, othe
     )
     assert first == second
     assert len(inner.asked) == 1
+
+
+def test_a_function_is_canonical_in_the_text_that_stands_around_it() -> None:
+    inner = Recorder(echo)
+    text = "import math\n\n\ndef f(x):\n    {0} = 1\n    {1} = 2\n    return {0} + {1} + math.pi\n\n\nf(2)\n"
+    queries = [
+        Query(task="output-prediction", language="python", source=text.format(*names))
+        for names in ("ab", "uv")
+    ]
+    first, second = Canonical(inner).predict(queries)
+    assert first == second
+    (asked,) = inner.asked
+    assert asked.startswith("import math\n\n\ndef f(")
+    assert asked.endswith("\n\n\nf(2)\n")
+    shadowed = "abs = print\n\n\ndef f(x):\n    y = abs(x)\n    return y\n"
+    query = Query(task="function-name", language="python", source=shadowed)
+    assert Canonical(inner).predict([query]) == [Failed(reason="a builtin's name means something else here")]
 
 
 def test_what_has_no_canonical_form_is_not_asked() -> None:
@@ -254,3 +308,24 @@ def test_every_shipped_name_can_be_checked_without_loading() -> None:
     ]
     for name in names:
         catalogue.check(name)
+
+
+def test_bundled_checkpoints_are_for_a_task_in_a_language(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cards: dict[str, dict[str, object]] = {
+        "old": {"task": "function-name", "languages": ["python"]},
+        "new": {"task": "function-name", "languages": ["java"]},
+        "both": {"task": "function-name", "languages": ["java", "python"]},
+        "blocks": {"task": "throughput"},
+    }
+    for name, card in cards.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text("{}", encoding="utf-8")
+        (tmp_path / name / "model-card.json").write_text(json.dumps(card), encoding="utf-8")
+    monkeypatch.setattr(checkpoints, "FOLDER", tmp_path)
+    assert catalogue.bundled_for("function-name") == ("both", "new", "old")
+    assert catalogue.bundled_for("function-name", "python") == ("both", "old")
+    assert catalogue.bundled_for("function-name", "java") == ("both", "new")
+    assert catalogue.bundled_for("function-name", "x86") == ()
+    assert catalogue.bundled_for("throughput", "x86") == ("blocks",)

@@ -91,6 +91,45 @@ def test_real_methods_are_read(name: str) -> None:
         assert only_callable(read(row["source"])).start >= 0
 
 
+LACKING = {
+    "void f(O o) { switch (o) { case A.B(M m) when m.n() -> p(m); default -> { } } }": "A.B",
+    "void f(O o) { if (o instanceof a.A.B(var m)) p(m); }": "a.A.B",
+    "int f(O o) { return switch (o) { case A _, B.C _, D _ -> 1; case E e -> 2; }; }": "A _, B.C _, D",
+    "void f(@Nullable Object @Nullable ... all) { p(all); }": "Object @Nullable",
+    "import module java.base;\n\nclass A { }\n": "module java",
+}
+
+
+@pytest.mark.parametrize(("source", "word"), LACKING.items())
+def test_what_the_grammar_lacks_is_read_as_one_word(source: str, word: str) -> None:
+    reading = read(source)
+    words = [reading.text(node) for node in reading.root.walk() if node.kind.endswith("identifier")]
+    assert word in words
+    assert reading.source.decode() == source
+
+
+def test_comments_and_strings_stay_where_such_names_are() -> None:
+    source = 'void f(O o) { // case A _, B _\n g("case A.B(", o instanceof A.B(M m)); }'
+    reading = read(source)
+    (call,) = (node for node in reading.root.walk() if node.kind == "method_invocation")
+    assert reading.text(call) == 'g("case A.B(", o instanceof A.B(M m))'
+    assert [source[start:end] for _, start, end in reading.comments] == ["// case A _, B _"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "C(int a) { if (a < 0) throw new E(); super(a); }",  # what stands before moves by other rules
+        "void f(O o) { switch (o) { case A(B(var x), C _), D(_) -> { } } }",
+        "void f(O o) { switch (o) { case A _,\n B _ -> { } } }",
+        "void f() { a.B(c) -> 1; }",
+    ],
+)
+def test_what_is_lacking_otherwise_is_refused(source: str) -> None:
+    with pytest.raises(SourceError, match="not valid Java"):
+        read(source)
+
+
 def test_a_carriage_return_that_hides_code_is_refused() -> None:
     """To Java it ends the comment; to the grammar it does not."""
     with pytest.raises(SourceError, match="carriage return"):

@@ -82,11 +82,11 @@ class Binding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scopes:
-    """A method and its variables."""
+    """A method, or a whole text, and its variables."""
 
     reading: Reading
     unit: Node
-    """The method or constructor."""
+    """The method or constructor; the root of a text that is resolved as a whole."""
     bindings: tuple[Binding, ...]
     """By number."""
     slots: tuple[int, ...]
@@ -110,6 +110,20 @@ def resolve(source: str) -> Scopes:
         return _Walk(reading, unit).result()
     except RecursionError as error:
         raise SourceError("the text is nested too deeply; give a smaller method") from error
+
+
+@lru_cache(maxsize=8)
+def resolve_all(source: str) -> Scopes:
+    """Resolve every name of a file, or of members of a class; the unit is the root of the tree.
+
+    Raises:
+        SourceError: the text does not parse, or is nested too deeply.
+    """
+    reading = read(source)
+    try:
+        return _Walk(reading, reading.root).result()
+    except RecursionError as error:
+        raise SourceError("the text is nested too deeply; give a smaller one") from error
 
 
 _Introduced: TypeAlias = tuple[list[Binding], list[Binding]]
@@ -149,7 +163,12 @@ class _Walk:
         self.deepest = 0
 
     def result(self) -> Scopes:
-        self.callable(self.unit)
+        if self.unit.kind in CALLABLES:
+            self.callable(self.unit)
+        elif self.unit.kind == "class_body":
+            self.class_body(self.unit, ())
+        else:
+            self.visit_all(self.unit.children)
         for binding in self.bindings:
             if binding.name in self.types and binding.doubt is None and binding.view != "outer":
                 binding.doubt = IS_TYPE
@@ -399,9 +418,9 @@ class _Walk:
     def parameters(self, node: Node, view: View) -> None:
         names: list[tuple[Node, Node]] = []
         for child in node.children:
-            if child.kind == "receiver_parameter":
-                continue
             name = child.child("name")
+            if child.kind == "receiver_parameter" or (name and self.text(name) == "this"):
+                continue  # with an annotation, the grammar takes a receiver for a parameter
             declarator = child.first("variable_declarator")
             if declarator:
                 name = declarator.child("name")

@@ -94,6 +94,20 @@ static int days(int month) {
 }
 """
 
+_ENDING: Final = """\
+static String ending(int number) {
+    String found = "th";
+    if (number == 1) {
+        found = "st";
+    } else if (number == 2 || number == 7) {
+        return "second or seventh";
+    } else {
+        found += number;
+    }
+    return found;
+}
+"""
+
 
 def _entry(target: str, summary: str, example: str, twin: str | None) -> TransformEntry:
     return TransformEntry(
@@ -171,9 +185,12 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
     ),
     "switch-to-if": _entry(
         "switches:SWITCH_TO_IF",
-        "switch over a number without fall-through as ifs",
+        "switch over a number or string without fall-through as ifs",
         _DAYS,
         "if-inverted-wrong",
+    ),
+    "if-to-switch": _entry(
+        "switches:IF_TO_SWITCH", "x == 1, else x == 2, … as switch", _ENDING, "branch-dropped"
     ),
     "if-inverted-wrong": _control(
         "controls:IF_INVERTED_WRONG", "one condition is negated, its branches stay", _SIGN

@@ -36,6 +36,19 @@ static double power(double base, double exponent) {
 }
 """
 
+_SCALED: Final = """\
+static int scaled(int value, int factor) {
+    java.util.function.IntUnaryOperator scale = new java.util.function.IntUnaryOperator() {
+        @Override
+        public int applyAsInt(int number) {
+            return number * factor;
+        }
+    };
+    java.util.function.IntBinaryOperator joined = (one, other) -> one - other;
+    return joined.applyAsInt(scale.applyAsInt(value), 2);
+}
+"""
+
 
 def _entry(target: str, summary: str, example: str, twin: str | None) -> TransformEntry:
     return TransformEntry(
@@ -93,6 +106,18 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
     ),
     "identity-arithmetic": _entry(
         "literals:IDENTITY_ARITHMETIC", "an int or long as itself + 0", _AREA, "identity-arithmetic-wrong"
+    ),
+    "anonymous-to-lambda": _entry(
+        "functional:ANONYMOUS_TO_LAMBDA",
+        "an anonymous class of one method as a lambda (nobody asks for its class or identity)",
+        _SCALED,
+        None,
+    ),
+    "lambda-to-anonymous": _entry(
+        "functional:LAMBDA_TO_ANONYMOUS",
+        "a lambda as an anonymous class, where the text tells its type",
+        _SCALED,
+        None,
     ),
     "operands-swapped-wrong": _control("operands:OPERANDS_SWAPPED_WRONG", "a - b becomes b - a", _AREA),
     "comparison-flipped-wrong": _control(

@@ -1,4 +1,4 @@
-"""Statements of Java methods in another order."""
+"""Statements of Java methods, and members of classes, in another order."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -26,6 +26,24 @@ int area(int width) {
 }
 """
 
+_LIMITS: Final = """\
+class Limits {
+    static final int LOW = -3;
+    /** The most. */
+    static final int HIGH = 9;
+    static final String NAME = "limits";
+
+    // Both ends count.
+    static boolean within(int value) {
+        return LOW <= value && value <= HIGH;
+    }
+
+    static String told(int value) {
+        return NAME + ": " + within(value);
+    }
+}
+"""
+
 ENTRIES: Final[Mapping[str, TransformEntry]] = {
     "reorder": TransformEntry(
         "transforms.java.order.reorder:REORDER",
@@ -34,6 +52,20 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
         language="java",
         example=_SPREAD,
         twin="reorder-breaking",
+    ),
+    "reorder-methods": TransformEntry(
+        "transforms.java.order.members:REORDER_METHODS",
+        "methods, constructors and nested types of a class in another order",
+        family="order",
+        language="java",
+        example=_LIMITS,
+    ),
+    "reorder-constants": TransformEntry(
+        "transforms.java.order.members:REORDER_CONSTANTS",
+        "constants with literals that stand side by side in another order",
+        family="order",
+        language="java",
+        example=_LIMITS,
     ),
     "reorder-breaking": TransformEntry(
         "transforms.java.order.breaking:REORDER_BREAKING",

@@ -13,9 +13,10 @@ from typing import Final
 
 from transforms.interface import Refused
 from transforms.patches import Site
+from transforms.permutations import free, permuted
 from transforms.python.analysis.knowledge import BUILTINS
 from transforms.python.code import Code, Function
-from transforms.python.order.permutation import binders, free, permuted, rearranged
+from transforms.python.order.permutation import binders, rearranged
 from transforms.python.order.stdlib import FUNCTIONS, KEYWORDS, METHODS, REGISTERING, SILENT
 from transforms.python.rewriting import Rewriting
 

@@ -13,8 +13,9 @@ from typing import Final
 
 from transforms.interface import Refused
 from transforms.patches import Patch, Site, Span
+from transforms.permutations import free
 from transforms.python.code import Code
-from transforms.python.order.permutation import bodies, free, rearranged
+from transforms.python.order.permutation import bodies, rearranged
 from transforms.python.rewriting import Rewriting
 
 EFFECTS: Final = "the order of evaluation can be seen"

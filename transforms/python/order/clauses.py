@@ -12,9 +12,10 @@ from typing import Final, TypeAlias
 from transforms.dependence.effects import BARRIER, Effects, conflicts
 from transforms.interface import Refused
 from transforms.patches import Site, Span
+from transforms.permutations import MOST, permuted
 from transforms.python.analysis.knowledge import PLAIN
 from transforms.python.code import Code
-from transforms.python.order.permutation import MOST, binders, line_end, permuted, rearranged, unit
+from transforms.python.order.permutation import binders, line_end, rearranged, unit
 from transforms.python.order.stdlib import DISJOINT
 from transforms.python.rewriting import Rewriting
 

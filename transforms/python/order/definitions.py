@@ -15,10 +15,11 @@ from typing import Final, TypeAlias
 from transforms.dependence.effects import BARRIER, Effects, conflicts
 from transforms.interface import Refused
 from transforms.patches import Site
+from transforms.permutations import MOST
 from transforms.python.analysis.facts import own_nodes, stored
 from transforms.python.analysis.knowledge import BUILTINS
 from transforms.python.code import Code, Function
-from transforms.python.order.permutation import MOST, binders, heading, line_above, rearranged, unit
+from transforms.python.order.permutation import binders, heading, line_above, rearranged, unit
 from transforms.python.rewriting import Rewriting
 
 Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef

@@ -13,8 +13,9 @@ from typing import Final, TypeAlias
 from transforms.dependence.effects import ACTS, BARRIER, Effects, conflicts
 from transforms.interface import Refused
 from transforms.patches import Site
+from transforms.permutations import MOST
 from transforms.python.code import Code
-from transforms.python.order.permutation import MOST, bodies, heading, line_above, rearranged, unit
+from transforms.python.order.permutation import bodies, heading, line_above, rearranged, unit
 from transforms.python.order.stdlib import REGISTERING, SILENT
 from transforms.python.rewriting import Rewriting
 

@@ -12,9 +12,10 @@ from typing import Final
 
 from transforms.interface import Refused
 from transforms.patches import Site, Span
+from transforms.permutations import MOST, free, permuted
 from transforms.python.analysis.knowledge import BUILTINS, PLAIN
 from transforms.python.code import Code
-from transforms.python.order.permutation import MOST, binders, free, permuted, rearranged
+from transforms.python.order.permutation import binders, rearranged
 from transforms.python.rewriting import Rewriting
 
 EQUALITY: Final = "an unknown type may see the order of comparisons"

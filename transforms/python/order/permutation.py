@@ -4,36 +4,14 @@ import ast
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from itertools import islice
-from random import Random
 from typing import Final
 
-from transforms.dependence import orders
-from transforms.patches import Patch, Site, Span
+from transforms.patches import Site, Span
+from transforms.permutations import legal_orders, permuted
 from transforms.python.analysis.facts import stored
 from transforms.python.code import Code
 
-OPTIONS: Final = 12
-"""Most orders that one site offers."""
-MOST: Final = 48
-"""Most regions of one site; longer runs make several sites."""
-
 _COOKIE: Final = re.compile(rb"#!|[ \t\f]*#.*?coding[:=]")
-
-
-def legal_orders(predecessors: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """Orders other than the text's own: all legal ones where they are few, else a fixed draw of them."""
-    own = tuple(range(len(predecessors)))
-    found = dict.fromkeys(islice(orders.enumerate_orders(predecessors), OPTIONS + 2))
-    if len(found) > OPTIONS + 1:
-        draws = Random(len(predecessors))
-        found = dict.fromkeys(orders.sample(predecessors, draws) for _ in range(2 * OPTIONS))
-    return tuple(order for order in found if order != own)[:OPTIONS]
-
-
-def free(count: int) -> tuple[int, ...]:
-    """The relation in which nothing depends on anything."""
-    return (0,) * count
 
 
 def rearranged(code: Code, parts: Sequence[Span], predecessors: Sequence[int], note: str) -> Site | None:
@@ -48,16 +26,6 @@ def rearranged(code: Code, parts: Sequence[Span], predecessors: Sequence[int], n
         return None
     line, _ = code.positions.line_column(parts[0].start)
     return Site(options, note, line)
-
-
-def permuted(parts: Sequence[Span], order: Sequence[int]) -> Patch:
-    """One patch that puts the regions into an order; what stands between them stays where it is."""
-    pieces: list[Span] = []
-    for place, number in enumerate(order):
-        if place:
-            pieces.append(Span(parts[place - 1].end, parts[place].start))
-        pieces.append(parts[number])
-    return Patch(parts[0].start, parts[-1].end, tuple(pieces))
 
 
 def unit(code: Code, node: ast.stmt | ast.excepthandler, above: int) -> Span:

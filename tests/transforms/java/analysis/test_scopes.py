@@ -19,6 +19,7 @@ SITUATIONS = {
     "varargs": "void f(final String... xs#1) { for (String x#2 : xs#1) p(x#2, xs#1.length); }",
     "an annotation of a parameter stands outside": "void f(final int a#1, @A(a#0) int b#2) { p(a#1, b#2); }",
     "a receiver is no parameter": "void f(C this, int x#1) { p(this, x#1); }",
+    "a receiver with an annotation is none": "void f(@A C this, int x#1) { p(this, x#1); }",
     "before its declaration a name is a field's": "void f() { x#0 = 1; int x#1 = 2; p(x#1); }",
     "a local is known in its own value": "void f() { int x#1 = (x#1 = 2) + x#1; }",
     "declarators one after the other": "void f() { int a#1 = b#0, b#2 = a#1, c#3[] = {b#2}; p(c#3); }",
@@ -34,6 +35,9 @@ SITUATIONS = {
     "several catches": "void f() { try { } catch (final A | B e#1) { p(e#1); } catch (C e#2) { p(e#2); } }",
     "lambdas": "void f() { g((a#1, b#2) -> a#1 + b#2, a#3 -> a#3, (int a#4, final B b#5) -> { p(a#4, b#5); }); }",
     "a lambda sees what is around": "void f(int x#1) { int y#2 = 1; g(z#3 -> x#1 + y#2 + z#3); }",
+    "a record in a class is no variable": (
+        "void f(O A#1) { switch (A#1) { case A.B(M m#2) -> p(m#2, A#1); case C _, A.D _ -> p(A#1); } }"
+    ),
     "unnamed variables are none": "void f() { g((_, b#1) -> b#1); for (var _ : xs#0) { } try { } catch (E _) { } }",
     "methods and members are no variables": "void f(A x#1) { x#1.x().x = x() + this.x + A.x + super.x; }",
     "method references": "void f(A x#1) { g(x#1::x, x#1.y::x, A#0::new, int[]::new); }",

@@ -147,6 +147,7 @@ def test_renamed(before: str, names: dict[str, str], after: str | None) -> None:
 REFUSED = {
     "nothing there": (RENAME, "int f(int a) { return a; }", NO_LOCAL),
     "no parameter": (RENAME_PARAMETERS, "int f() { int a = 1; return a; }", NO_PARAMETER),
+    "a receiver": (RENAME_PARAMETERS, "void f(@Nullable C this) { p(this); }", NO_PARAMETER),
     "inherited": (RENAME, "void f() { int x = 1; g(new U() { void h() { p(x); } }); }", INHERITED),
     "a case": (RENAME, "void f(K k) { int A = 1; switch (k) { case A: p(); } }", IN_CASE),
     "a type": (RENAME, "void f() { int A = 1; p((A) o, A); }", IS_TYPE),

@@ -1,0 +1,118 @@
+"""`reorder-methods` and `reorder-constants`: members of a class in another order.
+
+Where a method, constructor or nested type stands in its class means nothing; each moves with the comments
+above it. Of fields only constants move, and only among neighbours: each is declared `static final` with a
+literal, so that it is there before anything runs.
+
+Assumed: nobody reads members in the order in which reflection happens to give them, nor the numbers in the
+names of anonymous classes and lambdas; a class that is serialised has its `serialVersionUID`. Constants of an
+enum, elements of an annotation and components of a record stay where they are; so do fields that make up an
+object, whose order shows in what is written of it.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from transforms.interface import Refused
+from transforms.java.analysis.types import PRIMITIVE, STRING
+from transforms.java.members.classes import Classes, MemberRewriting
+from transforms.java.nodes import Node
+from transforms.java.parsing import CALLABLES, TYPES
+from transforms.patches import Site, Span
+from transforms.permutations import MOST, free, legal_orders, permuted
+
+SHARED_LINE: Final = "members share a line"
+ALIKE: Final = "members are alike"
+_BODIES: Final = frozenset({"class_body", "interface_body", "enum_body_declarations"})
+_MOVED: Final = (CALLABLES | TYPES) - {"annotation_type_declaration"}
+_LITERALS: Final = frozenset(
+    {"decimal_integer_literal", "hex_integer_literal", "octal_integer_literal", "binary_integer_literal",
+     "decimal_floating_point_literal", "hex_floating_point_literal", "character_literal", "string_literal",
+     "true", "false"}
+)  # fmt: skip
+
+
+def _methods(known: Classes) -> Iterator[Site | Refused]:
+    for body in _bodies(known):
+        moved = [node for node in body.children if node.kind in _MOVED]
+        for first in range(0, len(moved), MOST):
+            yield from _rearranged(known, body, moved[first : first + MOST], "members")
+
+
+def _constants(known: Classes) -> Iterator[Site | Refused]:
+    for body in _bodies(known):
+        run: list[Node] = []
+        for node in [*body.children, None]:
+            if node is not None and _is_constant(known, node) and len(run) < MOST:
+                run.append(node)
+                continue
+            yield from _rearranged(known, body, run, "constants")
+            run = []
+
+
+def _bodies(known: Classes) -> Iterator[Node]:
+    """The bodies of classes that the text shows as a whole."""
+    return (node for node in known.nodes if node.kind in _BODIES and node is not known.reading.root)
+
+
+def _is_constant(known: Classes, node: Node) -> bool:
+    """Whether a member is one constant with a literal for its value."""
+    if node.kind not in ("field_declaration", "constant_declaration"):
+        return False
+    modifiers, variables = node.first("modifiers"), node.all("declarator")
+    said = modifiers is not None and modifiers.has("static") and modifiers.has("final")
+    if not said and node.kind != "constant_declaration":
+        return False
+    if len(variables) != 1 or variables[0].child("dimensions"):
+        return False
+    value = variables[0].child("value")
+    while value is not None and value.kind == "unary_expression" and value.operator in "+-":
+        value = value.children[0]
+    kind = known.text(node.part("type"))
+    return value is not None and value.kind in _LITERALS and kind in PRIMITIVE | {STRING}
+
+
+def _rearranged(known: Classes, body: Node, nodes: Sequence[Node], noun: str) -> Iterator[Site | Refused]:
+    if len(nodes) < 2:
+        return
+    parts = [_unit(known, body, node) for node in nodes]
+    if any(part is None for part in parts):
+        yield Refused(SHARED_LINE)
+        return
+    spans = [part for part in parts if part is not None]
+    texts = [known.source[part.start : part.end] for part in spans]
+    if len(set(texts)) < len(texts) or any(one.end > two.start for one, two in pairwise(spans)):
+        yield Refused(ALIKE)
+        return
+    options = tuple((permuted(spans, order),) for order in legal_orders(free(len(spans))))
+    yield Site(options, f"{len(spans)} {noun}", known.line(nodes[0]))
+
+
+def _unit(known: Classes, body: Node, node: Node) -> Span | None:
+    """A member with the comments above it and behind it on its line; `None` where others share its lines."""
+    source = known.source
+    place = next(number for number, one in enumerate(body.children) if one is node)
+    behind = body.children[place - 1].end if place else body.start + 1
+    ahead = body.children[place + 1].start if place + 1 < len(body.children) else body.end - 1
+    start, end = node.start, node.end
+    for _, first, last in reversed(known.reading.comments):
+        if behind <= first < start and b"\n" in source[behind:first]:
+            start = first
+        if (
+            end <= first < ahead
+            and b"\n" not in source[node.end : first]
+            and b"\n" in source[last - 1 : ahead]
+        ):
+            end = max(end, last)
+    begin, stop = source.rfind(b"\n", 0, start) + 1, source.find(b"\n", end)
+    alone = not source[begin:start].strip() and not source[end : stop if stop >= 0 else end].strip()
+    return Span(start, end) if alone and stop >= 0 else None
+
+
+REORDER_METHODS: Final = MemberRewriting(
+    name="reorder-methods", find=_methods, nothing="no two methods or nested types in a class"
+)
+REORDER_CONSTANTS: Final = MemberRewriting(
+    name="reorder-constants", find=_constants, nothing="no two constants side by side"
+)
