@@ -44,6 +44,17 @@ _FILE: Final = re.compile(r"^\s*(?:import|package)\s", re.MULTILINE)
 """What a file alone has; a comment of a method may look so too."""
 _OF_FILE: Final = TYPES | {"package_declaration", "import_declaration", "module_declaration"}
 _COMMENTS: Final = frozenset({"line_comment", "block_comment"})
+_LACKING: Final = re.compile(
+    rb"(?<=\bcase )[\w$]+(?:\.[\w$]+)+(?=\()"  # case Outer.Inner(…)
+    rb"|(?<=\binstanceof )[\w$]+(?:\.[\w$]+)+(?=\()"
+    rb"|(?<=\bcase )(?:[\w$.]+ _, )+(?=[\w$.]+ _\b)"  # case One _, Other _
+    rb"|(?<=^import )module (?=\w)"
+    rb"|(?<=\w) @Nullable(?= ?\.\.\.)",  # Object @Nullable ... all
+    re.MULTILINE,
+)
+"""Names of which today's Java makes more than the grammar can read. In the text for the grammar each becomes
+one word of the same length; none spans lines, so that a comment with such words ends where it ended."""
+_ONE_WORD: Final = bytes.maketrans(b" ,.@", b"____")
 _UP: Final = -1
 
 
@@ -83,12 +94,10 @@ def read(text: str) -> Reading:
         source = text.encode()
     except UnicodeEncodeError as error:
         raise SourceError("not valid Java: a character without an encoding") from error
-    found = None
-    if _FILE.search(text):
-        found = _file(source)
-        if found and not all(node.kind in _OF_FILE for node in found.root.children):
-            found = None
-    found = found or _members(source) or _file(source)
+    found = _read(text, source, source)
+    if found is None:
+        bridged = _LACKING.sub(lambda match: match[0].translate(_ONE_WORD), source)
+        found = None if bridged == source else _read(text, source, bridged)
     if found is None:
         raise SourceError(f"not valid Java: {_first_error(source)}")
     for kind, start, end in found.comments:
@@ -96,6 +105,15 @@ def read(text: str) -> Reading:
         if kind == "line_comment" and b"\r" in source[start : end - 1]:
             raise SourceError("a carriage return without a line feed ends a comment")
     return found
+
+
+def _read(text: str, source: bytes, seen: bytes) -> Reading | None:
+    """The reading of a source, of which the grammar sees these bytes, as many as the source has."""
+    if _FILE.search(text):
+        found = _file(source, seen)
+        if found and all(node.kind in _OF_FILE for node in found.root.children):
+            return found
+    return _members(source, seen) or _file(source, seen)
 
 
 def callables(reading: Reading) -> list[Node]:
@@ -142,13 +160,13 @@ class _Grammar:
         ]
 
 
-def _file(source: bytes) -> Reading | None:
-    tree = _language().parser.parse(source)
+def _file(source: bytes, seen: bytes) -> Reading | None:
+    tree = _language().parser.parse(seen)
     return None if tree.root_node.has_error else _reading(source, tree, 0)
 
 
-def _members(source: bytes) -> Reading | None:
-    tree = _language().parser.parse(BEFORE + source + AFTER)
+def _members(source: bytes, seen: bytes) -> Reading | None:
+    tree = _language().parser.parse(BEFORE + seen + AFTER)
     root = tree.root_node
     if root.has_error or root.child_count != 1 or root.end_byte != len(source) + len(BEFORE) + len(AFTER):
         return None

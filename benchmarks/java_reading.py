@@ -1,0 +1,158 @@
+"""How much of real Java can be read, why not the rest, and how fast?
+
+    python benchmarks/java_reading.py FOLDER... [--limit 2000]
+
+Of each folder's `.java` files, or of so many spread evenly over them: those that the grammar (tree-sitter)
+parses without an error, those that the transforms can take apart and write back, the methods in these, the
+methods of which a transform can be given the bare text, and the files that javalang parses. Times are
+processor time per file on one core: the grammar alone; all of it until the methods are found; javalang.
+"""
+
+import argparse
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeVar
+
+import javalang.parse
+import tree_sitter_java
+from javalang.parser import JavaSyntaxError
+from javalang.tokenizer import LexerError
+from tree_sitter import Language, Parser
+
+from transforms.errors import SourceError
+from transforms.java.tree import JAVA
+
+HEADS: Final = (
+    "folder", "files", "tree-sitter", "read", "javalang", "methods", "bare",
+    "ms: tree-sitter", "ms: read", "ms: javalang",
+)  # fmt: skip
+NOT_BARE: Final = "a method that cannot be read alone"
+_LINE: Final = re.compile(r": line \d+$")
+_Found = TypeVar("_Found")
+
+
+@dataclass(kw_only=True)
+class Tally:
+    """What became of a folder's files."""
+
+    files: int = 0
+    parsed: int = 0
+    """By the grammar, without an error."""
+    read: int = 0
+    """Those that the transforms can take apart."""
+    understood: int = 0
+    """By javalang."""
+    methods: int = 0
+    bare: int = 0
+    """Methods that can be read without their file."""
+    seconds: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
+    """Processor time of the grammar, of the transforms' reading, and of javalang."""
+    refused: Counter[str] = field(default_factory=Counter)
+    """Files that are not read, by reason."""
+    untouched: Counter[str] = field(default_factory=Counter)
+    """Methods that no transform is given, by reason."""
+
+    def add(self, data: bytes, parser: Parser) -> None:
+        """Read one file in all three ways."""
+        self.files += 1
+        self.parsed += not self._timed(0, lambda: parser.parse(data).root_node.has_error)
+        self._take_apart(data)
+        self.understood += self._timed(2, lambda: _javalang_parses(data))
+
+    def _take_apart(self, data: bytes) -> None:
+        try:
+            text = self._timed(1, lambda: JAVA.decode(data).text)
+            places = self._timed(1, lambda: JAVA.places(text))
+        except SourceError as error:
+            self.refused[_LINE.sub("", str(error))] += 1
+            return
+        self.read += 1
+        source = text.encode()
+        for place in places:
+            self.methods += 1
+            if JAVA.is_one(source[place.start : place.end].decode(), place.wrapper):
+                self.bare += 1
+            else:
+                self.untouched[NOT_BARE] += 1
+            if place.obstacle:
+                self.untouched[place.obstacle] += 1
+
+    def _timed(self, number: int, action: Callable[[], _Found]) -> _Found:
+        begin = time.process_time()
+        try:
+            return action()
+        finally:
+            self.seconds[number] += time.process_time() - begin
+
+
+def main() -> int:
+    """Read the folders and print."""
+    layout = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
+    parser.add_argument("folder", nargs="+", type=Path)
+    parser.add_argument("--limit", type=int, default=2000, help="files of each folder; 0 for all")
+    asked = parser.parse_args()
+    found = {}
+    for folder in asked.folder:
+        paths = sorted(path for path in folder.rglob("*.java") if path.is_file())
+        if not paths:
+            print(f"no Java file in {str(folder)!r}", file=sys.stderr)
+            return 1
+        found[folder] = tally(spread(paths, asked.limit or len(paths)))
+    write_table(found)
+    return 0
+
+
+def spread(paths: Sequence[Path], limit: int) -> list[Path]:
+    """So many of the paths, at equal distances."""
+    count = min(limit, len(paths))
+    return [paths[number * len(paths) // count] for number in range(count)]
+
+
+def tally(paths: Sequence[Path]) -> Tally:
+    """What becomes of these files."""
+    parser = Parser(Language(tree_sitter_java.language()))
+    found = Tally()
+    for path in paths:
+        found.add(path.read_bytes(), parser)
+    return found
+
+
+def write_table(found: dict[Path, Tally]) -> None:
+    """Markdown; then the reasons of each folder, the most frequent first."""
+    for cells in (HEADS, ["---", *["---:"] * (len(HEADS) - 1)]):
+        print(f"| {' | '.join(cells)} |")
+    for folder, told in found.items():
+        cells = [folder.as_posix(), f"{told.files:,}"]
+        cells += [_percent(part, told.files) for part in (told.parsed, told.read, told.understood)]
+        cells += [f"{told.methods:,}", _percent(told.bare, told.methods)]
+        cells += [f"{1000 * seconds / told.files:.1f}" for seconds in told.seconds]
+        print(f"| {' | '.join(cells)} |")
+    print()
+    for folder, told in found.items():
+        for what, reasons in (("files", told.refused), ("methods", told.untouched)):
+            for reason, count in reasons.most_common():
+                print(f"{folder.as_posix()}: {count:,} {what}: {reason}")
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.2f} %" if whole else "–"
+
+
+def _javalang_parses(data: bytes) -> bool:
+    try:
+        javalang.parse.parse(data.decode("utf-8-sig"))
+    except (JavaSyntaxError, LexerError, RecursionError, UnicodeDecodeError):
+        return False
+    except (AttributeError, IndexError, StopIteration, TypeError, ValueError):
+        return False  # it stumbles over its own feet, mostly over what is newer than Java 8
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())
