@@ -214,8 +214,8 @@ def _attacks(summary: Summary) -> Sheet:
         rows=tuple(rows),
         legend=(
             "violated: samples for which an edit was found that keeps the meaning and changes the answer, of "
-            "those that could be edited; by 4: with at most four queries; certified: all edits of the transforms "
-            "that can be counted out were tried, and none changes the answer.",
+            "those that could be edited; by 4: with at most four queries; certified: all edits of the "
+            "transforms that can be counted out were tried, and none changes the answer.",
         ),
         stacked=2,
     )

@@ -18,18 +18,23 @@ def render(report: Summary | Comparison, console: "Console") -> None:
 
 def markdown(report: Summary | Comparison) -> str:
     """The report's tables as GitHub-flavoured Markdown, ending with a line end."""
-    return "\n".join(map(_sheet, sheets(report)))
+    return of_sheets(sheets(report))
+
+
+def of_sheets(found: Iterable[Sheet]) -> str:
+    """Tables as GitHub-flavoured Markdown, ending with a line end."""
+    return "\n".join(map(_sheet, found))
 
 
 def _sheet(sheet: Sheet) -> str:
-    lines = [f"### {_escape(sheet.title)}", ""]
+    lines = [f"### {escape(sheet.title)}", ""]
     if sheet.columns:
-        lines.append(_row(_escape(column.head) for column in sheet.columns))
+        lines.append(_row(escape(column.head) for column in sheet.columns))
         lines.append(_row("---:" if column.number else "---" for column in sheet.columns))
         lines += [_row(map(_cell, row)) for row in sheet.rows]
         lines.append("")
     for texts in (sheet.notes, sheet.legend):
-        lines += [f"- {_escape(text)}" for text in texts]
+        lines += [f"- {escape(text)}" for text in texts]
     if sheet.notes or sheet.legend:
         lines.append("")
     return "\n".join(lines)
@@ -40,10 +45,10 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    text = ", ".join(_escape(line) for line in cell.lines)
+    text = ", ".join(escape(line) for line in cell.lines)
     return f"**{text}**" if cell.bold and text else text
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
     """Text whose letters mean themselves in a Markdown table."""
     return re.sub(r"([\\`*_\[\]<>|~#])", r"\\\1", text)

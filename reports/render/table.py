@@ -18,7 +18,12 @@ WIDEST: Final = 10_000
 
 def render(report: Summary | Comparison, console: Console) -> None:
     """Print the report's tables. Nothing in a name is taken as markup; no number is cut at 80 columns."""
-    for number, sheet in enumerate(sheets(report)):
+    show_sheets(sheets(report), console)
+
+
+def show_sheets(found: Iterable[Sheet], console: Console) -> None:
+    """Print tables with their notes and legends."""
+    for number, sheet in enumerate(found):
         if number:
             console.print()
         if sheet.columns:

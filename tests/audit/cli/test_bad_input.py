@@ -31,7 +31,7 @@ def complaint(capsys: pytest.CaptureFixture[str]) -> str:
     ("words", "code", "message"),
     [
         (["run", "--model", "fake/hsh"], 2, "unknown model 'fake/hsh'; did you mean 'fake/hash'?"),
-        (["run", "--model", "hf/gpt"], 2, "unknown model 'hf/gpt'; known: "),
+        (["run", "--model", "hg/gpt"], 2, "unknown model 'hg/gpt'; known: "),
         (["run", "--model", "fake/hash", "--task", "function-nam"], 2, "did you mean 'function-name'?"),
         (["run", "--model", "fake/hash", "--transform", "reoder"], 2, "did you mean 'reorder'?"),
         (["run", "--model", "fake/hash", "--model", "fake/hash"], 2, "'fake/hash' is named twice"),

@@ -1,0 +1,532 @@
+"""Whether a run is good enough to be let through: absolute limits, and no rise against a baseline.
+
+The rule for a rise, in one place. Violations of the meaning-keeping transforms are paired with those of the
+baseline where sample, text, transform and variant are the same. Per model all of them together are tested,
+and, where there are several transforms, each of them too; the p-values of all these tests of a gate are
+adjusted by Holm's method, so that more models or transforms do not make false alarms more frequent. It fails
+where an adjusted p is at most `alpha` and that rise is above `margin`.
+
+What could not be judged is never a violation. A gate that could not judge what it was asked for ends
+`unknown`, not `passed`.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, TypeAlias
+
+from audit.records import ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN
+from reports import wording
+from reports.cases import Place
+from reports.checks import Check, Gate, Outcome, Rise
+from reports.records import ByTransform, Flip, ModelSummary, Rate, Summary
+from reports.statistics.adjustment import holm
+from reports.statistics.rise import Tally, paired_rise, unpaired_rise, with_detectable
+from transforms.errors import UsageError
+from transforms.records import Kind
+
+NO_FAULT: Final = frozenset({ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN})
+"""Reasons for no verdict although both answers were had: they are no gap in the audit."""
+
+ALIKE: Final = 0.1
+"""Two summaries are compared only where their variants per sample differ by no more than this share."""
+
+Unjudged: TypeAlias = Mapping[tuple[str, Kind, str], Mapping[str, int]]
+"""Pairs without a verdict, by model, kind and transform, then by reason."""
+
+
+class PairKey(NamedTuple):
+    """What makes two answers comparable: the very same question about the very same text."""
+
+    seed: int
+    sample: str
+    original: str
+    """Hash of the sample's text."""
+    transform: str
+    variant: int
+    input: str
+    """Hash of the perturbed text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What is asked of every model of a run. `None` is not asked."""
+
+    violations: float | None = None
+    """Largest share of violated pairs."""
+    drop: float | None = None
+    """Largest loss of the score under attack, in the score's unit."""
+    sensitivity: float | None = None
+    """Smallest share of changed answers under controls."""
+    margin: float = 0.01
+    alpha: float = 0.01
+    unjudged: float = 0.2
+    """Largest share of pairs without a verdict, beyond which nothing is decided."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A run as a gate reads it."""
+
+    name: str
+    summary: Summary
+    flips: tuple[Flip, ...] | None
+    """`None` where there is a summary only."""
+    originals: Mapping[str, str] = field(default_factory=dict)
+    """Hash of the unchanged text, by sample."""
+    unjudged: Unjudged = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RiseTest:
+    """One rise, with what it was computed from."""
+
+    model: str
+    transform: str
+    """Empty for all of them together."""
+    rise: Rise
+    tallies: Sequence[Tally] = ()
+    """None where unpaired."""
+
+
+def gate(
+    now: Judged,
+    limits: Limits,
+    *,
+    baseline: Judged | None = None,
+    transforms: frozenset[str] | None = None,
+) -> Gate:
+    """Decide on a run.
+
+    `transforms` restricts the pairs to those of the named transforms; the run's summary must have been made
+    of these alone.
+
+    Raises:
+        UsageError: run and baseline are of different tasks.
+    """
+    judged = _preserving(now.summary, transforms)
+    checks = [check for model in now.summary.models for check in _absolute(model, now, limits)]
+    notes = [note for model in now.summary.models for note in _gaps(model, now)]
+    if baseline is not None:
+        found, more = _against(now, baseline, limits, frozenset(judged))
+        checks += found
+        notes += more
+    return Gate(
+        outcome=_worst(checks),
+        run=now.name,
+        baseline=baseline.name if baseline else None,
+        transforms=tuple(judged),
+        alpha=limits.alpha,
+        margin=limits.margin,
+        checks=tuple(checks),
+        notes=tuple(notes),
+    )
+
+
+def lasting(now: Judged, baseline: Judged) -> frozenset[Place]:
+    """The pairs that are violated now and were in the baseline."""
+    found = set[Place]()
+    for model, partner in _partners(now, baseline).items():
+        before = _violated(baseline, partner) if partner else {}
+        for pair, violated in _violated(now, model).items():
+            if violated and before.get(pair):
+                found.add(Place(model, pair.seed, pair.sample, pair.transform, pair.variant))
+    return frozenset(found)
+
+
+def _worst(checks: Iterable[Check]) -> Outcome:
+    found = {check.outcome for check in checks}
+    return "failed" if "failed" in found else "unknown" if "unknown" in found else "passed"
+
+
+def _preserving(summary: Summary, transforms: frozenset[str] | None) -> list[str]:
+    """The meaning-keeping transforms that are judged, in the order of the summary."""
+    rows = [row.transform for model in summary.models for row in model.by_transform if _keeps(row)]
+    return [name for name in dict.fromkeys(rows) if transforms is None or name in transforms]
+
+
+def _keeps(row: ByTransform) -> bool:
+    return row.kind == "preserving"
+
+
+# ── limits ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _absolute(model: ModelSummary, now: Judged, limits: Limits) -> list[Check]:
+    checks = [*_answers(model, now, limits, "preserving", model.violations)]
+    if limits.sensitivity is not None:
+        checks += _answers(model, now, limits, "control", model.sensitivity)
+    if limits.violations is not None:
+        checks.append(_violations(model, limits.violations))
+    if limits.drop is not None:
+        checks.append(_drop(model, limits.drop))
+    if limits.sensitivity is not None:
+        checks.append(_sensitivity(model, limits.sensitivity))
+    return checks
+
+
+def _answers(model: ModelSummary, now: Judged, limits: Limits, kind: Kind, judged: Rate) -> list[Check]:
+    """A check where too much is missing; nothing where enough is there."""
+    reasons = _missing(now, model.model, kind)
+    missing = reasons.total()
+    share = missing / (missing + judged.total) if missing else 0.0
+    if share <= limits.unjudged:
+        return []
+    what = "changes of the meaning" if kind == "control" else "pairs"
+    return [
+        Check(
+            model=model.model,
+            name="answers",
+            outcome="unknown",
+            found=f"{missing} of {missing + judged.total} {what} unjudged ({wording.reasons(reasons)})",
+            wanted=f"at most {wording.percent(limits.unjudged)} unjudged",
+            value=share,
+            limit=limits.unjudged,
+        )
+    ]
+
+
+def _missing(now: Judged, model: str, kind: Kind) -> Counter[str]:
+    reasons = Counter[str]()
+    for (name, of_kind, _), found in now.unjudged.items():
+        if name == model and of_kind == kind:
+            reasons.update({reason: number for reason, number in found.items() if reason not in NO_FAULT})
+    return reasons
+
+
+def _gaps(model: ModelSummary, now: Judged) -> list[str]:
+    reasons = _missing(now, model.model, "preserving")
+    if not reasons:
+        return []
+    name = wording.plain(model.model)
+    return [f"{name}: {reasons.total()} pairs unjudged, counted nowhere ({wording.reasons(reasons)})"]
+
+
+def _violations(model: ModelSummary, limit: float) -> Check:
+    rate = model.violations
+    notes = []
+    noise = model.noise_floor
+    if noise.count:
+        notes.append(f"noise floor {wording.percent(noise.rate)} ({wording.counts(noise)})")
+    if rate.low is not None and rate.high is not None and rate.low <= limit < rate.high:
+        notes.append("the limit lies within the 95 % interval: more samples would tell")
+    return _rate_check(
+        model.model,
+        "violations",
+        rate,
+        fails=rate.rate is not None and rate.rate > limit,
+        wanted=f"at most {_share(limit)}",
+        limit=limit,
+        notes=notes,
+    )
+
+
+def _sensitivity(model: ModelSummary, limit: float) -> Check:
+    rate = model.sensitivity
+    return _rate_check(
+        model.model,
+        "sensitivity",
+        rate,
+        fails=rate.rate is not None and rate.rate < limit,
+        wanted=f"at least {_share(limit)}",
+        limit=limit,
+        notes=[],
+    )
+
+
+def _rate_check(
+    model: str, name: str, rate: Rate, *, fails: bool, wanted: str, limit: float, notes: Sequence[str]
+) -> Check:
+    if rate.rate is None:
+        return Check(
+            model=model, name=name, outcome="unknown", found="nothing judged", wanted=wanted, limit=limit
+        )
+    return Check(
+        model=model,
+        name=name,
+        outcome="failed" if fails else "passed",
+        found=f"{wording.percent(rate.rate)} ({wording.interval(rate)}, {wording.counts(rate)})",
+        wanted=wanted,
+        value=rate.rate,
+        limit=limit,
+        notes=tuple(notes),
+    )
+
+
+def _drop(model: ModelSummary, limit: float) -> Check:
+    score = model.score
+    share = wording.is_share(score)
+    name = f"{score.name} drop"
+    wanted = f"at most {wording.value(limit, share=share)}"
+    if score.drop is None:
+        return Check(
+            model=model.model,
+            name=name,
+            outcome="unknown",
+            found="no labels" if score.original is None else "no attack",
+            wanted=wanted,
+            limit=limit,
+        )
+    told = [
+        wording.value(one, share=share) for one in (score.drop, score.original, score.attack_worst_sample)
+    ]
+    return Check(
+        model=model.model,
+        name=name,
+        outcome="failed" if score.drop > limit else "passed",
+        found=f"{told[0]} ({told[1]} to {told[2]})",
+        wanted=wanted,
+        value=score.drop,
+        limit=limit,
+    )
+
+
+# ── the baseline ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _against(
+    now: Judged, baseline: Judged, limits: Limits, transforms: frozenset[str]
+) -> tuple[list[Check], list[str]]:
+    if now.summary.task != baseline.summary.task:
+        raise UsageError(
+            f"the baseline is of the task {baseline.summary.task!r}, the run of {now.summary.task!r}"
+        )
+    partners = _partners(now, baseline)
+    notes = [
+        f"{wording.plain(model)} is held against {wording.plain(partner)}, the only model of the baseline"
+        for model, partner in partners.items()
+        if partner and partner != model
+    ]
+    gaps: dict[str, str] = {}
+    tests: list[RiseTest] = []
+    for model, partner in partners.items():
+        if partner is None:
+            gaps[model] = "not in the baseline"
+            continue
+        if baseline.flips is None:
+            found, gap = _unpaired(now, baseline, model, partner, limits, transforms)
+        else:
+            found, gap, note = _paired(now, baseline, model, partner, transforms)
+            notes += note
+        tests += found
+        if gap:
+            gaps[model] = gap
+    if baseline.flips is None:
+        notes.append(
+            f"{wording.plain(baseline.name)} has no answers, only counts: the test is unpaired and weaker"
+        )
+    return [*_decided(tests, limits), *(_gap(model, gap, limits) for model, gap in gaps.items())], notes
+
+
+def _partners(now: Judged, baseline: Judged) -> dict[str, str | None]:
+    """Each model's counterpart: of the same name, or the only one where both runs have only one."""
+    names = [model.model for model in now.summary.models]
+    known = [model.model for model in baseline.summary.models]
+    if len(names) == len(known) == 1:
+        return {names[0]: known[0]}
+    return {name: name if name in known else None for name in names}
+
+
+def _violated(run: Judged, model: str, transforms: frozenset[str] | None = None) -> dict[PairKey, bool]:
+    return {
+        PairKey(
+            seed=flip.seed,
+            sample=flip.sample,
+            original=run.originals.get(flip.sample, ""),
+            transform=flip.transform,
+            variant=flip.variant,
+            input=flip.input,
+        ): flip.violated
+        for flip in run.flips or ()
+        if flip.model == model
+        and flip.kind == "preserving"
+        and (transforms is None or flip.transform in transforms)
+    }
+
+
+def _paired(
+    now: Judged, baseline: Judged, model: str, partner: str, transforms: frozenset[str]
+) -> tuple[list[RiseTest], str, list[str]]:
+    """The tests of one model, why there is none, and what is to be said of lost pairs."""
+    after, before = _violated(now, model, transforms), _violated(baseline, partner, transforms)
+    shared = after.keys() & before.keys()
+    if not shared:
+        return [], "no input is shared: the suites differ" if after else "nothing judged", []
+    notes = []
+    if len(shared) < max(len(after), len(before)):
+        notes.append(
+            f"{wording.plain(model)}: {len(shared)} pairs are shared, of {len(after)} judged now "
+            f"and {len(before)} in the baseline; only these are compared"
+        )
+    tallies: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0, 0, 0]))
+    for one in shared:
+        for table in (tallies[""], tallies[one.transform]):
+            counts = table[one.sample]
+            counts[0] += 1
+            counts[1] += before[one]
+            counts[2] += after[one] and not before[one]
+            counts[3] += before[one] and not after[one]
+    names = ["", *(name for name in _preserving(now.summary, transforms) if name in tallies)]
+    if len(names) == 2:
+        names = [""]
+    tests = []
+    for name in names:
+        clusters = [Tally(*counts) for counts in tallies[name].values()]
+        tests.append(RiseTest(model, name, paired_rise(clusters), clusters))
+    return tests, "", notes
+
+
+def _unpaired(
+    now: Judged, baseline: Judged, model: str, partner: str, limits: Limits, transforms: frozenset[str]
+) -> tuple[list[RiseTest], str]:
+    """The tests of one model by transform, since a summary does not tell which samples two of them share."""
+    rows, old_rows = _rows(now, model, transforms), _rows(baseline, partner, transforms)
+    tests = []
+    unlike = []
+    for name in rows.keys() & old_rows.keys():
+        row, old = rows[name], old_rows[name]
+        if not (row.samples.total and old.samples.total):
+            continue
+        per_sample = [one.violations.total / one.samples.total for one in (row, old)]
+        if max(per_sample) > min(per_sample) * (1 + ALIKE):
+            unlike.append(name)
+            continue
+        rise = unpaired_rise(
+            (row.samples.count, row.samples.total),
+            (old.samples.count, old.samples.total),
+            alpha=limits.alpha,
+            margin=limits.margin,
+        )
+        tests.append(RiseTest(model, name, rise))
+    tests.sort(key=lambda test: list(rows).index(test.transform))
+    if unlike:
+        return tests, f"the baseline has other numbers of variants under {', '.join(sorted(unlike))}"
+    return tests, "" if tests else "no transform is shared with the baseline"
+
+
+def _rows(run: Judged, model: str, transforms: frozenset[str]) -> dict[str, ByTransform]:
+    found = next(one for one in run.summary.models if one.model == model)
+    return {row.transform: row for row in found.by_transform if _keeps(row) and row.transform in transforms}
+
+
+def adjusted(tests: Sequence[RiseTest], limits: Limits) -> list[float | None]:
+    """The tests' p-values, adjusted for each other; `None` for one transform with too few samples to reject.
+
+    That is decided by the number of samples alone, so that leaving it out of the adjustment is fair.
+    """
+    tested = [
+        not test.transform or not test.rise.paired or 0.5**test.rise.samples <= limits.alpha / len(tests)
+        for test in tests
+    ]
+    found = iter(holm([test.rise.p for test, counts in zip(tests, tested, strict=True) if counts]))
+    return [next(found) if counts else None for counts in tested]
+
+
+def rejected(rise: Rise, p_adjusted: float | None, limits: Limits) -> bool:
+    """The rule: whether a rise fails the gate."""
+    return p_adjusted is not None and p_adjusted <= limits.alpha and rise.rise > limits.margin
+
+
+def _decided(tests: Sequence[RiseTest], limits: Limits) -> list[Check]:
+    """The checks that the tests amount to."""
+    ps = adjusted(tests, limits)
+    number = sum(p is not None for p in ps)
+    return [
+        _untested(test, limits) if p is None else _rise_check(test, p, limits, number=number)
+        for test, p in zip(tests, ps, strict=True)
+    ]
+
+
+def _untested(test: RiseTest, limits: Limits) -> Check:
+    return Check(
+        model=test.model,
+        name="rise",
+        transform=test.transform,
+        outcome="untested",
+        found=f"{_told(test.rise)}; too few samples ({test.rise.samples}) for a test of its own",
+        wanted=_wanted(limits),
+        value=test.rise.rise,
+        limit=limits.margin,
+        rise=test.rise,
+    )
+
+
+def _rise_check(test: RiseTest, p_adjusted: float, limits: Limits, *, number: int) -> Check:
+    rise, whole, alpha = test.rise, not (test.transform and test.rise.paired), limits.alpha / number
+    blind = rise.detectable is None
+    if rise.paired:
+        rise = with_detectable(rise, test.tallies, alpha=alpha, margin=limits.margin)
+        blind = 0.5 ** sum(one.before < one.pairs for one in test.tallies) > alpha
+    full = rise.before / rise.baseline >= 1 - limits.margin
+    outcome: Outcome = "passed"
+    if rejected(rise, p_adjusted, limits):
+        outcome = "failed"
+    elif whole and blind and not full:
+        outcome = "unknown"
+    return Check(
+        model=test.model,
+        name="rise",
+        transform=test.transform,
+        outcome=outcome,
+        found=f"{_told(rise)}, p {wording.p_value(p_adjusted)}",
+        wanted=_wanted(limits),
+        value=rise.rise,
+        limit=limits.margin,
+        p_adjusted=p_adjusted,
+        rise=rise,
+        notes=(_note(rise, full=full, blind=blind),) if whole or outcome == "failed" else (),
+    )
+
+
+def _note(rise: Rise, *, full: bool, blind: bool) -> str:
+    """What stands behind the test of a rise, and what it could have shown."""
+    if rise.paired:
+        text = (
+            f"of {rise.pairs} pairs in {rise.samples} samples {rise.appeared} are violated for the first "
+            f"time, {rise.gone} no longer; "
+        )
+    else:
+        text = f"{rise.now} of {rise.pairs} samples are violated, {rise.before} of {rise.baseline} were; "
+    if full:
+        return f"{text}no more could be"
+    if blind:
+        return f"{text}so few samples could not have shown any rise: give more"
+    if rise.detectable is None:
+        return f"{text}beside so many that improved no rise is possible"
+    text += f"the smallest rise that could have failed is {_points(rise.detectable)} points"
+    if rise.likely is not None:
+        text += f", a true one of {_points(rise.likely)} fails in four of five runs"
+    return text
+
+
+def _told(rise: Rise) -> str:
+    before, now = rise.before / rise.baseline, rise.now / rise.pairs
+    of = "" if rise.paired else " of samples"
+    return f"{wording.percent(before)} to {wording.percent(now)}{of}: {_points(rise.rise, sign=True)} points"
+
+
+def _gap(model: str, gap: str, limits: Limits) -> Check:
+    return Check(
+        model=model,
+        name="rise",
+        outcome="unknown",
+        found=gap,
+        wanted=_wanted(limits),
+        limit=limits.margin,
+    )
+
+
+def _wanted(limits: Limits) -> str:
+    return f"at most +{_points(limits.margin)} points"
+
+
+def _points(share: float, *, sign: bool = False) -> str:
+    """`2.9`, in percentage points; two digits below 0.1."""
+    points = 100 * share
+    text = f"{points:.2f}" if 0 < abs(points) < 0.1 else f"{points:.1f}"
+    return f"+{text}" if sign and share >= 0 else text
+
+
+def _share(limit: float) -> str:
+    """A limit as it was given: `5 %`, `0.25 %`."""
+    return f"{100 * limit:.6g} %"

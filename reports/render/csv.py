@@ -1,0 +1,101 @@
+"""A summary as CSV: three tables of plain numbers, for spreadsheets and plots."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from reports.records import ModelSummary, Rate, Summary
+
+
+def tables(summary: Summary) -> dict[str, str]:
+    """The text of each file by its name: `models.csv`, `transforms.csv` and, of searches, `attacks.csv`.
+
+    A rate is five columns: count, total, rate, low, high. What does not exist is empty.
+    """
+    found = {
+        "models.csv": _text(map(_model, summary.models)),
+        "transforms.csv": _text(row for model in summary.models for row in _transforms(model)),
+    }
+    if any(model.attacks for model in summary.models):
+        found["attacks.csv"] = _text(row for model in summary.models for row in _attacks(model))
+    return found
+
+
+def _model(model: ModelSummary) -> Mapping[str, Any]:
+    score = model.score
+    return {
+        "model": model.model,
+        "parameters": model.parameters,
+        "samples": model.samples,
+        "skipped": sum(model.skipped.values()),
+        "unjudged": model.unjudged,
+        "truncated": model.truncated,
+        "score": score.name,
+        "original": score.original,
+        "macro": score.macro,
+        "attack_worst_sample": score.attack_worst_sample,
+        "attack_worst_round": score.attack_worst_round,
+        "drop": score.drop,
+        **_rate("violations", model.violations),
+        **_rate("violated_samples", model.violated_samples),
+        **_rate("violated_movable", model.violated_movable),
+        **_rate("sensitivity", model.sensitivity),
+        **_rate("noise_floor", model.noise_floor),
+        "max_deviation": model.max_deviation,
+        "fingerprint": model.fingerprint,
+    }
+
+
+def _transforms(model: ModelSummary) -> Iterator[Mapping[str, Any]]:
+    for row in model.by_transform:
+        yield {
+            "model": model.model,
+            "transform": row.transform,
+            "kind": row.kind,
+            **_rate("changed", row.violations),
+            **_rate("samples", row.samples),
+            "applied": row.applied,
+            "not_applied": sum(row.not_applied.values()),
+            "unjudged": row.unjudged,
+            "max_deviation": row.max_deviation,
+        }
+
+
+def _attacks(model: ModelSummary) -> Iterator[Mapping[str, Any]]:
+    for attack in model.attacks:
+        for queries, count in enumerate(attack.curve, start=1):
+            yield {
+                "model": model.model,
+                "strategy": attack.strategy,
+                "queries": queries,
+                "violated": count,
+                "samples": attack.violated.total,
+            }
+
+
+def _rate(name: str, rate: Rate) -> dict[str, Any]:
+    return {
+        f"{name}_count": rate.count,
+        f"{name}_total": rate.total,
+        f"{name}_rate": rate.rate,
+        f"{name}_low": rate.low,
+        f"{name}_high": rate.high,
+    }
+
+
+def _text(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Rows as CSV text; a text that a spreadsheet would run as a formula is quoted by a leading `'`."""
+    every = [{key: _plain(value) for key, value in row.items()} for row in rows]
+    heads: Sequence[str] = list(every[0]) if every else []
+    out = io.StringIO()
+    writer = csv.DictWriter(out, heads, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(every)
+    return out.getvalue()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return f"'{value}"
+    return value

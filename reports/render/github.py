@@ -1,0 +1,116 @@
+"""A gate for GitHub Actions: annotations as workflow commands, and the summary of a step.
+
+GitHub shows 10 errors and 10 warnings of a step and 50 of a job, cuts messages after 4,096 characters, and
+refuses a summary of more than 1 MiB. What comes is therefore chosen here: the checks first, then what is
+violated for the first time, then the rest.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final, Literal, TypeAlias
+
+from reports.cases import Case, Locate, Place, diff
+from reports.checks import Gate
+from reports.gate_sheets import sentence
+from reports.wording import plain
+
+Level: TypeAlias = Literal["error", "warning"]
+
+MOST: Final = 10
+"""Annotations of a level in one step."""
+LONGEST: Final = 4096
+"""Characters of a message that are shown."""
+SUMMARY: Final = 1024 * 1024
+"""Bytes of a step's summary."""
+DETAILED: Final = 50
+"""Violated cases that a summary shows with their diffs."""
+
+
+def annotations(
+    gate: Gate, violated: Sequence[Case], *, locate: Locate, lasting: Collection[Place] = ()
+) -> list[str]:
+    """The lines to print, at most ten errors and ten warnings.
+
+    Failed checks and those that could not be judged are errors; so are the violated cases of a gate that
+    failed. Of a gate that passed they are warnings.
+    """
+    stopped = [check for check in gate.checks if check.outcome in ("failed", "unknown")]
+    lines = [command("error", sentence(check), title="codeaudit gate") for check in stopped[:MOST]]
+    level: Level = "error" if gate.outcome == "failed" else "warning"
+    room = MOST - len(lines) if level == "error" else MOST
+    for case in first(violated, lasting)[:room]:
+        place = locate(case.sample.origin.path)
+        where = {} if place is None else {"file": place, "line": str(max(1, case.sample.origin.line))}
+        text = f"{plain(case.model)}: {case.headline}\n{diff(case, case.of('violated')[0])}"
+        lines.append(command(level, text, **where, title=f"answer changed under {case.transform}"))
+    return lines
+
+
+def summary(
+    table: str, violated: Sequence[Case], *, lasting: Collection[Place] = (), room: int = SUMMARY
+) -> str:
+    """Markdown of at most `room` bytes: the table of the gate, then the violated cases that fit."""
+    if not violated:
+        return _cut(table, room)
+    ordered = first(violated, lasting)
+    parts = [table, f"\n<details><summary>{len(ordered)} samples with a changed answer</summary>\n\n"]
+    end = "\n</details>\n"
+    left = room - len("".join(parts).encode("utf-8", "replace")) - len(end) - 100
+    shown = 0
+    for case in ordered[:DETAILED]:
+        part = _detail(case)
+        size = len(part.encode("utf-8", "replace"))
+        if size > left:
+            break
+        parts.append(part)
+        left -= size
+        shown += 1
+    if shown < len(ordered):
+        parts.append(f"\n{len(ordered) - shown} more are in the run folder.\n")
+    return _cut("".join([*parts, end]), room)
+
+
+def first(violated: Iterable[Case], lasting: Collection[Place]) -> list[Case]:
+    """The cases in the order of interest: violated for the first time, then by how many variants are."""
+    return sorted(violated, key=lambda case: (case.known(lasting), -len(case.of("violated"))))
+
+
+def command(level: Level, message: str, **properties: str) -> str:
+    """A workflow command on one line, whatever the message holds."""
+    named = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    short = message if len(message) <= LONGEST else f"{message[: LONGEST - 1]}…"
+    return f"::{level} {named}::{_data(short)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _detail(case: Case) -> str:
+    origin = case.sample.origin
+    shown = diff(case, case.of("violated")[0])
+    fence = "`" * max(3, _longest_run(shown) + 1)
+    head = _code(f"{plain(case.model)}, {plain(origin.path)}:{origin.line}: {case.headline}")
+    return f"\n{head}\n\n{fence}diff\n{shown}\n{fence}\n"
+
+
+def _code(text: str) -> str:
+    """Text as inline code, which nothing in it can leave."""
+    ticks = "`" * (_longest_run(text) + 1)
+    return f"{ticks} {text} {ticks}"
+
+
+def _longest_run(text: str) -> int:
+    longest = run = 0
+    for letter in text:
+        run = run + 1 if letter == "`" else 0
+        longest = max(longest, run)
+    return longest
+
+
+def _cut(text: str, room: int) -> str:
+    data = text.encode("utf-8", "replace")
+    return text if len(data) <= room else data[: max(0, room)].decode("utf-8", "ignore")

@@ -1,0 +1,372 @@
+"""Charts as SVG text, drawn from the summary. Every chart has a title, and its content in words beside it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from math import ceil, inf, log, sqrt
+from typing import Final
+
+from reports import wording
+from reports.records import Metric, ModelSummary, Paired, Rate, Summary
+from reports.sheets import ALPHA, cliques
+
+WIDTH: Final = 400
+LEFT: Final = 56
+RIGHT: Final = 12
+LETTER: Final = 8.4
+"""A width for one letter, to keep names inside and apart."""
+NAME: Final = 34
+"""Letters of a name in a chart."""
+MARKS: Final = ("circle", "square", "triangle", "diamond")
+"""Shapes beside colours, for those who do not see these apart."""
+COLOURS: Final = 8
+"""Classes `c0` to `c7` of the style sheet."""
+BINS: Final = 40
+NARROWEST: Final = (0.99, 1.01)
+WIDEST: Final = (0.5, 2.0)
+"""The histogram's axis; what lies beyond is counted in its last bins."""
+
+Place = tuple[float, float]
+ModelRate = tuple[int, ModelSummary, Rate]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """One figure of the page."""
+
+    name: str
+    """For links: letters, digits and hyphens."""
+    title: str
+    words: str
+    """What is to be seen, for who does not see it."""
+    height: float
+    parts: tuple[str, ...]
+
+    @property
+    def svg(self) -> str:
+        """The drawing. It is named by the elements `t-NAME` and `w-NAME`, which the page has to have."""
+        return (
+            f'<svg viewBox="0 0 {WIDTH} {self.height:.0f}" role="img" aria-labelledby="t-{self.name}" '
+            f'aria-describedby="w-{self.name}">{"".join(self.parts)}</svg>'
+        )
+
+
+def charts(summary: Summary, predictions: Mapping[str, Sequence[float]]) -> list[Chart]:
+    """The figures that a run has numbers for.
+
+    `predictions` has, by model, real-valued answers to variants over the answer to their original.
+    """
+    made = [
+        _scatter(summary),
+        _bars(summary, "preserving", "Violations by transform"),
+        _bars(summary, "control", "Sensitivity by control"),
+        *(_diagram(each, "trials") for each in summary.statistics.metrics),
+        *(_diagram(each, "shared") for each in summary.statistics.paired),
+        _curves(summary),
+        _histogram(summary, predictions),
+    ]
+    return [one for one in made if one is not None]
+
+
+def legend(models: Sequence[str]) -> str:
+    """Which colour and mark is whose."""
+    items = (
+        f'<li><svg width="14" height="14" aria-hidden="true">{_mark(number, 7, 7)}</svg> {_text(model)}</li>'
+        for number, model in enumerate(models)
+    )
+    return f'<ul class="legend">{"".join(items)}</ul>'
+
+
+def _scatter(summary: Summary) -> Chart | None:
+    """Quality against violations, as in figures 6 and 7 of the SPE paper: areas tell the size."""
+    shown = [
+        (number, model, model.score.original, model.violated_movable.rate)
+        for number, model in enumerate(summary.models)
+        if model.score.original is not None and model.violated_movable.rate is not None
+    ]
+    if not shown:
+        return None
+    score = shown[0][1].score
+    name, share = score.name.upper(), wording.is_share(score)
+    values = [value for _, _, value, _ in shown]
+    room = (max(values) - min(values)) / 4 or abs(values[0]) / 4 or 0.1
+    most = 1.0 if share and score.better == "higher" else inf
+    low, high = max(0.0, min(values) - room), min(most, max(values) + room)
+    top = min(1.0, max(rate for _, _, _, rate in shown) * 1.25) or 0.1
+    largest = max(model.parameters or 0 for _, model, _, _ in shown) or 1
+    height = 300
+    better = ", lower is better" if score.better == "lower" else ""
+    parts = _axes(height, top, "violated movable samples", f"{name}{better} →")
+    for n in range(4):
+        value = low + (high - low) * n / 3
+        parts.append(_label(_x(n / 3), height - 22, wording.value(value, share=share), anchor="middle"))
+    labels, words = [], []
+    taken: list[tuple[float, float, float]] = []
+    for number, model, value, rate in shown:
+        x, y = _x((value - low) / (high - low)), _y(rate / top, height)
+        radius = max(4.0, 22 * sqrt((model.parameters or 0) / largest))
+        told = f"{wording.value(value, share=share)} and {wording.percent(rate)}"
+        words.append(f"{model.model} {told} ({wording.size(model.parameters)})")
+        parts.append(
+            f'<circle class="c{number % COLOURS} {"blob" if model.parameters else "hollow"}" cx="{x:.1f}" '
+            f'cy="{y:.1f}" r="{radius:.1f}"><title>{_text(words[-1])}</title></circle>'
+        )
+        text = _short(model.model)
+        half = len(text) * LETTER / 2
+        u = min(max(x, half), WIDTH - half)
+        for n in range(2 * len(shown)):
+            v = y + radius + 14 + 7 * (n - 1) if n % 2 else y - radius - 5 - 7 * n
+            if 26 < v < height - 40 and not any(
+                abs(v - b) < 14 and abs(u - a) < half + c for a, b, c in taken
+            ):
+                taken.append((u, v, half))
+                labels.append(_label(u, v, text, anchor="middle", name="strong"))
+                break
+    return Chart(
+        name="quality",
+        title=f"{name} against violated movable samples",
+        words=f"{name} to the right{better}, violated movable samples upwards, areas by number of weights: "
+        f"{'; '.join(words)}.",
+        height=height,
+        parts=(*parts, *labels),
+    )
+
+
+def _bars(summary: Summary, kind: str, title: str) -> Chart | None:
+    """Shares with their intervals, model by model below each transform's name."""
+    groups: dict[str, list[ModelRate]] = {}
+    for number, model in enumerate(summary.models):
+        for row in model.by_transform:
+            if row.kind == kind and row.violations.rate is not None:
+                groups.setdefault(row.transform, []).append((number, model, row.violations))
+    if not groups:
+        return None
+    line, left, right = 16, 14, WIDTH - 62
+    height = 26 + sum(22 + line * len(rows) for rows in groups.values())
+
+    def place(share: float | None) -> float:
+        return left + (right - left) * _known(share)
+
+    parts, words = [], []
+    for n in range(5):
+        x = place(n / 4)
+        parts.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="18" y2="{height}"/>')
+        parts.append(_label(x, 12, f"{25 * n} %", anchor="start" if n == 0 else "middle"))
+    y = 20.0
+    for transform, rows in groups.items():
+        parts.append(_label(left, y + 14, _short(transform, 48), name="strong"))
+        y += 18
+        for number, model, rate in rows:
+            share, middle = wording.percent(rate.rate), y + line / 2
+            about = f"{transform}, {model.model} {share} ({wording.interval(rate)}; {wording.counts(rate)})"
+            words.append(about)
+            parts.append(
+                f'<g class="c{number % COLOURS}"><title>{_text(about)}</title><line class="whisker" '
+                f'x1="{place(rate.low):.1f}" x2="{place(rate.high):.1f}" y1="{middle}" y2="{middle}"/>'
+                f"{_mark(number, place(rate.rate), middle)}</g>"
+            )
+            parts.append(_label(WIDTH, middle + 4, share, anchor="end"))
+            y += line
+        y += 4
+    return Chart(
+        name=f"by-{kind}",
+        title=title,
+        words=f"Share of changed answers with 95 % intervals: {'; '.join(words)}.",
+        height=height,
+        parts=tuple(parts),
+    )
+
+
+def _diagram(result: Metric | Paired, over: str) -> Chart | None:
+    """Demšar (2006): models by mean rank on an axis, bars through those that no test tells apart.
+
+    None where the test over all models shows no difference, or there are but two.
+    """
+    names = sorted(result.ranks, key=lambda name: result.ranks[name])
+    if len(names) < 3 or result.test.p is None or result.test.p >= ALPHA:
+        return None
+    pairs = result.pairs if isinstance(result, Metric) else result.contrasts
+    bars = cliques(names, [(each.first, each.second) for each in pairs if each.p_adjusted >= ALPHA])
+    left, right, axis = 236, WIDTH - 14, 30
+    last = max(2, ceil(max(result.ranks.values())))
+    below = axis + 8 + 9 * len(bars)
+    height = below + 20 * len(names) + 6
+
+    def place(rank: float) -> float:
+        return left + (right - left) * (rank - 1) / (last - 1)
+
+    parts = [f'<line class="axis" x1="{left}" x2="{right}" y1="{axis}" y2="{axis}"/>']
+    for rank in range(1, last + 1, max(1, ceil(last / 8))):
+        x = place(rank)
+        parts.append(f'<line class="axis" x1="{x:.1f}" x2="{x:.1f}" y1="{axis - 5}" y2="{axis}"/>')
+        parts.append(_label(x, axis - 9, str(rank), anchor="middle"))
+    for number, bar in enumerate(bars, 1):
+        y, first, end = axis + 9 * number, place(result.ranks[bar[0]]), place(result.ranks[bar[-1]])
+        parts.append(f'<line class="bar" x1="{first - 3:.1f}" x2="{end + 3:.1f}" y1="{y}" y2="{y}"/>')
+    labels = []
+    for number, name in enumerate(names):
+        x, y = place(result.ranks[name]), below + 20 * number + 10
+        parts.append(f'<polyline class="lead" points="{x:.1f},{axis} {x:.1f},{y} {x - 8:.1f},{y}"/>')
+        text = f"{_short(name, 26)} {result.ranks[name]:.2f}"
+        labels.append(_label(x - 12, y + 4, text, anchor="end"))
+    slug = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in result.name)
+    ranks = ", ".join(f"{name} {result.ranks[name]:.2f}" for name in names)
+    alike = (
+        f"Not told apart at 0.05: {'; '.join(map(' and '.join, bars))}." if bars else "All are told apart."
+    )
+    return Chart(
+        name=f"cd-{over}-{slug}",
+        title=f"Critical differences: {result.name}",
+        words=f"Mean ranks, 1 is best: {ranks}. {alike}",
+        height=height,
+        parts=(*parts, *labels),
+    )
+
+
+def _curves(summary: Summary) -> Chart | None:
+    """Violated samples against queries, for each search."""
+    found = [
+        (f"{model.model}, {attack.strategy}", attack)
+        for model in summary.models
+        for attack in model.attacks
+        if attack.violated.total
+    ]
+    if not found:
+        return None
+    above, most = 18 * len(found), max(attack.budget for _, attack in found)
+    height = 270 + above
+    top = max(attack.curve[-1] / attack.violated.total for _, attack in found) or 0.1
+
+    def place(queries: int) -> float:
+        return _x(log(queries) / log(most)) if most > 1 else _x(1)
+
+    parts = _axes(height, top, "violated samples", "queries →", above=above)
+    ticks = [2**n for n in range(0, most.bit_length(), 1 + most.bit_length() // 9)]
+    parts += [_label(place(tick), height - 22, str(tick), anchor="middle") for tick in ticks]
+    words = []
+    for number, (name, attack) in enumerate(found):
+        total = attack.violated.total
+        points = [
+            (place(n), _y(count / total / top, height, above=above))
+            for n, count in enumerate(attack.curve, 1)
+        ]
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        words.append(f"{name} {attack.curve[-1]} of {total} within {attack.budget}")
+        parts.append(
+            f'<polyline class="c{number % COLOURS} curve" points="{path}"><title>{_text(name)}</title>'
+            f"</polyline>{_mark(number, *points[-1])}{_mark(number, 14, 10 + 18 * number)}"
+            f"{_label(26, 14 + 18 * number, _short(name, 50))}"
+        )
+    return Chart(
+        name="attacks",
+        title="Violated samples against queries",
+        words=f"Share of samples with a violation found, by queries: {'; '.join(words)}.",
+        height=height,
+        parts=tuple(parts),
+    )
+
+
+def _histogram(summary: Summary, predictions: Mapping[str, Sequence[float]]) -> Chart | None:
+    """How real-valued answers spread over variants, as in figure 2 of the Renamer paper, of all samples."""
+    filled = [
+        (number, model.model, predictions[model.model])
+        for number, model in enumerate(summary.models)
+        if predictions.get(model.model)
+    ]
+    if not filled:
+        return None
+    every = [value for _, _, values in filled for value in values]
+    low = max(min(*every, NARROWEST[0]), WIDEST[0])
+    high = min(max(*every, NARROWEST[1]), WIDEST[1])
+    row, left = 84, 8
+    height = 22 + row * len(filled)
+
+    def share(value: float) -> float:
+        return (min(max(value, low), high) - low) / (high - low)
+
+    wide = WIDTH - 2 * left
+    middle = left + wide * share(1.0)
+    parts = [f'<line class="axis" x1="{middle:.1f}" x2="{middle:.1f}" y1="20" y2="{height - 18}"/>']
+    words = []
+    for line, (number, model, values) in enumerate(filled):
+        counts = [0] * BINS
+        for value in values:
+            counts[min(int(share(value) * BINS), BINS - 1)] += 1
+        base = row * (line + 1)
+        for spot, count in enumerate(counts):
+            if count:
+                tall = 3 + (row - 32) * count / max(counts)
+                parts.append(
+                    f'<rect class="c{number % COLOURS} blob" x="{left + wide * spot / BINS:.1f}" '
+                    f'y="{base - tall:.1f}" width="{wide / BINS - 1:.1f}" height="{tall:.1f}"/>'
+                )
+        answers = f"{len(values)} answer{'s'[: len(values) != 1]}"
+        parts.append(_label(left, base - row + 18, f"{_short(model)}, {answers}"))
+        same = sum(value == 1 for value in values)
+        words.append(f"{model} {answers}, {same} equal, {min(values):.3f} to {max(values):.3f}")
+    parts.append(_label(left, height - 4, f"{'≤ ' * (min(every) < low)}{low:.2f}"))
+    parts.append(_label(WIDTH - left, height - 4, f"{'≥ ' * (max(every) > high)}{high:.2f}", anchor="end"))
+    if 0.15 < share(1.0) < 0.85:
+        parts.append(_label(middle, height - 4, "1", anchor="middle"))
+    return Chart(
+        name="predictions",
+        title="Answers to variants over the answer to the original",
+        words=f"As a multiple of the answer to the original: {'; '.join(words)}.",
+        height=height,
+        parts=tuple(parts),
+    )
+
+
+def _axes(height: float, top: float, upwards: str, across: str, *, above: float = 0) -> list[str]:
+    parts = [
+        _label(0, above + 12, upwards, name="soft"),
+        _label(WIDTH, height - 4, across, anchor="end", name="soft"),
+    ]
+    for n in range(5):
+        y = _y(n / 4, height, above=above)
+        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        parts.append(_label(LEFT - 6, y + 4, wording.percent(top * n / 4), anchor="end"))
+    return parts
+
+
+def _x(share: float) -> float:
+    return LEFT + 24 + (WIDTH - LEFT - RIGHT - 48) * share
+
+
+def _y(share: float, height: float, *, above: float = 0) -> float:
+    top, bottom = above + 58, height - 56
+    return bottom - (bottom - top) * share
+
+
+def _mark(number: int, x: float, y: float) -> str:
+    match MARKS[(number + number // COLOURS) % len(MARKS)]:
+        case "circle":
+            shape = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
+        case "square":
+            shape = f'<rect x="{x - 3.5:.1f}" y="{y - 3.5:.1f}" width="7" height="7"/>'
+        case "triangle":
+            shape = _polygon((x, y - 4.5), (x - 4.5, y + 3.5), (x + 4.5, y + 3.5))
+        case _:
+            shape = _polygon((x, y - 5), (x - 5, y), (x, y + 5), (x + 5, y))
+    return f'<g class="c{number % COLOURS}">{shape}</g>'
+
+
+def _polygon(*corners: Place) -> str:
+    return f'<polygon points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in corners)}"/>'
+
+
+def _label(x: float, y: float, text: str, *, anchor: str = "start", name: str = "") -> str:
+    styled = f' class="{name}"' if name else ""
+    return f'<text{styled} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{_text(text)}</text>'
+
+
+def _short(text: str, most: int = NAME) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _text(text: str) -> str:
+    return escape(wording.plain(text))
+
+
+def _known(value: float | None) -> float:
+    return 0.0 if value is None else value

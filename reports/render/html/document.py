@@ -1,0 +1,190 @@
+"""The page: tables, figures and the browser of violations, in one file that asks nothing of any network.
+
+Nothing from a run is markup: texts are escaped here, and the script puts data into the page as text nodes
+only. A content security policy lets this page's own script and style run, by their hashes, and nothing else.
+"""
+
+import base64
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from importlib.resources import files
+from typing import Final
+
+from reports import wording
+from reports.records import Comparison, Summary
+from reports.render.html.browser import Browser, packed
+from reports.render.html.charts import Chart, charts, legend
+from reports.sheets import Cell, Sheet, sheets
+
+CUT: Final = 2_000
+"""Characters of one cell of a table."""
+COLUMNS: Final = {
+    "where": "sample",
+    "model": "model",
+    "transform": "transform",
+    "before": "before",
+    "after": "after",
+    "size": "moves",
+}
+"""The list of violations: what each column is sorted by, and its head."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """What a page is made of."""
+
+    summary: Summary
+    browser: Browser
+    about: Mapping[str, str]
+    """Where the numbers come from, for the foot of the page: versions, seed, hashes, machine."""
+    predictions: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """By model: real-valued answers to variants over the answer to their original."""
+
+
+def html(page: Page) -> str:
+    """The page as text."""
+    style, script = _asset("report.css"), _asset("report.js")
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; "
+        "form-action 'none'"
+    )
+    summary = page.summary
+    title = f"codeaudit: {wording.plain(summary.task)} on {wording.plain(summary.corpus)}"
+    figures = charts(summary, page.predictions)
+    compared = sheets(summary.statistics) if summary.statistics != Comparison() else ()
+    # Packing first: it may leave violations out, which the page then says.
+    code = packed(page.browser)
+    body = [
+        '<a class="skip" href="#main">Skip to the report</a>',
+        f"<header><h1>{_text(title)}</h1>{_navigation(figures, compared)}</header>",
+        '<main id="main" tabindex="-1">',
+        _section("summary", "Summary", "".join(map(_table, sheets(summary)[:1]))),
+        _section("figures", "Figures", _figures(summary, figures)) if figures else "",
+        _section("violations", "Violations", _browser(page.browser)),
+        _section("details", "By transform", "".join(map(_table, sheets(summary)[1:]))),
+        _section("comparison", "Comparison of the models", "".join(map(_table, compared)))
+        if compared
+        else "",
+        _section("about", "About this run", _about(page.about)),
+        "</main>",
+    ]
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta name="color-scheme" content="light dark"><title>{_text(title)}</title>'
+        f"<style>{style}</style></head>\n<body>\n{''.join(body)}\n"
+        f'<script type="text/plain" id="data">{code}</script>\n<script>{script}</script>\n</body></html>\n'
+    )
+
+
+def _navigation(figures: Sequence[Chart], compared: Sequence[Sheet]) -> str:
+    links = {
+        "summary": "Summary",
+        **({"figures": "Figures"} if figures else {}),
+        "violations": "Violations",
+        "details": "By transform",
+        **({"comparison": "Comparison"} if compared else {}),
+        "about": "About",
+    }
+    items = "".join(f'<li><a href="#{name}">{text}</a></li>' for name, text in links.items())
+    toggle = '<button type="button" id="theme" hidden>Dark</button>'
+    return f'<nav aria-label="Sections"><ul>{items}</ul>{toggle}</nav>'
+
+
+def _section(name: str, title: str, content: str) -> str:
+    return (
+        f'<section id="{name}" aria-labelledby="h-{name}"><h2 id="h-{name}">{title}</h2>{content}</section>\n'
+    )
+
+
+def _figures(summary: Summary, figures: Sequence[Chart]) -> str:
+    drawn = "".join(map(_figure, figures))
+    return f'<div class="figures">{legend([model.model for model in summary.models])}{drawn}</div>'
+
+
+def _figure(figure: Chart) -> str:
+    name = figure.name
+    return (
+        f'<figure id="f-{name}"><figcaption id="t-{name}">{_text(figure.title)}</figcaption>{figure.svg}'
+        f'<details><summary>In words</summary><p id="w-{name}">{_text(figure.words)}</p></details></figure>'
+    )
+
+
+def _browser(browser: Browser) -> str:
+    if not browser.total:
+        return "<p>No answer changed under an edit that keeps the meaning.</p>"
+    told = f"{browser.total:,} answer{'s'[: browser.total != 1]} changed although the meaning was kept."
+    if browser.left_out:
+        told += f" {browser.left_out:,} of them are in the run folder only: this page would be too large."
+    heads = "".join(
+        f'<th scope="col" role="columnheader" aria-sort="none">'
+        f'<button type="button" data-key="{key}">{head}</button></th>'
+        for key, head in COLUMNS.items()
+    )
+    return (
+        f"<p>{told}</p>"
+        "<noscript><p>The browser of violations needs JavaScript; the tables do not.</p></noscript>"
+        '<div id="browser" hidden>'
+        '<form id="filters" role="search" aria-label="Filter violations"><label>Search '
+        '<input id="query" type="search" autocomplete="off" placeholder="path, code, answer"></label>'
+        '<label>Model <select id="model"><option value="">all</option></select></label>'
+        '<label>Transform <select id="transform"><option value="">all</option></select></label>'
+        '<label class="check"><input id="least" type="checkbox"> with a smallest edit only</label>'
+        '<button type="reset">Clear</button></form>'
+        '<p id="count" role="status"></p>'
+        '<div class="scroll"><table id="list" role="table" aria-label="Violations">'
+        f'<thead role="rowgroup"><tr role="row">{heads}</tr></thead>'
+        '<tbody role="rowgroup"></tbody></table></div>'
+        '<div id="pager"><button type="button" id="prev">Previous</button><span id="page"></span>'
+        '<button type="button" id="next">Next</button></div>'
+        '<article id="detail" aria-label="The chosen violation" tabindex="-1" hidden></article></div>'
+    )
+
+
+def _about(about: Mapping[str, str]) -> str:
+    rows = "".join(f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in about.items())
+    return f"<dl>{rows}</dl>"
+
+
+def _table(sheet: Sheet) -> str:
+    heads = "".join(
+        f'<th scope="col"{" class=number" if column.number else ""}>{_text(column.head)}</th>'
+        for column in sheet.columns
+    )
+    rows = "".join(f"<tr>{''.join(_cells(sheet, row))}</tr>" for row in sheet.rows)
+    table = f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody>" if sheet.columns else ""
+    notes = "".join(f"<li>{_text(text)}</li>" for text in sheet.notes)
+    legends = "".join(f'<li class="legend-text">{_text(text)}</li>' for text in sheet.legend)
+    under = f'<ul class="notes">{notes}{legends}</ul>' if notes or legends else ""
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{_text(sheet.title)}">'
+        f"<table><caption>{_text(sheet.title)}</caption>{table}</table></div>{under}"
+    )
+
+
+def _cells(sheet: Sheet, row: Sequence[Cell]) -> Iterable[str]:
+    for number, (column, cell) in enumerate(zip(sheet.columns, row, strict=True)):
+        lines = [_text(line[:CUT]) for line in cell.lines]
+        inner = (
+            "<br>".join([f"<strong>{lines[0]}</strong>" if cell.bold else lines[0], *lines[1:]])
+            if lines
+            else ""
+        )
+        name = ' class="number"' if column.number else ""
+        yield f'<th scope="row">{inner}</th>' if number == 0 else f"<td{name}>{inner}</td>"
+
+
+def _text(text: str) -> str:
+    return escape(wording.plain(text))
+
+
+def _asset(name: str) -> str:
+    return files("reports.render.html").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"

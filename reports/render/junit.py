@@ -1,0 +1,148 @@
+"""Cases as JUnit XML: each broken invariance a failed test with its diff.
+
+There is no standard. What is written is valid by the two schemas that readers are held to, that of Jenkins
+(`junit-10.xsd`) and that of Ant's JUnit task: therefore the empty `system-out`, the times of 0, and neither
+`file` nor `line`.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+from xml.etree import ElementTree as Xml
+
+from reports.cases import Case, Variant, diff
+from reports.checks import Check
+from reports.gate_sheets import sentence
+
+SHOWN: Final = 3
+"""Violated variants of a case whose diffs are written out."""
+
+_ILLEGAL: Final = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
+"""What XML 1.0 cannot hold in any spelling, and the carriage return, which readers turn into a line end."""
+
+
+def junit(cases: Iterable[Case], *, started: str, checks: Sequence[Check] = ()) -> str:
+    """The report as text: a suite per model and transform, a test per sample; a gate's checks come first.
+
+    A case with a violated variant has failed. One without any verdict is an error, or skipped where the
+    transform could not be applied or the right answer changes. `started` is an ISO time with or without zone.
+    """
+    root = Xml.Element("testsuites")
+    stamp = started[:19]
+    if checks:
+        _suite(root, "codeaudit gate", stamp, [_check(check) for check in checks])
+    suites: dict[tuple[str, str, int], list[Case]] = {}
+    for case in cases:
+        suites.setdefault((case.model, case.transform, case.seed), []).append(case)
+    several = len({seed for _, _, seed in suites}) > 1
+    for (model, transform, seed), found in suites.items():
+        name = f"{model} {transform}"
+        _suite(
+            root,
+            f"{name} seed {seed}" if several else name,
+            stamp,
+            [_test(f"{model}.{transform}", case) for case in found],
+            _counts(found),
+        )
+    Xml.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{Xml.tostring(root, encoding="unicode")}\n'
+
+
+def legal(text: str) -> str:
+    """The text with what XML cannot hold written as `\\x08` or `\\ud800`."""
+    return _ILLEGAL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def _suite(
+    root: Xml.Element,
+    name: str,
+    started: str,
+    tests: Sequence[Xml.Element],
+    counts: dict[str, int] | None = None,
+) -> None:
+    ended = [child.tag for test in tests for child in test]
+    suite = Xml.SubElement(
+        root,
+        "testsuite",
+        {
+            "name": legal(name),
+            "package": "codeaudit",
+            "id": str(len(root)),
+            "timestamp": started,
+            "hostname": "localhost",
+            "tests": str(len(tests)),
+            "failures": str(ended.count("failure")),
+            "errors": str(ended.count("error")),
+            "skipped": str(ended.count("skipped")),
+            "time": "0",
+        },
+    )
+    properties = Xml.SubElement(suite, "properties")
+    for key, number in (counts or {}).items():
+        Xml.SubElement(properties, "property", {"name": key, "value": str(number)})
+    suite.extend(tests)
+    Xml.SubElement(suite, "system-out")
+    Xml.SubElement(suite, "system-err")
+
+
+def _counts(found: Sequence[Case]) -> dict[str, int]:
+    """What became of all variants of a suite."""
+    states = [variant.state for case in found for variant in case.variants]
+    return {
+        f"variants {state}": states.count(state) for state in ("held", "violated", "unjudged", "not applied")
+    }
+
+
+def _element(name: str, classname: str) -> Xml.Element:
+    return Xml.Element("testcase", {"name": legal(name), "classname": legal(classname), "time": "0"})
+
+
+def _test(classname: str, case: Case) -> Xml.Element:
+    test = _element(case.sample.id, classname)
+    match case.state:
+        case "violated":
+            _ended(test, "failure", "invariance", case.headline, _told(case))
+        case "unjudged":
+            tag = "error" if any(variant.fault for variant in case.variants) else "skipped"
+            _ended(test, tag, "unjudged", _reasons(case.of("unjudged")), _place(case))
+        case "not applied":
+            _ended(test, "skipped", "not applied", _reasons(case.variants), "")
+        case "held":
+            pass
+    return test
+
+
+def _check(check: Check) -> Xml.Element:
+    test = _element(check.title, f"gate.{check.model}")
+    tags = {
+        "failed": ("failure", "gate"),
+        "unknown": ("error", "unjudged"),
+        "untested": ("skipped", "untested"),
+    }
+    if check.outcome in tags:
+        tag, kind = tags[check.outcome]
+        _ended(test, tag, kind, sentence(check), "\n".join(check.notes))
+    return test
+
+
+def _ended(test: Xml.Element, tag: str, kind: str, message: str, text: str) -> None:
+    Xml.SubElement(test, tag, {"type": kind, "message": legal(message)}).text = legal(text)
+
+
+def _place(case: Case) -> str:
+    return f"{case.sample.origin.path}:{case.sample.origin.line}"
+
+
+def _reasons(variants: Iterable[Variant]) -> str:
+    return "; ".join(dict.fromkeys(variant.reason for variant in variants))
+
+
+def _told(case: Case) -> str:
+    violated = case.of("violated")
+    parts = [_place(case)]
+    for variant in violated[:SHOWN]:
+        parts.append(f"\nvariant {variant.number}: {variant.before!r} became {variant.after!r}")
+        parts += [*(f"  {note}" for note in variant.notes), diff(case, variant)]
+    if len(violated) > SHOWN:
+        parts.append(f"\n{len(violated) - SHOWN} more variants violated")
+    return "\n".join(parts)

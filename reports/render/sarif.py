@@ -1,0 +1,114 @@
+"""Violated cases as SARIF 2.1.0, for code scanning: a result per case, at the lines of its sample."""
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable
+from typing import Any, Final
+from urllib.parse import quote
+
+from reports.cases import Case, Locate, Place, diff
+from transforms.registry import ENTRIES
+
+SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+MOST: Final = 5000
+"""Results that GitHub shows of a run; those that are new come first."""
+
+
+def sarif(
+    cases: Iterable[Case],
+    *,
+    locate: Locate,
+    version: str,
+    lasting: Collection[Place] | None = None,
+) -> str:
+    """The report as JSON text.
+
+    `lasting` holds the variants that were violated in the baseline too; with it a result says whether it is
+    new. A fingerprint depends on the model, the transform and the sample's text, so
+    that a result is recognised when the lines above it change.
+    """
+    found = [case for case in cases if case.state == "violated"]
+    found.sort(key=lambda case: case.known(lasting or ()))
+    shown = found[:MOST]
+    rules = list(dict.fromkeys(case.transform for case in shown))
+    results = [_result(case, rules.index(case.transform), locate, lasting) for case in shown]
+    log = {
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": _driver(rules, version)},
+                "automationDetails": {"id": "codeaudit/"},
+                "invocations": [{"executionSuccessful": True, **_left_out(len(found) - len(shown))}],
+                "results": results,
+            }
+        ],
+    }
+    return json.dumps(log, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def _driver(rules: Iterable[str], version: str) -> dict[str, Any]:
+    return {
+        "name": "codeaudit",
+        "semanticVersion": version,
+        "rules": [_rule(name) for name in rules],
+    }
+
+
+def _rule(name: str) -> dict[str, Any]:
+    summary = ENTRIES[name].summary if name in ENTRIES else name
+    text = f"The model's answer changed although this edit keeps the meaning: {summary}."
+    return {
+        "id": name,
+        "shortDescription": {"text": f"answer changed under {name}"},
+        "fullDescription": {"text": text},
+        "help": {"text": f"{text} `codeaudit explain` shows the smallest part of the edit that changes it."},
+        "defaultConfiguration": {"level": "warning"},
+        "properties": {"tags": ["invariance"]},
+    }
+
+
+def _result(case: Case, rule: int, locate: Locate, lasting: Collection[Place] | None) -> dict[str, Any]:
+    first = case.of("violated")[0]
+    message = f"{case.model}: {case.headline}\n\n{diff(case, first)}"
+    told = f"{case.model}\0{case.transform}\0{case.sample.language}\0{case.sample.source}"
+    fingerprint = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    state = {}
+    if lasting is not None:
+        state["baselineState"] = "unchanged" if case.known(lasting) else "new"
+    return {
+        "ruleId": case.transform,
+        "ruleIndex": rule,
+        "level": "warning",
+        "message": {"text": _encodable(message)},
+        "locations": [{"physicalLocation": _location(case, locate)}],
+        "partialFingerprints": {
+            "codeauditCase/v1": fingerprint,
+            "primaryLocationLineHash": f"{fingerprint}:1",
+        },
+        **state,
+        "properties": {"model": _encodable(case.model), "sample": _encodable(case.sample.id)},
+    }
+
+
+def _location(case: Case, locate: Locate) -> dict[str, Any]:
+    origin = case.sample.origin
+    line = max(1, origin.line)
+    inside = locate(origin.path)
+    artifact: dict[str, Any] = {"uri": quote(_encodable(inside or origin.path))}
+    if inside is not None:
+        artifact["uriBaseId"] = "%SRCROOT%"
+    last = line + len(case.sample.source.splitlines()) - 1
+    return {"artifactLocation": artifact, "region": {"startLine": line, "endLine": max(line, last)}}
+
+
+def _left_out(number: int) -> dict[str, Any]:
+    if number <= 0:
+        return {}
+    text = f"{number} more results are left out: code scanning shows {MOST}."
+    return {"toolExecutionNotifications": [{"level": "note", "message": {"text": text}}]}
+
+
+def _encodable(text: str) -> str:
+    """The text without lone surrogates, which no JSON reader has to take."""
+    return text.encode("utf-8", "replace").decode()

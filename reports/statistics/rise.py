@@ -1,0 +1,236 @@
+"""Whether violations became more from one run to the next: the tests behind a gate."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import ceil, erfc, exp, lgamma, sqrt
+from typing import Final, NamedTuple
+
+from reports.checks import Rise
+from transforms.errors import CannotAudit
+
+POWER: Final = 0.8
+
+EXACT_CELLS: Final = 50_000_000
+"""Up to so many additions the distribution is worked out exactly; beyond, the normal one is as good."""
+
+METHOD: Final = "exact McNemar, clustered on samples"
+UNPAIRED: Final = "Fisher's exact test on samples, unpaired"
+
+
+class Tally(NamedTuple):
+    """One sample's shared pairs in two runs."""
+
+    pairs: int
+    before: int
+    """Of these violated in the baseline."""
+    appeared: int
+    """Violated now only."""
+    gone: int
+    """Violated before only."""
+
+
+def paired_rise(tallies: Sequence[Tally]) -> Rise:
+    """The one-sided test whether more pairs are violated now than before, sample by sample.
+
+    Each sample's net change (appeared minus gone) keeps its size and gets a random sign: were the two models
+    alike, either could have been the earlier one. p is the share of all ways to sign them whose sum is at
+    least the observed one, counted out exactly. With one pair per sample this is McNemar's exact test.
+
+    McNemar's test over pairs is not valid here: all variants of a sample are compared with one answer to
+    the original, so that a single flip of that answer violates them together. Its p is kept as `p_pairs`.
+
+    Raises:
+        CannotAudit: there is no pair.
+
+    References
+    ----------
+    McNemar (1947), Note on the sampling error of the difference between correlated proportions. Durkalski,
+    Palesch, Lipsitz and Rust (2003), Analysis of clustered matched-pair data; here with the exact
+    distribution of the net changes under random signs.
+    """
+    pairs = sum(one.pairs for one in tallies)
+    if not pairs:
+        raise CannotAudit("no shared pairs: nothing to compare")
+    before = sum(one.before for one in tallies)
+    appeared, gone = sum(one.appeared for one in tallies), sum(one.gone for one in tallies)
+    risen, fallen = _net(tallies)
+    return Rise(
+        method=METHOD,
+        paired=True,
+        pairs=pairs,
+        samples=len(tallies),
+        before=before,
+        now=before + appeared - gone,
+        baseline=pairs,
+        appeared=appeared,
+        gone=gone,
+        rise=(appeared - gone) / pairs,
+        p=flip_tail(risen + fallen, sum(risen)),
+        p_pairs=flip_tail([1] * (appeared + gone), appeared),
+    )
+
+
+def with_detectable(rise: Rise, tallies: Sequence[Tally], *, alpha: float, margin: float) -> Rise:
+    """The paired rise with what the rule `p <= alpha and rise > margin` could have shown.
+
+    `detectable` is the best case, new violations spread evenly over the samples that have room for them;
+    `likely` the worst, in which all pairs of a sample move together and as many samples as were seen to
+    improve change by chance in either direction. With one pair per sample there is no such difference.
+    """
+    _, fallen = _net(tallies)
+    room = sorted(one.pairs - one.before for one in tallies if one.before < one.pairs)
+
+    def fails(more: int) -> bool:
+        risen = _spread(more, len(room))
+        return (more - sum(fallen)) / rise.pairs > margin and flip_tail(risen + fallen, more) <= alpha
+
+    least = _smallest(sum(room), fails) if room else None
+    likely = _likely(rise.samples, len(fallen) / rise.samples, alpha=alpha, margin=margin)
+    return replace(
+        rise,
+        detectable=None if least is None else (least - sum(fallen)) / rise.pairs,
+        likely=None if likely is None or likely > sum(room) / rise.pairs else likely,
+    )
+
+
+def unpaired_rise(now: tuple[int, int], before: tuple[int, int], *, alpha: float, margin: float) -> Rise:
+    """The one-sided test of two independent counts: of how many samples some answer changed.
+
+    Parameters
+    ----------
+    now, before
+        `(count, total)` of samples, both totals above 0.
+
+    Notes
+    -----
+    It is weaker than the paired test, since it cannot know which samples are the same: what two models share
+    counts as chance in both.
+
+    References
+    ----------
+    Fisher (1935), The logic of inductive inference.
+    """
+    (count, total), (old_count, old_total) = now, before
+    old = old_count / old_total
+
+    def fails(more: int) -> bool:
+        return more / total - old > margin and _fisher(more, total, old_count, old_total) <= alpha
+
+    least = _smallest(total, fails)
+    return Rise(
+        method=UNPAIRED,
+        paired=False,
+        pairs=total,
+        samples=total,
+        before=old_count,
+        now=count,
+        baseline=old_total,
+        rise=count / total - old,
+        p=_fisher(count, total, old_count, old_total),
+        detectable=None if least is None else least / total - old,
+    )
+
+
+def flip_tail(weights: Sequence[int], reached: int) -> float:
+    """The chance that weights, each taken or not by a fair coin, sum to `reached` or more.
+
+    1 without weights. Exact up to rounding while the table of sums is small, else by the normal distribution.
+    """
+    if not weights:
+        return 1.0
+    size = sum(weights)
+    if len(weights) * size > EXACT_CELLS:
+        spread = sqrt(sum(weight * weight for weight in weights)) / 2
+        return 0.5 * erfc((reached - 0.5 - size / 2) / (spread * sqrt(2)))
+    import numpy as np
+
+    chances = np.zeros(size + 1)
+    chances[0], end = 1.0, 0
+    for weight in weights:
+        half = chances[: end + 1] / 2
+        chances[: end + 1] = half
+        end += weight
+        chances[weight : end + 1] += half
+    return min(1.0, float(chances[reached:].sum()))
+
+
+def _net(tallies: Sequence[Tally]) -> tuple[list[int], list[int]]:
+    """How far the samples that changed on balance worsened, and how far they improved."""
+    changes = [one.appeared - one.gone for one in tallies]
+    return [change for change in changes if change > 0], [-change for change in changes if change < 0]
+
+
+def _spread(total: int, places: int) -> list[int]:
+    """A total dealt out as evenly as it goes."""
+    each, rest = divmod(total, places)
+    return [each + 1] * rest + [each] * (places - rest) if each else [1] * rest
+
+
+def _smallest(most: int, holds: Callable[[int], bool]) -> int | None:
+    """The smallest number from 1 to `most` for which a monotone condition holds."""
+    if most < 1 or not holds(most):
+        return None
+    low, high = 1, most
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
+
+
+def _likely(samples: int, churn: float, *, alpha: float, margin: float) -> float | None:
+    """The smallest true rise that fails in four of five runs, searched to a hundredth of a point.
+
+    `churn` is the share of samples that improve by chance; as many are taken to worsen by chance, and the
+    rise comes on top.
+    """
+    import numpy as np
+    from scipy.special import bdtr, bdtrc
+
+    spread = 6 * sqrt(samples * churn * (1 - churn))
+    gone = np.arange(max(0, int(samples * churn - spread)), min(samples, ceil(samples * churn + spread)) + 1)
+    below = np.where(gone > 0, bdtr(np.maximum(gone - 1.0, 0.0), samples, churn), 0.0)
+    chances = bdtr(gone.astype(float), samples, churn) - below
+    needed = np.array([_needed(int(one), samples, alpha=alpha, margin=margin) for one in gone])
+
+    def fails(hundredths: int) -> bool:
+        share = min(1.0, churn + hundredths / 10_000)
+        caught = np.where(needed > samples, 0.0, bdtrc(needed - 1.0, samples, share))
+        return bool(float(np.sum(chances * caught)) >= POWER)
+
+    least = _smallest(10_000, fails)
+    return None if least is None else least / 10_000
+
+
+def _needed(gone: int, samples: int, *, alpha: float, margin: float) -> int:
+    """How many samples must worsen to fail, where so many improve; more than there are where none suffice."""
+
+    def fails(more: int) -> bool:
+        return (more - gone) / samples > margin and _coin(more, gone) <= alpha
+
+    return _smallest(samples, fails) or samples + 1
+
+
+def _coin(heads: int, tails: int) -> float:
+    """The chance of so many heads or more."""
+    from scipy.special import bdtrc
+
+    return float(bdtrc(heads - 1.0, heads + tails, 0.5)) if heads else 1.0
+
+
+def _fisher(count: int, total: int, old_count: int, old_total: int) -> float:
+    """The chance of `count` or more changed samples now, given how many there are in both runs."""
+    changed, every = count + old_count, total + old_total
+    low, high = max(0, changed - old_total), min(changed, total)
+    base = _choose(every, changed)
+
+    def chance(now: int) -> float:
+        return exp(_choose(total, now) + _choose(old_total, changed - now) - base)
+
+    if count <= low:
+        return 1.0
+    return min(1.0, sum(chance(now) for now in range(count, high + 1)))
+
+
+def _choose(n: int, k: int) -> float:
+    """The logarithm of the binomial coefficient."""
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)

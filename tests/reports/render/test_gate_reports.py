@@ -1,0 +1,257 @@
+"""JUnit, SARIF, annotations and step summaries of the same cases."""
+
+import dataclasses
+import re
+from xml.etree import ElementTree as Xml
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.records import ANSWER_CHANGES
+from reports.cases import Place, cases, diff, told
+from reports.gate import Limits, gate
+from reports.render import github
+from reports.render.junit import junit, legal
+from reports.render.sarif import MOST, sarif
+from tests.reports.test_gate import BAD, GOOD, crowd, judged
+from tests.support.audited import audited, sample
+from tests.support.junit import check_junit
+from tests.support.sarif import check_sarif
+from transforms.records import Origin
+
+STARTED = "2026-01-02T03:04:05+00:00"
+NASTY = 'f"\x08\x00\ud800\ufffe]]>" # <&> \r\n `````'
+
+
+def records():
+    """Violated, held, unjudged, not applied; with a control, whose change is none."""
+    return [
+        audited(
+            "m", sample("a"), after={"rename": [GOOD, BAD, BAD], "rename-merging": [BAD], "identity": [GOOD]}
+        ),
+        audited("m", sample("b"), after={"rename": [GOOD, None, GOOD]}),
+        audited("m", sample("c"), after={"rename": [None, None, None]}),
+        audited("m", sample("d"), before=None, after={"rename": [GOOD, GOOD, GOOD]}),
+        audited("m", sample("e"), missing={"rename": ("no local to rename", 3)}, after={"identity": [GOOD]}),
+    ]
+
+
+def found(*trials):
+    return list(cases(trials or [(0, one) for one in records()]))
+
+
+def violated(number=1, source="x = 1\n", path="a b/ü.py"):
+    (first,) = [case for case in found() if case.state == "violated"]
+    for n in range(number):
+        text = dataclasses.replace(first.sample, id=f"s{n}", source=source, origin=Origin(path=path, line=7))
+        yield dataclasses.replace(first, sample=text)
+
+
+def inside(path):
+    return f"src/{path}"
+
+
+# ── cases ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_case_has_one_state_and_controls_are_none():
+    assert [(case.sample.id, case.state) for case in found()] == [
+        ("a", "violated"),
+        ("b", "held"),
+        ("c", "unjudged"),
+        ("d", "unjudged"),
+        ("e", "not applied"),
+    ]
+    assert found()[0].headline == "'get name' became 'set' under rename in 2 of 3 variants"
+
+
+def test_a_diff_shows_the_edit():
+    (case,) = violated(source="def f():\n    return 1")
+    variant = dataclasses.replace(case.variants[1], source="def f():\n    return 2")
+    assert diff(case, variant).splitlines()[:2] == ["--- a b/ü.py:7", "+++ a b/ü.py:7 rename"]
+    assert diff(case, variant).splitlines()[-2:] == ["-    return 1", "+    return 2"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [(("get", "name"), "get name"), (1.5, "1.5"), ("a\n b\x1b", "a b\ufffd"), ("x" * 300, "x" * 199 + "…")],
+)
+def test_an_answer_is_one_short_line(answer, shown):
+    assert told(answer) == shown
+
+
+# ── JUnit ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_broken_invariance_is_a_failed_test_with_its_diff():
+    root = check_junit(junit(found(), started=STARTED))
+    (suite,) = root
+    assert (suite.get("name"), suite.get("timestamp")) == ("m rename", "2026-01-02T03:04:05")
+    assert {case.get("name"): [child.tag for child in case] for case in suite.findall("testcase")} == {
+        "a": ["failure"],
+        "b": [],
+        "c": ["error"],
+        "d": ["error"],
+        "e": ["skipped"],
+    }
+    failure = suite.find("testcase/failure")
+    assert failure.get("message") == "'get name' became 'set' under rename in 2 of 3 variants"
+    assert "variant 1: 'get name' became 'set'" in failure.text
+    assert "+# rename 1" in failure.text
+    assert suite.find("testcase/skipped").get("message") == "no local to rename"
+    counts = {one.get("name"): one.get("value") for one in suite.find("properties")}
+    assert counts == {
+        "variants held": "3",
+        "variants violated": "2",
+        "variants unjudged": "7",
+        "variants not applied": "3",
+    }
+
+
+def test_a_right_answer_that_changes_is_skipped():
+    (case,) = [case for case in found() if case.sample.id == "c"]
+    variants = tuple(dataclasses.replace(one, reason=ANSWER_CHANGES, fault=False) for one in case.variants)
+    root = check_junit(junit([dataclasses.replace(case, variants=variants)], started=STARTED))
+    assert root.find("testsuite/testcase/skipped").get("message") == ANSWER_CHANGES
+
+
+def test_trials_are_suites_of_their_own():
+    (record, *_) = records()
+    root = check_junit(junit(found((0, record), (1, record)), started=STARTED))
+    assert [suite.get("name") for suite in root] == ["m rename seed 0", "m rename seed 1"]
+
+
+def test_the_checks_of_a_gate_are_tests():
+    result = gate(
+        judged(*crowd(9)),
+        Limits(violations=0.01, drop=1.0, sensitivity=0.1),
+        baseline=judged(*crowd(9), *crowd(0, model="x")),
+    )
+    report = dataclasses.replace(
+        result, checks=(*result.checks, dataclasses.replace(result.checks[0], outcome="unknown", name="n"))
+    )
+    suite = check_junit(junit([], started=STARTED, checks=report.checks))[0]
+    tags = {case.get("name"): [child.tag for child in case] for case in suite.findall("testcase")}
+    assert tags == {"violations": ["failure"], "f1 drop": [], "sensitivity": [], "rise": [], "n": ["error"]}
+    assert "9.0 %" in suite.find("testcase/failure").get("message")
+
+
+def test_what_xml_cannot_hold_is_written_out():
+    (case,) = violated(source=NASTY)
+    case = dataclasses.replace(
+        case, model="m\x0b<>", variants=tuple(dataclasses.replace(one, before=NASTY) for one in case.variants)
+    )
+    root = check_junit(junit([case], started=STARTED))
+    text = root.find("testsuite/testcase/failure").text
+    assert "\\x08\\x00\\ud800\\ufffe]]>" in text
+    assert "<&> \\r" in text
+    assert root[0].get("name") == "m\\x0b<> rename"
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=()), max_size=30))
+def test_any_text_survives_xml(text):
+    element = Xml.Element("x")
+    element.text = legal(text)
+    assert (Xml.fromstring(Xml.tostring(element, encoding="unicode")).text or "") == legal(text)
+
+
+def test_a_run_without_cases_is_a_valid_report():
+    assert len(check_junit(junit([], started=STARTED))) == 0
+
+
+# ── SARIF ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_violated_case_is_a_result_at_its_lines():
+    (case,) = violated(source="a\nb\nc")
+    (result,) = check_sarif(sarif([*found()[1:], case], locate=inside, version="0.1.0"))["results"]
+    physical = result["locations"][0]["physicalLocation"]
+    assert physical["artifactLocation"] == {"uri": "src/a%20b/%C3%BC.py", "uriBaseId": "%SRCROOT%"}
+    assert physical["region"] == {"startLine": 7, "endLine": 9}
+    assert result["ruleId"] == "rename"
+    assert "'get name' became 'set'" in result["message"]["text"]
+    assert "baselineState" not in result
+
+
+def test_a_fingerprint_outlives_its_line_and_not_its_text():
+    def prints(**options):
+        (result,) = check_sarif(sarif(violated(**options), locate=inside, version="1"))["results"]
+        return result["partialFingerprints"]
+
+    assert prints(path="one.py") == prints(path="two.py")
+    assert prints(source="x") != prints(source="y")
+
+
+def test_results_say_whether_they_are_new_and_new_ones_come_first():
+    lasting = {Place("m", 0, "s0", "rename", 1)}
+    results = check_sarif(sarif(violated(2), locate=inside, version="1", lasting=lasting))["results"]
+    assert [(one["properties"]["sample"], one["baselineState"]) for one in results] == [
+        ("s1", "new"),
+        ("s0", "unchanged"),
+    ]
+
+
+def test_what_code_scanning_would_not_show_is_left_out_and_said():
+    run = check_sarif(sarif(violated(MOST + 3), locate=inside, version="1"))
+    assert len(run["results"]) == MOST
+    assert "3 more results" in run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"]
+
+
+def test_sarif_takes_any_text_and_places_outside():
+    (case,) = violated(source=NASTY, path="\ud800.py")
+    (result,) = check_sarif(sarif([case], locate=lambda _: None, version="1"))["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "%3F.py"}
+
+
+# ── GitHub ───────────────────────────────────────────────────────────────────────────────────────────────
+
+COMMAND = re.compile(r"::(error|warning) ((?:[a-z]+=[^,:\r\n]*,?)+)::([^\r\n]*)")
+
+
+def lines(*, limit, number):
+    result = gate(judged(*crowd(9)), Limits(violations=limit))
+    made = github.annotations(result, list(violated(number, source=NASTY, path="a,b:c.py")), locate=inside)
+    return [COMMAND.fullmatch(line).groups() for line in made]
+
+
+def test_a_failed_gate_has_ten_errors_its_checks_first():
+    made = lines(limit=0.01, number=30)
+    assert [level for level, _, _ in made] == ["error"] * 10
+    assert made[0][1] == "title=codeaudit gate"
+    assert "violations FAILED%3A" not in made[0][2]
+    assert "9.0 %25" in made[0][2]
+    assert made[1][1] == "file=src/a%2Cb%3Ac.py,line=7,title=answer changed under rename"
+    assert "%0A" in made[1][2]
+
+
+def test_a_passed_gate_has_ten_warnings():
+    assert [level for level, _, _ in lines(limit=0.5, number=30)] == ["warning"] * 10
+    assert lines(limit=0.5, number=0) == []
+
+
+def test_a_message_is_cut_where_github_would():
+    assert len(github.command("error", "x" * 9000, title="t")) == len("::error title=t::") + github.LONGEST
+
+
+def test_what_is_new_comes_first():
+    lasting = {Place("m", 0, "s0", "rename", 1)}
+    assert [case.sample.id for case in github.first(violated(3), lasting)] == ["s1", "s2", "s0"]
+
+
+def test_the_summary_fits_and_says_what_it_leaves_out():
+    text = github.summary("table\n", list(violated(300, source="long line " * 3000)))
+    assert len(text.encode("utf-8", "replace")) <= github.SUMMARY
+    shown = text.count("```diff")
+    assert 1 <= shown < 50
+    assert f"{300 - shown} more are in the run folder" in text
+    assert text.rstrip().endswith("</details>")
+    assert github.summary("table\n", []) == "table\n"
+    assert len(github.summary("x" * 50, [], room=10)) == 10
+
+
+def test_code_cannot_leave_its_fence():
+    (case,) = violated(source="```\n</details>\n`````")
+    text = github.summary("", [case])
+    fences = re.findall(r"^(`{3,})(?:diff)?$", text, re.MULTILINE)
+    assert fences[0] == fences[-1] == "`" * 6

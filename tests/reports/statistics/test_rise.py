@@ -1,0 +1,140 @@
+"""The tests of a rise against independent ones, and against all ways counted out."""
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reports.statistics.rise import Tally, flip_tail, paired_rise, unpaired_rise, with_detectable
+from transforms.errors import CannotAudit
+
+
+def singles(appeared, gone, still=0, held=0):
+    """One pair per sample."""
+    kinds = ((appeared, Tally(1, 0, 1, 0)), (gone, Tally(1, 1, 0, 1)), (still, Tally(1, 1, 0, 0)))
+    return [one for number, one in kinds for _ in range(number)] + [Tally(1, 0, 0, 0)] * held
+
+
+TALLIES = st.integers(1, 6).flatmap(
+    lambda pairs: st.tuples(st.integers(0, pairs), st.integers(0, pairs)).map(
+        lambda two: Tally(pairs, max(two), min(pairs - max(two), two[1]), min(two))
+    )
+)
+
+
+@pytest.mark.parametrize(("appeared", "gone"), [(0, 0), (7, 0), (15, 3), (3, 15), (40, 21)])
+def test_with_one_pair_per_sample_it_is_the_exact_mcnemar_test(appeared, gone):
+    from scipy.stats import binomtest
+
+    found = paired_rise(singles(appeared, gone, still=5, held=100))
+    expected = binomtest(appeared, appeared + gone, alternative="greater").pvalue if appeared + gone else 1
+    assert found.p == pytest.approx(expected)
+    assert found.p_pairs == pytest.approx(expected)
+    assert found.rise == pytest.approx((appeared - gone) / found.pairs)
+    assert (found.before, found.now) == (gone + 5, appeared + 5)
+
+
+@given(st.lists(st.integers(1, 9), max_size=10), st.integers(0, 60))
+def test_the_tail_is_that_of_all_ways(weights, reached):
+    sums = [
+        sum(w for w, taken in zip(weights, way, strict=True) if taken)
+        for way in product((0, 1), repeat=len(weights))
+    ]
+    expected = sum(one >= reached for one in sums) / len(sums) if weights else 1.0
+    assert flip_tail(weights, reached) == pytest.approx(expected)
+
+
+def test_beyond_the_exact_limit_the_normal_distribution_agrees(monkeypatch):
+    weights = [1, 2, 4] * 60
+    exact = flip_tail(weights, 245)
+    monkeypatch.setattr("reports.statistics.rise.EXACT_CELLS", 0)
+    assert flip_tail(weights, 245) == pytest.approx(exact, rel=0.05)
+
+
+def test_pairs_of_one_sample_are_one_witness():
+    """One flip of the original's answer changes all 12 pairs: over pairs that looks certain, and is nothing."""
+    found = paired_rise([Tally(12, 0, 12, 0)] + [Tally(12, 0, 0, 0)] * 49)
+    assert found.p == 0.5
+    assert found.p_pairs < 0.001
+
+
+@given(st.lists(TALLIES, min_size=1, max_size=12))
+def test_a_rise_and_its_reverse(tallies):
+    found = paired_rise(tallies)
+    back = paired_rise([Tally(t.pairs, t.before + t.appeared - t.gone, t.gone, t.appeared) for t in tallies])
+    assert 0 < found.p <= 1
+    assert found.rise == -back.rise
+    assert found.p + back.p >= 1 - 1e-9
+
+
+@given(st.lists(TALLIES, min_size=1, max_size=40), st.sampled_from([0.0, 0.01, 0.1]))
+def test_the_smallest_rise_fails_and_a_smaller_one_does_not(tallies, margin):
+    found = with_detectable(paired_rise(tallies), tallies, alpha=0.01, margin=margin)
+    fallen = [t.gone - t.appeared for t in tallies if t.gone > t.appeared]
+    room = sum(t.before < t.pairs for t in tallies)
+
+    def fails(more):
+        each, rest = divmod(more, room)
+        weights = [weight for weight in [each + 1] * rest + [each] * (room - rest) if weight]
+        rise = (more - sum(fallen)) / found.pairs
+        return rise > margin and flip_tail(weights + fallen, more) <= 0.01
+
+    if found.detectable is None:
+        assert not room or not fails(found.pairs - found.before)
+    else:
+        more = round(found.detectable * found.pairs) + sum(fallen)
+        assert fails(more)
+        assert not fails(more - 1)
+
+
+def test_the_smallest_rise_by_hand():
+    tallies = singles(0, 0, held=500)
+    found = with_detectable(paired_rise(tallies), tallies, alpha=0.01, margin=0.01)
+    assert found.detectable == 7 / 500, "0.5**7 < 0.01, and 7 of 500 is above one point"
+    assert with_detectable(paired_rise(tallies), tallies, alpha=0.01, margin=0.02).detectable == 11 / 500
+    tiny = singles(0, 0, held=6)
+    assert with_detectable(paired_rise(tiny), tiny, alpha=0.01, margin=0.01).detectable is None
+
+
+def test_a_true_rise_of_that_size_fails_in_four_of_five_runs():
+    import numpy as np
+
+    tallies = singles(5, 5, still=20, held=470)
+    likely = with_detectable(paired_rise(tallies), tallies, alpha=0.01, margin=0.01).likely
+    rng = np.random.default_rng(0)
+    runs = [
+        paired_rise(singles(*map(int, rng.binomial(500, [0.01 + likely, 0.01])), held=400))
+        for _ in range(400)
+    ]
+    failed = sum(run.p <= 0.01 and (run.appeared - run.gone) / 500 > 0.01 for run in runs)
+    assert 0.75 < failed / 400 < 0.88
+
+
+def test_where_all_is_violated_no_rise_is_promised():
+    tallies = [Tally(4, 4, 0, 0)] * 50
+    found = with_detectable(paired_rise(tallies), tallies, alpha=0.01, margin=0.01)
+    assert (found.detectable, found.likely) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("now", "before"), [((30, 200), (14, 210)), ((0, 50), (3, 40)), ((50, 50), (0, 50)), ((3, 9), (3, 9))]
+)
+def test_unpaired_is_fishers_exact_test(now, before):
+    from scipy.stats import fisher_exact
+
+    table = [[now[0], now[1] - now[0]], [before[0], before[1] - before[0]]]
+    found = unpaired_rise(now, before, alpha=0.01, margin=0.01)
+    assert found.p == pytest.approx(fisher_exact(table, alternative="greater").pvalue)
+    assert found.paired is False
+
+
+def test_unpaired_is_weaker():
+    """The same models with 10 answers that appeared: the pairs show it, the counts do not."""
+    assert paired_rise(singles(10, 0, still=50, held=140)).p < 0.01
+    assert unpaired_rise((60, 200), (50, 200), alpha=0.01, margin=0.01).p > 0.1
+
+
+def test_nothing_shared_is_no_test():
+    with pytest.raises(CannotAudit, match="no shared pairs"):
+        paired_rise([])

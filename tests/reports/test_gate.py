@@ -1,0 +1,310 @@
+"""What a gate decides."""
+
+from collections import Counter, defaultdict
+from dataclasses import replace
+
+import pytest
+
+from audit.records import ANSWER_CHANGES, Unjudged
+from reports.cases import Place
+from reports.checks import Gate
+from reports.gate import Judged, Limits, gate, lasting
+from reports.gate_sheets import gate_sheets, verdict
+from reports.observations import observe
+from reports.records import ModelHeader, RunHeader
+from reports.summarise import summarise
+from tests.support.audited import Error, Subtokens, audited, sample
+from transforms.errors import UsageError
+
+GOOD, BAD = ("get", "name"), ("set",)
+
+
+def judged(*records, name="now", task=None, flips=True):
+    """A run as a gate reads it, from audited samples of one trial."""
+    names = list(dict.fromkeys(record.model for record in records))
+    headers = tuple(ModelHeader(name=one, parameters=None, fingerprint=one, noise=0.0) for one in names)
+    header = RunHeader(task="function-name", corpus="stdlib", seed=0, models=headers)
+    unjudged = defaultdict(Counter)
+    for record in records:
+        for one in record.verdicts:
+            if isinstance(one, Unjudged):
+                unjudged[record.model, one.perturbed.kind, one.perturbed.transform][one.reason] += 1
+    return Judged(
+        name=name,
+        summary=summarise([(0, records)], task=task or Subtokens(), header=header),
+        flips=tuple(flip for one in records for flip in observe(one, seed=0).flips()) if flips else None,
+        originals={one.sample.id: one.sample.source for one in records},
+        unjudged=unjudged,
+    )
+
+
+def crowd(violated, samples=100, *, variants=1, model="m", transform="rename", **options):
+    """Samples of which the first ones are violated in all variants."""
+    return [
+        audited(
+            model,
+            sample(f"s{n:03}"),
+            after={
+                "identity": [GOOD],
+                transform: [BAD if n < violated else GOOD] * variants,
+                "rename-merging": [BAD if n % 2 else GOOD],
+            },
+            **options,
+        )
+        for n in range(samples)
+    ]
+
+
+def outcomes(found):
+    return {check.title: check.outcome for check in found.checks}
+
+
+@pytest.mark.parametrize(("limit", "outcome"), [(0.04, "failed"), (0.05, "passed"), (0.06, "passed")])
+def test_a_rate_fails_above_its_limit_and_not_at_it(limit, outcome):
+    found = gate(judged(*crowd(5)), Limits(violations=limit))
+    assert outcomes(found) == {"violations": outcome}
+    assert found.outcome == outcome
+    assert "limit lies within" in found.checks[0].notes[0], "5 of 100 has an interval around all three"
+
+
+@pytest.mark.parametrize(("limit", "outcome"), [(0.5, "passed"), (0.51, "failed")])
+def test_sensitivity_fails_below_its_limit(limit, outcome):
+    assert outcomes(gate(judged(*crowd(5)), Limits(sensitivity=limit))) == {"sensitivity": outcome}
+
+
+def test_the_drop_of_a_score_fails_above_its_limit():
+    run = judged(*crowd(10))
+    drop = run.summary.models[0].score.drop
+    assert outcomes(gate(run, Limits(drop=drop + 1e-9))) == {"f1 drop": "passed"}
+    assert outcomes(gate(run, Limits(drop=drop - 1e-9))) == {"f1 drop": "failed"}
+
+
+def test_a_rising_error_is_a_drop():
+    record = audited("m", sample("a", 10.0), before=11.0, after={"rename": [15.0]}, task=Error())
+    found = gate(judged(record, task=Error()), Limits(drop=0.3))
+    assert outcomes(found) == {"mape drop": "failed"}
+    assert found.checks[0].value == pytest.approx(0.4)
+
+
+def test_what_is_asked_for_and_cannot_be_had_is_unknown():
+    record = audited("m", sample("a", None), after={"rename": [GOOD]})
+    found = gate(judged(record), Limits(violations=0.1, drop=0.1, sensitivity=0.1))
+    assert outcomes(found) == {"violations": "passed", "f1 drop": "unknown", "sensitivity": "unknown"}
+    assert found.outcome == "unknown"
+    assert verdict(found) == "gate cannot tell: 2 of 3 checks could not be judged"
+
+
+def test_a_failure_counts_more_than_a_gap():
+    record = audited("m", sample("a", None), after={"rename": [BAD]})
+    assert gate(judged(record), Limits(violations=0.1, drop=0.1)).outcome == "failed"
+
+
+def test_a_run_without_verdicts_does_not_pass():
+    record = audited("m", sample("a"), before=None, after={"rename": [GOOD]})
+    found = gate(judged(record), Limits(violations=1.0))
+    assert found.outcome == "unknown"
+    assert "input too long 1" in found.checks[0].found
+
+
+def unanswered(number, samples=10):
+    return [
+        audited("m", sample(f"s{n}"), after={"rename": [None if n < number else GOOD]})
+        for n in range(samples)
+    ]
+
+
+def test_unjudged_answers_are_no_violations_and_too_many_of_them_decide_nothing():
+    few = gate(judged(*unanswered(2)), Limits(violations=0.0))
+    assert few.outcome == "passed"
+    assert few.notes == ("m: 2 pairs unjudged, counted nowhere (numeric noise 2)",)
+    many = gate(judged(*unanswered(3)), Limits(violations=0.0))
+    assert outcomes(many) == {"answers": "unknown", "violations": "passed"}
+    assert many.outcome == "unknown"
+
+
+def test_a_right_answer_that_changes_is_no_gap():
+    run = judged(*unanswered(9))
+    other = {key: {ANSWER_CHANGES: found.total()} for key, found in run.unjudged.items()}
+    assert gate(replace(run, unjudged=other), Limits(violations=0.0)).outcome == "passed"
+
+
+# ── the baseline ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_an_unchanged_run_passes_against_itself():
+    found = gate(judged(*crowd(5)), Limits(), baseline=judged(*crowd(5), name="before"))
+    assert outcomes(found) == {"rise": "passed"}
+    assert (found.checks[0].rise.appeared, found.checks[0].rise.p) == (0, 1.0)
+
+
+def test_a_rise_fails_where_it_is_shown_and_above_the_margin():
+    before = judged(*crowd(5), name="before")
+    assert gate(judged(*crowd(11)), Limits(), baseline=before).outcome == "passed", "0.5**6 > 0.01"
+    assert gate(judged(*crowd(12)), Limits(), baseline=before).outcome == "failed"
+    assert gate(judged(*crowd(12)), Limits(margin=0.07), baseline=before).outcome == "passed"
+    assert gate(judged(*crowd(12)), Limits(alpha=0.001), baseline=before).outcome == "passed"
+    assert gate(judged(*crowd(0)), Limits(), baseline=before).outcome == "passed"
+
+
+def test_it_says_the_smallest_rise_that_could_have_failed():
+    found = gate(judged(*crowd(5)), Limits(), baseline=judged(*crowd(5)))
+    assert found.checks[0].rise.detectable == 0.07
+    assert "smallest rise that could have failed is 7.0 points" in found.checks[0].notes[0]
+
+
+def test_variants_of_a_sample_are_one_witness():
+    """Twelve new violations in three samples: certain over pairs, and by samples one in eight."""
+    before, now = judged(*crowd(0, variants=4)), judged(*crowd(3, variants=4))
+    check = gate(now, Limits(), baseline=before).checks[0]
+    assert (check.rise.appeared, check.rise.p) == (12, 0.125)
+    assert check.rise.p_pairs < 0.001
+    assert check.outcome == "passed"
+
+
+def two(first, second, samples=100):
+    return [
+        audited(
+            "m",
+            sample(f"s{n:03}"),
+            after={"rename": [BAD if n < first else GOOD], "reorder": [BAD if n < second else GOOD]},
+        )
+        for n in range(samples)
+    ]
+
+
+def test_each_transform_is_tested_too_and_adjusted_for():
+    found = gate(judged(*two(0, 8)), Limits(), baseline=judged(*two(0, 0)))
+    assert outcomes(found) == {
+        "rise": "passed",
+        "rise under reorder": "passed",
+        "rise under rename": "passed",
+    }
+    assert found.checks[0].p_adjusted == pytest.approx(3 * 0.5**8)
+    found = gate(judged(*two(0, 9)), Limits(), baseline=judged(*two(0, 0)))
+    assert found.outcome == "failed"
+    assert outcomes(found)["rise under rename"] == "passed"
+
+
+def test_a_transform_with_few_samples_is_not_tested_alone():
+    def records(reordered):
+        return [
+            *crowd(0, 50),
+            *(audited("m", sample(f"r{n}"), after={"reorder": [reordered]}) for n in range(5)),
+        ]
+
+    found = gate(judged(*records(BAD)), Limits(), baseline=judged(*records(GOOD)))
+    assert outcomes(found) == {
+        "rise": "passed",
+        "rise under reorder": "untested",
+        "rise under rename": "passed",
+    }
+    assert found.checks[0].p_adjusted == pytest.approx(2 * 0.5**5)
+
+
+def test_too_few_samples_are_told_and_do_not_pass():
+    found = gate(judged(*crowd(6, 6)), Limits(), baseline=judged(*crowd(0, 6)))
+    assert outcomes(found) == {"rise": "unknown"}
+    assert "so few samples could not have shown any rise" in found.checks[0].notes[0]
+
+
+def test_a_baseline_without_anything_left_to_break_passes():
+    found = gate(judged(*crowd(50, 50)), Limits(), baseline=judged(*crowd(50, 50)))
+    assert outcomes(found) == {"rise": "passed"}
+    assert "no more could be" in found.checks[0].notes[0]
+
+
+def test_a_model_that_got_much_better_passes():
+    found = gate(judged(*crowd(5)), Limits(), baseline=judged(*crowd(90)))
+    assert outcomes(found) == {"rise": "passed"}
+    assert found.checks[0].rise.gone == 85
+
+
+def test_only_the_very_same_inputs_are_paired_and_lost_ones_are_told():
+    now, before = judged(*crowd(5)), judged(*crowd(5), name="before")
+    half = tuple(flip for flip in before.flips if flip.sample < "s050")
+    found = gate(now, Limits(), baseline=replace(before, flips=half))
+    assert found.checks[0].rise.pairs == 50
+    assert found.notes == (
+        "m: 50 pairs are shared, of 100 judged now and 50 in the baseline; only these are compared",
+    )
+    for other in (
+        replace(before, flips=tuple(replace(flip, input="x") for flip in before.flips)),
+        replace(before, flips=tuple(replace(flip, variant=9) for flip in before.flips)),
+        replace(before, flips=tuple(replace(flip, seed=9) for flip in before.flips)),
+        replace(before, originals=dict.fromkeys(before.originals, "another text")),
+    ):
+        found = gate(now, Limits(), baseline=other)
+        assert found.outcome == "unknown"
+        assert "the suites differ" in found.checks[0].found
+
+
+def test_models_are_paired_by_name_or_alone():
+    alone = gate(judged(*crowd(20, model="new")), Limits(), baseline=judged(*crowd(0, model="old")))
+    assert alone.outcome == "failed"
+    assert alone.notes == ("new is held against old, the only model of the baseline",)
+    both = judged(*crowd(0, model="a"), *crowd(0, model="b"))
+    found = gate(both, Limits(), baseline=judged(*crowd(0, model="a")))
+    assert [(check.model, check.outcome) for check in found.checks] == [("a", "passed"), ("b", "unknown")]
+    assert found.checks[1].found == "not in the baseline"
+
+
+def test_more_models_are_adjusted_for():
+    before = judged(*crowd(0, model="a"), *crowd(0, model="b"))
+    now = judged(*crowd(7, model="a"), *crowd(0, model="b"))
+    found = gate(now, Limits(), baseline=before)
+    assert found.checks[0].p_adjusted == pytest.approx(2 * 0.5**7)
+    assert found.outcome == "passed"
+
+
+def test_another_task_is_refused():
+    before = judged(*crowd(0))
+    other = replace(before, summary=replace(before.summary, task="throughput"))
+    with pytest.raises(UsageError, match="'throughput'"):
+        gate(judged(*crowd(0)), Limits(), baseline=other)
+
+
+def test_chosen_transforms_alone_are_judged():
+    now, before = judged(*two(20, 0)), judged(*two(0, 0))
+    assert gate(now, Limits(), baseline=before, transforms=frozenset({"rename"})).outcome == "failed"
+    found = gate(now, Limits(), baseline=before, transforms=frozenset({"reorder"}))
+    assert outcomes(found) == {"rise": "passed"}
+    assert found.transforms == ("reorder",)
+
+
+def test_against_a_summary_the_test_is_unpaired_and_says_so():
+    before = judged(*crowd(0, variants=3), name="before", flips=False)
+    found = gate(judged(*crowd(10, variants=3)), Limits(), baseline=before)
+    assert outcomes(found) == {"rise under rename": "failed"}
+    rise = found.checks[0].rise
+    assert (rise.paired, rise.now, rise.pairs, rise.samples) == (False, 10, 100, 100), "samples, not variants"
+    assert "unpaired and weaker" in found.notes[0]
+
+
+def test_a_summary_with_other_numbers_of_variants_is_not_compared():
+    before = judged(*crowd(0, variants=2), flips=False)
+    found = gate(judged(*crowd(10, variants=4)), Limits(), baseline=before)
+    assert found.outcome == "unknown"
+    assert "other numbers of variants under rename" in found.checks[0].found
+
+
+def test_lasting_violations_are_those_of_both_runs():
+    assert lasting(judged(*crowd(3)), judged(*crowd(2))) == {
+        Place("m", 0, "s000", "rename", 0),
+        Place("m", 0, "s001", "rename", 0),
+    }
+
+
+# ── what is shown ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_gate_round_trips_through_json():
+    found = gate(judged(*two(0, 9)), Limits(violations=0.1), baseline=judged(*two(0, 0)))
+    assert Gate.from_json(found.to_json()) == found
+
+
+def test_the_table_has_a_row_for_each_check_and_ends_with_the_verdict():
+    found = gate(judged(*two(0, 9)), Limits(violations=0.1), baseline=judged(*two(0, 0), name="before"))
+    (sheet,) = gate_sheets(found)
+    assert sheet.title == "gate: now against before"
+    assert [row[1].lines[0] for row in sheet.rows] == [check.title for check in found.checks]
+    assert sheet.notes[-1] == "gate FAILED: 2 of 4 checks"
