@@ -68,8 +68,11 @@ COLUMNS: Final = (
     Column("attacked", "F1 under attack", "higher"),
 )
 MOVABLE: Final = Column("movable", "violations, movable", "lower")
+ACCURACY: Final = Column("accuracy", "accuracy", "higher")
 CALLED: Final = Column("called_buggy", "called buggy", "lower")
 """Of no direction: it tells whether a detector has one answer for everything."""
+BUGGY_SHARE: Final = "buggy"
+"""The score that holds the share of buggy methods among the answered ones."""
 SIZE: Final = "size"
 """The score that holds the number of weights."""
 
@@ -258,9 +261,14 @@ def audited(model: CheckpointModel, found: Ground, watch: Watch) -> dict[str, fl
         MOVABLE.score: sum(moved) / len(moved) if moved else None,
         "moved": len(moved) / len(answered) if answered else None,
         "answered": len(answered) / len(seen),
-        CALLED.score: sum(one.answer == BUGGY for one in answered) / len(answered) if answered else None,
         SIZE: float(model.parameters),
     }
+    if found.task.name == ERROR_DETECTION.name and answered:
+        told |= {
+            ACCURACY.score: sum(one.answer == one.sample.label for one in answered) / len(answered),
+            CALLED.score: sum(one.answer == BUGGY for one in answered) / len(answered),
+            BUGGY_SHARE: sum(one.sample.label == BUGGY for one in answered) / len(answered),
+        }
     return {name: value for name, value in told.items() if value is not None}
 
 
@@ -278,7 +286,7 @@ def table(trials: Sequence[Trial], task: str) -> str:
     entry = TABLES[task]
     own = [trial for trial in trials if trial.size == task]
     networks = [name for name in NETWORKS if any(trial.network == name for trial in own)]
-    columns = [*COLUMNS, MOVABLE, *([CALLED] if task == ERROR_DETECTION.name else [])]
+    columns = [*COLUMNS, MOVABLE, *([ACCURACY, CALLED] if task == ERROR_DETECTION.name else [])]
     metrics = {column.score: _metric(own, networks, column) for column in columns}
     papers = [f"paper: {column.head}" for column in COLUMNS]
     lines = [
@@ -293,6 +301,9 @@ def table(trials: Sequence[Trial], task: str) -> str:
         lines.append(
             f"| {network} | {weights / 1e6:.2f}M | {' | '.join([*cells, *_printed(entry, network)])} |"
         )
+    if task == ERROR_DETECTION.name:
+        always = " | ".join([*_always(own, columns), *("–" for _ in COLUMNS)])
+        lines.append(f"| always buggy | 0 | {always} |")
     for name in (name for name in entry.paper if name not in NETWORKS):
         blank = " | ".join("–" for _ in columns)
         lines.append(
@@ -305,7 +316,9 @@ def table(trials: Sequence[Trial], task: str) -> str:
         f"{max(moved, default=0):.1%} of the test methods have another order.",
         "",
     ]
-    for column in (*COLUMNS, MOVABLE):
+    for column in columns:
+        if column is CALLED:
+            continue
         metric = metrics[column.score]
         pairs = ", ".join(f"{one.first}/{one.second} {one.p_adjusted:.2g}" for one in metric.pairs)
         conover = f" Conover, Holm-adjusted p: {pairs}." if pairs else ""
@@ -333,6 +346,14 @@ def _cell(metric: Metric, network: str) -> str:
     if group.error is not None:
         text += f" ± {100 * group.error:.2f}"
     return f"**{text}**" if group.best and metric.name != CALLED.score else text
+
+
+def _always(trials: Sequence[Trial], columns: Sequence[Column]) -> Iterable[str]:
+    """The cells of the answer `buggy` to every method: F1 is 2p / (1 + p) where a share p is buggy."""
+    share = max(trial.scores[BUGGY_SHARE] for trial in trials)
+    f1 = 2 * share / (1 + share)
+    known = {"f1": f1, "attacked": f1, ACCURACY.score: share, CALLED.score: 1.0}
+    return (f"{100 * known.get(column.score, 0.0):.2f}" for column in columns)
 
 
 def _printed(entry: Table, name: str) -> Iterable[str]:

@@ -14,12 +14,15 @@ from tests.support.commands import ROOT, environment
 HOMES = {
     "torch": (
         *("audit/nets/", "audit/training/", "audit/cli/train.py"),
-        *("audit/models/checkpoint.py", "audit/models/terms.py"),
+        *("audit/models/checkpoint.py", "audit/models/terms.py", "audit/models/hf/"),
+        *("transforms/columns/", "audit/models/columns/"),
     ),
-    "scipy": ("reports/statistics/",),
+    "scipy": ("reports/statistics/", "transforms/columns/recovery.py"),
     "statsmodels": ("reports/statistics/",),
     "scikit_posthocs": ("reports/statistics/",),
-    "transformers": (),
+    "transformers": ("audit/models/hf/", "audit/models/columns/"),
+    "huggingface_hub": ("audit/models/hf/",),
+    "openai": ("audit/models/openai/",),
     "pyarrow": ("audit/tables.py", "audit/corpora/tables.py"),
     "sqlite3": ("audit/cache.py",),
     "tree_sitter": ("transforms/java/parsing.py",),

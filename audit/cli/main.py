@@ -23,12 +23,17 @@ USAGE: Final = 2
 COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "run": ("audit.cli.run:run", "Audit one or more models on a perturbed suite."),
     "compare": ("audit.cli.compare:compare", "Compare models or runs: statistics across models and trials."),
+    "gate": ("audit.cli.gate:gate", "Fail CI when invariance regressed."),
     "transform": (
         "audit.cli.transform:transform",
         "Write a perturbed suite, or a perturbed copy of a source tree.",
     ),
     "verify": ("audit.cli.verify:verify", "Prove the engines on a project by its own tests."),
+    "explain": ("audit.cli.explain:explain", "Show the smallest edit that flips a prediction, as a diff."),
+    "report": ("audit.cli.report:report", "Render a run: HTML, Markdown, LaTeX, CSV, JUnit."),
     "train": ("audit.cli.train:train", "Train one of the papers' models."),
+    "seal": ("audit.cli.seal:seal", "Permute or encrypt a checkpoint under a secret key."),
+    "unseal": ("audit.cli.seal:unseal", "Give a sealed checkpoint back, bit for bit."),
     "list": ("audit.cli.list:listing", "List models, tasks, transforms, corpora."),
 }
 """Each command's lazy target and its line in the help, so that `--help` imports none of them."""

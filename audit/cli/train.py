@@ -148,9 +148,9 @@ def train(
         cache=cache or default_folder(),
         workers=workers,
     )
-    click.echo(f"{out}: test F1 {found.test.told:.1%} on {found.test.count:,} functions")
+    click.echo(f"{out}: test {found.test.line} on {found.test.count:,} functions")
     for baseline in found.baselines:
-        click.echo(f"  {baseline.name}: {baseline.test.told:.1%}")
+        click.echo(f"  {baseline.name}: {baseline.test.line}")
 
 
 def _recipe(model: str, given: dict[str, Any]) -> "Recipe":

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
@@ -10,11 +10,17 @@ from typing import Final
 
 from audit import checkpoints
 from audit.interface import Model
+from audit.models.hf.arguments import ARGUMENTS as NETWORK_ARGUMENTS
+from audit.models.openai.arguments import ARGUMENTS as ENDPOINT_ARGUMENTS
 from audit.models.settings import Settings
 from transforms.errors import ModelError, UsageError
 
 CANONICAL: Final = "canonical"
 """`canonical/MODEL` is that model behind the canonical form."""
+COLUMNS: Final = "columns"
+"""The wrapper that permutes the hidden columns of a model's weights."""
+ENDPOINT: Final = "openai"
+"""The provider whose models are at an address."""
 
 Parser = Callable[[str], str | float]
 
@@ -56,6 +62,24 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
         summary='a program: a line {"id", "task", "language", "source"} in, a line {"id", "answer"} out',
         arguments={"version": str, "timeout": float},
     ),
+    ENDPOINT: Provider(
+        target="audit.models.openai.model:load",
+        form="openai/MODEL",
+        summary="a model behind an OpenAI-compatible endpoint, by default OpenAI's; see --base-url",
+        arguments=ENDPOINT_ARGUMENTS,
+    ),
+    "hf": Provider(
+        target="audit.models.hf.load:load",
+        form="hf/NAME_OR_PATH",
+        summary="a Hugging Face model: a folder, or a name on the hub",
+        arguments=NETWORK_ARGUMENTS,
+    ),
+    "file": Provider(
+        target="audit.models.predictions:load",
+        form="file/PREDICTIONS",
+        summary='answers made elsewhere for a suite: rows {"id", "answer"}, `id` being its column `input`',
+        arguments={"id": str, "answer": str},
+    ),
 }
 
 
@@ -65,9 +89,22 @@ def bundled() -> dict[str, Mapping[str, object]]:
     return {folder.name: _card(folder) for folder in folders}
 
 
-def bundled_for(task: str) -> tuple[str, ...]:
-    """The bundled checkpoints that were made for a task."""
-    return tuple(name for name, card in bundled().items() if card.get("task", task) == task)
+def bundled_for(task: str, language: str | None = None) -> tuple[str, ...]:
+    """The bundled checkpoints that were made for a task, and for a language if one is named.
+
+    A card without languages is of a network that was made for none.
+    """
+    return tuple(
+        name
+        for name, card in bundled().items()
+        if card.get("task", task) == task
+        and (language is None or language in _languages(card, otherwise=language))
+    )
+
+
+def _languages(card: Mapping[str, object], *, otherwise: str) -> tuple[str, ...]:
+    named = card.get("languages")
+    return tuple(map(str, named)) if isinstance(named, list) else (otherwise,)
 
 
 def check(spec: str) -> None:
@@ -94,6 +131,12 @@ def accepted(spec: str) -> frozenset[str]:
     if head == CANONICAL:
         return accepted(name)
     return frozenset(PROVIDERS[head].arguments) if head in PROVIDERS else frozenset()
+
+
+def at_endpoint(spec: str) -> bool:
+    """Whether a model is asked over the network, at the address that `--base-url` gives."""
+    head, _, name = spec.partition("/")
+    return at_endpoint(name) if head == CANONICAL else head == ENDPOINT
 
 
 def load(spec: str, settings: Settings, given: Mapping[str, str]) -> Model:
@@ -123,13 +166,23 @@ def wrapped(model: Model) -> Model:
     return wrapper
 
 
+def permuted(model: Model, *, seed: int) -> Model:
+    """The model with another way to answer repeated queries: with permuted weights.
+
+    Raises:
+        ModelError: it has no weights here.
+    """
+    wrapper: Model = import_module("audit.models.columns.wrapper").Columns(model, seed=seed)
+    return wrapper
+
+
 def _provided(head: str, name: str, settings: Settings, given: Mapping[str, str]) -> Model:
     check(f"{head}/{name}")
     provider = PROVIDERS[head]
     arguments = {key: _typed(f"{head}/{name}", key, value) for key, value in given.items()}
     module, _, function = provider.target.partition(":")
     load_one: Callable[[str, Settings], Model] = getattr(import_module(module), function)
-    return load_one(name, Settings(device=settings.device, precision=settings.precision, arguments=arguments))
+    return load_one(name, replace(settings, arguments=arguments))
 
 
 def _typed(spec: str, key: str, value: str) -> str | float:

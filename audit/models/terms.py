@@ -136,6 +136,11 @@ class TermModel:
         return self.config.task
 
     @property
+    def module(self) -> torch.nn.Module:
+        """The network itself, for wrappers that change its weights."""
+        return self._network
+
+    @property
     def parameters(self) -> int:
         """Trained weights."""
         return sum(weight.numel() for weight in self._network.parameters())

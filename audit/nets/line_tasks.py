@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 from torch import Tensor
 
 from audit.nets import decision
+from audit.nets.trunk import Pooling
 from audit.records import Answer
 from audit.tasks.error_detection import BUGGY, CLEAN
 from transforms.errors import CorpusError
@@ -31,6 +32,8 @@ class Naming:
     name: str = "function-name"
     thresholds: tuple[float, ...] = THRESHOLDS
     """What validation chooses from."""
+    pooling: Pooling = "mean"
+    """How a network's tokens become its answer: a name is about all of a function."""
 
     def truth(self, label: Answer | None) -> tuple[str, ...] | None:
         """What a sample's label is as labels of the network; `None` without one."""
@@ -79,6 +82,8 @@ class Detection:
     name: str = "error-detection"
     thresholds: tuple[float, ...] = (0.0,)
     """No choice."""
+    pooling: Pooling = "votes"
+    """A bug is at one place."""
 
     def truth(self, label: Answer | None) -> tuple[str, ...] | None:
         """As `Naming.truth`."""

@@ -8,6 +8,9 @@ of the last layer are the embeddings of the labels' own tokens, so that what was
 token votes for the label that it is (after the copying of See et al. 2017): a label's logit gains
 c · log(1 + Σ softplus(w · x_t + b)) over its occurrences. Mean pooling alone dilutes a word in a hundred.
 
+Where what is looked for is at one place, as a bug is, the head reads every token by itself, and the log of
+the mean of exp is taken over what it says: a smooth maximum, which no order of the tokens changes either.
+
 Dimension key: B batch, T tokens, N lines, D width, H heads, K labels, V vocabulary.
 """
 
@@ -19,7 +22,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-Pooling: TypeAlias = Literal["mean", "max"]
+Pooling: TypeAlias = Literal["mean", "max", "votes"]
+"""Of hidden states before the head, or of what the head says of each token."""
 
 Relation: TypeAlias = Tensor | tuple[Tensor, Tensor]
 """What an attention wants to know about pairs of tokens; only the network that made it looks inside."""
@@ -157,8 +161,10 @@ class Trunk(nn.Module):
         for block in () if self.bag else self.blocks:
             x = block(x, relation)
         x = self.norm(x)
-        mixed = F.gelu(self.mix(self.dropout(self._pool(x, batch.real))))
-        said = F.linear(mixed, self.tokens.weight[self.label_tokens], self.label_bias)
+        if self.pooling == "votes":
+            said = self._loudest(self._said(x), batch.real)
+        else:
+            said = self._said(self._pool(x, batch.real))
         return said + self.vote_weight * torch.log1p(self._votes(x, batch))
 
     def ways_out(self) -> list[nn.Linear]:
@@ -169,6 +175,16 @@ class Trunk(nn.Module):
                 found += [block.attention.projections.outward]
                 found += [layer for layer in list(block.feed)[-1:] if isinstance(layer, nn.Linear)]
         return found
+
+    def _said(self, x: Tensor) -> Tensor:
+        """(…, D) to (…, K): the head."""
+        mixed = F.gelu(self.mix(self.dropout(x)))
+        return F.linear(mixed, self.tokens.weight[self.label_tokens], self.label_bias)
+
+    def _loudest(self, said: Tensor, real: Tensor) -> Tensor:
+        """(B, T, K) over the real tokens to (B, K): log of the mean of exp."""
+        heard = said.to(self.label_bias.dtype).masked_fill(~real[:, :, None], -torch.inf)
+        return heard.logsumexp(1) - real.sum(1, keepdim=True).to(heard.dtype).log()
 
     def _votes(self, x: Tensor, batch: Batch) -> Tensor:
         """(B, T, D) to (B, K): how strongly the tokens that are a label ask for it."""

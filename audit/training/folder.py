@@ -43,7 +43,11 @@ def write(
 
     `about` goes into the card as it is: corpora, versions, command.
     """
-    shape = recipe.shape(vocabulary=material.tokenizer.get_vocab_size(), labels=len(material.labels))
+    shape = recipe.shape(
+        vocabulary=material.tokenizer.get_vocab_size(),
+        labels=len(material.labels),
+        pooling=material.task.pooling,
+    )
     config = Config(
         task=task,
         network=recipe.network,
@@ -100,7 +104,7 @@ def _finished(
     baselines = _baselines(trained, material)
     card = {
         "task": task,
-        "summary": f"{NETWORKS[recipe.network].summary}; test F1 {test.told:.1%}",
+        "summary": f"{NETWORKS[recipe.network].summary}; test {test.line}",
         "parameters": sum(weight.numel() for weight in trained.network.parameters()),
         "scores": {"valid": asdict(valid), "test": asdict(test)},
         "baselines": [asdict(one) for one in baselines],

@@ -95,7 +95,8 @@ class _Loop(Sitting[Progress, Batch]):
 
     def __init__(self, recipe: Recipe, material: Material, path: Path) -> None:
         vocabulary = material.tokenizer.get_vocab_size()
-        shape = recipe.shape(vocabulary=vocabulary, labels=len(material.labels))
+        labels, pooling = len(material.labels), material.task.pooling
+        shape = recipe.shape(vocabulary=vocabulary, labels=labels, pooling=pooling)
         self._recipe, self._material = recipe, material
         network = build(recipe.network, shape, recipe.options)
         initialise(network, material)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
-from audit.nets.trunk import Shape
+from audit.nets.trunk import Pooling, Shape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +50,8 @@ class Recipe:
     half: bool = True
     """Whether matrices are multiplied in bfloat16; the weights stay in float32."""
 
-    def shape(self, *, vocabulary: int, labels: int) -> Shape:
-        """The sizes of the network, once the words and labels are counted."""
+    def shape(self, *, vocabulary: int, labels: int, pooling: Pooling = "mean") -> Shape:
+        """The sizes of the network, once the words and labels are counted and the task is known."""
         return Shape(
             vocabulary=vocabulary,
             labels=labels,
@@ -59,6 +59,7 @@ class Recipe:
             layers=self.layers,
             heads=self.heads,
             window=self.window,
+            pooling=pooling,
             dropout=self.dropout,
         )
 

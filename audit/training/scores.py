@@ -35,6 +35,11 @@ class NameScores:
         return self.micro
 
     @property
+    def line(self) -> str:
+        """In words."""
+        return f"F1 {self.micro:.1%}"
+
+    @property
     def worth(self) -> float:
         """By which weights are chosen."""
         return self.micro
@@ -57,6 +62,11 @@ class BugScores:
     def told(self) -> float:
         """As of names."""
         return self.f1
+
+    @property
+    def line(self) -> str:
+        """As of names, with what tells a detector from one answer to everything."""
+        return f"F1 {self.f1:.1%}, accuracy {self.accuracy:.1%}, {self.called_buggy:.1%} called buggy"
 
     @property
     def worth(self) -> float:

@@ -12,16 +12,17 @@ from safetensors.torch import save_file
 
 from audit import checkpoints
 from audit.features.lines import Encoded
+from audit.features.programs import analyse
 from audit.models import catalogue
 from audit.models.checkpoint import CheckpointModel, Config, usable_device
 from audit.models.trained import load as load_trained
 from audit.nets.registry import NETWORKS
 from audit.records import Failed, Predicted, Query
 from audit.tasks.function_name import FUNCTION_NAME
+from tests.audit.nets.test_equivariance_java import METHODS
 from tests.support import stdlib
 from tests.support.networks import CHAIN, LABELS, SMALL, legal_orders, network, shape, tokenizer
 from transforms.errors import ModelError, UsageError
-from transforms.python.analysis.program import analyse
 from transforms.records import Origin, Sample
 
 
@@ -253,17 +254,43 @@ def test_a_bundled_checkpoint_of_blocks_tells_where_its_labels_come_from(name: s
     assert not Path(card["corpora"]["train"]).is_absolute()
 
 
+GETTER = (
+    "def MASK(name, value=None):\n    key = name.lower()\n    if value is None:\n        return CACHE.get(key)\n"
+    "    CACHE[key] = value\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "loudest"),
+    [
+        ("spe-checkpoint", ("cache", "get"), 1.65496),
+        ("symc-checkpoint", ("cache", "get", "name"), 1.26526),
+        ("vanilla-checkpoint", ("cache", "get"), 0.19094),
+    ],
+)
+def test_a_bundled_checkpoint_answers_as_when_it_was_made(
+    name: str, answer: tuple[str, ...], loudest: float
+) -> None:
+    model = CheckpointModel.load(name, device="cpu")
+    (found,) = model.predict([Query(task="function-name", language="python", source=GETTER)])
+    assert isinstance(found, Predicted)
+    assert found.answer == answer
+    assert dict(found.scores)["get"] == pytest.approx(loudest, abs=model.noise)
+
+
 @pytest.mark.parametrize("name", LINES)
 def test_an_equivariant_bundled_checkpoint_answers_legal_orders_alike(name: str) -> None:
     """And a plain one does not, or the functions would show nothing."""
     model = CheckpointModel.load(name, device="cpu")
+    (language,) = model.config.languages
+    assert catalogue.bundled()[name]["languages"] == [language]
     moved = 0.0
-    for source in stdlib.sample(60):
+    for source in stdlib.sample(60) if language == "python" else METHODS:
         masked = FUNCTION_NAME.prepare(
-            Sample(id="", language="python", source=source, label=None, origin=Origin(path="", line=1))
+            Sample(id="", language=language, source=source, label=None, origin=Origin(path="", line=1))
         )
-        program = analyse(masked.source if isinstance(masked, Sample) else source)
-        features = model.encoder.features(program)
+        program = analyse(masked.source if isinstance(masked, Sample) else source, language)
+        features = model.encoder.features(program, language)
         if isinstance(features, Encoded):
             turned = features.permuted(program.sample_lines(Random(0)))
             one, other = model.logits([features]), model.logits([turned])

@@ -16,7 +16,9 @@ LABELS = ("count", "get", "join", "letters", "sum", "values", "words")
 WORDS = ("[PAD]", "[UNK]", *LABELS, "return", "for", "in", "if", "=", "+", "(", ")", ":", "0", "1")
 
 
-def write_checkpoint(folder: Path, *, network: str = "vanilla", seed: int = 0) -> Path:
+def write_checkpoint(
+    folder: Path, *, network: str = "vanilla", seed: int = 0, languages: tuple[str, ...] = ("python",)
+) -> Path:
     """Write the three files; equal seeds give equal weights."""
     folder.mkdir(parents=True)
     words = {word: number for number, word in enumerate(WORDS)}
@@ -32,7 +34,13 @@ def write_checkpoint(folder: Path, *, network: str = "vanilla", seed: int = 0) -
     weights["trunk.label_tokens"] = torch.tensor([words[label] for label in LABELS])
     save_file(weights, folder / WEIGHTS)
     config = Config(
-        task="function-name", network=network, options={}, shape=shape, labels=LABELS, threshold=0.0
+        task="function-name",
+        network=network,
+        options={},
+        shape=shape,
+        labels=LABELS,
+        threshold=0.0,
+        languages=languages,
     )
     (folder / CONFIG).write_text(json.dumps(config.as_json()), encoding="utf-8")
     return folder

@@ -58,6 +58,12 @@ class HubModel:
         return self._head.task
 
     @property
+    def module(self) -> torch.nn.Module:
+        """The network itself, for wrappers that change its weights."""
+        network: torch.nn.Module = self._engine.network
+        return network
+
+    @property
     def parameters(self) -> int:
         """Weights, each counted once."""
         return sum(weight.numel() for weight in self._engine.network.parameters())

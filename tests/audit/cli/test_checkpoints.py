@@ -1,12 +1,14 @@
 """`codeaudit run` on checkpoints: whole ones, damaged ones, ones of another task."""
 
 import json
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from audit import checkpoints
 from audit.cache import NoMemory
 from audit.cli.main import main
 from audit.models.checkpoint import CheckpointModel
@@ -53,6 +55,31 @@ def test_two_checkpoints_of_one_architecture_never_share_answers(
         for name in ("first", "second")
     )
     assert all(one != two for one, two in zip(first, second, strict=True))
+
+
+def test_where_no_model_is_named_the_bundled_ones_of_the_corpus_language_answer(
+    sources: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(checkpoints, "FOLDER", Path("bundled").absolute())
+    for language in ("java", "python"):
+        folder = write_checkpoint(Path("bundled", f"of-{language}"), languages=(language,))
+        card = {"task": "function-name", "languages": [language]}
+        (folder / "model-card.json").write_text(json.dumps(card), encoding="utf-8")
+    method = "    int twice(int a, int b) {\n        int c = a + b;\n        int d = b;\n        return c * d;\n    }\n"
+    Path("A.java").write_text(f"class A {{\n{method}}}\n", encoding="utf-8")
+
+    def asked(out: str, *words: str) -> list[str]:
+        assert run(*words, "--out", out) == 0
+        found = json.loads(Path(out, "manifest.json").read_text(encoding="utf-8"))
+        return [model["name"] for model in found["models"]]
+
+    assert asked("j", "--corpus", "A.java") == ["of-java"]
+    assert asked("p", "--corpus", str(sources)) == ["of-python"]
+    assert asked("frozen", "--suite", "j/suite.parquet") == ["of-java"]
+    capsys.readouterr()
+    shutil.rmtree("bundled/of-java")
+    assert run("--corpus", "A.java", "--out", "none") == 2
+    assert "no bundled model for task 'function-name' in java" in capsys.readouterr().err
 
 
 def test_a_moved_checkpoint_keeps_its_answers(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ from random import Random
 import pytest
 import torch
 
+from audit.nets.trunk import Pooling
 from tests.support import stdlib
 from tests.support.networks import CHAIN, SMALL, encoded, legal_orders, logits, network
 from transforms.errors import SourceError
@@ -34,6 +35,18 @@ def test_every_legal_order_of_a_small_function_has_the_same_logits(
     assert len(orders) > 2
     found = logits(made, *(encoded(kind, order.source) for order in orders))
     assert (found - logits(made, original)).abs().max() <= TOLERANCE
+
+
+@pytest.mark.parametrize("pooling", ["max", "votes"])
+@pytest.mark.parametrize(("kind", "options"), EQUIVARIANT)
+def test_no_pooling_sees_the_order(kind: str, options: dict[str, object], pooling: Pooling) -> None:
+    made = network(kind, **options)
+    by_mean = logits(made, encoded(kind, SMALL[0]))
+    made.trunk.pooling = pooling
+    original = logits(made, encoded(kind, SMALL[0]))
+    assert (original - by_mean).abs().max() > TOLERANCE, "the pooling is not used"
+    found = logits(made, *(encoded(kind, order.source) for order in legal_orders(SMALL[0])))
+    assert (found - original).abs().max() <= TOLERANCE
 
 
 @pytest.mark.parametrize("source", SMALL)

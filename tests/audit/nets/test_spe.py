@@ -9,7 +9,7 @@ from audit.nets.batches import collate
 from audit.nets.registry import NETWORKS, build
 from audit.nets.spe import SPE, SPEAttention, Variant, head_plan
 from audit.nets.symc import SYMC
-from audit.nets.trunk import Batch
+from audit.nets.trunk import Batch, Pooling
 from audit.nets.vanilla import Vanilla
 from tests.support.networks import CHAIN, SMALL, encoded, network, shape
 from transforms.errors import UsageError
@@ -130,9 +130,10 @@ def test_networks_differ_in_their_positions_only() -> None:
     assert sizes["spe"] == sizes["symc"] == sizes["vanilla"]
 
 
-def test_pooling_by_maximum_ignores_padding() -> None:
+@pytest.mark.parametrize("pooling", ["max", "votes"])
+def test_other_poolings_ignore_padding(pooling: Pooling) -> None:
     made = Vanilla(shape()).double().eval()
-    made.trunk.pooling = "max"
+    made.trunk.pooling = pooling
     inputs = [encoded("vanilla", source) for source in (CHAIN, SMALL[0])]
     with torch.no_grad():
         together = made(collate(inputs))

@@ -1,0 +1,108 @@
+"""`--wrap columns`: the same network with its hidden columns permuted has to give the same answers.
+
+The verdict compares two models on one input, not one model on two: what is asked a second time, unchanged,
+is answered with permuted weights. So the noise floor of the run counts what the permutation changed.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import torch
+from torch import nn
+
+from audit.interface import Model
+from audit.records import Prediction, Query
+from transforms.columns.calls import Call, watched
+from transforms.columns.groups import AxisGroups, infer
+from transforms.columns.layout import Indices, draw
+from transforms.columns.permute import permuting
+from transforms.columns.proof import EXACT, exactly
+from transforms.errors import ModelError
+from transforms.seeding import stream
+
+NOISE: Final = 1e-4
+"""What sums in another order move a score by, at most; measured on the bundled checkpoints, times four."""
+
+
+class Columns:
+    """A model that answers repeated queries with permuted weights, and all others as it is."""
+
+    def __init__(self, inner: Model, *, seed: int) -> None:
+        module = getattr(inner, "module", None)
+        if not isinstance(module, nn.Module):
+            raise ModelError(f"model {inner.name!r} has no weights here whose columns could be permuted")
+        self.inner = inner
+        self._module = module
+        self._seed = seed
+        self._found: tuple[AxisGroups, list[Indices]] | None = None
+
+    @property
+    def name(self) -> str:
+        """The inner name: its answers are that model's."""
+        return self.inner.name
+
+    @property
+    def task(self) -> str | None:
+        """The inner model's."""
+        return self.inner.task
+
+    @property
+    def parameters(self) -> int | None:
+        """The inner model's."""
+        return self.inner.parameters
+
+    @property
+    def fingerprint(self) -> str:
+        """The inner model's: only what is asked again is answered otherwise."""
+        return self.inner.fingerprint
+
+    @property
+    def noise(self) -> float:
+        """The inner model's, at least that of sums in another order."""
+        return max(self.inner.noise, NOISE)
+
+    def predict(self, queries: Sequence[Query]) -> list[Prediction]:
+        """The inner model's answers."""
+        return self.inner.predict(queries)
+
+    def again(self, queries: Sequence[Query]) -> list[Prediction]:
+        """The answers of the permuted model.
+
+        Raises:
+            ModelError: no columns can be permuted, or the permuted network does not compute the same.
+        """
+        groups, permutations = self._found or self._prepared(queries)
+        with permuting(self._module, groups.layout, permutations):
+            return self.inner.predict(queries)
+
+    def _prepared(self, queries: Sequence[Query]) -> tuple[AxisGroups, list[Indices]]:
+        for query in queries:
+            with watched(self._module) as calls:
+                self.inner.predict([query])
+            if calls:
+                break
+        else:
+            raise ModelError(f"model {self.name!r} computes nothing for these inputs")
+        call = _alone(calls[0])
+        groups = infer(self._module, call)
+        if not groups.layout.sizes:
+            raise ModelError(f"no columns of model {self.name!r} can be permuted")
+        permutations = draw(groups.layout.sizes, stream(self._seed, "columns"))
+        proved = exactly(self._module, groups, permutations, call)
+        if not proved.within(EXACT):
+            raise ModelError(
+                f"the permuted network of {self.name!r} does not compute the same: outputs differ by "
+                f"{proved.forward:.1e}, gradients by {proved.backward:.1e}"
+            )
+        self._found = groups, permutations
+        return self._found
+
+
+def _alone(call: Call) -> Call:
+    """The call without what it shares with others: caches, and tensors of inference mode."""
+    kept = {key: one for key, one in call.kwargs.items() if key != "past_key_values"}
+    if "use_cache" in kept or len(kept) < len(call.kwargs):
+        kept["use_cache"] = False
+    with torch.inference_mode(False):
+        copies = [tensor.clone() for tensor in call.tensors]
+    return Call(call.args, kept).using(iter(copies))

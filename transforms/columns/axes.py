@@ -1,0 +1,237 @@
+"""Axes of tensors as unknowns, and what it means that an operation ties two of them together.
+
+An axis is an atom, a product of axes (a `view` that splits 64 into 8 heads of 8) or a sum of axes (a
+`chunk` of a fused projection). Two axes are tied by unification: atoms are refined until both sides have
+the same parts. What is left of the atoms at the end may be permuted freely, each by itself; an atom whose
+order an operation depends on is frozen. Where the parts of two axes do not line up, both are frozen, so
+that what is not understood is never permuted.
+
+Axes of size one have no order and are all equal to `ONE`.
+"""
+
+from collections.abc import Iterable, Iterator
+from math import prod
+from typing import Final, Literal, TypeAlias
+
+Kind: TypeAlias = Literal["atom", "product", "sum"]
+
+
+class Axis:
+    """One axis; `resolved` tells what is known of it by now."""
+
+    __slots__ = ("_bound", "frozen", "kind", "parts", "size")
+
+    def __init__(self, size: int, kind: Kind = "atom", parts: tuple["Axis", ...] = ()) -> None:
+        self.size = size
+        self.kind = kind
+        self.parts = parts
+        self.frozen = False
+        self._bound: Axis | None = None
+
+    def resolved(self) -> "Axis":
+        """The axis that this one was refined to."""
+        axis = self
+        while axis._bound is not None:
+            axis = axis._bound
+        if axis is not self:
+            self._bound = axis
+        return axis
+
+    def refine(self, other: "Axis") -> None:
+        """Say what this atom is; what was known of it holds for the other from now on."""
+        if self.frozen:
+            freeze(other)
+        self._bound = other
+
+    def atoms(self) -> Iterator["Axis"]:
+        """Those that it is made of, in order."""
+        axis = self.resolved()
+        if axis.kind == "atom":
+            yield axis
+        for part in axis.parts:
+            yield from part.atoms()
+
+
+ONE: Final = Axis(1, "product")
+"""Every axis of size one."""
+
+
+def atom(size: int) -> Axis:
+    """An axis of which nothing is known."""
+    return ONE if size == 1 else Axis(size)
+
+
+def fixed(size: int) -> Axis:
+    """An axis whose order matters."""
+    axis = atom(size)
+    freeze(axis)
+    return axis
+
+
+def product(parts: Iterable[Axis]) -> Axis:
+    """Axes merged into one, the first one slowest."""
+    factors = [factor for part in parts for factor in _factors(part)]
+    if len(factors) == 1:
+        return factors[0]
+    return Axis(prod(one.size for one in factors), "product", tuple(factors)) if factors else ONE
+
+
+def total(parts: Iterable[Axis]) -> Axis:
+    """Axes one after the other."""
+    segments = [segment for part in parts for segment in _segments(part) if segment.size]
+    if len(segments) == 1:
+        return segments[0]
+    return Axis(sum(one.size for one in segments), "sum", tuple(segments))
+
+
+def freeze(axis: Axis) -> None:
+    """Nothing of this axis may move."""
+    for one in axis.atoms():
+        one.frozen = True
+
+
+def unify(one: Axis, other: Axis) -> None:
+    """Both axes move alike from now on."""
+    one, other = one.resolved(), other.resolved()
+    if one is other:
+        return
+    if one.size != other.size:
+        _give_up(one, other)
+    elif one.kind == "atom":
+        one.refine(other)
+    elif other.kind == "atom":
+        other.refine(one)
+    elif one.kind == "sum":
+        _unify_segments(one, other)
+    elif other.kind == "sum":
+        _unify_segments(other, one)
+    else:
+        _unify_factors(one, other)
+
+
+def cut(axis: Axis, size: int) -> tuple[Axis, Axis]:
+    """The first `size` elements and the rest, which move each by themselves from now on."""
+    axis = axis.resolved()
+    if size <= 0:
+        return Axis(0), axis
+    if size >= axis.size:
+        return axis, Axis(0)
+    match axis.kind:
+        case "atom":
+            halves = (atom(size), atom(axis.size - size))
+            axis.refine(total(halves))
+            return halves
+        case "sum":
+            return _cut_sum(axis, size)
+        case "product":
+            return _cut_product(axis, size)
+
+
+def split(axis: Axis, sizes: Iterable[int]) -> list[Axis]:
+    """The factors of an axis that a `view` splits; their product is the axis."""
+    found: list[Axis] = []
+    for size in sizes:
+        lead, axis = _lead(axis, size)
+        found.append(lead)
+    return found
+
+
+def _factors(axis: Axis) -> tuple[Axis, ...]:
+    axis = axis.resolved()
+    if axis.kind != "product":
+        return (axis,)
+    return tuple(factor for part in axis.parts for factor in _factors(part))
+
+
+def _segments(axis: Axis) -> tuple[Axis, ...]:
+    axis = axis.resolved()
+    if axis.kind != "sum":
+        return (axis,)
+    return tuple(segment for part in axis.parts for segment in _segments(part))
+
+
+def _give_up(*axes: Axis) -> None:
+    for axis in axes:
+        freeze(axis)
+
+
+def _unify_factors(one: Axis, other: Axis) -> None:
+    rest = other
+    for factor in _factors(one):
+        lead, rest = _lead(rest, factor.size)
+        unify(factor, lead)
+
+
+def _unify_segments(one: Axis, other: Axis) -> None:
+    rest = other
+    for segment in _segments(one):
+        first, rest = cut(rest, segment.size)
+        unify(segment, first)
+
+
+def _lead(axis: Axis, size: int) -> tuple[Axis, Axis]:
+    """The slowest part of an axis, of that size, and what is left under each of its elements."""
+    axis = axis.resolved()
+    if size == 1:
+        return ONE, axis
+    if size == axis.size:
+        return axis, ONE
+    if axis.size % size:
+        return _stuck(axis, size)
+    match axis.kind:
+        case "atom":
+            pair = atom(size), atom(axis.size // size)
+            axis.refine(product(pair))
+            return pair
+        case "sum":
+            return _lead_of_sum(axis, size)
+        case "product":
+            return _lead_of_product(axis, size)
+
+
+def _lead_of_product(axis: Axis, size: int) -> tuple[Axis, Axis]:
+    first, *others = _factors(axis)
+    if size % first.size == 0:
+        inner, rest = _lead(product(others), size // first.size)
+        return product([first, inner]), rest
+    if first.size % size:
+        return _stuck(axis, size)
+    lead, inner = _lead(first, size)
+    return lead, product([inner, *others])
+
+
+def _stuck(axis: Axis, size: int) -> tuple[Axis, Axis]:
+    """A factor that runs across the boundaries of others: nothing may move."""
+    freeze(axis)
+    return fixed(size), fixed(max(1, axis.size // size))
+
+
+def _lead_of_sum(axis: Axis, size: int) -> tuple[Axis, Axis]:
+    """A sum of equal segments is a product if all of them move alike and none changes places."""
+    width = axis.size // size
+    rest, alike = axis, atom(width)
+    for _ in range(size):
+        first, rest = cut(rest, width)
+        unify(alike, first)
+    return fixed(size), alike
+
+
+def _cut_sum(axis: Axis, size: int) -> tuple[Axis, Axis]:
+    first: list[Axis] = []
+    last: list[Axis] = []
+    for segment in _segments(axis):
+        here, there = cut(segment, size)
+        first += [here] if here.size else []
+        last += [there] if there.size else []
+        size -= here.size
+    return total(first), total(last)
+
+
+def _cut_product(axis: Axis, size: int) -> tuple[Axis, Axis]:
+    lead, *others = _factors(axis)
+    under = product(others)
+    if size % under.size:
+        freeze(axis)
+        return fixed(size), fixed(axis.size - size)
+    first, last = cut(lead, size // under.size)
+    return product([first, under]), product([last, under])

@@ -1,0 +1,204 @@
+"""Where the permutations of a checkpoint's groups stand in its tensors. Plain values, no torch.
+
+What was found once by tracing is kept as JSON, so that undoing needs neither the model's code nor the same
+version of it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import lgamma, log, prod
+from random import Random
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Indices: TypeAlias = npt.NDArray[np.int64]
+"""A permutation as the places that the new elements come from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An axis, or a part of one, that stays as it is."""
+
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """An axis that moves as its group does."""
+
+    group: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Parts merged into one axis, the first one slowest."""
+
+    parts: tuple["Place", ...]
+
+    @property
+    def size(self) -> int:
+        """Elements of the axis."""
+        return prod(part.size for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """Parts one after the other."""
+
+    parts: tuple["Place", ...]
+
+    @property
+    def size(self) -> int:
+        """Elements of the axis."""
+        return sum(part.size for part in self.parts)
+
+
+Place: TypeAlias = Kept | Member | Product | Sum
+"""What an axis of a tensor is made of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """The groups of a checkpoint, and what each axis of each tensor is made of."""
+
+    sizes: tuple[int, ...]
+    """Elements of each group."""
+    tensors: Mapping[str, tuple[Place, ...]]
+    """By the tensor's name; a tensor of which nothing moves is left out."""
+
+    @property
+    def bits(self) -> float:
+        """log2 of how many ways there are to permute all groups."""
+        return sum(lgamma(size + 1) for size in self.sizes) / log(2)
+
+    def axes(self, group: int) -> int:
+        """In how many axes a group stands."""
+        found = (member for places in self.tensors.values() for place in places for member in members(place))
+        return sum(member == group for member in found)
+
+    def only(self, groups: Mapping[int, int], names: Mapping[str, str] | None = None) -> "Layout":
+        """These groups under other numbers, the others kept. With `names` only these tensors: old by new."""
+        sizes = [0] * len(groups)
+        for old, new in groups.items():
+            sizes[new] = self.sizes[old]
+        kept = {name: name for name in self.tensors} if names is None else names
+        tensors = {
+            new: tuple(_renumbered(place, groups) for place in self.tensors[old])
+            for new, old in kept.items()
+            if old in self.tensors
+        }
+        moving = {name: places for name, places in tensors.items() if any(map(_moves, places))}
+        return Layout(sizes=tuple(sizes), tensors=moving)
+
+    def as_json(self) -> dict[str, Any]:
+        """For a file: a group is its number, a part that stays `[size]`, others `["*", …]` and `["+", …]`."""
+        tensors = {name: [_encoded(place) for place in places] for name, places in self.tensors.items()}
+        return {"groups": list(self.sizes), "tensors": tensors}
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> "Layout":
+        """As written.
+
+        Raises:
+            ValueError, KeyError, TypeError: it was not written by `as_json`.
+        """
+        sizes = tuple(map(int, found["groups"]))
+        tensors = {
+            str(name): tuple(_decoded(place, sizes) for place in places)
+            for name, places in found["tensors"].items()
+        }
+        return cls(sizes=sizes, tensors=tensors)
+
+
+def members(place: Place) -> Iterator[int]:
+    """The groups in an axis, as often as they stand there."""
+    match place:
+        case Member():
+            yield place.group
+        case Product() | Sum():
+            for part in place.parts:
+                yield from members(part)
+        case Kept():
+            pass
+
+
+def indices(place: Place, permutations: Sequence[Indices]) -> Indices | None:
+    """Where the elements of an axis come from when its groups are permuted; `None` if all stay."""
+    return _indices(place, permutations) if _moves(place) else None
+
+
+def draw(sizes: Sequence[int], rng: Random) -> list[Indices]:
+    """A uniformly random permutation of each group."""
+    found: list[Indices] = []
+    for size in sizes:
+        places = list(range(size))
+        rng.shuffle(places)
+        found.append(np.array(places, dtype=np.int64))
+    return found
+
+
+def inverse(permutations: Sequence[Indices]) -> list[Indices]:
+    """Those that undo them."""
+    return [np.argsort(one).astype(np.int64) for one in permutations]
+
+
+def _indices(place: Place, permutations: Sequence[Indices]) -> Indices:
+    match place:
+        case Kept():
+            return np.arange(place.size, dtype=np.int64)
+        case Member():
+            return permutations[place.group]
+        case Product():
+            found = np.zeros(1, dtype=np.int64)
+            for part in place.parts:
+                found = (found[:, None] * part.size + _indices(part, permutations)[None, :]).reshape(-1)
+            return found
+        case Sum():
+            starts = np.cumsum([0, *(part.size for part in place.parts)])
+            parts = zip(starts[:-1], place.parts, strict=True)
+            return np.concatenate([start + _indices(part, permutations) for start, part in parts])
+
+
+def _moves(place: Place) -> bool:
+    return next(members(place), None) is not None
+
+
+def _renumbered(place: Place, groups: Mapping[int, int]) -> Place:
+    match place:
+        case Kept():
+            return place
+        case Member():
+            new = groups.get(place.group)
+            return Kept(place.size) if new is None else Member(new, place.size)
+        case Product() | Sum():
+            return type(place)(tuple(_renumbered(part, groups) for part in place.parts))
+
+
+def _encoded(place: Place) -> Any:
+    match place:
+        case Kept():
+            return [place.size]
+        case Member():
+            return place.group
+        case Product():
+            return ["*", *map(_encoded, place.parts)]
+        case Sum():
+            return ["+", *map(_encoded, place.parts)]
+
+
+def _decoded(found: Any, sizes: Sequence[int]) -> Place:
+    match found:
+        case bool():
+            pass
+        case int() if 0 <= found < len(sizes):
+            return Member(found, sizes[found])
+        case [int(size)] if size >= 0:
+            return Kept(size)
+        case ["*", *parts] if parts:
+            return Product(tuple(_decoded(part, sizes) for part in parts))
+        case ["+", *parts] if parts:
+            return Sum(tuple(_decoded(part, sizes) for part in parts))
+    raise ValueError(f"not an axis: {found!r}")

@@ -1,0 +1,171 @@
+"""The theorems, measured: how far a permuted module is from the plain one, forward, backward and in training.
+
+Theorems 4.4 and 4.5 and corollary 4.6 of Xu et al. (2024). In exact arithmetic every difference is zero; in
+floating point sums are taken in another order, so that there is a noise floor, which `noise_floor` measures
+on the plain module alone.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from transforms.columns.calls import Call
+from transforms.columns.groups import AxisGroups
+from transforms.columns.layout import Indices, Layout, Place, inverse
+from transforms.columns.permute import moved, permute_module, permuted, permuting
+from transforms.columns.tracing import tensors
+from transforms.errors import ModelError
+
+EXACT: Final = 1e-10
+"""What double precision may deviate by, relative to the largest output or gradient."""
+SINGLE: Final = 1e-4
+"""The same in single precision."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deviation:
+    """Largest differences, each relative to the largest number of its kind."""
+
+    forward: float
+    backward: float
+    scale: float
+    """The largest absolute output."""
+
+    def within(self, bound: float) -> bool:
+        """Whether both are at most the bound; never where one is not a number."""
+        return self.forward <= bound and self.backward <= bound
+
+
+class DoubleThroughout(TorchFunctionMode):
+    """Inside, what a module casts to single precision is cast to double, and new numbers are double.
+
+    Some normalisations and softmaxes compute in single precision whatever their input is; a module in double
+    precision would keep their noise.
+    """
+
+    def __enter__(self) -> Self:
+        self._before = torch.get_default_dtype()
+        torch.set_default_dtype(torch.float64)
+        super().__enter__()  # type: ignore[no-untyped-call]
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        super().__exit__(*raised)  # type: ignore[no-untyped-call]
+        torch.set_default_dtype(self._before)
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        """The call, with the other number type."""
+        if func is Tensor.float:
+            return args[0].double()
+        wide = [torch.float64 if one is torch.float32 else one for one in args]
+        named = {key: torch.float64 if one is torch.float32 else one for key, one in (kwargs or {}).items()}
+        return func(*wide, **named)
+
+
+def exactly(module: nn.Module, groups: AxisGroups, permutations: Sequence[Indices], call: Call) -> Deviation:
+    """As `deviation`, in double precision throughout."""
+    with DoubleThroughout():
+        return deviation(deepcopy(module).double(), groups, permutations, call.double())
+
+
+def deviation(
+    module: nn.Module, groups: AxisGroups, permutations: Sequence[Indices], call: Call
+) -> Deviation:
+    """How far outputs and gradients are from those of the module when its columns are permuted.
+
+    The outputs of the permuted module are put back in order first, where they come permuted. The module is
+    permuted in place and is as before afterwards.
+    """
+    back = inverse(permutations)
+    training = module.training
+    module.eval()
+    try:
+        before, slopes = _answers(module, call, ())
+        with permuting(module, groups.layout, permutations):
+            after, turned = _answers(module, call, [(places, back) for places in groups.outputs])
+    finally:
+        module.train(training)
+    wanted = [moved(one, groups.layout.tensors.get(name, ()), permutations) for name, one in slopes.items()]
+    return Deviation(
+        forward=_apart(before, after),
+        backward=_apart(wanted, [turned[name] for name in slopes]),
+        scale=_largest(before),
+    )
+
+
+def change(module: nn.Module, layout: Layout, permutations: Sequence[Indices], call: Call) -> float:
+    """How far the outputs are when only a layout's weights are permuted, relative to the largest output."""
+    with torch.no_grad():
+        before = tensors(call(module))
+        with permuting(module, layout, permutations):
+            return _apart(before, tensors(call(module)))
+
+
+def training_deviation(
+    module: nn.Module,
+    groups: AxisGroups,
+    permutations: Sequence[Indices],
+    train: Callable[[nn.Module], None],
+) -> tuple[float, float]:
+    """The largest difference of any weight after training both, and how far training moved any weight.
+
+    `train` must do the same in each call. Dropout draws its masks by place, so it has to be off.
+    """
+    plain, turned = deepcopy(module), deepcopy(module)
+    permute_module(turned, groups.layout, permutations)
+    for one in (plain, turned):
+        train(one)
+    learned, started = dict(plain.named_parameters()), dict(module.named_parameters())
+    wanted = permuted(learned, groups.layout, permutations)
+    found = dict(turned.named_parameters())
+    apart = max(_difference(wanted[name], found[name]) for name in wanted)
+    return apart, max(_difference(learned[name], started[name]) for name in learned)
+
+
+def noise_floor(module: nn.Module, call: Call) -> float:
+    """How far the outputs are from those in double precision, relative to the largest of them."""
+    with torch.no_grad():
+        rounded = tensors(call(module))
+        with DoubleThroughout():
+            wanted = tensors(call.double()(deepcopy(module).double()))
+    return _apart(wanted, [one.double() for one in rounded])
+
+
+def _answers(
+    module: nn.Module, call: Call, orders: Sequence[tuple[Sequence[Place], Sequence[Indices]]]
+) -> tuple[list[Tensor], dict[str, Tensor]]:
+    """Outputs, put in order, and the gradients of a loss that weighs every output differently."""
+    outputs = tensors(call(module))
+    if not outputs:
+        raise ModelError(f"{type(module).__name__} gives no tensor to compare")
+    if orders:
+        outputs = [moved(one, *order) for one, order in zip(outputs, orders, strict=True)]
+    weights = {name: one for name, one in module.named_parameters() if one.requires_grad}
+    loss = torch.stack([(output * _weights(output)).sum() for output in outputs]).sum()
+    slopes = torch.autograd.grad(loss, list(weights.values()), materialize_grads=True)
+    return [output.detach() for output in outputs], dict(zip(weights, slopes, strict=True))
+
+
+def _weights(output: Tensor) -> Tensor:
+    generator = torch.Generator().manual_seed(0)
+    return torch.randn(output.shape, generator=generator, dtype=torch.float64).to(output)
+
+
+def _apart(wanted: Sequence[Tensor], found: Sequence[Tensor]) -> float:
+    differences = [_difference(one, other) for one, other in zip(wanted, found, strict=True)]
+    return max(differences) / max(_largest(wanted), torch.finfo(torch.float64).tiny)
+
+
+def _difference(one: Tensor, other: Tensor) -> float:
+    return float((one.detach() - other.detach()).abs().max()) if one.numel() else 0.0
+
+
+def _largest(some: Sequence[Tensor]) -> float:
+    return max(float(one.abs().max()) if one.numel() else 0.0 for one in some)

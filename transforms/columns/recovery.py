@@ -1,0 +1,96 @@
+"""The attack on column permutation: with the weights that a checkpoint was tuned from, the key is not needed.
+
+Fine-tuning moves weights little, so each sealed column still looks like the public column that it was. Which
+is which is a linear assignment. Where the other axis of a matrix is permuted too, the sorted numbers of a
+column do not notice; once one group is known, the next is matched number by number.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import linear_sum_assignment
+
+from transforms.columns.layout import Indices, Layout, Member, Place, indices, members
+
+Weights = Mapping[str, npt.NDArray[np.float64]]
+
+ROUNDS: Final = 3
+"""Times that every group is matched again, knowing the others better."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovered:
+    """What the attack found."""
+
+    permutations: list[Indices]
+    """Of each group, a guess."""
+
+    def share(self, group: int, true: Indices) -> float:
+        """The share of a group's columns that were found."""
+        return float(np.mean(self.permutations[group] == true))
+
+
+def recover(public: Weights, sealed: Weights, layout: Layout, outside: frozenset[str]) -> Recovered:
+    """Guess every group's permutation from a sealed checkpoint and the public one that it comes from.
+
+    Groups that stand in no axis by themselves, such as heads, are left as they are.
+    """
+    tensors = {
+        name: places for name, places in layout.tensors.items() if name not in outside and name in public
+    }
+    found: list[Indices | None] = [None] * len(layout.sizes)
+    for _ in range(ROUNDS):
+        for group in range(len(layout.sizes)):
+            likeness = _likeness(group, public, sealed, tensors, found)
+            if likeness is not None:
+                found[group] = linear_sum_assignment(likeness, maximize=True)[1].astype(np.int64)
+    rest = zip(found, layout.sizes, strict=True)
+    return Recovered(permutations=[np.arange(size) if one is None else one for one, size in rest])
+
+
+def _likeness(
+    group: int,
+    public: Weights,
+    sealed: Weights,
+    tensors: Mapping[str, Sequence[Place]],
+    found: Sequence[Indices | None],
+) -> npt.NDArray[np.float64] | None:
+    """(sealed column, public column): how near they are, over all tensors in which the group stands alone."""
+    total: npt.NDArray[np.float64] | None = None
+    for name, places in tensors.items():
+        for axis, place in enumerate(places):
+            if not isinstance(place, Member) or place.group != group:
+                continue
+            others = {number: one for number, one in enumerate(places) if number != axis}
+            ordered = all(found[one] is not None for other in others.values() for one in members(other))
+            old = _turned(public[name], others, found) if ordered else public[name]
+            near = _nearness(_columns(sealed[name], axis, ordered), _columns(old, axis, ordered))
+            total = near if total is None else total + near
+    return total
+
+
+def _turned(
+    tensor: npt.NDArray[np.float64], others: Mapping[int, Place], found: Sequence[Indices | None]
+) -> npt.NDArray[np.float64]:
+    """The public tensor with its other axes in the order that the sealed one has."""
+    known = [np.zeros(0, dtype=np.int64) if one is None else one for one in found]
+    for axis, place in others.items():
+        order = indices(place, known)
+        tensor = tensor if order is None else np.take(tensor, order, axis=axis)
+    return tensor
+
+
+def _columns(tensor: npt.NDArray[np.float64], axis: int, ordered: bool) -> npt.NDArray[np.float64]:
+    """(column, number) in units of the tensor's spread; sorted where the numbers' order is not known."""
+    rows = np.moveaxis(np.nan_to_num(tensor.astype(np.float64), posinf=0.0, neginf=0.0), axis, 0)
+    rows = rows.reshape(len(rows), -1) / max(float(np.std(rows)), np.finfo(np.float32).tiny)
+    return rows if ordered else np.sort(rows, axis=1)
+
+
+def _nearness(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Minus the squared distances of all pairs of rows."""
+    squares = (one**2).sum(axis=1)[:, None] + (other**2).sum(axis=1)[None, :]
+    return 2 * one @ other.T - squares

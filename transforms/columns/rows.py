@@ -1,0 +1,160 @@
+"""Tokens in another order inside a stack of blocks: row permutation, and Eq. 2, 5 and 8 taken literally.
+
+What enters the first block is permuted, what leaves the last one is put back: P_R Z P_C, then P_R⁻¹ · P_C⁻¹.
+Columns need the blocks' weights permuted too. Rows need nothing, if no block knows where a token stands: that
+is so for encoders whose positions are added before the blocks. Masks and rotary tables that are handed to
+the blocks have to be permuted with the tokens (`company`), which tells the one who computes the blocks what
+P_R is. A relative bias or a window inside the blocks breaks rows for good; `RowTrial` measures it.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from transforms.columns.calls import Call
+from transforms.columns.layout import Indices
+from transforms.columns.tracing import tensors
+from transforms.errors import ModelError
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """The blocks that a hidden state goes through, one after the other."""
+
+    name: str
+    blocks: tuple[nn.Module, ...]
+
+
+def stacks(module: nn.Module) -> list[Stack]:
+    """The outermost lists of blocks, the largest first.
+
+    Raises:
+        ModelError: there is none.
+    """
+    lists = {name: one for name, one in module.named_modules() if isinstance(one, nn.ModuleList) and len(one)}
+    outer = [
+        Stack(name, tuple(one))
+        for name, one in lists.items()
+        if not any(name.startswith(f"{other}.") for other in lists)
+    ]
+    if not outer:
+        raise ModelError(f"{type(module).__name__} has no stack of blocks")
+    return sorted(
+        outer, key=lambda stack: -sum(one.numel() for block in stack.blocks for one in block.parameters())
+    )
+
+
+@contextmanager
+def permuting(
+    stack: Stack, *, rows: Indices | None = None, columns: Indices | None = None, company: bool = False
+) -> Iterator[None]:
+    """Inside, the stack's hidden states are permuted where they enter and put back where they leave.
+
+    With `company` the other tensors that a block is given are permuted along each axis of as many elements
+    as there are rows.
+    """
+    there, back = _Order(rows, columns), _Order(_inverse(rows), _inverse(columns))
+    count = 0 if rows is None else len(rows)
+
+    def enter(block: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        first = block is stack.blocks[0]
+        if args:
+            hidden, others = args[0], args[1:]
+            args = (there(hidden) if first else hidden, *others)
+        elif first and "hidden_states" in kwargs:
+            kwargs = {**kwargs, "hidden_states": there(kwargs["hidden_states"])}
+        if not (company and count):
+            return args, kwargs
+        beside = {
+            key: one if key == "hidden_states" else _along(one, rows, count) for key, one in kwargs.items()
+        }
+        return (*args[:1], *(_along(one, rows, count) for one in args[1:])), beside
+
+    def leave(_: nn.Module, args: Any, result: Any) -> Any:
+        return (back(result[0]), *result[1:]) if isinstance(result, tuple) else back(result)
+
+    handles = [block.register_forward_pre_hook(enter, with_kwargs=True) for block in stack.blocks]
+    handles.append(stack.blocks[-1].register_forward_hook(leave))
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowTrial:
+    """What a module makes of permuted rows; all relative to the largest number of its kind."""
+
+    forward: float
+    """Theorem 4.1: with the tokens alone permuted."""
+    backward: float
+    """Theorem 4.2: the same, for gradients."""
+    forward_with_company: float
+    """With masks and rotary tables permuted too."""
+
+
+def try_rows(module: nn.Module, call: Call, rows: Indices, *, stack: int = 0) -> RowTrial:
+    """Measure rows in one of the module's `stacks`.
+
+    The same parameters are used throughout: what is asked is whether they need any change.
+    """
+    found = stacks(module)[stack]
+    before, slopes = _answers(module, call)
+    with permuting(found, rows=rows):
+        after, turned = _answers(module, call)
+    with permuting(found, rows=rows, company=True):
+        together, _ = _answers(module, call)
+    return RowTrial(
+        forward=_apart(before, after),
+        backward=_apart(slopes, turned),
+        forward_with_company=_apart(before, together),
+    )
+
+
+class _Order:
+    """Permutes the rows and columns of (B, T, D)."""
+
+    def __init__(self, rows: Indices | None, columns: Indices | None) -> None:
+        self._orders = [
+            (axis, torch.from_numpy(one)) for axis, one in ((1, rows), (2, columns)) if one is not None
+        ]
+
+    def __call__(self, hidden: Tensor) -> Tensor:
+        for axis, order in self._orders:
+            hidden = hidden.index_select(axis, order.to(hidden.device))
+        return hidden
+
+
+def _inverse(order: Indices | None) -> Indices | None:
+    return None if order is None else order.argsort()
+
+
+def _along(value: Any, rows: Indices | None, count: int) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_along(one, rows, count) for one in value)
+    if not isinstance(value, Tensor) or rows is None:
+        return value
+    order = torch.from_numpy(rows).to(value.device)
+    for axis, size in enumerate(value.shape):
+        if size == count:
+            value = value.index_select(axis, order)
+    return value
+
+
+def _answers(module: nn.Module, call: Call) -> tuple[list[Tensor], list[Tensor]]:
+    module.zero_grad()
+    outputs = tensors(call(module))
+    torch.stack([one.square().sum() for one in outputs]).sum().backward()  # type: ignore[no-untyped-call]
+    slopes = [one.grad for one in module.parameters() if one.grad is not None]
+    module.zero_grad()
+    return [one.detach() for one in outputs], slopes
+
+
+def _apart(wanted: Sequence[Tensor], found: Sequence[Tensor]) -> float:
+    largest = max(float(one.abs().max()) for one in wanted)
+    return max(float((one - other).abs().max()) for one, other in zip(wanted, found, strict=True)) / largest

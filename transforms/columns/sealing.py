@@ -1,0 +1,248 @@
+"""Checkpoint folders under a key: sealed tensor by tensor, and given back bit for bit.
+
+Two schemes. `columns` permutes the hidden columns of the backbone and leaves embeddings and head as they are
+(Xu et al. 2024, section 5.3), so that the parts fit together only with the key. It is obfuscation: whoever
+has the weights that a checkpoint was tuned from finds the permutation (see `recovery`). `cipher` masks every
+byte of every tensor with a keystream, which nothing but the key undoes.
+
+A sealed folder tells the shapes, the configuration, the vocabulary and, with `columns`, which axes move
+together; with `columns` also embeddings and head, in the clear.
+"""
+
+import json
+import secrets
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from transforms.columns.keys import SALT, Key, Salted
+from transforms.columns.layout import Indices, Layout, indices, inverse
+from transforms.columns.tensor_files import Bytes, Entry, TensorFile
+from transforms.errors import CannotAudit, ModelError
+
+Scheme: TypeAlias = Literal["columns", "cipher"]
+SCHEMES: Final[tuple[Scheme, ...]] = get_args(Scheme)
+
+SEAL: Final = "seal.json"
+SCHEMA: Final = 1
+WEIGHTS: Final = "model.safetensors"
+INDEX: Final = "model.safetensors.index.json"
+KEPT: Final = frozenset({".json", ".txt", ".model", ".jinja", ".md", ".py"})
+"""Endings of the files that a sealed folder keeps beside the weights: configuration, tokenizer, notes. All
+others, such as weights in another format or the state of a training, stay behind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seal:
+    """What stands in `seal.json`. It does not reveal the key."""
+
+    scheme: Scheme
+    salt: bytes
+    check: str
+    """Tells the right key."""
+    tags: Mapping[str, str]
+    """Of each weight file, made with the key from the bytes that were sealed."""
+    layout: Layout
+    """Which axes of which tensors a group's permutation moves; empty for a cipher."""
+    outside: frozenset[str]
+    """The tensors of the layout that are left as they are, and fit again once they are permuted too."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The file's content."""
+        moved = len(self.layout.tensors) - len(self.outside)
+        told = {"groups": len(self.layout.sizes), "tensors": moved, "bits": round(self.layout.bits, 1)}
+        return {
+            "schema": SCHEMA,
+            "scheme": self.scheme,
+            "permuted": told if self.scheme == "columns" else None,
+            "salt": self.salt.hex(),
+            "key_check": self.check,
+            "tags": dict(self.tags),
+            "outside": sorted(self.outside),
+            "layout": self.layout.as_json(),
+        }
+
+    @classmethod
+    def read(cls, folder: Path) -> "Seal":
+        """The seal of a folder.
+
+        Raises:
+            ModelError: there is none, or it was not made by a version that this one knows.
+        """
+        path = folder / SEAL
+        if not path.is_file():
+            raise ModelError(f"{str(folder)!r} is no sealed checkpoint: it has no {SEAL}")
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            if found["schema"] != SCHEMA or found["scheme"] not in SCHEMES:
+                raise ValueError(f"schema {found['schema']!r}, scheme {found['scheme']!r}")
+            return cls(
+                scheme=found["scheme"],
+                salt=bytes.fromhex(found["salt"]),
+                check=str(found["key_check"]),
+                tags={str(name): str(tag) for name, tag in found["tags"].items()},
+                layout=Layout.from_json(found["layout"]),
+                outside=frozenset(map(str, found["outside"])),
+            )
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ModelError(f"{str(path)!r} cannot be used: {error}") from error
+
+    def opened(self, key: Key) -> Salted:
+        """The key as this seal uses it.
+
+        Raises:
+            ModelError: it is another key.
+        """
+        salted = key.under(self.salt)
+        if not salted.fits(self.check):
+            raise ModelError("this is not the key that the checkpoint was sealed with; nothing was written")
+        return salted
+
+
+EMPTY: Final = Layout(sizes=(), tensors={})
+"""The layout of a cipher."""
+
+
+def weight_files(folder: Path) -> list[str]:
+    """The names of a checkpoint's weight files: one, or the shards that its index lists.
+
+    Raises:
+        ModelError: there is none, or the index cannot be used.
+    """
+    if (folder / WEIGHTS).is_file():
+        return [WEIGHTS]
+    if not (folder / INDEX).is_file():
+        raise ModelError(f"{str(folder)!r} is no checkpoint with {WEIGHTS} or its shards")
+    try:
+        found = json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"]
+        names = sorted({str(name) for name in found.values()})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"{str(folder / INDEX)!r} cannot be used: {error}") from error
+    for name in names:
+        if Path(name).name != name or not (folder / name).is_file():
+            raise ModelError(f"{str(folder)!r} has no file {name!r}, which its index lists")
+    return names
+
+
+def seal(
+    folder: Path,
+    out: Path,
+    key: Key,
+    *,
+    scheme: Scheme,
+    layout: Layout = EMPTY,
+    outside: frozenset[str] = frozenset(),
+) -> Seal:
+    """Write a sealed copy of a checkpoint to a new or empty folder.
+
+    Raises:
+        ModelError: it is no checkpoint, or sealed already.
+        CannotAudit: the folder cannot be written.
+    """
+    if (folder / SEAL).exists():
+        raise ModelError(f"{str(folder)!r} is sealed already")
+    files = weight_files(folder)
+    salt = secrets.token_bytes(SALT)
+    salted = key.under(salt)
+    tags: dict[str, str] = {}
+    with writing(out) as place:
+        _keep(folder, place)
+        permutations = salted.permutations(layout.sizes)
+        for name in files:
+            tagger = salted.tagger()
+            change = _changing(scheme, salted, name, layout, outside, permutations)
+            TensorFile.read(folder / name).rewrite(place / name, change, before=tagger)
+            tags[name] = tagger.hexdigest()
+        made = Seal(scheme=scheme, salt=salt, check=salted.check, tags=tags, layout=layout, outside=outside)
+        (place / SEAL).write_text(json.dumps(made.as_json()) + "\n", encoding="utf-8")
+    return made
+
+
+def unseal(folder: Path, out: Path, key: Key) -> Seal:
+    """Write the checkpoint that was sealed to a new or empty folder, bit for bit.
+
+    Raises:
+        ModelError: the folder is not sealed, was sealed with another key, or is damaged; nothing is written.
+        CannotAudit: the folder cannot be written.
+    """
+    found = Seal.read(folder)
+    salted = found.opened(key)
+    back = inverse(salted.permutations(found.layout.sizes))
+    with writing(out) as place:
+        _keep(folder, place)
+        for name in weight_files(folder):
+            tagger = salted.tagger()
+            change = _changing(found.scheme, salted, name, found.layout, found.outside, back)
+            TensorFile.read(folder / name).rewrite(place / name, change, after=tagger)
+            if tagger.hexdigest() != found.tags.get(name):
+                raise ModelError(f"{str(folder / name)!r} is not as it was sealed; nothing was written")
+    return found
+
+
+def _changing(
+    scheme: Scheme,
+    salted: Salted,
+    file: str,
+    layout: Layout,
+    outside: frozenset[str],
+    permutations: list[Indices],
+) -> Callable[[Entry, Bytes], Bytes]:
+    """What becomes of each tensor of a file."""
+    if scheme == "cipher":
+        return lambda entry, data: salted.masked(data, f"{file}/{entry.name}")
+
+    def permuted(entry: Entry, data: Bytes) -> Bytes:
+        places = () if entry.name in outside else layout.tensors.get(entry.name, ())
+        if not places:
+            return data
+        array = entry.array(data)
+        if tuple(place.size for place in places) != array.shape:
+            raise ModelError(f"tensor {entry.name!r} has another shape than its seal says")
+        for axis, place in enumerate(places):
+            order = indices(place, permutations)
+            array = array if order is None else np.take(array, order, axis=axis)
+        return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+    return permuted
+
+
+def _keep(folder: Path, place: Path) -> None:
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and path.suffix in KEPT and path.name != SEAL:
+            shutil.copyfile(path, place / path.name)
+
+
+def left_behind(folder: Path) -> list[str]:
+    """What of a checkpoint's folder a sealed copy will not have."""
+    weights = weight_files(folder)
+    return sorted(
+        path.name
+        for path in folder.iterdir()
+        if path.name not in weights and (path.is_dir() or path.suffix not in KEPT)
+    )
+
+
+@contextmanager
+def writing(out: Path) -> Iterator[Path]:
+    """A folder beside `out` that becomes `out` when all is written, and is gone otherwise.
+
+    Raises:
+        CannotAudit: `out` exists and is not an empty folder, or cannot be written.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise CannotAudit(f"{str(out)!r} exists and is not an empty folder; nothing was written")
+    place = out.parent / f".{out.name}-{secrets.token_hex(4)}"
+    try:
+        try:
+            place.mkdir(parents=True)
+            yield place
+            place.replace(out)
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+    except OSError as error:
+        raise CannotAudit(f"cannot write {str(out)!r}: {error.strerror or error}") from error
