@@ -12,6 +12,6 @@ def stream(seed: int, *names: str | int) -> Random:
     """
     digest = hashlib.sha256(str(seed).encode())
     for name in names:
-        part = str(name).encode()
+        part = str(name).encode("utf-8", "surrogatepass")
         digest.update(len(part).to_bytes(4, "big") + part)
     return Random(int.from_bytes(digest.digest()[:16], "big"))

@@ -200,7 +200,7 @@
 
   // A very long line is cut round the first place where it differs from the other.
   const cut = (line, other) => {
-    return line;
+    if (line.length <= LONG) return line;
     let at = 0;
     while (at < line.length && line[at] === other[at]) at += 1;
     const from = at < line.length ? Math.max(0, at - LONG / 2) : 0;
