@@ -23,7 +23,7 @@ HOMES = {
     "transformers": ("audit/models/hf/", "audit/models/columns/"),
     "huggingface_hub": ("audit/models/hf/",),
     "openai": ("audit/models/openai/",),
-    "pyarrow": ("audit/tables.py", "audit/corpora/tables.py"),
+    "pyarrow": ("audit/tables.py", "audit/corpora/tables.py", "audit/models/predictions.py"),
     "sqlite3": ("audit/cache.py",),
     "tree_sitter": ("transforms/java/parsing.py",),
     "tree_sitter_java": ("transforms/java/parsing.py",),

@@ -1,6 +1,5 @@
 """`codeaudit compare`: several runs beside each other."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,15 +7,15 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from audit.cli.judged import read_judged
 from audit.cli.options import RunOptions, run_options
 from audit.cli.output import show
 from audit.cli.progress import note
 from audit.cli.run import audit_models, demand_verdicts
-from audit.store import SUITE, SUMMARY, VERDICTS, RunFolder
-from audit.tables import read_rows
+from audit.store import SUITE
 from reports.compare import compare as compare_runs
-from reports.records import Flip, Run, Summary
-from transforms.errors import RunError, UsageError
+from reports.records import Run
+from transforms.errors import UsageError
 from transforms.registry import expand
 
 
@@ -60,26 +59,5 @@ def read_run(path: Path) -> Run:
     Raises:
         RunError: there is no such run, it is not finished, or its files are damaged.
     """
-    RunFolder(path).manifest()
-    try:
-        summary = Summary.from_json((path / SUMMARY).read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise RunError(f"the run at {str(path)!r} is not finished; go on with it first") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise RunError(f"cannot read {str(path / SUMMARY)!r}: {error}") from error
-    return Run(name=str(path), summary=summary, flips=tuple(_flips(path / VERDICTS)))
-
-
-def _flips(path: Path) -> Iterator[Flip]:
-    for row in read_rows(path):
-        if row["outcome"] != "unjudged":
-            yield Flip(
-                model=row["model"],
-                seed=row["seed"],
-                sample=row["sample"],
-                transform=row["transform"],
-                kind=row["kind"],
-                variant=row["variant"],
-                input=row["input"],
-                violated=row["outcome"] == "violated",
-            )
+    found = read_judged(path)
+    return Run(name=found.name, summary=found.summary, flips=found.flips or ())
