@@ -28,7 +28,7 @@ def finished(path: Path) -> Manifest:
         RunError: there is no run, or it is not finished: its tables may be of an earlier one.
     """
     manifest = RunFolder(path).manifest()
-    if manifest.get("state") != FINISHED:
+    if manifest.get("state") != FINISHED or not (path / SUMMARY).exists():
         raise RunError(f"the run at {str(path)!r} is not finished; go on with it first")
     return manifest
 
