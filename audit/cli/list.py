@@ -29,7 +29,13 @@ CONTEXT: Final = 3
     "--format", "form", type=click.Choice(["text", "json"]), default="text", help="For people or not."
 )
 def listing(what: str | None, verbose: bool, form: str) -> int:
-    """List models, tasks, transforms or corpora; all of them without an argument."""
+    """List models, tasks, transforms or corpora; all of them without an argument.
+
+    \b
+    Examples:
+      codeaudit list models
+      codeaudit list transforms --verbose | less
+    """
     kinds = KINDS if what is None else (what,)
     if form == "json":
         click.echo(json.dumps({kind: list(_records(kind)) for kind in kinds}, indent=2))

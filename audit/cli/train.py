@@ -118,7 +118,14 @@ def train(
     cache: Path | None,
     **given: Any,
 ) -> None:
-    """Train MODEL on a corpus. Ctrl-C saves; the same command resumes."""
+    """Train MODEL on a corpus. Ctrl-C saves; the same command resumes.
+
+    \b
+    Examples:
+      codeaudit train spe --corpus src/ --out my-spe
+      codeaudit train vanilla --corpus table.jsonl.gz:train --valid table.jsonl.gz:valid --out my-vanilla
+      codeaudit train renamer --task throughput --corpus blocks.csv --labels llvm-mca --out my-renamer
+    """
     task = task or next(name for name, models in NETWORKS.items() if model in models)
     if task not in NETWORKS:
         raise UsageError(f"no network is trained for task {task!r}; known: {', '.join(NETWORKS)}")
