@@ -1,6 +1,7 @@
 """Permutation equivariance of eight families of transformers: Tables 2 to 5 of Xu et al. (2024), in shape.
 
     python -m benchmarks.columns_equivariance              errors by family, columns and rows
+    python -m benchmarks.columns_equivariance --more       errors of columns for other families
     python -m benchmarks.columns_equivariance --accuracy   test accuracy with and without permutation
 
 The first table has tiny models with random weights: a large model adds nothing to what is seen there but
@@ -55,11 +56,14 @@ def main() -> None:
     """Print one of the two tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--accuracy", action="store_true", help="train and test small models")
+    parser.add_argument("--more", action="store_true", help="other families")
     asked = parser.parse_args()
     torch.set_num_threads(1)
     began = time.process_time()
     if asked.accuracy:
         accuracies()
+    elif asked.more:
+        more()
     else:
         errors()
     print(f"\n{time.process_time() - began:.0f} CPU seconds")
@@ -99,6 +103,25 @@ def errors() -> None:
         print(f"| {name} | {found.forward:.0e} | {found.backward:.0e} | {found.forward_with_company:.0e} |")
 
 
+def more() -> None:
+    """Columns of families that no test looks at."""
+    print("| family | residual | groups | log2 of all | forward f64 | backward f64 | unknown |")
+    print("|---|---|---|---|---|---|---|")
+    for name, (head, sizes) in MORE.items():
+        config = getattr(transformers, f"{name}Config")(**sizes)
+        module = getattr(transformers, f"{name}{head}")(config).eval()
+        generator = torch.Generator().manual_seed(0)
+        with torch.no_grad():
+            for weight in module.parameters():
+                weight.copy_(0.3 * torch.randn(weight.shape, generator=generator))
+        call = call_of(module)
+        groups = infer(module, call)
+        found = exactly(module, groups, draw(groups.layout.sizes, Random(1)), call)
+        locking = ", ".join(str(groups.layout.sizes[group]) for group in groups.locking) or "frozen"
+        print(f"| {name} | {locking} | {len(groups.layout.sizes)} | {groups.layout.bits:,.0f} |", end="")
+        print(f" {found.forward:.0e} | {found.backward:.0e} | {', '.join(groups.unknown)} |", flush=True)
+
+
 def _training(call: Call) -> Callable[[nn.Module], None]:
     def train(module: nn.Module) -> None:
         optimiser = torch.optim.AdamW(module.parameters(), lr=1e-3, eps=1e-4)
@@ -108,6 +131,49 @@ def _training(call: Call) -> Callable[[nn.Module], None]:
             optimiser.step()
 
     return train
+
+
+ENDS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+PLAIN = {"vocab_size": 99, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, **ENDS}
+SIZES = {**PLAIN, "intermediate_size": 48}
+PLACES = {**SIZES, "max_position_embeddings": 64}
+GROUPED = {**SIZES, "num_key_value_heads": 2}
+SHORT = {"vocab_size": 99, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64, **ENDS}
+BART = {
+    **{f"{side}_{what}": size for side in ("encoder", "decoder") for what, size in
+       (("layers", 2), ("attention_heads", 4), ("ffn_dim", 48))},
+    "vocab_size": 99, "d_model": 32, "max_position_embeddings": 64, "decoder_start_token_id": 2, **ENDS,
+    "forced_eos_token_id": None,
+}  # fmt: skip
+MORE: dict[str, tuple[str, dict[str, Any]]] = {
+    "DistilBert": ("ForMaskedLM", {"vocab_size": 99, "dim": 32, "n_layers": 2, "n_heads": 4,
+                                   "hidden_dim": 48}),
+    "Albert": ("ForMaskedLM", {**PLACES, "embedding_size": 16}),
+    "Electra": ("ForMaskedLM", {**PLACES, "embedding_size": 16}),
+    "MPNet": ("ForMaskedLM", PLACES),
+    "XLMRoberta": ("ForMaskedLM", PLACES),
+    "RoFormer": ("ForMaskedLM", PLACES),
+    "DebertaV2": ("ForMaskedLM", {**PLACES, "relative_attention": True, "pos_att_type": ["p2c", "c2p"]}),
+    "OPT": ("ForCausalLM", {**PLAIN, "ffn_dim": 48, "word_embed_proj_dim": 32}),
+    "GPTNeo": ("ForCausalLM", {"vocab_size": 99, "hidden_size": 32, "num_layers": 2, "num_heads": 4, **ENDS,
+                               "attention_types": [[["global", "local"], 1]]}),
+    "GPTNeoX": ("ForCausalLM", {**SIZES, "rotary_pct": 0.5}),
+    "GPTJ": ("ForCausalLM", {**SHORT, "rotary_dim": 4}),
+    "CodeGen": ("ForCausalLM", {**SHORT, "rotary_dim": 4}),
+    "GPTBigCode": ("ForCausalLM", SHORT),
+    "Starcoder2": ("ForCausalLM", GROUPED),
+    "Mistral": ("ForCausalLM", GROUPED),
+    "Qwen3": ("ForCausalLM", {**GROUPED, "head_dim": 8}),
+    "Gemma2": ("ForCausalLM", {**GROUPED, "head_dim": 8}),
+    "Phi": ("ForCausalLM", SIZES),
+    "Phi3": ("ForCausalLM", SIZES),
+    "Olmo2": ("ForCausalLM", SIZES),
+    "Bloom": ("ForCausalLM", {"vocab_size": 99, "hidden_size": 32, "n_layer": 2, "n_head": 4}),
+    "Falcon": ("ForCausalLM", PLAIN),
+    "Mamba": ("ForCausalLM", {"vocab_size": 99, "hidden_size": 32, "num_hidden_layers": 2, "state_size": 4}),
+    "Bart": ("ForConditionalGeneration", BART),
+}  # fmt: skip
+"""Heads and sizes of other families."""
 
 
 class Data(NamedTuple):

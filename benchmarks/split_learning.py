@@ -7,11 +7,12 @@ get the pictures back. The pictures are procedural: 32 x 32, one of six shapes, 
 and texture at random. The inversion model is a small transformer that learns from pairs of what the server
 receives and pictures of the same kind, as an honest-but-curious server can make them.
 
-`+` permutes the rows with a permutation that is new for each batch. It is not trained anew: without it the
-weights would be the same (theorem 4.2), and `benchmarks.columns_equivariance` measures that they are. The published attack (`inversion`) reads
-rows by their place, so that permuted rows mean little to it. The `positional` attack looks first at which
-position is written into each row, since position embeddings are added before the rows are permuted: it
-learns that by ridge regression, puts the rows in order by linear assignment, and then inverts.
+`+` permutes the rows with a permutation that is new for each batch. It is not trained anew: the weights
+would be the same (theorem 4.2), and `benchmarks.columns_equivariance` measures that they are. The published
+attack (`inversion`) reads rows by their place, so that permuted rows mean little to it. The `positional`
+attack looks first at which position is written into each row, since position embeddings are added before
+the rows are permuted: it learns that by ridge regression, puts the rows in order by linear assignment, and
+then inverts.
 
 SSIM has a Gaussian window of 11 x 11 and PSNR a peak of 1; low is private. F-SIM is not computed: it needs a
 face recognition network, which is not at hand, and faces.

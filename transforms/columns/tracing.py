@@ -93,6 +93,7 @@ class _Walk:
     def done(self) -> Traced:
         """The graph's axes."""
         graph = self._program.graph_module
+        graph.graph.eliminate_dead_code()  # what only told a shape ties nothing
         names = self._program.graph_signature.inputs_to_parameters
         inputs = [node for node in graph.graph.nodes if node.op == "placeholder"]
         arguments = [self._placeholder(node, names.get(node.name)) for node in inputs]

@@ -1,6 +1,7 @@
 """`codeaudit compare` where it audits the models itself. Reading finished runs: `test_run.py`."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ AUDIT = ["--workers", "1", "--transform", "rename", "--variants", "2"]
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path[:])
 
 
 def inputs(folder: str) -> object:
@@ -20,12 +22,23 @@ def inputs(folder: str) -> object:
 
 
 def test_models_of_several_kinds_in_one_command(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("mine.py").write_text("def predict(queries):\n    return ['get value'] * len(queries)\n", "utf-8")
-    words = ["--model", "fake/hash", "--model", "py/mine:predict", "--corpus", str(sources), "--out", "both"]
+    Path("compared_names.py").write_text(
+        "def predict(queries):\n    return ['get value'] * len(queries)\n", "utf-8"
+    )
+    words = [
+        "--model",
+        "fake/hash",
+        "--model",
+        "py/compared_names:predict",
+        "--corpus",
+        str(sources),
+        "--out",
+        "both",
+    ]
     assert main(["compare", *words, *AUDIT]) == 0
     told = capsys.readouterr()
     assert "Models beside each other" in told.out
-    assert "py/mine:predict" in told.out
+    assert "py/compared_names:predict" in told.out
     assert "Effect sizes: violated movable samples" in told.out
     assert "run folder: both" in told.err
 

@@ -1,6 +1,7 @@
 """`codeaudit explain` from end to end, with a callable that reads one name only."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,8 @@ def plain(rows):
 @pytest.fixture(autouse=True)
 def _run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.delitem(sys.modules, "reads_total", raising=False)
     monkeypatch.chdir(tmp_path)
     Path("reads_total.py").write_text(MODEL, "utf-8")
     Path("code.py").write_text(CODE, "utf-8")
@@ -81,8 +84,6 @@ def test_one_sample_by_the_beginning_of_its_id(capsys: pytest.CaptureFixture[str
 def test_a_model_that_changed_has_no_violation_any_more(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import sys
-
     Path("reads_total.py").write_text("def predict(queries):\n    return ['a'] * len(queries)\n", "utf-8")
     monkeypatch.delitem(sys.modules, "reads_total", raising=False)
     assert main(["explain", "out"]) == 0

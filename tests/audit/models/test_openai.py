@@ -139,7 +139,7 @@ def test_answers_come_in_the_order_of_the_queries() -> None:
     with serving(script) as endpoint:
         found = load(endpoint.url).predict(queries(9))
     assert found == [Predicted(answer=f"name_{number}") for number in range(9)]
-    assert number_of(endpoint.asked[0]) == 0
+    assert sorted(map(number_of, endpoint.asked)) == list(range(9))
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,8 @@ def test_an_address_where_nobody_is_ends_the_run(host: str) -> None:
     url = f"http://{host}:{free_port()}/v1"
     with pytest.raises(ModelError, match=rf"cannot reach {url} \(.*\); is the server up") as caught:
         load(url).predict(queries(40))
-    assert time.monotonic() - began < FEW_SECONDS
+    # A name is looked up three times, and a resolver without a network takes its time.
+    assert time.monotonic() - began < (FEW_SECONDS if host == "127.0.0.1" else 60)
     if host == "127.0.0.1":
         assert "(Connection refused)" in str(caught.value)
 
@@ -295,7 +296,9 @@ def test_an_endpoint_that_answers_nothing_for_too_long_ends_the_run() -> None:
     with serving(lambda asked: refuses(503, "loading") if asked.number else says(PAIR)) as endpoint:
         model = load(endpoint.url, patience="0.3", backoff="0.1", retries="50")
         assert model.predict([query(0)]) == [MEAN]
-        with pytest.raises(ModelError, match=r"gave no answer for 0 s, at last 'endpoint: 503' \(loading\)"):
+        with pytest.raises(
+            ModelError, match=r"gave no answer for \d+ s, at last 'endpoint: 503' \(loading\)"
+        ):
             model.predict([query(1)])
 
 

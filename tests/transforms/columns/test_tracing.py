@@ -91,6 +91,7 @@ EXACTLY_FREE: dict[str, tuple[Rule, dict[str, tuple[int, ...]], int, list[int]]]
     "embedded rows of a weight": (lambda w, x: x + w["t"][torch.tensor([0, 2, 1, 1, 4])], {"t": (6, 12)}, 12, [12]),
     "largest": (lambda w, x: x / x.amax(-1, keepdim=True), {}, 12, [12]),
     "stacked": (lambda w, x: torch.stack([x, x * w["g"]]).sum(0), {"g": (12,)}, 12, [12]),
+    "a column that is looked at for its shape": (lambda w, x: x * x[..., -1].shape[1], {}, 12, [12]),
     "expanded weight": (lambda w, x: x + w["c"].expand(2, 5, 12), {"c": (1, 1, 12)}, 12, [12]),
 }  # fmt: skip
 """Operation, more weights, width at the end, sizes of the groups that must be free."""
