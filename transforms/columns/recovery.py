@@ -86,11 +86,12 @@ def _turned(
 def _columns(tensor: npt.NDArray[np.float64], axis: int, ordered: bool) -> npt.NDArray[np.float64]:
     """(column, number) in units of the tensor's spread; sorted where the numbers' order is not known."""
     rows = np.moveaxis(np.nan_to_num(tensor.astype(np.float64), posinf=0.0, neginf=0.0), axis, 0)
-    rows = rows.reshape(len(rows), -1) / max(float(np.std(rows)), np.finfo(np.float32).tiny)
+    rows = rows.reshape(len(rows), -1) / max(float(np.std(rows)), float(np.finfo(np.float32).tiny))
     return rows if ordered else np.sort(rows, axis=1)
 
 
 def _nearness(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Minus the squared distances of all pairs of rows."""
     squares = (one**2).sum(axis=1)[:, None] + (other**2).sum(axis=1)[None, :]
-    return 2 * one @ other.T - squares
+    near: npt.NDArray[np.float64] = 2 * one @ other.T - squares
+    return near
