@@ -1,26 +1,30 @@
-"""Tables 1, 4, 7, 10 and 11 of the CoDE paper, scaled down, and what its features stand for.
+"""Tables 1, 2, 4, 7, 8, 10 and 11 of the CoDE paper, scaled down, and what its features stand for.
 
     python benchmarks/code_modelling.py lengths --train table.jsonl.gz:train --test table.jsonl.gz:test
     python benchmarks/code_modelling.py copy
     python benchmarks/code_modelling.py counting
     python benchmarks/code_modelling.py features --model code-checkpoint --test table.jsonl.gz:test
 
-`lengths` predicts the same tokens with ever longer contexts, up to eight times the training length. `copy`
-asks what one of many functions returns, `counting` what a variable holds after many operations; both on up to
-four times the training length. All networks have one trunk, one budget of steps and the same batches; a
-baseline has one layer more than CoDE, as in the paper. `--networks` takes any of the names in the tables, and
-the groups `baselines`, `ablations` and `choices` (table 11). Every training is a line of OUT/COMMAND.jsonl:
-what is there is not trained again. The tables of what is there are printed and written to OUT/COMMAND.md.
+`lengths` predicts the same tokens with ever longer contexts, up to eight times the training length, and then
+completes the same lines behind them. `copy` asks what one of many functions returns, `counting` what a
+variable holds after many operations; both on up to four times the training length. All networks have one
+trunk, one budget of steps and the same batches; a baseline has one layer more than CoDE, as in the paper.
+`--networks` takes any of the names in the tables, and the groups `baselines`, `ablations` and `choices`
+(table 11). Every training is a line of OUT/COMMAND.jsonl: what is there is not trained again. The tables of
+what is there are printed and written to OUT/COMMAND.md.
 """
 
 import argparse
+import re
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import torch
@@ -34,13 +38,19 @@ from audit.features.streams import Integers, Streams, learn
 from audit.nets.decoder.code import sparsity
 from audit.nets.decoder.positions import sharpen
 from audit.nets.decoder.registry import build
-from audit.nets.decoder.trunk import Decoder, Sizes
+from audit.nets.decoder.trunk import Cache, Decoder, Sizes
 from audit.registry import TASKS
+from audit.tasks.likeness import edit_similarity
 from audit.training.streams import loop, material
 from audit.training.streams.material import NOTHING
 from audit.training.streams.recipe import StreamRecipe
 from audit.training.streams.scores import EMPTY, NextTokens, of_logits
+from audit.training.trees.scores import bleu
+from reports.records import Metric
+from reports.statistics.adjustment import ALPHA
 from reports.statistics.intervals import wilson
+from reports.statistics.trials import compare_trials
+from reports.wording import verdict
 from transforms.records import Sample
 
 Batch = tuple[Tensor, Tensor]
@@ -85,6 +95,13 @@ GROUPS: Final = {
 }
 MODELS: Final = {**BASELINES, **CODE, **ABLATIONS, **CHOICES}
 LAMBDAS: Final = (1.05, 1.1, 1.2, 1.3, 1.4, 1.6)
+SUFFIX: Final = 4
+"""Signs by which the names of functions to copy from differ."""
+LONGEST: Final = 24
+"""Tokens of a line that is completed."""
+LINES: Final = 1000
+"""Lines that are completed."""
+WORD: Final = re.compile(r"\w+|[^\w\s]")
 
 PAPER: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
     "perplexity": {
@@ -117,6 +134,19 @@ PAPER: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
         "code without MLP": ("68", "73", "70", "67"),
         "code with (d)": ("69", "72", "70", "67"),
     },
+    "BLEU": {
+        "rope": ("0.03", "0.02"),
+        "nope": ("0.13", "0.00"),
+        SHARP: ("14.78", "8.48"),
+        "fire": ("24.89", "14.45"),
+        "hope": ("0.41", "0.07"),
+        "alibi": ("22.10", "12.10"),
+        "code": ("25.62", "13.59"),
+        "code without in-line": ("22.87", "12.01"),
+        "code without PACE": ("24.82", "13.18"),
+        "code without MLP": ("23.61", "12.88"),
+        "code with (d)": ("23.23", "13.06"),
+    },
     "copy": {
         "rope": ("13", "18", "10", "14"),
         "nope": ("11", "19", "11", "6"),
@@ -144,7 +174,7 @@ PAPER: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
         "code with (d)": ("100", "100", "98", "96"),
     },
 }
-"""Tables 1, 7 and 11; 1 and 7; 4 and 10; 4 and 10."""
+"""Tables 1, 7 and 11; 1 and 7; 2 and 8, BLEU on LCC and RepoBench; 4 and 10; 4 and 10."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,9 +195,14 @@ class Settings:
     batch: int
     rate: float
     test: int
+    suffix: int = SUFFIX
+    """Of names to copy from."""
 
     def __str__(self) -> str:
-        return ", ".join(f"{name} {value}" for name, value in asdict(self).items())
+        kept = asdict(self).items()
+        return ", ".join(
+            f"{name} {value}" for name, value in kept if name != "suffix" or self.command == "copy"
+        )
 
     def recipe(self, model: Model, seed: int) -> StreamRecipe:
         """One training."""
@@ -319,6 +354,8 @@ def lengths(asked: argparse.Namespace, settings: Settings) -> Data:
             f"only {len(long)} test windows of {size * multiples[-1]} tokens; take fewer with --samples"
         )
     tests = [long[order[: settings.test]], long[order[settings.test : 2 * settings.test]]]
+    lines = _lines(fresh, streams, size * multiples[-1])
+    lines = [lines[at] for at in np.random.default_rng(2).permutation(len(lines))[:LINES]]
 
     def batch(seed: int, step: int) -> Batch:
         recipe = StreamRecipe(network="", batch=settings.batch, seed=seed)
@@ -334,7 +371,8 @@ def lengths(asked: argparse.Namespace, settings: Settings) -> Data:
         for some, wanted in zip(inputs.split(8), rows[:, -size:].split(8), strict=True):
             hidden, _ = network.hidden(some)
             total += of_logits(network.logits(hidden[:, -size:]), wanted)
-        return {"perplexity": total.perplexity, "accuracy": total.accuracy}
+        found = {"perplexity": total.perplexity, "accuracy": total.accuracy}
+        return found if number else {**found, **_near(completed(network, lines, streams, size * multiple))}
 
     return Data(
         vocabulary=streams.vocabulary,
@@ -346,8 +384,78 @@ def lengths(asked: argparse.Namespace, settings: Settings) -> Data:
         multiples=multiples,
         worth="perplexity",
         higher=False,
-        rules={"frequencies of tokens": _frequencies(windows, tests[0][:, -size:], streams.vocabulary)},
+        rules={
+            "frequencies of tokens": _frequencies(windows, tests[0][:, -size:], streams.vocabulary),
+            "the line before": {
+                f"{name} x{multiple}": value
+                for multiple in multiples
+                for name, value in _near([(one.before, one.text) for one in lines]).items()
+            },
+        },
     )
+
+
+class Line(NamedTuple):
+    """A line to be completed, and the tokens before it."""
+
+    context: list[int]
+    before: str
+    """The last line that is not blank."""
+    text: str
+
+
+def _lines(samples: Sequence[Sample], streams: Streams, size: int) -> list[Line]:
+    """Lines that are not blank and have at most `LONGEST` tokens, with `size` tokens before them, which no
+    other line has.
+    """
+    found = []
+    for texts in material.documents(samples, streams):
+        whole = [one for text in texts for one in text]
+        breaks = [at for at, one in enumerate(whole) if one == streams.newline]
+        free = 0
+        for cut, end in pairwise(breaks):
+            context, line = whole[max(0, cut + 1 - size) : cut + 1], whole[cut + 1 : end]
+            text = _plain(streams.text(line))
+            if cut + 1 - size < free or not text or len(line) > LONGEST or streams.start in line:
+                continue
+            shown = [_plain(one) for one in streams.text(context).splitlines()]
+            found.append(Line(context, next((one for one in reversed(shown) if one), ""), text))
+            free = end
+    return found
+
+
+@torch.no_grad()
+def completed(network: Decoder, lines: Sequence[Line], streams: Streams, size: int) -> list[tuple[str, str]]:
+    """What a network writes, taking the likeliest token each time, after the last `size` tokens; and what
+    stands there.
+    """
+    found = []
+    for first in range(0, len(lines), 50):
+        some = lines[first : first + 50]
+        cache, ids = Cache(), torch.tensor([[streams.start, *line.context[-size:]] for line in some])
+        said: list[Tensor] = []
+        ended = torch.zeros(len(some), dtype=torch.bool)
+        while len(said) < LONGEST and not ended.all():
+            hidden, _ = network.hidden(ids, cache)
+            ids = network.logits(hidden[:, -1:]).argmax(-1)
+            said.append(ids[:, 0])
+            ended |= (ids[:, 0] == streams.newline) | (ids[:, 0] == streams.start)
+        for line, row in zip(some, torch.stack(said, 1).tolist(), strict=True):
+            end = next((at for at, one in enumerate(row) if one in (streams.newline, streams.start)), None)
+            found.append((_plain(streams.text(row[:end])), line.text))
+    return found
+
+
+def _near(pairs: Sequence[tuple[str, str]]) -> dict[str, float]:
+    same, near = (
+        sum(one(said, right) for said, right in pairs) / len(pairs) for one in (str.__eq__, edit_similarity)
+    )
+    said, right = ([tuple(WORD.findall(pair[side])) for pair in pairs] for side in (0, 1))
+    return {"BLEU": bleu(said, right), "exact": same, "edit": near}
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _long(samples: Sequence[Sample], streams: Streams, size: int) -> Integers:
@@ -375,7 +483,6 @@ def _frequencies(windows: material.Windows, wanted: Integers, size: int) -> dict
 # ── copy and counting ────────────────────────────────────────────────────────────────────────────────────
 
 ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
-SUFFIX: Final = 4
 PIECES: Final = ("def func_", "():", "    return ", "print(func_", "())")
 OPERATIONS: Final = ("var0", " = 0", "++", "pass", "print(", ")")
 WEIGHTS: Final = (1.0, 5.0)
@@ -400,11 +507,11 @@ COPY_WORDS: Final = Words([*PIECES, *ALPHABET])
 COUNTING_WORDS: Final = Words([*OPERATIONS, *map(str, range(MOST + 1))])
 
 
-def copy_sample(rng: np.random.Generator, functions: int) -> list[str]:
+def copy_sample(rng: np.random.Generator, functions: int, suffix: int = SUFFIX) -> list[str]:
     """Functions that return a digit each, a call of one of them, and the digit (appendix A.2)."""
     names: dict[str, str] = {}
     while len(names) < functions:
-        name = "".join(ALPHABET[at] for at in rng.integers(len(ALPHABET), size=SUFFIX))
+        name = "".join(ALPHABET[at] for at in rng.integers(len(ALPHABET), size=suffix))
         names.setdefault(name, str(rng.integers(10)))
     pieces: list[str] = []
     for name, digit in names.items():
@@ -430,7 +537,9 @@ def counting_sample(rng: np.random.Generator, operations: int) -> list[str]:
 def made(settings: Settings) -> Data:
     """Copy or counting: only the answer is learned and asked, all else is noise."""
     sample, words = (
-        (copy_sample, COPY_WORDS) if settings.command == "copy" else (counting_sample, COUNTING_WORDS)
+        (partial(copy_sample, suffix=settings.suffix), COPY_WORDS)
+        if settings.command == "copy"
+        else (counting_sample, COUNTING_WORDS)
     )
     multiples = (1, 2, 3, 4)
 
@@ -507,39 +616,65 @@ def _any_function(ids: Tensor) -> float:
 def table(
     trials: Sequence[Trial], score: str, settings: Settings, multiples: Sequence[int], title: str
 ) -> str:
-    """Markdown: a row per network, a column per length, the paper's figures in brackets."""
-    rows = [
-        name for name in [*MODELS, *(one.network for one in trials)] if any(t.network == name for t in trials)
-    ]
-    lines = [f"### {title}", "", f"| | {' | '.join(f'x{one}' for one in multiples)} | weights |"]
-    lines.append("|---|" + "---:|" * (len(multiples) + 1))
-    paper = PAPER[score if settings.command == "lengths" else settings.command]
-    for name in dict.fromkeys(rows):
-        own = [trial for trial in trials if trial.network == name]
-        cells = []
+    """Markdown: a row per network, a column per length, the paper's figures in brackets or at the end; below
+    it the statistics over trainings, where there are several.
+    """
+    kept = [trial for trial in trials if f"{score} x{multiples[0]}" in trial.scores]
+    paper = PAPER.get(score if settings.command == "lengths" else settings.command, {})
+    behind = ("LCC", "RepoBench") if score == "BLEU" else ()
+    heads = [*(f"x{one}" for one in multiples), *behind, "weights"]
+    lines = [f"### {title}", "", f"| | {' | '.join(heads)} |", "|---|" + "---:|" * len(heads)]
+    rows = [name for name in MODELS if any(trial.network == name for trial in kept)]
+    metrics = {
+        multiple: compare_trials(
+            f"x{multiple}",
+            "lower" if score == "perplexity" else "higher",
+            {
+                name: [one.scores[f"{score} x{multiple}"] for one in kept if one.network == name]
+                for name in rows
+            },
+        )
+        for multiple in multiples
+    }
+    for name in dict.fromkeys([*rows, *(one.network for one in kept)]):
+        own, cells = [trial for trial in kept if trial.network == name], []
         for at, multiple in enumerate(multiples):
-            values = [trial.scores[f"{score} x{multiple}"] for trial in own]
-            beside = f" ({paper[name][at]})" if name in paper else ""
-            cells.append(_cell(score, values, settings) + beside)
+            cell = _cell(score, [trial.scores[f"{score} x{multiple}"] for trial in own], settings)
+            best = any(group.name == name and group.best for group in metrics[multiple].groups)
+            beside = f" ({paper[name][at]})" if name in paper and not behind else ""
+            cells.append((f"**{cell}**" if best else cell) + beside)
+        cells += [paper[name][at] if name in paper else "" for at in range(len(behind))]
         weights = own[0].scores.get("weights")
-        shown = "" if weights is None else f"{weights:,.0f}"
+        cells.append("" if weights is None else f"{weights:,.0f}")
         sharp = [f"{trial.scores['lambda']:g}" for trial in own if "lambda" in trial.scores]
         label = f"{name} (λ {', '.join(sharp)})" if sharp else name
-        lines.append(f"| {label} | {' | '.join(cells)} | {shown} |")
+        lines.append(f"| {label} | {' | '.join(cells)} |")
+    if any(metric.pairs for metric in metrics.values()):
+        lines += ["", *(_told(metric) for metric in metrics.values())]
     return "\n".join(lines)
 
 
+def _told(metric: Metric) -> str:
+    """Which networks the statistics tell from CoDE."""
+    apart: dict[bool, list[str]] = {True: [], False: []}
+    means = {group.name: group.mean or 0.0 for group in metric.groups}
+    for one in metric.pairs:
+        if "code" in (one.first, one.second) and one.p_adjusted < ALPHA:
+            other = one.second if one.first == "code" else one.first
+            apart[(means[other] < means["code"]) == (metric.better == "higher")].append(other)
+    worse, better = ", ".join(apart[True]) or "none", ", ".join(apart[False]) or "none"
+    return f"- {metric.name}: {verdict(metric.test)}; worse than code: {worse}; better: {better}."
+
+
 def _cell(score: str, values: Sequence[float], settings: Settings) -> str:
-    mean = sum(values) / len(values)
-    spread = f" ± {np.std(values, ddof=1) / len(values) ** 0.5:.2f}" if len(values) > 1 else ""
+    mean, error = sum(values) / len(values), None
+    if len(values) > 1:
+        error = float(np.std(values, ddof=1)) / len(values) ** 0.5
     if score == "perplexity":
-        return f"{mean:.2f}{spread}"
-    if settings.command == "lengths":
-        return f"{100 * mean:.1f}" + (
-            f" ± {100 * np.std(values, ddof=1) / len(values) ** 0.5:.1f}" if len(values) > 1 else ""
-        )
-    total = settings.test * len(values)
-    low, high = wilson(round(mean * total), total)
+        return f"{mean:.2f}" + ("" if error is None else f" ± {error:.2f}")
+    if error is not None or settings.command == "lengths":
+        return f"{100 * mean:.1f}" + ("" if error is None else f" ± {100 * error:.1f}")
+    low, high = wilson(round(mean * settings.test), settings.test)
     return f"{100 * mean:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
 
 
@@ -557,18 +692,22 @@ def caption(settings: Settings, found_window: str, seeds: int) -> str:
             f"Trained on {found_window}, where the paper has 512 tokens of whole files, 8 layers, "
             f"width 512, 512 features and 5 billion tokens. Tested on "
             f"{settings.test:,} windows; each length predicts the same last {settings.train} tokens of a "
-            "window, with more or less before them. ± is the standard error over trainings."
+            f"window, with more or less before them. At most {LINES:,} lines of at most {LONGEST} tokens "
+            "are completed greedily; the paper has LCC and RepoBench (its BLEU in their columns), and "
+            "CodeBLEU beside. ± is the standard error over trainings."
         )
     noun = "functions" if settings.command == "copy" else "operations"
+    if settings.suffix != SUFFIX:
+        noun = f"functions, whose names differ by {settings.suffix} signs instead of {SUFFIX}"
     paper = (
         "10 M weights, 300,000 samples (baselines 3 million more in table 6, not shown here), "
-        f"{50 if settings.command == 'copy' else 100} {noun} and 100 test samples"
+        f"{'50 functions' if settings.command == 'copy' else '100 operations'} and 100 test samples"
     )
     return shared + (
         f"Trained on {settings.train} {noun}, tested on up to four times as many, {settings.test:,} samples "
         f"a length; the paper has {paper}. Only the answer is learned, and every sign of a suffix, "
-        "every digit and every part of a line is a token. Brackets [ ] are Wilson's 95 % intervals of the "
-        "test samples; they do not hold the luck of a training."
+        "every digit and every part of a line is a token. ± is the standard error over trainings; of one, "
+        "brackets [ ] are Wilson's 95 % interval over test samples."
     )
 
 
@@ -600,6 +739,7 @@ def sweep(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> str:
         batch=asked.batch,
         rate=asked.rate,
         test=asked.samples,
+        suffix=getattr(asked, "suffix", SUFFIX),
     )
     ledger = Ledger(asked.out / f"{asked.command}.jsonl", str(settings))
     found: Data | None = None
@@ -623,6 +763,9 @@ def sweep(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> str:
         tables = [
             table(shown, "perplexity", settings, (1, 2, 4, 8), "Perplexity of tokens, lower is better"),
             table(shown, "accuracy", settings, (1, 2, 4, 8), "Next tokens that are right, percent"),
+            table(shown, "BLEU", settings, (1, 2, 4, 8), "The next line: BLEU-4 (smoothed), percent"),
+            table(shown, "exact", settings, (1, 2, 4, 8), "The next line: exact matches, percent"),
+            table(shown, "edit", settings, (1, 2, 4, 8), "The next line: edit similarity, percent"),
         ]
     else:
         title = f"{asked.command.title()}: answers that are right, percent"
@@ -643,7 +786,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     defaults = {
-        "lengths": {"length": 64, "steps": 400, "rate": 3e-3, "samples": 300, **trunk(64, 4, 4, 176)},
+        "lengths": {"length": 64, "steps": 600, "rate": 5e-3, "samples": 300, **trunk(64, 4, 4, 176)},
         "copy": {"length": 3, "steps": 2000, "rate": 5e-3, "samples": 1000, **trunk(64, 3, 2, 96)},
         "counting": {"length": 10, "steps": 1500, "rate": 5e-3, "samples": 1000, **trunk(32, 3, 2, 96)},
     }
@@ -662,6 +805,8 @@ def main(words: Sequence[str] | None = None) -> int:
         one.add_argument("--inner", type=int, default=numbers["inner"])
         one.add_argument("--features", type=int, default=64 if command == "copy" else 32)
         one.add_argument("--alpha", type=float, default=1e-5)
+        if command == "copy":
+            one.add_argument("--suffix", type=int, default=SUFFIX, help="signs by which names differ")
         if command == "lengths":
             one.add_argument("--train", dest="train_corpus", required=True, metavar="SPEC")
             one.add_argument("--test", dest="test_corpus", required=True, metavar="SPEC")

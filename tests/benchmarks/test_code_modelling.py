@@ -9,8 +9,13 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+import torch
 
 from audit.cli.main import main
+from audit.features.streams import learn
+from audit.nets.decoder.registry import build
+from audit.nets.decoder.trunk import Sizes
+from transforms.records import Origin, Sample
 
 SMALL = [
     "--steps",
@@ -186,3 +191,64 @@ def test_auroc_counts_pairs(script: Callable[[str], ModuleType]) -> None:
     for column, one in zip(values.T, found, strict=True):
         pairs = [(a > b) + 0.5 * (a == b) for a in column[marks] for b in column[~marks]]
         assert one == pytest.approx(sum(pairs) / len(pairs))
+
+
+def test_lines_are_completed_greedily_behind_their_contexts(benchmark: ModuleType) -> None:
+    """As without a memory of what was read; no line stands in the context of a later one."""
+    samples = [
+        Sample(
+            id=f"{number}",
+            source=source(number),
+            label=None,
+            language="python",
+            origin=Origin(path=f"{number}.py", line=1),
+        )
+        for number in range(3)
+    ]
+    streams = learn((sample.source for sample in samples), 300)
+    lines = benchmark._lines(samples, streams, 40)
+    whole = "\n".join(sample.source for sample in samples)
+    assert len(lines) >= 3
+    for one in lines:
+        assert len(one.context) == 40
+        assert one.context[-1] == streams.newline
+        assert one.before in " ".join(whole.split())
+        assert f"{one.before} {one.text}" in " ".join(whole.split())
+    sizes = Sizes(
+        vocabulary=streams.vocabulary, newline=streams.newline, start=streams.start, width=16, layers=3,
+        heads=2, inner=16, window=8, features=8,
+    )  # fmt: skip
+    torch.manual_seed(1)
+    network = build("code", sizes, {}).eval()
+    found = benchmark.completed(network, lines, streams, 16)
+    for (said, right), line in zip(found, lines, strict=True):
+        ids = [streams.start, *line.context[-16:]]
+        for _ in range(benchmark.LONGEST):
+            with torch.no_grad():
+                ids.append(int(network(torch.tensor([ids]))[0, -1].argmax()))
+            if ids[-1] in (streams.newline, streams.start):
+                break
+        assert said == " ".join(streams.text(ids[17:]).split())
+        assert right == line.text
+
+
+def test_statistics_stand_below_a_table_of_several_trainings(benchmark: ModuleType) -> None:
+    """Who is told from CoDE, by the score's own direction; a single training is not tested."""
+    settings = benchmark.Settings(
+        command="lengths", data="files", train=8, width=16, layers=3, heads=2, inner=16, features=8,
+        alpha=0.0, steps=1, batch=5, rate=1e-3, test=20,
+    )  # fmt: skip
+    worths = {"rope": (50.0, 51.0, 52.0), "alibi": (10.0, 11.0, 12.0), "code": (20.0, 21.0, 22.0)}
+    trials = [
+        benchmark.Trial(
+            network=name, size="micro", seed=seed, setting="", scores={"perplexity x1": worth, "weights": 5.0}
+        )
+        for name, some in worths.items()
+        for seed, worth in enumerate(some)
+    ]
+    told = benchmark.table(trials, "perplexity", settings, (1,), "Perplexity")
+    assert "| **11.00 ± 0.58** (4.68) |" in told
+    assert "worse than code: rope; better: alibi." in told
+    single = benchmark.table([one for one in trials if not one.seed], "perplexity", settings, (1,), "P")
+    assert "worse" not in single
+    assert "**" not in single
