@@ -169,6 +169,16 @@ class Attempted(Protocol):
 
 
 @runtime_checkable
+class Sampling(Protocol):
+    """What a model has besides if it may answer a query several times: its answer is then a list of texts."""
+
+    @property
+    def samples(self) -> int:
+        """How many answers a query has."""
+        ...
+
+
+@runtime_checkable
 class Choosy(Protocol):
     """What a task has besides if models go on with the beginning of a text: not every variant has another
     beginning, or the same right answer.

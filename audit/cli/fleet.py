@@ -9,7 +9,7 @@ from click.core import ParameterSource
 
 from audit.cli.options import RunOptions
 from audit.cli.progress import note
-from audit.interface import Choosy, Metered, Model, Task, Versatile
+from audit.interface import Attempted, Choosy, Metered, Model, Sampling, Task, Versatile
 from audit.models import catalogue
 from audit.models.settings import Settings
 from audit.registry import TASKS
@@ -108,8 +108,8 @@ def common_task(named: str | None, models: tuple[Model, ...]) -> Task:
     """The task that is named, else the models' own, else the default.
 
     Raises:
-        UsageError: the models were made for different tasks, or one sees another text than it is to go on
-            with.
+        UsageError: the models were made for different tasks, one sees another text than it is to go on with,
+            or one gives several answers where one is asked for.
         ModelError: a model was made for another task than the one named.
     """
     own = {model.name: model.task for model in models if model.task is not None}
@@ -123,6 +123,14 @@ def common_task(named: str | None, models: tuple[Model, ...]) -> Task:
         if made_for != plain and plain not in takes.get(name, ()):
             raise ModelError(f"model {name!r} was made for the task {made_for!r}, not for {task!r}")
     found = TASKS.get(task)
+    if not isinstance(found, Attempted):
+        for model in models:
+            inner = getattr(model, "inner", model)
+            if isinstance(inner, Sampling) and inner.samples > 1:
+                raise UsageError(
+                    f"-M samples={inner.samples}: an answer to the task {task!r} is one text, not several "
+                    "attempts; leave samples out, or write --task generation"
+                )
     if isinstance(found, Choosy):
         for model in models:
             if model.name.startswith(f"{catalogue.CANONICAL}/"):

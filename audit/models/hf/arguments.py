@@ -3,10 +3,12 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from math import isfinite
 from pathlib import Path
 from typing import Final, Self
 
 from audit.models.prompts import Prompts, customised
+from audit.models.samples import TEMPERATURE, samples
 from audit.models.settings import Settings
 from transforms.errors import UsageError
 
@@ -24,6 +26,18 @@ def _count(key: str, text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise UsageError(f"-M {key}={text} must be a positive whole number")
     return int(text)
+
+
+def _temperature(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not isfinite(value) or value <= 0:
+        raise UsageError(
+            f"-M temperature={text} must be a number above 0; without it, the likeliest token is taken"
+        )
+    return value
 
 
 def _truth(key: str, text: str) -> bool:
@@ -53,6 +67,8 @@ ARGUMENTS: Final[Mapping[str, Callable[[str], str | float]]] = {
     "system": str,
     "chat": partial(_truth, "chat"),
     "max_new_tokens": partial(_count, "max_new_tokens"),
+    "samples": samples,
+    "temperature": _temperature,
     "masks": partial(_count, "masks"),
     "truncate": partial(_truth, "truncate"),
     "revision": str,
@@ -82,6 +98,10 @@ class Arguments:
     """Whether the tokenizer's chat template is used; `None` for wherever it has one."""
     max_new_tokens: int = 128
     """Where an answer that does not end by itself is cut off."""
+    samples: int = 1
+    """How many answers a query has."""
+    temperature: float | None = None
+    """That of the softmax from which tokens are drawn; `None` for the likeliest token."""
     masks: int = 3
     """The most tokens that a filled-in answer may have."""
     truncate: bool = False
@@ -107,6 +127,8 @@ class Arguments:
             found["names"] = Path(str(found["names"])).expanduser()
         if "template" in found:
             found["template"] = _text(Path(str(found["template"])).expanduser())
+        if found.get("samples", 1) != 1:
+            found.setdefault("temperature", TEMPERATURE)
         made = cls(**found)  # type: ignore[arg-type]
         _ = made.prompts
         return made

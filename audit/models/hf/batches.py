@@ -26,6 +26,8 @@ class Asked:
     """Most heads read one row; one that tries several readings has a row for each."""
     grows: int = 0
     """Tokens that the answer may add to each row."""
+    attempt: int = 0
+    """Which of several answers to the query this one is."""
 
     @property
     def length(self) -> int:
@@ -58,12 +60,12 @@ class Batcher:
         self.room = room
         """Padded tokens of a batch, at most; `inf` where only a failed allocation tells."""
 
-    def __call__(self, asked: Sequence[Asked]) -> list[Prediction]:
-        """One prediction each, in the same order."""
+    def __call__(self, asked: Sequence[Asked], *, most: int | None = None) -> list[Prediction]:
+        """One prediction each, in the same order; at most so many in a batch, if that is told."""
         found: dict[int, Prediction] = {}
         waiting = sorted(range(len(asked)), key=lambda number: -asked[number].length)
         while waiting:
-            batch = self._next(waiting, asked)
+            batch = self._next(waiting[:most], asked)
             try:
                 answers = self._answer([asked[number] for number in batch])
             except (torch.OutOfMemoryError, RuntimeError, MemoryError) as error:

@@ -1,10 +1,13 @@
-"""Language models that write their answer: greedily, so that equal inputs have equal answers."""
+"""Language models that write their answer: greedily, or by draws that belong to the input, so that equal
+inputs have equal answers.
+"""
 
 import copy
 import logging
 import re
 from collections.abc import Mapping, Sequence
 from math import inf, isfinite
+from random import Random
 from typing import Any, Final, Self
 
 import torch
@@ -16,7 +19,9 @@ from audit.models.hf.arguments import Arguments
 from audit.models.hf.batches import Asked, Row
 from audit.models.hf.heads import KEPT, NOT_FINITE, Engine
 from audit.models.hf.quiet import in_one_line
+from audit.models.hf.sampling import Sampled
 from audit.models.prompts import Prompts
+from audit.models.samples import draws
 from audit.records import Failed, Predicted, Prediction, Query
 from transforms.errors import ModelError
 
@@ -35,14 +40,14 @@ _SAMPLING: Final = (
     *("penalty_alpha", "max_length", "min_length", "min_new_tokens", "max_time", "stop_strings"),
     *("early_stopping", "length_penalty", "cache_implementation", "prompt_lookup_num_tokens"),
 )
-"""Settings that a model's own config may hold and that have no place in greedy decoding."""
+"""Settings that a model's own config may hold and that have no place here, where the user decides."""
 
 
 class Generation:
     """What a prompt is continued with, read as the prompt asks for it.
 
     The margin is the smallest lead of a written token over the next best; the scores are the logarithms of
-    the probabilities of the first token.
+    the probabilities of the first token. A sampled answer has neither: its flips are of chance.
     """
 
     task = None
@@ -56,6 +61,8 @@ class Generation:
         self._encoder = encoder
         self._longest = arguments.max_new_tokens
         self._bounded = "max_new_tokens" in arguments.given
+        self._samples = arguments.samples
+        self._temperature = arguments.temperature
         self._told = False
         network = engine.network
         network.generation_config = _greedy(network, engine.pad, engine.texts.tokenizer)
@@ -81,7 +88,14 @@ class Generation:
     @property
     def decides(self) -> Mapping[str, object]:
         """Prompts and decoding."""
-        return {"prompts": self._prompts.digest, "chat": self._chat, "max_new_tokens": self._longest}
+        found: dict[str, object] = {
+            "prompts": self._prompts.digest,
+            "chat": self._chat,
+            "max_new_tokens": self._longest,
+        }
+        if self._temperature is not None:
+            found |= {"samples": self._samples, "temperature": self._temperature}
+        return found
 
     def ask(self, query: Query) -> Asked | Failed:
         """The prompt: a chat up to where the answer begins, or a text that ends there.
@@ -127,7 +141,9 @@ class Generation:
         """The continuations, read."""
         rows = [one.rows[0] for one in batch]
         most = max(self._most(one.query) for one in batch)
-        written, watch = self._written(rows, most, continued=self._continued(batch))
+        sampled = self._temperature is not None
+        streams = [draws(one.query, one.attempt) for one in batch] if sampled else []
+        written, watch = self._written(rows, most, continued=self._continued(batch), streams=streams)
         texts = self._texts(rows, written)
         found: list[Prediction] = []
         for one, text, lead, sound, first in zip(
@@ -136,7 +152,7 @@ class Generation:
             read = self._prompts.of(one.query).read(text) if sound else NOT_FINITE
             if read == MALFORMED:
                 self._tell(text)
-            if isinstance(read, Predicted):
+            if isinstance(read, Predicted) and not sampled:
                 read = Predicted(
                     answer=read.answer, scores=self._scores(first), margin=lead if isfinite(lead) else None
                 )
@@ -153,15 +169,21 @@ class Generation:
         return "code" if "code" in wanted else "line"
 
     def _written(
-        self, rows: Sequence[Row], most: int, *, continued: str = "line"
+        self, rows: Sequence[Row], most: int, *, continued: str = "line", streams: Sequence[Random] = ()
     ) -> tuple[torch.Tensor, "_Watch"]:
-        """What the rows are continued with: a plain text up to the end of a line or of code."""
+        """What the rows are continued with: a plain text up to the end of a line or of code.
+
+        By the draws of these streams, one for each row; without any, the likeliest tokens.
+        """
         inputs = self._engine.tensors(rows, "right" if self._encoder else "left")
         watch = _Watch(self._engine, None if self._chat or self._encoder else _END_OF[continued])
+        processors: list[LogitsProcessor] = [_Look(watch)]
+        if self._temperature is not None and streams:
+            processors.append(Sampled(streams, self._temperature))
         found = self._engine.network.generate(
             **inputs,
             max_new_tokens=most,
-            logits_processor=LogitsProcessorList([_Look(watch)]),
+            logits_processor=LogitsProcessorList(processors),
             stopping_criteria=StoppingCriteriaList([_Stop(watch)]),
         )
         start = 1 if self._encoder else inputs["input_ids"].shape[1]

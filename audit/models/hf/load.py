@@ -44,8 +44,8 @@ AUTO: Final[Mapping[str, str]] = {
 TAKES: Final[Mapping[str, frozenset[str]]] = {
     "classification": frozenset({"labels"}),
     "masked": frozenset({"masks", "system"}),
-    "causal": frozenset({"chat", "max_new_tokens", "system"}),
-    "seq2seq": frozenset({"chat", "max_new_tokens", "system"}),
+    "causal": frozenset({"chat", "max_new_tokens", "samples", "system", "temperature"}),
+    "seq2seq": frozenset({"chat", "max_new_tokens", "samples", "system", "temperature"}),
     "embedding": frozenset({"names"}),
 }
 """The arguments that have an effect on some kinds only."""
@@ -131,7 +131,14 @@ def _loaded(source: _Source, device: str, precision: str | None) -> HubModel:
     with torch.inference_mode():
         made = _made(head, engine, source, room)
     used = str(network.dtype).removeprefix("torch.")
-    return HubModel(engine, made, digest=place.digest(folder), precision=used, room=room)
+    return HubModel(
+        engine,
+        made,
+        digest=place.digest(folder),
+        precision=used,
+        room=room,
+        samples=arguments.samples,
+    )
 
 
 def _made(head: str, engine: Engine, source: _Source, room: float) -> Head:

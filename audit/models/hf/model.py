@@ -5,6 +5,7 @@ import json
 import logging
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 import torch
@@ -13,6 +14,7 @@ import transformers
 from audit.models.hf.batches import TOKENS_AT_ONCE, Asked, Batcher, Row
 from audit.models.hf.heads import Engine, Head
 from audit.models.hf.quiet import quiet
+from audit.models.samples import joined
 from audit.records import Failed, Prediction, Query
 from transforms.errors import ModelError
 
@@ -21,6 +23,9 @@ VERSION: Final = 1
 
 LOGITS_AT_ONCE: Final = 2**26
 """Scores of a batch, over all its tokens, on a CPU; bounds the memory of heads with large vocabularies."""
+
+ATTEMPTS_AT_ONCE: Final = 32
+"""Several answers to a query are written so many at a time, or as many as there are queries."""
 
 PROBES: Final = (
     "return left + right",
@@ -39,9 +44,13 @@ _log = logging.getLogger(__name__)
 class HubModel:
     """A network with a head that answers. Queries of like length share a batch."""
 
-    def __init__(self, engine: Engine, head: Head, *, digest: str, precision: str, room: float) -> None:
+    def __init__(
+        self, engine: Engine, head: Head, *, digest: str, precision: str, room: float, samples: int
+    ) -> None:
         self.name = engine.name
         self.precision = precision
+        self.samples = samples
+        """How many answers a query has."""
         self._engine = engine
         self._head = head
         self._digest = digest
@@ -106,8 +115,12 @@ class HubModel:
         """
         with quiet(), torch.inference_mode():
             read = [self._head.ask(query) for query in queries]
-            answers = iter(self._batches([one for one in read if isinstance(one, Asked)]))
-            return [one if isinstance(one, Failed) else next(answers) for one in read]
+            numbers = range(self.samples)
+            rows = [replace(one, attempt=each) for one in read if isinstance(one, Asked) for each in numbers]
+            answers = iter(self._batches(rows, most=max(len(queries), ATTEMPTS_AT_ONCE)))
+            return [
+                one if isinstance(one, Failed) else joined([next(answers) for _ in numbers]) for one in read
+            ]
 
     def _measured_noise(self) -> float:
         """Four times the largest move of a high score between a row alone and the same row in a padded batch.

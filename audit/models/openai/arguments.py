@@ -10,7 +10,9 @@ from typing import Final, Literal
 from urllib.parse import urlencode
 
 from audit.models.prompts import Prompts, customised
+from audit.models.samples import TEMPERATURE, draws, samples
 from audit.models.settings import Settings
+from audit.records import Query
 from transforms.errors import UsageError
 
 NONE: Final = "none"
@@ -29,6 +31,8 @@ class Decoding:
     """Which of an endpoint's two faces is asked: a chat, or the continuation of a text."""
     temperature: float | None = 0.0
     seed: int | None = 0
+    samples: int = 1
+    """How many answers a query has, each with a request and a seed of its own."""
     max_tokens: int | None = 256
     bounded: bool = False
     """Whether the user set that bound, so that no longer answers are asked for."""
@@ -41,11 +45,18 @@ class Decoding:
         """The fields of a request; what is not to be sent is absent."""
         return self.sent(None)
 
-    def sent(self, longest: int | None) -> dict[str, object]:
-        """The same where an answer may take so many tokens, if that is told."""
+    def sent(self, longest: int | None, *, seed: int | None = None) -> dict[str, object]:
+        """The same where an answer may take so many tokens, or has a seed of its own, if that is told."""
         bound = self.max_tokens if longest is None or self.bounded else longest
-        known = {"temperature": self.temperature, "seed": self.seed, self.tokens_field: bound}
+        seed = self.seed if seed is None else seed
+        known = {"temperature": self.temperature, "seed": seed, self.tokens_field: bound}
         return {name: value for name, value in known.items() if value is not None}
+
+    def seed_of(self, query: Query, attempt: int) -> int | None:
+        """The seed of one of several answers, of 31 bits, as all servers take; `None` for the common one."""
+        if self.samples == 1 or self.seed is None:
+            return None
+        return draws(query, attempt, seed=self.seed).getrandbits(31)
 
     def __str__(self) -> str:
         """Every parameter, those that are not sent too, in a form to read and to compare."""
@@ -56,6 +67,8 @@ class Decoding:
             self.tokens_field: self.max_tokens,
         }
         told = {name: NONE if value is None else value for name, value in told.items()}
+        if self.samples > 1:
+            told["samples"] = self.samples
         if self.extra_body:
             told["extra_body"] = json.dumps(self.extra_body, sort_keys=True, separators=(",", ":"))
         return urlencode(told, safe='{}":,[]')
@@ -149,6 +162,7 @@ ARGUMENTS: Final[Mapping[str, Callable[[str], str | float]]] = {
     "api": partial(_one_of, "api", ("chat", "completions")),
     "temperature": partial(_or_none, _temperature),
     "seed": partial(_or_none, _seed),
+    "samples": samples,
     "max_tokens": partial(_or_none, _max_tokens),
     "tokens_field": partial(_one_of, "tokens_field", ("max_tokens", "max_completion_tokens")),
     "extra_body": _body,
@@ -170,18 +184,22 @@ def arguments(settings: Settings) -> Arguments:
     """The arguments that were given, over the defaults.
 
     Raises:
-        UsageError: the template cannot be read or has no place for the code.
+        UsageError: the template cannot be read or has no place for the code, or several answers would be
+            equal.
     """
     given = {key: None if value == NONE else value for key, value in settings.arguments.items()}
 
     def of(*names: str) -> dict[str, object]:
         return {name: given[name] for name in names if name in given}
 
-    body = given.get("extra_body")
+    body = json.loads(str(given.get("extra_body") or "{}"))
+    if given.get("samples", 1) != 1:
+        _see_that_they_differ(given, body)
+        given.setdefault("temperature", TEMPERATURE)
     decoding = Decoding(
-        **of("api", "temperature", "seed", "max_tokens", "tokens_field"),  # type: ignore[arg-type]
+        **of("api", "temperature", "seed", "samples", "max_tokens", "tokens_field"),  # type: ignore[arg-type]
         bounded="max_tokens" in given,
-        extra_body=json.loads(str(body)) if body else {},
+        extra_body=body,
     )
     patience = Patience(
         **of("concurrency", "timeout", "retries", "backoff", "patience")  # type: ignore[arg-type]
@@ -196,6 +214,21 @@ def arguments(settings: Settings) -> Arguments:
         prompts=_prompts(given.get("template"), given.get("system")),
         version=None if version is None else str(version),
     )
+
+
+def _see_that_they_differ(given: Mapping[str, str | float | None], body: Mapping[str, object]) -> None:
+    """Refuse what would make all answers to a query the same one."""
+    several = f"-M samples={given['samples']}"
+    if given.get("temperature") == 0:
+        raise UsageError(
+            f"{several} with temperature=0 would be one answer many times; write a temperature above 0, "
+            f"or leave it out for {TEMPERATURE}"
+        )
+    if taken := sorted({"seed", "temperature"} & body.keys()):
+        raise UsageError(
+            f"{several}: each answer has a seed of its own, so that -M extra_body cannot set {taken[0]}; "
+            f"write -M {taken[0]}=VALUE"
+        )
 
 
 def _prompts(template: str | float | None, system: str | float | None) -> Prompts:

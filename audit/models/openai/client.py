@@ -52,15 +52,15 @@ class Client:
         """Close the connections."""
         await self._client.close()
 
-    async def ask(self, prompt: Prompt, query: Query) -> Reply:
-        """Send a query once.
+    async def ask(self, prompt: Prompt, query: Query, attempt: int = 0) -> Reply:
+        """Send a query once. `attempt`: which of several answers to it is wanted.
 
         Raises:
             TroubleError: there is no reply that can be used.
         """
         try:
             async with asyncio.timeout(self._timeout):
-                return self._read(await self._send(prompt, query))
+                return self._read(await self._send(prompt, query, attempt))
         except (TimeoutError, openai.APITimeoutError) as error:
             unreachable = type(error.__cause__).__name__ == "ConnectTimeout"
             raise TroubleError("timeout", again=True, busy=not unreachable, unreachable=unreachable) from None
@@ -76,8 +76,9 @@ class Client:
         except Exception as error:  # a reply may be broken in any way
             raise TroubleError("unreadable reply", message=type(error).__name__, again=True) from None
 
-    async def _send(self, prompt: Prompt, query: Query) -> object:
-        body = {**self._decoding.sent(prompt.longest), **self._decoding.extra_body}
+    async def _send(self, prompt: Prompt, query: Query, attempt: int) -> object:
+        seed = self._decoding.seed_of(query, attempt)
+        body = {**self._decoding.sent(prompt.longest, seed=seed), **self._decoding.extra_body}
         if self._decoding.api == "completions":
             return await self._completions.create(
                 model=self._model, prompt=prompt.text(query), stream=False, extra_body=body

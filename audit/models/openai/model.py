@@ -8,9 +8,11 @@ import random
 import threading
 import time
 import weakref
+from collections import deque
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import wait
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import urlencode
 
@@ -19,6 +21,7 @@ from audit.models.openai.arguments import Arguments, arguments
 from audit.models.openai.meter import Meter
 from audit.models.openai.replies import Reply, TroubleError
 from audit.models.openai.throttle import Throttle
+from audit.models.samples import joined
 from audit.models.settings import Settings
 from audit.records import CUT_OFF, Failed, Predicted, Prediction, Query
 from transforms.errors import ModelError, UsageError
@@ -55,6 +58,31 @@ class HopelessError(Exception):
     """No further query will be answered; the text is a line for the user."""
 
 
+@dataclass(slots=True, kw_only=True)
+class Sheet:
+    """A query with what was had of its answers, of which it has one or several."""
+
+    query: Query
+    samples: int
+    waiting: deque[int] = field(init=False)
+    """The numbers of those that nobody has asked for yet."""
+    had: dict[int, Prediction] = field(default_factory=dict)
+    lost: Failed | None = None
+    """Why one of them cannot be had, so that the others are of no use."""
+
+    def __post_init__(self) -> None:
+        self.waiting = deque(range(self.samples))
+
+    @property
+    def prediction(self) -> Prediction:
+        """All of them together."""
+        if self.lost is not None:
+            return self.lost
+        if len(self.had) < self.samples:
+            return STOPPED
+        return joined([self.had[number] for number in range(self.samples)])
+
+
 class EndpointModel:
     """One model at one endpoint.
 
@@ -78,6 +106,11 @@ class EndpointModel:
         self._quiet = 0.0
         self._heard = 0.0
         self._end: str | None = None
+
+    @property
+    def samples(self) -> int:
+        """How many answers a query has."""
+        return self._arguments.decoding.samples
 
     @property
     def fingerprint(self) -> str:
@@ -125,7 +158,9 @@ class EndpointModel:
         client = desk.client or desk.opened(self._where, self._model, self._arguments)
         self._heard = time.monotonic() - self._quiet
         before = self._meter.failed.copy()
-        tasks = [asyncio.create_task(self._answer(client, query)) for query in queries]
+        sheets = [Sheet(query=query, samples=self.samples) for query in queries]
+        beside = min(self.samples, self._arguments.patience.concurrency)
+        tasks = [asyncio.create_task(self._answer(client, sheet)) for sheet in sheets for _ in range(beside)]
         end: str | None = None
         try:
             await asyncio.gather(*tasks)
@@ -136,49 +171,70 @@ class EndpointModel:
                 task.cancel()
             await asyncio.wait(tasks)
             self._quiet = time.monotonic() - self._heard
-        predictions = [_result(task) for task in tasks]
+        predictions = [sheet.prediction for sheet in sheets]
         if end is None and not self._answered:
             end = self._unfit(predictions, self._meter.failed - before)
         return predictions, end
 
-    async def _answer(self, client: "Client", query: Query) -> Prediction:
-        """One query's prediction, after as many retries as it takes and may take.
+    async def _answer(self, client: "Client", sheet: Sheet) -> None:
+        """Ask for one answer to a query after the other, until nobody needs to.
 
         Raises:
             HopelessError: neither this one nor any other will be had.
         """
-        prompt = self._arguments.prompts.of(query)
+        while sheet.waiting:
+            number = sheet.waiting.popleft()
+            found = await self._attempt(client, sheet, number)
+            if found is not None:
+                sheet.had[number] = found
+
+    async def _attempt(self, client: "Client", sheet: Sheet, number: int) -> Prediction | None:
+        """One answer to a query, after as many retries as it takes and may take; `None` where it has none.
+
+        Raises:
+            HopelessError: neither this one nor any other will be had.
+        """
+        prompt = self._arguments.prompts.of(sheet.query)
         retries = self._arguments.patience.retries
         for attempt in range(retries + 1):
             try:
                 async with self._throttle.slot() as began:
+                    if sheet.lost is not None:
+                        return None
                     self._meter.requests += 1
                     self._meter.retries += attempt > 0
                     try:
-                        reply = await client.ask(prompt, query)
+                        reply = await client.ask(prompt, sheet.query, number)
                     except TroubleError as trouble:
                         self._note(trouble, attempt, began)
                         raise
                     self._throttle.granted()
             except TroubleError as trouble:
                 if not trouble.again or attempt == retries:
-                    self._meter.failure(trouble.reason, trouble.message)
-                    return Failed(reason=trouble.reason)
+                    self._lose(sheet, trouble.reason, trouble.message)
+                    return None
                 if not trouble.busy:
                     await asyncio.sleep(self._delay(trouble, attempt))
             else:
-                return self._prediction(query, reply)
+                return self._prediction(sheet, reply)
         raise AssertionError("the last attempt returns")
 
-    def _prediction(self, query: Query, reply: Reply) -> Prediction:
+    def _prediction(self, sheet: Sheet, reply: Reply) -> Prediction | None:
         self._reached = self._answered = True
         self._heard = time.monotonic()
         self._meter.reply(reply.tokens, reply.served)
-        found = self._arguments.prompts.of(query).read(reply.text, cut=reply.cut)
+        found = self._arguments.prompts.of(sheet.query).read(reply.text, cut=reply.cut)
         if isinstance(found, Failed):
-            found = CUT if reply.cut else found
-            self._meter.failure(found.reason)
+            self._lose(sheet, (CUT if reply.cut else found).reason)
+            return None
         return found
+
+    def _lose(self, sheet: Sheet, reason: str, message: str = "") -> None:
+        """Count a query that has no answer, once, and ask for no more of it."""
+        if sheet.lost is None:
+            sheet.lost = Failed(reason=reason)
+            sheet.waiting.clear()
+            self._meter.failure(reason, message)
 
     def _note(self, trouble: TroubleError, attempt: int, began: float) -> None:
         """Learn from a request that went wrong.
@@ -317,12 +373,6 @@ class Desk:
         await asyncio.gather(*others, return_exceptions=True)
         if self.client is not None:
             await self.client.close()
-
-
-def _result(task: "asyncio.Task[Prediction]") -> Prediction:
-    if task.cancelled() or isinstance(task.exception(), HopelessError):
-        return STOPPED
-    return task.result()
 
 
 def _in_brackets(message: str) -> str:

