@@ -35,7 +35,7 @@ SMALL = [
     "--features",
     "8",
 ]
-RULES = ["the most frequent answer", "what any function returns"]
+RULES = ["the most frequent answer", "what most functions return"]
 
 
 @pytest.fixture
@@ -64,6 +64,17 @@ def test_copy_samples_print_their_answers(benchmark: ModuleType) -> None:
         assert len(names[0]) == len("def func_abcd():")
         answers.add(answer)
     assert len(answers) > 5
+
+
+def test_guessing_without_names_takes_the_commonest_digit(benchmark: ModuleType) -> None:
+    """By hand: 7 of 7, 7, 3 is right, 3 is not; of a tie each digit is right half of the time."""
+    rows = []
+    for digits, answer in (("773", "7"), ("773", "3"), ("7733", "3")):
+        pieces = [
+            one for digit in digits for one in ("def func_", "a", "():", "\n", "    return ", digit, "\n")
+        ]
+        rows.append(torch.tensor([benchmark.COPY_WORDS.ids([*pieces, answer])]))
+    assert [benchmark._commonest(row) for row in rows] == [1.0, 0.0, 0.5]
 
 
 def test_counting_samples_print_their_answers(benchmark: ModuleType) -> None:

@@ -3,6 +3,7 @@ where nothing will.
 """
 
 import asyncio
+import logging
 import os
 import random
 import threading
@@ -52,6 +53,8 @@ REMEDIES: Final[Mapping[str, str]] = {
     "seed": "leave it out with -M seed=none",
 }
 """By the field that an endpoint does not take."""
+
+_log = logging.getLogger(__name__)
 
 
 class HopelessError(Exception):
@@ -106,6 +109,7 @@ class EndpointModel:
         self._quiet = 0.0
         self._heard = 0.0
         self._end: str | None = None
+        self._compared = False
 
     @property
     def samples(self) -> int:
@@ -174,7 +178,21 @@ class EndpointModel:
         predictions = [sheet.prediction for sheet in sheets]
         if end is None and not self._answered:
             end = self._unfit(predictions, self._meter.failed - before)
+        self._compare(predictions)
         return predictions, end
+
+    def _compare(self, predictions: Sequence[Prediction]) -> None:
+        """Say it if all answers to each of the first queries are equal: not every endpoint samples."""
+        told = [one.answer for one in predictions if isinstance(one, Predicted)]
+        several = [answer for answer in told if isinstance(answer, tuple)]
+        if several and not self._compared and all(len(set(answer)) == 1 for answer in several):
+            _log.warning(
+                "codeaudit: %s: all %d answers to each of the first queries are equal; does the endpoint "
+                "sample? -M extra_body may have to ask for it",
+                self.name,
+                self.samples,
+            )
+        self._compared |= bool(several)
 
     async def _answer(self, client: "Client", sheet: Sheet) -> None:
         """Ask for one answer to a query after the other, until nobody needs to.
