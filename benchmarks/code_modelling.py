@@ -11,7 +11,7 @@ variable holds after many operations; both on up to four times the training leng
 trunk, one budget of steps and the same batches; a baseline has one layer more than CoDE, as in the paper.
 `--networks` takes any of the names in the tables, and the groups `baselines`, `ablations` and `choices`
 (table 11). Every training is a line of OUT/COMMAND.jsonl: what is there is not trained again. The tables of
-what is there are printed and written to OUT/COMMAND.md.
+what is there are printed and written to OUT/COMMAND.md, and drawn in OUT/COMMAND.svg.
 """
 
 import argparse
@@ -681,6 +681,37 @@ def _cell(score: str, values: Sequence[float], settings: Settings) -> str:
     return f"{100 * mean:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
 
 
+def draw(trials: Sequence[Trial], scores: Sequence[str], multiples: Sequence[int], path: Path) -> None:
+    """Means over trainings against the length, a picture for each score: CoDE in black, its variants dashed,
+    what needs no network dotted.
+    """
+    import matplotlib
+
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, len(scores), figsize=(4.2 * len(scores), 3.4), squeeze=False)
+    for axis, score in zip(axes[0], scores, strict=True):
+        kept = [trial for trial in trials if f"{score} x{multiples[0]}" in trial.scores]
+        for name in dict.fromkeys([*MODELS, *(one.network for one in kept)]):
+            own = [[one.scores[f"{score} x{at}"] for at in multiples] for one in kept if one.network == name]
+            if own:
+                style = (
+                    "-o" if name in BASELINES else "k-o" if name in CODE else "--" if name in MODELS else "k:"
+                )
+                axis.plot(multiples, np.mean(own, 0), style, markersize=3, linewidth=1, label=name)
+        axis.set_xscale("log", base=2)
+        axis.set_xticks(multiples, [f"x{one}" for one in multiples])
+        axis.set_xlabel("times the training length")
+        axis.set_title(score, fontsize=9, loc="left")
+        if score == "perplexity":
+            axis.set_yscale("log")
+    axes[0][-1].legend(fontsize=6, loc="center left", bbox_to_anchor=(1, 0.5))
+    figure.tight_layout()
+    figure.savefig(path)
+    pyplot.close(figure)
+
+
 def caption(settings: Settings, found_window: str, seeds: int) -> str:
     """What differs from the paper."""
     shared = (
@@ -762,7 +793,9 @@ def sweep(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> str:
             if not ledger.has(rule, "none", 0):
                 ledger.add(Trial(network=rule, size="none", seed=0, setting=str(settings), scores=scores))
     shown = [trial for trial in ledger.trials if trial.network in names or trial.size == "none"]
+    picture = asked.out / f"{asked.command}.svg"
     if asked.command == "lengths":
+        draw(shown, ("perplexity", "accuracy", "BLEU"), (1, 2, 4, 8), picture)
         tables = [
             table(shown, "perplexity", settings, (1, 2, 4, 8), "Perplexity of tokens, lower is better"),
             table(shown, "accuracy", settings, (1, 2, 4, 8), "Next tokens that are right, percent"),
@@ -771,6 +804,7 @@ def sweep(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> str:
             table(shown, "edit", settings, (1, 2, 4, 8), "The next line: edit similarity, percent"),
         ]
     else:
+        draw(shown, ("accuracy",), (1, 2, 3, 4), picture)
         title = f"{asked.command.title()}: answers that are right, percent"
         tables = [table(shown, "accuracy", settings, (1, 2, 3, 4), title)]
     window = (
