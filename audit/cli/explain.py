@@ -13,6 +13,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from audit.cache import ModelMemory
+from audit.cli import completion
 from audit.cli.fleet import load_models
 from audit.cli.judged import finished
 from audit.cli.options import FORMATS, POSITIVE, Listed, RunOptions, option, repeated
@@ -39,7 +40,13 @@ SPREAD: Final = 50
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("sample", required=False, metavar="[SAMPLE_ID]")
 @option("--model", multiple=True, metavar="NAME", help="Only of this model of the run; repeatable.")
-@option("--transform", cls=Listed, metavar="NAME[,NAME]", help="Only under these transforms.")
+@option(
+    "--transform",
+    cls=Listed,
+    metavar="NAME[,NAME]",
+    shell_complete=completion.transforms,
+    help="Only under these transforms.",
+)
 @option(
     "--limit",
     type=click.IntRange(min=0),

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import click
 
+from audit.cli import completion
 from audit.cli.judged import finished, named_transforms, read_baseline, read_judged, restricted, trials
 from audit.cli.options import FORMATS, Listed, option
 from audit.cli.output import show_sheets, show_text
@@ -103,6 +104,7 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False)
 @option(
     "--transform",
     cls=Listed,
+    shell_complete=completion.transforms,
     metavar="NAME[,NAME]",
     help="Judge these transforms or families alone.  [default: all that keep the meaning]",
 )

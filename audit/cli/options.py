@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar, get_args
 
 import click
 
+from audit.cli import completion
 from audit.models import catalogue
 from audit.models.openai.address import asked_at, redacted
 from audit.store import MANIFEST, read_manifest
@@ -146,6 +147,7 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
     option(
         "--model",
         type=ModelSpec(),
+        shell_complete=completion.models,
         multiple=True,
         help="A model; repeatable.  [default: the task's bundled ones]",
     ),
@@ -162,10 +164,16 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         help="Where the models openai/MODEL are, such as http://127.0.0.1:8000/v1. Their key is taken from "
         "OPENAI_API_KEY.  [default: OPENAI_BASE_URL, else OpenAI's]",
     ),
-    option("--task", metavar="NAME", help="What is asked.  [default: the model's own, else function-name]"),
+    option(
+        "--task",
+        metavar="NAME",
+        shell_complete=completion.tasks,
+        help="What is asked.  [default: the model's own, else function-name]",
+    ),
     option(
         "--corpus",
         metavar="SPEC",
+        shell_complete=completion.corpora,
         help="Where the samples come from.  [default: stdlib; for throughput, interpreter]",
     ),
     option(
@@ -179,6 +187,7 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         "--transform",
         cls=Listed,
         metavar="NAME[,NAME]",
+        shell_complete=completion.transforms,
         help="Which perturbations: transforms or families of them; `all` for every one that keeps the "
         "meaning and what callers see.  [default: the standard set for the language]",
     ),

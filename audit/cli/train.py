@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from audit.cli import completion
 from audit.cli.progress import note
 from audit.cli.training import watched
 from transforms.errors import UsageError
@@ -59,8 +60,15 @@ POSITIVE: Final = click.IntRange(min=1)
 
 @click.command()
 @click.argument("model", type=click.Choice(MODELS))
-@click.option("--task", metavar="NAME", help="What is learned.  [default: that of MODEL's paper]")
-@click.option("--corpus", required=True, metavar="SPEC", help="What to learn from.")
+@click.option(
+    "--task",
+    metavar="NAME",
+    shell_complete=completion.tasks,
+    help="What is learned.  [default: that of MODEL's paper]",
+)
+@click.option(
+    "--corpus", required=True, metavar="SPEC", shell_complete=completion.corpora, help="What to learn from."
+)
 @click.option(
     "--valid",
     metavar="SPEC",

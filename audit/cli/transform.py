@@ -14,6 +14,7 @@ import click
 
 from audit import suite
 from audit.cache import default_folder
+from audit.cli import completion
 from audit.cli.inputs import NOUNS, Drawn, called
 from audit.cli.options import EXECUTE, POSITIVE, Listed, option
 from audit.cli.output import show_sheet, show_text
@@ -63,6 +64,7 @@ class Options:
 @option(
     "--transform",
     cls=Listed,
+    shell_complete=completion.transforms,
     metavar="NAME[,NAME]",
     help="Transforms or families of them, one after the other; `all` for every one that keeps the meaning.  "
     "[default: the standard set; for a tree without those that change what callers see]",
@@ -101,7 +103,13 @@ class Options:
 @option(
     "--limit", type=click.IntRange(min=0), metavar="N", help="Samples of a suite; 0 for all.  [default: 200]"
 )
-@option("--task", default="function-name", metavar="NAME", help="What a suite's models are asked.")
+@option(
+    "--task",
+    default="function-name",
+    metavar="NAME",
+    shell_complete=completion.tasks,
+    help="What a suite's models are asked.",
+)
 @option(
     "--controls/--no-controls",
     default=True,

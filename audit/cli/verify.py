@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import click
 
+from audit.cli import completion
 from audit.cli.options import POSITIVE, Listed, option
 from audit.cli.output import show_sheet, show_text
 from audit.cli.progress import note
@@ -37,7 +38,12 @@ LINES: Final = 12
     help="How the project is tested, from its top folder; for a shell's syntax: sh -c '…'.",
 )
 @option(
-    "--transform", cls=Listed, default=ALL, metavar="NAME[,NAME]", help="Which perturbations, all at once."
+    "--transform",
+    cls=Listed,
+    default=ALL,
+    metavar="NAME[,NAME]",
+    shell_complete=completion.transforms,
+    help="Which perturbations, all at once.",
 )
 @option("--seeds", type=POSITIVE, default=1, metavar="N", help="Repeat with seeds S, S+1, …")
 @option("--seed", type=int, default=0, metavar="S", help="The first seed.")
