@@ -330,7 +330,7 @@ def test_concurrency_falls_to_what_the_endpoint_bears_and_all_are_answered() -> 
     with serving(lambda asked: refuses(429) if asked.beside > 2 else says(PAIR, after=0.03)) as endpoint:
         model = load(endpoint.url, concurrency="16", retries="12", backoff="0.02")
         assert set(model.predict(queries(40))) == {MEAN}
-        assert model._throttle.limit <= 4
+        assert model._throttle.limit <= 6, "it would be 9 without a refusal"
     assert len(endpoint.asked) < 80
 
 

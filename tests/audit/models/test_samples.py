@@ -1,0 +1,44 @@
+"""Several answers to a query: how many, from which draws, and what becomes of those that cannot be had."""
+
+import pytest
+
+from audit.models.answers import MALFORMED
+from audit.models.samples import draws, joined, samples
+from audit.records import Failed, Predicted, Query
+from transforms.errors import UsageError
+
+
+def query(source: str = "x\n", task: str = "generation") -> Query:
+    return Query(task=task, language="python", source=source)
+
+
+@pytest.mark.parametrize(("text", "number"), [("1", 1), ("5", 5), ("1000", 1000)])
+def test_the_number_is_read(text: str, number: int) -> None:
+    assert samples(text) == number
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1001", "2.0", "1e2", "many", "", "9" * 5000, "²"])
+def test_another_number_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="must be a whole number from 1 to 1000"):
+        samples(text)
+
+
+def test_an_attempt_has_draws_of_its_own_which_are_the_same_everywhere() -> None:
+    assert draws(query(), 0).getrandbits(64) == 16133934809638746044
+    kinds = [draws(query(text), attempt, seed=seed) for text in "ab" for attempt in (0, 1) for seed in (0, 1)]
+    assert len({one.getrandbits(64) for one in kinds}) == len(kinds)
+    assert draws(query("\ud800"), 0) is not None, "a text that is no UTF-8 has some too"
+
+
+def test_attempts_are_one_answer_in_their_order() -> None:
+    alone = Predicted(answer="b", scores=(("b", 1.0),), margin=0.5)
+    assert joined([alone]) is alone
+    assert joined([alone, Predicted(answer="a"), alone]) == Predicted(answer=("b", "a", "b"))
+    assert joined([Predicted(answer=""), Predicted(answer="")]) == Predicted(answer=("", ""))
+
+
+def test_no_attempt_is_left_out() -> None:
+    lost = Failed(reason="out of memory")
+    assert joined([lost]) == lost
+    assert joined([Predicted(answer="a"), lost, Predicted(answer="b")]) == lost
+    assert joined([Predicted(answer="a"), Predicted(answer=2.0)]) == MALFORMED
