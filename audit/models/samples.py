@@ -1,7 +1,8 @@
 """Several sampled answers to one query, for models that write text. Imports no framework.
 
-The draws of an attempt depend on the text that is asked about and on the number of the attempt alone. So
-equal queries have equal answers, in whatever batch and order, and attempts at other texts are independent.
+The draws of an attempt depend on its number alone. So equal queries have equal answers, in whatever batch and
+order, and a model to which two texts are the same answers both alike: what changes between an original and
+its variants is the model's doing, not chance (common random numbers).
 """
 
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from random import Random
 from typing import Final
 
 from audit.models.answers import MALFORMED
-from audit.records import Failed, Predicted, Prediction, Query
+from audit.records import Failed, Predicted, Prediction
 from transforms.errors import UsageError
 from transforms.seeding import stream
 
@@ -31,9 +32,9 @@ def samples(text: str) -> int:
     return number
 
 
-def draws(query: Query, attempt: int, *, seed: int = 0) -> Random:
+def draws(attempt: int, *, seed: int = 0) -> Random:
     """The random stream of an attempt; the first one is number 0."""
-    return stream(seed, "samples", query.source, attempt)
+    return stream(seed, "samples", attempt)
 
 
 def joined(attempts: Sequence[Prediction]) -> Prediction:

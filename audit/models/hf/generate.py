@@ -142,7 +142,7 @@ class Generation:
         rows = [one.rows[0] for one in batch]
         most = max(self._most(one.query) for one in batch)
         sampled = self._temperature is not None
-        streams = [draws(one.query, one.attempt) for one in batch] if sampled else []
+        streams = [draws(one.attempt) for one in batch] if sampled else []
         written, watch = self._written(rows, most, continued=self._continued(batch), streams=streams)
         texts = self._texts(rows, written)
         found: list[Prediction] = []

@@ -1,4 +1,4 @@
-"""Sampling whose draws belong to a row: the same ones in any batch, in any order, and on any device.
+"""Sampling whose draws are given for each row: the same ones in any batch, in any order, and on any device.
 
 A token is drawn as the highest of the logits, divided by the temperature, with Gumbel noise added to each,
 which is exactly a draw from their softmax. So sampling is greedy decoding of other scores.

@@ -12,7 +12,6 @@ from urllib.parse import urlencode
 from audit.models.prompts import Prompts, customised
 from audit.models.samples import TEMPERATURE, draws, samples
 from audit.models.settings import Settings
-from audit.records import Query
 from transforms.errors import UsageError
 
 NONE: Final = "none"
@@ -52,11 +51,11 @@ class Decoding:
         known = {"temperature": self.temperature, "seed": seed, self.tokens_field: bound}
         return {name: value for name, value in known.items() if value is not None}
 
-    def seed_of(self, query: Query, attempt: int) -> int | None:
+    def seed_of(self, attempt: int) -> int | None:
         """The seed of one of several answers, of 31 bits, as all servers take; `None` for the common one."""
         if self.samples == 1 or self.seed is None:
             return None
-        return draws(query, attempt, seed=self.seed).getrandbits(31)
+        return draws(attempt, seed=self.seed).getrandbits(31)
 
     def __str__(self) -> str:
         """Every parameter, those that are not sent too, in a form to read and to compare."""

@@ -77,7 +77,7 @@ class Client:
             raise TroubleError("unreadable reply", message=type(error).__name__, again=True) from None
 
     async def _send(self, prompt: Prompt, query: Query, attempt: int) -> object:
-        seed = self._decoding.seed_of(query, attempt)
+        seed = self._decoding.seed_of(attempt)
         body = {**self._decoding.sent(prompt.longest, seed=seed), **self._decoding.extra_body}
         if self._decoding.api == "completions":
             return await self._completions.create(
