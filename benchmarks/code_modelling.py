@@ -15,21 +15,21 @@ what is there are printed and written to OUT/COMMAND.md, and drawn in OUT/COMMAN
 """
 
 import argparse
-import re
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from code_features import features
+from made_code import COPY_WORDS, COUNTING_WORDS, SUFFIX, commonest, copy_sample, counting_sample
+from next_lines import LONGEST, completed, lines_of, near
 from torch import Tensor
 from trials import Ledger, Trial
 
@@ -38,14 +38,12 @@ from audit.features.streams import Integers, Streams, learn
 from audit.nets.decoder.code import sparsity
 from audit.nets.decoder.positions import sharpen
 from audit.nets.decoder.registry import build
-from audit.nets.decoder.trunk import Cache, Decoder, Sizes
+from audit.nets.decoder.trunk import Decoder, Sizes
 from audit.registry import TASKS
-from audit.tasks.likeness import edit_similarity
 from audit.training.streams import loop, material
 from audit.training.streams.material import NOTHING
 from audit.training.streams.recipe import StreamRecipe
 from audit.training.streams.scores import EMPTY, NextTokens, of_logits
-from audit.training.trees.scores import bleu
 from reports.records import Metric
 from reports.statistics.adjustment import ALPHA
 from reports.statistics.intervals import wilson
@@ -95,13 +93,8 @@ GROUPS: Final = {
 }
 MODELS: Final = {**BASELINES, **CODE, **ABLATIONS, **CHOICES}
 LAMBDAS: Final = (1.05, 1.1, 1.2, 1.3, 1.4, 1.6)
-SUFFIX: Final = 4
-"""Signs by which the names of functions to copy from differ."""
-LONGEST: Final = 24
-"""Tokens of a line that is completed."""
 LINES: Final = 1000
 """Lines that are completed."""
-WORD: Final = re.compile(r"\w+|[^\w\s]")
 
 PAPER: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
     "perplexity": {
@@ -352,8 +345,8 @@ def lengths(asked: argparse.Namespace, settings: Settings) -> Data:
             f"only {len(long)} test windows of {size * multiples[-1]} tokens; take fewer with --samples"
         )
     tests = [long[order[: settings.test]], long[order[settings.test : 2 * settings.test]]]
-    lines = _lines(fresh, streams, size * multiples[-1])
-    lines = [lines[at] for at in np.random.default_rng(2).permutation(len(lines))[:LINES]]
+    found = lines_of(fresh, streams, size * multiples[-1])
+    lines = [found[at] for at in np.random.default_rng(2).permutation(len(found))[:LINES]]
 
     def batch(seed: int, step: int) -> Batch:
         recipe = StreamRecipe(network="", batch=settings.batch, seed=seed)
@@ -370,7 +363,7 @@ def lengths(asked: argparse.Namespace, settings: Settings) -> Data:
             hidden, _ = network.hidden(some)
             total += of_logits(network.logits(hidden[:, -size:]), wanted)
         found = {"perplexity": total.perplexity, "accuracy": total.accuracy}
-        return found if number else {**found, **_near(completed(network, lines, streams, size * multiple))}
+        return found if number else {**found, **near(completed(network, lines, streams, size * multiple))}
 
     return Data(
         vocabulary=streams.vocabulary,
@@ -387,73 +380,10 @@ def lengths(asked: argparse.Namespace, settings: Settings) -> Data:
             "the line before": {
                 f"{name} x{multiple}": value
                 for multiple in multiples
-                for name, value in _near([(one.before, one.text) for one in lines]).items()
+                for name, value in near([(one.before, one.text) for one in lines]).items()
             },
         },
     )
-
-
-class Line(NamedTuple):
-    """A line to be completed, and the tokens before it."""
-
-    context: list[int]
-    before: str
-    """The last line that is not blank."""
-    text: str
-
-
-def _lines(samples: Sequence[Sample], streams: Streams, size: int) -> list[Line]:
-    """Lines that are not blank and have at most `LONGEST` tokens, with `size` tokens before them, which no
-    other line has.
-    """
-    found = []
-    for texts in material.documents(samples, streams):
-        whole = [one for text in texts for one in text]
-        breaks = [at for at, one in enumerate(whole) if one == streams.newline]
-        free = 0
-        for cut, end in pairwise(breaks):
-            context, line = whole[max(0, cut + 1 - size) : cut + 1], whole[cut + 1 : end]
-            text = _plain(streams.text(line))
-            if cut + 1 - size < free or not text or len(line) > LONGEST or streams.start in line:
-                continue
-            shown = [_plain(one) for one in streams.text(context).splitlines()]
-            found.append(Line(context, next((one for one in reversed(shown) if one), ""), text))
-            free = end
-    return found
-
-
-@torch.no_grad()
-def completed(network: Decoder, lines: Sequence[Line], streams: Streams, size: int) -> list[tuple[str, str]]:
-    """What a network writes, taking the likeliest token each time, after the last `size` tokens; and what
-    stands there.
-    """
-    found = []
-    for first in range(0, len(lines), 50):
-        some = lines[first : first + 50]
-        cache, ids = Cache(), torch.tensor([[streams.start, *line.context[-size:]] for line in some])
-        said: list[Tensor] = []
-        ended = torch.zeros(len(some), dtype=torch.bool)
-        while len(said) < LONGEST and not ended.all():
-            hidden, _ = network.hidden(ids, cache)
-            ids = network.logits(hidden[:, -1:]).argmax(-1)
-            said.append(ids[:, 0])
-            ended |= (ids[:, 0] == streams.newline) | (ids[:, 0] == streams.start)
-        for line, row in zip(some, torch.stack(said, 1).tolist(), strict=True):
-            end = next((at for at, one in enumerate(row) if one in (streams.newline, streams.start)), None)
-            found.append((_plain(streams.text(row[:end])), line.text))
-    return found
-
-
-def _near(pairs: Sequence[tuple[str, str]]) -> dict[str, float]:
-    same, near = (
-        sum(one(said, right) for said, right in pairs) / len(pairs) for one in (str.__eq__, edit_similarity)
-    )
-    said, right = ([tuple(WORD.findall(pair[side])) for pair in pairs] for side in (0, 1))
-    return {"BLEU": bleu(said, right), "exact": same, "edit": near}
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _long(samples: Sequence[Sample], streams: Streams, size: int) -> Integers:
@@ -479,57 +409,6 @@ def _frequencies(windows: material.Windows, wanted: Integers, size: int) -> dict
 
 
 # ── copy and counting ────────────────────────────────────────────────────────────────────────────────────
-
-ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
-PIECES: Final = ("def func_", "():", "    return ", "print(func_", "())")
-OPERATIONS: Final = ("var0", " = 0", "++", "pass", "print(", ")")
-WEIGHTS: Final = (1.0, 5.0)
-"""Of setting and of incrementing; that of `pass` is the number of operations."""
-MOST: Final = 60
-"""A variable that would hold more is drawn again."""
-
-
-class Words:
-    """The pieces of a made language as tokens; the line break and `start` are the first two."""
-
-    def __init__(self, pieces: Sequence[str]) -> None:
-        self._ids = {piece: number for number, piece in enumerate(["\n", "", *dict.fromkeys(pieces)])}
-        self.size = len(self._ids)
-
-    def ids(self, pieces: Sequence[str]) -> list[int]:
-        """`start` and the tokens."""
-        return [1, *(self._ids[piece] for piece in pieces)]
-
-
-COPY_WORDS: Final = Words([*PIECES, *ALPHABET])
-COUNTING_WORDS: Final = Words([*OPERATIONS, *map(str, range(MOST + 1))])
-
-
-def copy_sample(rng: np.random.Generator, functions: int, suffix: int = SUFFIX) -> list[str]:
-    """Functions that return a digit each, a call of one of them, and the digit (appendix A.2)."""
-    names: dict[str, str] = {}
-    while len(names) < functions:
-        name = "".join(ALPHABET[at] for at in rng.integers(len(ALPHABET), size=suffix))
-        names.setdefault(name, str(rng.integers(10)))
-    pieces: list[str] = []
-    for name, digit in names.items():
-        pieces += [PIECES[0], *name, PIECES[1], "\n", PIECES[2], digit, "\n"]
-    chosen = list(names)[rng.integers(functions)]
-    return [*pieces, PIECES[3], *chosen, PIECES[4], "\n", names[chosen]]
-
-
-def counting_sample(rng: np.random.Generator, operations: int) -> list[str]:
-    """A variable set to 0, operations drawn 1 : 5 : n, and what it holds in the end (appendix A.2)."""
-    weights = np.array([*WEIGHTS, operations])
-    while True:
-        drawn = [0, *rng.choice(3, size=operations - 1, p=weights / weights.sum())]
-        last = max(at for at, one in enumerate(drawn) if one == 0)
-        count = drawn[last:].count(1)
-        if count <= MOST:
-            break
-    lines = (["var0", " = 0", "\n"], ["var0", "++", "\n"], ["pass", "\n"])
-    pieces = [piece for one in drawn for piece in lines[one]]
-    return [*pieces, "print(", "var0", ")", "\n", str(count)]
 
 
 def made(settings: Settings) -> Data:
@@ -584,7 +463,7 @@ def made(settings: Settings) -> Data:
     rules = {"the most frequent answer": answers}
     if settings.command == "copy":
         rules["what most functions return"] = {
-            f"accuracy x{multiple}": _commonest(tests[multiple, 0][0]) for multiple in multiples
+            f"accuracy x{multiple}": commonest(tests[multiple, 0][0]) for multiple in multiples
         }
     longest = max(len(words.ids(sample(np.random.default_rng([8, at]), settings.train))) for at in range(500))
     return Data(
@@ -599,18 +478,6 @@ def made(settings: Settings) -> Data:
         higher=True,
         rules=rules,
     )
-
-
-def _commonest(ids: Tensor) -> float:
-    """How often the answer is the digit that most functions return, ties drawn at random: as much as is known
-    without the names. (N, T) rows that end with the answer.
-    """
-    returns = COPY_WORDS.ids([PIECES[2]])[1]
-    digits = ids[:, 1:][ids[:, :-1] == returns].view(len(ids), -1)
-    counts = (digits[:, :, None] == digits[:, None]).sum(2)
-    most = counts == counts.max(1, keepdim=True).values
-    right = most & (digits == ids[:, -1:])
-    return float((right.sum(1) / most.sum(1)).double().mean())
 
 
 # ── tables ───────────────────────────────────────────────────────────────────────────────────────────────

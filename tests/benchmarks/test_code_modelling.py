@@ -74,7 +74,7 @@ def test_guessing_without_names_takes_the_commonest_digit(benchmark: ModuleType)
             one for digit in digits for one in ("def func_", "a", "():", "\n", "    return ", digit, "\n")
         ]
         rows.append(torch.tensor([benchmark.COPY_WORDS.ids([*pieces, answer])]))
-    assert [benchmark._commonest(row) for row in rows] == [1.0, 0.0, 0.5]
+    assert [benchmark.commonest(row) for row in rows] == [1.0, 0.0, 0.5]
 
 
 def test_counting_samples_print_their_answers(benchmark: ModuleType) -> None:
@@ -217,7 +217,7 @@ def test_lines_are_completed_greedily_behind_their_contexts(benchmark: ModuleTyp
         for number in range(3)
     ]
     streams = learn((sample.source for sample in samples), 300)
-    lines = benchmark._lines(samples, streams, 40)
+    lines = benchmark.lines_of(samples, streams, 40)
     whole = "\n".join(sample.source for sample in samples)
     assert len(lines) >= 3
     for one in lines:
