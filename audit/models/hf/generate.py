@@ -1,4 +1,4 @@
-"""Language models that write their answer: greedily, or by draws that belong to the input, so that equal
+"""Language models that write their answer: greedily, or by draws that belong to the attempt, so that equal
 inputs have equal answers.
 """
 
