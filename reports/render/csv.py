@@ -5,17 +5,18 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from reports.records import ModelSummary, Rate, Summary
+from reports.records import ModelSummary, Rate, Summary, Trial
 
 
 def tables(summary: Summary) -> dict[str, str]:
-    """The text of each file by its name: `models.csv`, `transforms.csv`, of searches `attacks.csv`, and of
-    attempts that pass or fail `robust.csv`.
+    """The text of each file by its name: `models.csv`, `trials.csv`, `transforms.csv`, of searches
+    `attacks.csv`, and of attempts that pass or fail `robust.csv`.
 
     A rate is five columns: count, total, rate, low, high. What does not exist is empty.
     """
     found = {
         "models.csv": _text(map(_model, summary.models)),
+        "trials.csv": _text(row for model in summary.models for row in _trials(model)),
         "transforms.csv": _text(row for model in summary.models for row in _transforms(model)),
     }
     if any(model.attacks for model in summary.models):
@@ -26,7 +27,6 @@ def tables(summary: Summary) -> dict[str, str]:
 
 
 def _model(model: ModelSummary) -> Mapping[str, Any]:
-    score = model.score
     return {
         "model": model.model,
         "parameters": model.parameters,
@@ -34,19 +34,31 @@ def _model(model: ModelSummary) -> Mapping[str, Any]:
         "skipped": sum(model.skipped.values()),
         "unjudged": model.unjudged,
         "truncated": model.truncated,
+        **_measured(model),
+        "max_deviation": model.max_deviation,
+        "fingerprint": model.fingerprint,
+    }
+
+
+def _trials(model: ModelSummary) -> Iterator[Mapping[str, Any]]:
+    for trial in model.trials:
+        yield {"model": model.model, "seed": trial.seed, **_measured(trial)}
+
+
+def _measured(found: ModelSummary | Trial) -> dict[str, Any]:
+    score = found.score
+    return {
         "score": score.name,
         "original": score.original,
         "macro": score.macro,
         "attack_worst_sample": score.attack_worst_sample,
         "attack_worst_round": score.attack_worst_round,
         "drop": score.drop,
-        **_rate("violations", model.violations),
-        **_rate("violated_samples", model.violated_samples),
-        **_rate("violated_movable", model.violated_movable),
-        **_rate("sensitivity", model.sensitivity),
-        **_rate("noise_floor", model.noise_floor),
-        "max_deviation": model.max_deviation,
-        "fingerprint": model.fingerprint,
+        **_rate("violations", found.violations),
+        **_rate("violated_samples", found.violated_samples),
+        **_rate("violated_movable", found.violated_movable),
+        **_rate("sensitivity", found.sensitivity),
+        **_rate("noise_floor", found.noise_floor),
     }
 
 

@@ -60,6 +60,12 @@ def test_csv_holds_the_numbers_of_the_summary() -> None:
         assert float(row["original"]) == model.score.original
         assert float(row["violated_movable_rate"]) == model.violated_movable.rate
         assert int(row["sensitivity_total"]) == model.sensitivity.total
+    trials = rows(files["trials.csv"])
+    own = [(model.model, trial) for model in made.models for trial in model.trials]
+    for row, (name, trial) in zip(trials, own, strict=True):
+        assert (row["model"], int(row["seed"])) == (name, trial.seed)
+        assert float(row["original"]) == trial.score.original
+        assert int(row["violations_count"]) == trial.violations.count
     by_transform = rows(files["transforms.csv"])
     assert len(by_transform) == sum(len(model.by_transform) for model in made.models)
     attacks = rows(files["attacks.csv"])
