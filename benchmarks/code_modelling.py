@@ -19,7 +19,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -28,7 +28,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from code_features import features
-from made_code import COPY_WORDS, COUNTING_WORDS, SUFFIX, commonest, copy_sample, counting_sample
+from made_code import ALPHABET, COPY_WORDS, COUNTING_WORDS, SUFFIX, commonest, copy_sample, counting_sample
 from next_lines import LONGEST, completed, lines_of, near
 from torch import Tensor
 from trials import Ledger, Trial
@@ -38,7 +38,7 @@ from audit.features.streams import Integers, Streams, learn
 from audit.nets.decoder.code import sparsity
 from audit.nets.decoder.positions import sharpen
 from audit.nets.decoder.registry import build
-from audit.nets.decoder.trunk import Decoder, Sizes
+from audit.nets.decoder.trunk import SPREAD, Decoder, Sizes
 from audit.registry import TASKS
 from audit.training.streams import loop, material
 from audit.training.streams.material import NOTHING
@@ -190,16 +190,23 @@ class Settings:
     test: int
     suffix: int = SUFFIX
     """Of names to copy from."""
+    signs: int = len(ALPHABET)
+    """That such names are made of."""
+    plain: int = 1
+    """Plain layers of CoDE."""
+    spread: float = SPREAD
+    """Standard deviation of initial weights."""
 
     def __str__(self) -> str:
-        kept = [one for one in asdict(self).items() if one != ("suffix", SUFFIX)]
+        usual = {field.name: field.default for field in fields(self)}
+        kept = [(name, value) for name, value in asdict(self).items() if value != usual[name]]
         return ", ".join(f"{name} {value}" for name, value in kept)
 
     def recipe(self, model: Model, seed: int) -> StreamRecipe:
         """One training."""
         return StreamRecipe(
             network=model.network,
-            options=model.options,
+            options={**model.options, "plain": self.plain} if model.network == "code" else model.options,
             width=self.width,
             layers=self.layers,
             heads=self.heads,
@@ -237,7 +244,7 @@ class Data:
     """What is reached without a network, scores by name."""
 
 
-def fit(found: Data, recipe: StreamRecipe) -> Decoder:
+def fit(found: Data, recipe: StreamRecipe, spread: float = SPREAD) -> Decoder:
     """A trained network."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(recipe.seed)
@@ -251,6 +258,7 @@ def fit(found: Data, recipe: StreamRecipe) -> Decoder:
             inner=recipe.inner,
             window=found.window,
             features=recipe.features,
+            spread=spread,
         )
         network = build(recipe.network, sizes, recipe.options).train()
     optimiser, total = loop.optimiser(network, recipe), recipe.steps or 0
@@ -295,7 +303,7 @@ def sharpest(found: Data, network: Decoder) -> float:
 def trained(name: str, seed: int, settings: Settings, found: Data) -> Iterator[Trial]:
     """The trials of one training: two for NoPE."""
     begin = time.process_time()
-    network = fit(found, settings.recipe(MODELS[name], seed))
+    network = fit(found, settings.recipe(MODELS[name], seed), settings.spread)
     seconds = time.process_time() - begin
     weights = sum(weight.numel() for weight in network.parameters())
 
@@ -414,7 +422,7 @@ def _frequencies(windows: material.Windows, wanted: Integers, size: int) -> dict
 def made(settings: Settings) -> Data:
     """Copy or counting: only the answer is learned and asked, all else is noise."""
     sample, words = (
-        (partial(copy_sample, suffix=settings.suffix), COPY_WORDS)
+        (partial(copy_sample, suffix=settings.suffix, signs=settings.signs), COPY_WORDS)
         if settings.command == "copy"
         else (counting_sample, COUNTING_WORDS)
     )
@@ -582,7 +590,8 @@ def draw(trials: Sequence[Trial], scores: Sequence[str], multiples: Sequence[int
 def caption(settings: Settings, found_window: str, seeds: int) -> str:
     """What differs from the paper."""
     shared = (
-        f"{settings.layers} layers (one in-line, one plain, {settings.layers - 2} line-wise; "
+        f"{settings.layers} layers (one in-line, {settings.plain or 'no'} plain, "
+        f"{settings.layers - 1 - settings.plain} line-wise; "
         f"baselines {settings.layers + 1}), width {settings.width}, {settings.heads} heads, "
         f"{settings.features} features, α {settings.alpha:g}, {settings.steps:,} steps of {settings.batch} "
         f"at a peak rate of {settings.rate:g}, {seeds} training{'s' if seeds > 1 else ''} each, on one "
@@ -641,6 +650,9 @@ def sweep(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> str:
         rate=asked.rate,
         test=asked.samples,
         suffix=getattr(asked, "suffix", SUFFIX),
+        signs=getattr(asked, "signs", len(ALPHABET)),
+        plain=asked.plain,
+        spread=asked.spread,
     )
     ledger = Ledger(asked.out / f"{asked.command}.jsonl", str(settings))
     found: Data | None = None
@@ -709,8 +721,11 @@ def main(words: Sequence[str] | None = None) -> int:
         one.add_argument("--inner", type=int, default=numbers["inner"])
         one.add_argument("--features", type=int, default=64 if command == "copy" else 32)
         one.add_argument("--alpha", type=float, default=1e-5)
+        one.add_argument("--plain", type=int, default=1, help="plain layers of CoDE")
+        one.add_argument("--spread", type=float, default=SPREAD, help="standard deviation of initial weights")
         if command == "copy":
             one.add_argument("--suffix", type=int, default=SUFFIX, help="signs by which names differ")
+            one.add_argument("--signs", type=int, default=len(ALPHABET), help="that names are made of")
         if command == "lengths":
             one.add_argument("--train", dest="train_corpus", required=True, metavar="SPEC")
             one.add_argument("--test", dest="test_corpus", required=True, metavar="SPEC")

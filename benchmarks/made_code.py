@@ -33,11 +33,13 @@ COPY_WORDS: Final = Words([*PIECES, *ALPHABET])
 COUNTING_WORDS: Final = Words([*OPERATIONS, *map(str, range(MOST + 1))])
 
 
-def copy_sample(rng: np.random.Generator, functions: int, suffix: int = SUFFIX) -> list[str]:
+def copy_sample(
+    rng: np.random.Generator, functions: int, suffix: int = SUFFIX, signs: int = len(ALPHABET)
+) -> list[str]:
     """Functions that return a digit each, a call of one of them, and the digit (appendix A.2)."""
     names: dict[str, str] = {}
     while len(names) < functions:
-        name = "".join(ALPHABET[at] for at in rng.integers(len(ALPHABET), size=suffix))
+        name = "".join(ALPHABET[at] for at in rng.integers(signs, size=suffix))
         names.setdefault(name, str(rng.integers(10)))
     pieces: list[str] = []
     for name, digit in names.items():

@@ -1,6 +1,5 @@
 """Lines to be completed behind long contexts, for `code_modelling.py` (Table 2 of the CoDE paper)."""
 
-import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -10,14 +9,12 @@ from torch import Tensor
 
 from audit.features.streams import Streams
 from audit.nets.decoder.trunk import Cache, Decoder
-from audit.tasks.likeness import edit_similarity
+from audit.tasks.likeness import bleu, edit_similarity
 from audit.training.streams import material
-from audit.training.trees.scores import bleu
 from transforms.records import Sample
 
 LONGEST: Final = 24
 """Tokens of a line that is completed."""
-WORD: Final = re.compile(r"\w+|[^\w\s]")
 
 
 class Line(NamedTuple):
@@ -76,8 +73,7 @@ def near(pairs: Sequence[tuple[str, str]]) -> dict[str, float]:
     same, similar = (
         sum(one(said, right) for said, right in pairs) / len(pairs) for one in (str.__eq__, edit_similarity)
     )
-    said, right = ([tuple(WORD.findall(pair[side])) for pair in pairs] for side in (0, 1))
-    return {"BLEU": bleu(said, right), "exact": same, "edit": similar}
+    return {"BLEU": bleu(pairs, smooth=True), "exact": same, "edit": similar}
 
 
 def plain(text: str) -> str:

@@ -19,15 +19,17 @@ def edit_similarity(text: str, other: str) -> float:
     return 1 - _distance(text, other) / longest if longest else 1.0
 
 
-def bleu(pairs: Iterable[tuple[str, str]]) -> float:
-    """Corpus BLEU-4 of texts against one reference each, from 0 to 1, without smoothing.
+def bleu(pairs: Iterable[tuple[str, str]], *, smooth: bool = False) -> float:
+    """Corpus BLEU-4 of texts against one reference each, from 0 to 1.
 
     Words are runs of letters, digits and underscores, and every other sign that is no blank. Runs longer
-    than both texts of every pair do not count: a corpus of very short texts has no runs of four.
+    than both texts of every pair do not count: a corpus of very short texts has no runs of four. `smooth`
+    adds one to the hits and tries of runs of two and more, so that few texts without a long hit are not 0.
 
     References
     ----------
     Papineni et al. (2002), BLEU: a method for automatic evaluation of machine translation.
+    Lin and Och (2004), ORANGE: a method for evaluating automatic evaluation metrics, for the smoothing.
     """
     hits, totals = [0] * LONGEST_RUN, [0] * LONGEST_RUN
     said = wanted = longest = 0
@@ -40,6 +42,8 @@ def bleu(pairs: Iterable[tuple[str, str]]) -> float:
             hits[size - 1] += (runs & known).total()
             totals[size - 1] += runs.total()
     sizes = min(LONGEST_RUN, longest)
+    if smooth:
+        hits, totals = ([counts[0], *(one + 1 for one in counts[1:])] for counts in (hits, totals))
     if not sizes or not all(hits[:sizes]):
         return 0.0
     mean = sum(log(hit / total) for hit, total in zip(hits[:sizes], totals[:sizes], strict=True)) / sizes

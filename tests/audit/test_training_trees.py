@@ -74,12 +74,20 @@ def test_f1_of_multisets(said: str, gold: str, f1: float) -> None:
 
 def test_bleu_of_a_corpus_adds_one_to_every_count() -> None:
     said, gold = [["get", "the", "name"], ["set"]], [["get", "the", "size"], ["set", "up"]]
-    # words 3 of 4; pairs 1 of 2; runs of three 0 of 1; runs of four 0 of 0
-    precision = (4 / 5) * (2 / 3) * (1 / 2) * (1 / 1)
+    # words 3 of 4, pairs 1 of 2, but the references have 5 and 3; runs of three 0 of 1; runs of four 0 of 0
+    precision = (4 / 6) * (2 / 4) * (1 / 2) * (1 / 1)
     assert bleu(said, gold) == pytest.approx(precision**0.25 * math.exp(1 - 5 / 4))
     assert bleu(gold, gold) == 1.0
     assert bleu([[], []], gold) == 0.0
     assert bleu([["get", "the", "size", "now"], ["set", "up"]], gold) < 1.0
+
+
+def test_saying_one_word_each_time_is_not_the_best_bleu() -> None:
+    """A word alone has no runs of two that could be wrong."""
+    gold = [["get", "size"], ["get", "the", "name"], ["set", "size"], ["run"]] * 25
+    constant = [["get"]] * len(gold)
+    better = [["get", "size"], ["get", "name"], ["set", "name"], ["stop"]] * 25
+    assert bleu(constant, gold) < 0.1 < bleu(better, gold)
 
 
 def test_scores_of_names() -> None:

@@ -25,7 +25,7 @@ DECODERS: "Final[Registry[Callable[..., Decoder]]]" = Registry(
 )
 
 OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "code": ("in_line", "in_line_mask", "pace", "mixer", "direct", "residual_add", "unit_columns"),
+    "code": ("in_line", "plain", "in_line_mask", "pace", "mixer", "direct", "residual_add", "unit_columns"),
     "nope": ("sharpness",),
 }
 """What may vary besides the sizes."""

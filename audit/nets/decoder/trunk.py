@@ -19,7 +19,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 SPREAD: Final = 0.02
-"""Standard deviation of the initial weights; ways out of a block have less."""
+"""Standard deviation of the initial weights; ways out of a block have less.
+It suits widths of a few hundred."""
 SCORES: Final = 2**24
 """How many attention scores are held at once where no gradient keeps them all: 64 MiB in float32."""
 PORTION: Final = 64
@@ -46,6 +47,8 @@ class Sizes:
     features: int = 64
     """Entries of CoDE's dictionaries."""
     dropout: float = 0.0
+    spread: float = SPREAD
+    """Standard deviation of the initial weights of blocks."""
     scores: int = SCORES
     """See `SCORES`."""
 
@@ -266,4 +269,4 @@ class Decoder(nn.Module):
         for name, module in self.blocks.named_modules():
             if isinstance(module, nn.Linear) and "bias" not in dict(module.named_parameters()):
                 out = name.endswith((".outward", ".down"))
-                nn.init.normal_(module.weight, std=SPREAD * (ways_out if out else 1.0))
+                nn.init.normal_(module.weight, std=self.sizes.spread * (ways_out if out else 1.0))

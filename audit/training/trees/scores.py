@@ -70,20 +70,23 @@ def multiset_f1(said: Words, gold: Words) -> float:
 
 
 def bleu(said: Sequence[Words], gold: Sequence[Words]) -> float:
-    """Corpus BLEU with one reference each, after Lin and Och (2004): one is added to hits and to tries.
+    """Corpus BLEU with one reference each; one is added to hits and to tries, after Lin and Och (2004).
 
-    Without that it would be 0 for names, few of which have `ORDER` words.
+    Without that it would be 0 for names, few of which have `ORDER` words. No order has fewer tries than the
+    references have runs: else a single word would be best, which has no longer runs to be wrong in.
     """
-    hits, tries = [0] * ORDER, [0] * ORDER
+    hits, tries, runs = [0] * ORDER, [0] * ORDER, [0] * ORDER
     for one, right in zip(said, gold, strict=True):
         for order in range(1, ORDER + 1):
             found, wanted = _runs(one, order), _runs(right, order)
             hits[order - 1] += (found & wanted).total()
             tries[order - 1] += found.total()
+            runs[order - 1] += wanted.total()
     length, reference = sum(map(len, said)), sum(map(len, gold))
     if not length:
         return 0.0
-    precision = sum(math.log((hit + 1) / (tried + 1)) for hit, tried in zip(hits, tries, strict=True)) / ORDER
+    counts = zip(hits, map(max, tries, runs), strict=True)
+    precision = sum(math.log((hit + 1) / (tried + 1)) for hit, tried in counts) / ORDER
     return math.exp(precision + min(0.0, 1 - reference / length))
 
 

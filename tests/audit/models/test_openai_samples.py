@@ -94,7 +94,9 @@ def test_an_attempt_that_fails_is_asked_again_alone(fault: Act) -> None:
         found = model.predict(queries(2))
         assert found == load(endpoint.url, samples="4").predict(queries(2))
     assert (model.usage["requests"], model.usage["retries"], model.usage["failed"]) == (9, 1, {})
-    assert [one.body["seed"] for one in endpoint.asked].count(failed[0]) == 5, "for both queries by both models, and again"
+    assert [one.body["seed"] for one in endpoint.asked].count(failed[0]) == 5, (
+        "for both queries by both models, and again"
+    )
 
 
 def test_a_query_of_which_one_attempt_is_lost_has_no_answer_and_counts_once() -> None:

@@ -29,6 +29,14 @@ def test_bleu_of_equal_and_of_foreign_texts() -> None:
     assert bleu([("", "a b")]) == 0.0
 
 
+def test_smoothing_adds_one_to_all_but_single_words() -> None:
+    """By hand: 3 of 4 words, 1 of 3 pairs, none of 2 and 1 longer runs."""
+    pairs = [("a b x c", "a b c d")]
+    assert bleu(pairs) == 0.0
+    assert bleu(pairs, smooth=True) == pytest.approx((3 / 4 * 2 / 4 * 1 / 3 * 1 / 2) ** 0.25)
+    assert bleu([("x", "a")], smooth=True) == 0.0
+
+
 def test_bleu_by_hand() -> None:
     # words: 5 of 5, 4 of 5 right; pairs 3 of 4, threes 2 of 3, fours 1 of 2
     value = exp((log(4 / 5) + log(3 / 4) + log(2 / 3) + log(1 / 2)) / 4)

@@ -28,6 +28,7 @@ VARIANTS: dict[str, tuple[str, dict[str, object]]] = {
     "code with d in the stream": ("code", {"residual_add": True}),
     "code with unit columns": ("code", {"unit_columns": True}),
     "code, two in-line layers, one line-wise": ("code", {"in_line": 2}),
+    "code, no plain layer": ("code", {"plain": 0}),
 }
 
 Make: TypeAlias = Callable[[], Decoder]
