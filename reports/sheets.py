@@ -227,8 +227,8 @@ def _robust(summary: Summary) -> Sheet:
         legend=(
             "robust pass@k: an attempt passes only if it does for every variant of the problem; robust drop: "
             "what that loses, of pass@k; robust relative: attempts that some variant changes, for the worse "
-            "or for the better (ReCode, arXiv 2212.10264). All over the problems that have a variant; variants "
-            "without an answer are left out, which can only raise robust pass@k: see what was not judged.",
+            "or for the better (ReCode, arXiv 2212.10264). All over the problems that have a variant. "
+            "Variants without an answer are left out, which can only raise robust pass@k.",
         ),
         stacked=2,
     )
