@@ -14,7 +14,7 @@ import torch
 from audit.cli.main import main
 from audit.features.streams import learn
 from audit.nets.decoder.registry import build
-from audit.nets.decoder.trunk import Sizes
+from audit.nets.decoder.trunk import Decoder, Sizes
 from transforms.records import Origin, Sample
 
 SMALL = [
@@ -263,3 +263,54 @@ def test_statistics_stand_below_a_table_of_several_trainings(benchmark: ModuleTy
     single = benchmark.table([one for one in trials if not one.seed], "perplexity", settings, (1,), "P")
     assert "worse" not in single
     assert "**" not in single
+
+
+def copier(benchmark: ModuleType, functions: int) -> Decoder:
+    """CoDE with weights set by hand, so that it copies.
+
+    A line break holds the signs of its line (in-line layer). What encodes a `return` line is made of its anchor,
+    the line break behind `def`, and so of the name's signs; the break behind the call asks for the same signs
+    by term (b), and for digits by term (a).
+    """
+    ids = {sign: benchmark.COPY_WORDS.ids([sign])[1] for sign in benchmark.ALPHABET}
+    vocabulary, digits = benchmark.COPY_WORDS.size, [ids[digit] for digit in "0123456789"]
+    sizes = Sizes(
+        vocabulary=vocabulary, newline=0, start=1, width=160, layers=3, heads=1, inner=8, features=64,
+        window=64 * functions,
+    )  # fmt: skip
+    network = build("code", sizes, {}).eval()
+    line, matching = network.blocks[0].attention, network.blocks[2].attention
+    signs, encoded, digit = (
+        vocabulary,
+        vocabulary + len(ids),
+        len(ids),
+    )  # where each begins in a state or a head
+    with torch.no_grad():
+        for weight in network.blocks.parameters():
+            if weight.dim() > 1:
+                weight.zero_()
+        network.tokens.weight.copy_(torch.eye(vocabulary, 160))
+        for place, token in enumerate(ids.values()):
+            line.value.weight[place, token] = line.outward.weight[signs + place, place] = 1.0
+            matching.dictionary.encode.weight[place, signs + place] = 1.0
+            matching.dictionary.decode[encoded + place, place] = 1.0
+            matching.query.weight[place, signs + place] = 20.0
+            matching.key.weight[place, encoded + place] = 20.0
+        matching.query.weight[digit, sizes.newline] = 10.0
+        for place, token in enumerate(digits):
+            matching.key.weight[digit, token] = 4.0
+            matching.value.weight[place, token] = 1.0
+            matching.outward.weight[token, place] = 30.0
+    return network
+
+
+@pytest.mark.parametrize("functions", [3, 50])
+def test_code_can_copy(benchmark: ModuleType, functions: int) -> None:
+    """One line-wise layer is enough, so where training does not find it, that is training's affair."""
+    network, rng = copier(benchmark, functions), np.random.default_rng(1)
+    right = 0
+    for _ in range(40):
+        ids = torch.tensor([benchmark.COPY_WORDS.ids(benchmark.copy_sample(rng, functions))])
+        with torch.no_grad():
+            right += int(network(ids[:, :-1])[0, -1].argmax() == ids[0, -1])
+    assert right >= 36
