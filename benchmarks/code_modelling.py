@@ -353,8 +353,8 @@ def lengths(asked: argparse.Namespace, settings: Settings) -> Data:
             f"only {len(long)} test windows of {size * multiples[-1]} tokens; take fewer with --samples"
         )
     tests = [long[order[: settings.test]], long[order[settings.test : 2 * settings.test]]]
-    found = lines_of(fresh, streams, size * multiples[-1])
-    lines = [found[at] for at in np.random.default_rng(2).permutation(len(found))[:LINES]]
+    every = lines_of(fresh, streams, size * multiples[-1])
+    lines = [every[at] for at in np.random.default_rng(2).permutation(len(every))[:LINES]]
 
     def batch(seed: int, step: int) -> Batch:
         recipe = StreamRecipe(network="", batch=settings.batch, seed=seed)

@@ -51,7 +51,7 @@ def completed(network: Decoder, lines: Sequence[Line], streams: Streams, size: i
     """What a network writes, taking the likeliest token each time, after the last `size` tokens; and what
     stands there.
     """
-    found = []
+    found, ends = [], (streams.newline, streams.start)
     for first in range(0, len(lines), 50):
         some = lines[first : first + 50]
         cache, ids = Cache(), torch.tensor([[streams.start, *line.context[-size:]] for line in some])
@@ -61,9 +61,9 @@ def completed(network: Decoder, lines: Sequence[Line], streams: Streams, size: i
             hidden, _ = network.hidden(ids, cache)
             ids = network.logits(hidden[:, -1:]).argmax(-1)
             said.append(ids[:, 0])
-            ended |= (ids[:, 0] == streams.newline) | (ids[:, 0] == streams.start)
+            ended |= torch.isin(ids[:, 0], torch.tensor(ends))
         for line, row in zip(some, torch.stack(said, 1).tolist(), strict=True):
-            end = next((at for at, one in enumerate(row) if one in (streams.newline, streams.start)), None)
+            end = next((at for at, one in enumerate(row) if one in ends), None)
             found.append((plain(streams.text(row[:end])), line.text))
     return found
 

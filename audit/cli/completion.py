@@ -17,9 +17,8 @@ def models(ctx: click.Context, param: click.Parameter, begun: str) -> Items:
     """Bundled checkpoints, named models of a provider and the heads of specs; a folder otherwise."""
     named = [f"{head}/{name}" for head, provider in catalogue.PROVIDERS.items() for name in provider.names]
     heads = [f"{head}/" for head, provider in catalogue.PROVIDERS.items() if not provider.names]
-    return _starting([*catalogue.bundled(), *named, *heads, f"{catalogue.CANONICAL}/"], begun) or _files(
-        begun
-    )
+    known = [*catalogue.bundled(), *named, *heads, f"{catalogue.CANONICAL}/"]
+    return _starting(known, begun) or _files(begun)
 
 
 def tasks(ctx: click.Context, param: click.Parameter, begun: str) -> Items:

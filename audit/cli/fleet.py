@@ -125,10 +125,9 @@ def common_task(named: str | None, models: tuple[Model, ...]) -> Task:
     found = TASKS.get(task)
     if not isinstance(found, Attempted):
         for model in models:
-            inner = getattr(model, "inner", model)
-            if isinstance(inner, Sampling) and inner.samples > 1:
+            if isinstance(model, Sampling) and model.samples > 1:
                 raise UsageError(
-                    f"-M samples={inner.samples}: an answer to the task {task!r} is one text, not several "
+                    f"-M samples={model.samples}: an answer to the task {task!r} is one text, not several "
                     "attempts; leave samples out, or write --task generation"
                 )
     if isinstance(found, Choosy):

@@ -1,6 +1,6 @@
 """What every model around another model has in common: it is that model, but for what it changes."""
 
-from audit.interface import Model
+from audit.interface import Model, Sampling
 
 
 class Wrapping:
@@ -33,3 +33,8 @@ class Wrapping:
     def noise(self) -> float:
         """The inner model's."""
         return self.inner.noise
+
+    @property
+    def samples(self) -> int:
+        """How many answers of the inner model a query has."""
+        return self.inner.samples if isinstance(self.inner, Sampling) else 1
