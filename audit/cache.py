@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from audit.records import Answer, Failed, Predicted, Prediction, Query
-from transforms.errors import RunError
+from codeaudit.audit.records import Answer, Failed, Predicted, Prediction, Query
+from codeaudit.transforms.errors import RunError
 
 VOLATILE: Final = "volatile:"
 """How a fingerprint begins that cannot see all that decides an answer; good within one run only."""
@@ -91,7 +91,7 @@ class AnswerCache:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelMemory:
-    """One model's share of a cache during one run; what `audit.run` calls a memory."""
+    """One model's share of a cache during one run; what `codeaudit.audit.run` calls a memory."""
 
     cache: AnswerCache
     fingerprint: str
@@ -99,12 +99,12 @@ class ModelMemory:
     """Names the run: repeated queries and volatile models are remembered for it alone."""
 
     def recall(self, queries: Sequence[Query], *, again: bool) -> dict[Query, Prediction]:
-        """As `audit.run.Memory.recall`."""
+        """As `codeaudit.audit.run.Memory.recall`."""
         keys = {self._key(query, again=again): query for query in queries}
         return {keys[key]: decode(text) for key, text in self.cache.fetch(list(keys)).items()}
 
     def remember(self, answers: Mapping[Query, Prediction], *, again: bool) -> None:
-        """As `audit.run.Memory.remember`."""
+        """As `codeaudit.audit.run.Memory.remember`."""
         if answers:
             texts = {self._key(query, again=again): encode(one) for query, one in answers.items()}
             self.cache.store(texts, run=self._scope(again=again))

@@ -16,11 +16,11 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final
 
-from transforms.edits import line_starts
-from transforms.errors import SourceError
-from transforms.python.analysis.blocks import first_line
-from transforms.python.parsing import parse
-from transforms.records import Outcome, Perturbed, Sample
+from codeaudit.transforms.edits import line_starts
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.analysis.blocks import first_line
+from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
 HALF: Final = 0.5
 """Of the statements at the top of a body, its docstring aside, so many are shown by default."""

@@ -1,7 +1,7 @@
 """Variants given to witnesses beside their originals, so that they carry the evidence of it.
 
-A witness runs or measures the code of one language; what it may say is in `audit.testimony`. The driver here
-knows no language.
+A witness runs or measures the code of one language; what it may say is in
+`codeaudit.audit.testimony`. The driver here knows no language.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,15 +11,15 @@ from importlib import import_module
 from itertools import groupby, islice
 from typing import Final, Protocol, TypeGuard
 
-from audit.labels import Labels
-from audit.run import Case
-from audit.testimony import Findings, Judge, confirm
-from transforms.records import Outcome, Perturbed
+from codeaudit.audit.labels import Labels
+from codeaudit.audit.run import Case
+from codeaudit.audit.testimony import Findings, Judge, confirm
+from codeaudit.transforms.records import Outcome, Perturbed
 
 WITNESSES: Final[Mapping[str, str]] = {
-    "python": "audit.witnesses.python:witness",
-    "java": "audit.witnesses.java:witness",
-    "x86": "audit.witnesses.x86:witness",
+    "python": "codeaudit.audit.witnesses.python:witness",
+    "java": "codeaudit.audit.witnesses.java:witness",
+    "x86": "codeaudit.audit.witnesses.x86:witness",
 }
 """By language, the function that finds what this machine has, imported when first asked for."""
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
-from audit.records import Answer, Predicted, Prediction, Query
-from transforms.records import Outcome, Perturbed, Sample
+from codeaudit.audit.records import Answer, Predicted, Prediction, Query
+from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
 Expectation: TypeAlias = Literal["same", "other", "unknown"]
 """What becomes of the right answer under a perturbation."""

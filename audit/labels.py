@@ -15,17 +15,17 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeGuard
 
-from audit.corpora.records import Corpus
-from audit.corpora.selection import Prepare
-from audit.corpora.tables import Column
-from audit.interface import Choosy, Task
-from audit.run import Case
-from transforms.errors import CannotAudit, UsageError
-from transforms.records import Outcome, Perturbed, Sample
+from codeaudit.audit.corpora.records import Corpus
+from codeaudit.audit.corpora.selection import Prepare
+from codeaudit.audit.corpora.tables import Column
+from codeaudit.audit.interface import Choosy, Task
+from codeaudit.audit.run import Case
+from codeaudit.transforms.errors import CannotAudit, UsageError
+from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
 if TYPE_CHECKING:
-    from audit.outputs import Note, Outputs
-    from transforms.x86.witnesses.mca import Mca
+    from codeaudit.audit.outputs import Note, Outputs
+    from codeaudit.transforms.x86.witnesses.mca import Mca
 
 MEASURED: Final = frozenset({"throughput"})
 """Tasks whose labels llvm-mca can tell."""
@@ -64,7 +64,7 @@ class Labels:
         """
         if self.outputs is None:
             return source, task.prepare
-        from audit.corpora.calls import Callables
+        from codeaudit.audit.corpora.calls import Callables
 
         return Callables(source), self.outputs.prepared
 
@@ -133,7 +133,7 @@ class Labels:
         return ", ".join(f"{key} {value}" for key, value in self.about.items()) or NONE
 
     def _measured(self, sources: Sequence[str]) -> Mapping[str, float | None]:
-        from transforms.x86.witnesses.mca import Measured
+        from codeaudit.transforms.x86.witnesses.mca import Measured
 
         witness = self.witness
         if witness is None:
@@ -178,7 +178,7 @@ def labels(spec: str | None, task: Task, *, cache: Path | None = None, note: "No
             raise UsageError(f"--labels {spec}: {MCA} knows no labels of task {task.name!r}")
         if colon and not cpu:
             raise UsageError(f"--labels {spec!r} names no processor; known: {SYNTAX}")
-        from transforms.x86.witnesses.mca import HASWELL, find
+        from codeaudit.transforms.x86.witnesses.mca import HASWELL, find
 
         witness = find(cpu=cpu or HASWELL)
         return Labels(witness=witness, overrides=True, cache=cache, changing=True)
@@ -195,18 +195,18 @@ def of_corpus(task: Task, *, cache: Path | None = None, note: "Note | None" = No
 
 def _executed(task: Task, cache: Path | None, note: "Note | None") -> Labels:
     if isinstance(task, Choosy):
-        from audit.tasks.generation import keep
+        from codeaudit.audit.tasks.generation import keep
 
         if cache is not None:
             keep(cache)
         return Labels(chooser=task, changing=True)
-    from audit.outputs import Outputs
+    from codeaudit.audit.outputs import Outputs
 
     return Labels(outputs=Outputs(cache=cache, note=note), changing=True)
 
 
 def _installed() -> "Mca | None":
-    from transforms.x86.witnesses.mca import find
+    from codeaudit.transforms.x86.witnesses.mca import find
 
     try:
         return find()

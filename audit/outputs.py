@@ -18,16 +18,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeGuard
 
-from audit.cache import AnswerCache
-from audit.corpora.calls import Calls, find, with_call
-from audit.run import Case
-from audit.tasks.output_prediction import LONGEST, OUTPUT_PREDICTION
-from audit.testimony import DIFFERS, Findings, Other, Same, Silent, Testimony, confirm
-from transforms.errors import RunError
-from transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
-from transforms.oracle.results import NO_ANSWERS
-from transforms.records import Outcome, Perturbed, Sample
-from transforms.seeding import stream
+from codeaudit.audit.cache import AnswerCache
+from codeaudit.audit.corpora.calls import Calls, find, with_call
+from codeaudit.audit.run import Case
+from codeaudit.audit.tasks.output_prediction import LONGEST, OUTPUT_PREDICTION
+from codeaudit.audit.testimony import DIFFERS, Findings, Other, Same, Silent, Testimony, confirm
+from codeaudit.transforms.errors import RunError
+from codeaudit.transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
+from codeaudit.transforms.oracle.results import NO_ANSWERS
+from codeaudit.transforms.records import Outcome, Perturbed, Sample
+from codeaudit.transforms.seeding import stream
 
 SCHEMA: Final = 1
 """Counts up whenever other calls are chosen, or their results are told otherwise."""

@@ -7,7 +7,7 @@ value, so that a report needs nothing else.
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from transforms.records import NotApplied, Perturbed, Sample
+from codeaudit.transforms.records import NotApplied, Perturbed, Sample
 
 ANSWER_CHANGES: Final = "the right answer changes"
 ANSWER_STAYS: Final = "the right answer stays"

@@ -1,9 +1,9 @@
 """Names of tasks and models, resolved lazily."""
 
-from audit.interface import Choosy, Task
-from transforms.entries import Entry
-from transforms.errors import UsageError
-from transforms.registry import Registry
+from codeaudit.audit.interface import Choosy, Task
+from codeaudit.transforms.entries import Entry
+from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.registry import Registry
 
 
 class Tasks(Registry[Task]):
@@ -39,35 +39,35 @@ TASKS = Tasks(
     "task",
     {
         "function-name": Entry(
-            "audit.tasks.function_name:FUNCTION_NAME",
+            "codeaudit.audit.tasks.function_name:FUNCTION_NAME",
             "predict the subtokens of a function's name from its body (F1)",
         ),
         "error-detection": Entry(
-            "audit.tasks.error_detection:ERROR_DETECTION",
+            "codeaudit.audit.tasks.error_detection:ERROR_DETECTION",
             "tell whether a function has a bug (F1 of the class `buggy`)",
         ),
         "derivative": Entry(
-            "audit.tasks.derivative:DERIVATIVE",
+            "codeaudit.audit.tasks.derivative:DERIVATIVE",
             "tell whether one expression is the derivative of another (accuracy)",
         ),
         "output-prediction": Entry(
-            "audit.tasks.output_prediction:OUTPUT_PREDICTION",
+            "codeaudit.audit.tasks.output_prediction:OUTPUT_PREDICTION",
             "tell what a call of a function returns (accuracy)",
         ),
         "generation": Entry(
-            "audit.tasks.generation:GENERATION",
+            "codeaudit.audit.tasks.generation:GENERATION",
             "write the rest of a function so that it passes its tests (pass@1)",
         ),
         "next-line": Entry(
-            "audit.tasks.next_line:NEXT_LINE",
+            "codeaudit.audit.tasks.next_line:NEXT_LINE",
             "write the next line of a function (exact match)",
         ),
         "throughput": Entry(
-            "audit.tasks.throughput:THROUGHPUT",
+            "codeaudit.audit.tasks.throughput:THROUGHPUT",
             "predict the cycles of an iteration of an x86-64 basic block (MAPE)",
         ),
         "code-modelling": Entry(
-            "audit.tasks.code_modelling:CODE_MODELLING",
+            "codeaudit.audit.tasks.code_modelling:CODE_MODELLING",
             "tell how likely a text is, token by token (bits per byte)",
         ),
     },

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Final, NamedTuple, Protocol
 
-from audit.cut import shown
-from audit.interface import Expectation, Grading, Model, Rechecked, Task, Written
-from audit.records import (
+from codeaudit.audit.cut import shown
+from codeaudit.audit.interface import Expectation, Grading, Model, Rechecked, Task, Written
+from codeaudit.audit.records import (
     ANSWER_CHANGES,
     ANSWER_STAYS,
     ANSWER_UNKNOWN,
@@ -28,8 +28,8 @@ from audit.records import (
     Verdict,
     Violated,
 )
-from transforms.errors import ModelError
-from transforms.records import NotApplied, Outcome, Perturbed, Sample
+from codeaudit.transforms.errors import ModelError
+from codeaudit.transforms.records import NotApplied, Outcome, Perturbed, Sample
 
 WINDOW: Final = 4096
 """Queries that are sorted by length together; bounds the memory of a run over a large corpus."""

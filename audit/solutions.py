@@ -12,9 +12,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
-from audit.cache import AnswerCache, default_folder
-from transforms.errors import RunError
-from transforms.oracle.trials import Failed, Outcome, Passed, Trials
+from codeaudit.audit.cache import AnswerCache, default_folder
+from codeaudit.transforms.errors import RunError
+from codeaudit.transforms.oracle.trials import Failed, Outcome, Passed, Trials
 
 SCHEMA: Final = 1
 """Counts up whenever programs are executed otherwise."""

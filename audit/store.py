@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from transforms.errors import RunError
+from codeaudit.transforms.errors import RunError
 
 SCHEMA: Final = 1
 MANIFEST: Final = "manifest.json"

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from audit.run import Case
-from audit.workers import spread
-from transforms.perturb import perturb_one
-from transforms.records import NotApplied, Outcome, Sample, Sites
-from transforms.registry import BY_LANGUAGE, CONTROLS, STANDARD, expand, transform_for
+from codeaudit.audit.run import Case
+from codeaudit.audit.workers import spread
+from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.records import NotApplied, Outcome, Sample, Sites
+from codeaudit.transforms.registry import BY_LANGUAGE, CONTROLS, STANDARD, expand, transform_for
 
 CHUNK: Final = 8
 """Samples that a worker takes at a time."""

@@ -9,9 +9,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from audit.cache import answer_from
-from audit.cut import shown
-from audit.records import (
+from codeaudit.audit.cache import answer_from
+from codeaudit.audit.cut import shown
+from codeaudit.audit.records import (
     Attacked,
     Audited,
     Explained,
@@ -22,10 +22,10 @@ from audit.records import (
     Verdict,
     Violated,
 )
-from audit.run import Case
-from audit.store import EXPLANATIONS, RunFolder
-from transforms.errors import RunError
-from transforms.records import Move, NotApplied, Origin, Outcome, Perturbed, Sample
+from codeaudit.audit.run import Case
+from codeaudit.audit.store import EXPLANATIONS, RunFolder
+from codeaudit.transforms.errors import RunError
+from codeaudit.transforms.records import Move, NotApplied, Origin, Outcome, Perturbed, Sample
 
 Row = Mapping[str, Any]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias, get_args
 
-from transforms.records import Evidence, Outcome, Perturbed
+from codeaudit.transforms.records import Evidence, Outcome, Perturbed
 
 DIFFERS: Final = "execution differs"
 """Why a variant that was executed beside its original is not applied."""

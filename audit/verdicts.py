@@ -6,13 +6,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from audit.cache import answer_from
-from audit.records import Audited, Failed, Held, Predicted, Prediction, Unjudged, Verdict, Violated
-from audit.run import Case
-from audit.store import SUITE, VERDICTS
-from audit.tables import Row, read_rows, read_suite
-from transforms.errors import RunError
-from transforms.records import NotApplied, Perturbed
+from codeaudit.audit.cache import answer_from
+from codeaudit.audit.records import Audited, Failed, Held, Predicted, Prediction, Unjudged, Verdict, Violated
+from codeaudit.audit.run import Case
+from codeaudit.audit.store import SUITE, VERDICTS
+from codeaudit.audit.tables import Row, read_rows, read_suite
+from codeaudit.transforms.errors import RunError
+from codeaudit.transforms.records import NotApplied, Perturbed
 
 
 def read_audited(folder: Path, *, seed: int) -> Iterator[Audited]:

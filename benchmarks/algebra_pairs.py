@@ -18,11 +18,11 @@ from statistics import fmean
 import numpy as np
 from scipy.optimize import minimize
 
-from transforms.algebra.calculus import derivative, holds, values
-from transforms.algebra.expressions import ASKED, COEFFICIENTS, INPUTS, Pair, names, tokens
-from transforms.algebra.generate import SPLITS, Example, example, examples, tree
-from transforms.algebra.views import TOKENS
-from transforms.seeding import stream
+from codeaudit.transforms.algebra.calculus import derivative, holds, values
+from codeaudit.transforms.algebra.expressions import ASKED, COEFFICIENTS, INPUTS, Pair, names, tokens
+from codeaudit.transforms.algebra.generate import SPLITS, Example, example, examples, tree
+from codeaudit.transforms.algebra.views import TOKENS
+from codeaudit.transforms.seeding import stream
 
 Rule = Callable[[Example], bool]
 Featurer = Callable[[Example], Sequence[float]]

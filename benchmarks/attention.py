@@ -15,13 +15,13 @@ from random import Random
 import numpy as np
 import torch
 
-from audit.features.lines import Encoded
-from audit.models.checkpoint import PRECISIONS, CheckpointModel
-from audit.nets.batches import collate
-from audit.nets.registry import NETWORKS, build
-from audit.nets.trunk import Shape
+from codeaudit.audit.features.lines import Encoded
+from codeaudit.audit.models.checkpoint import PRECISIONS, CheckpointModel
+from codeaudit.audit.nets.batches import collate
+from codeaudit.audit.nets.registry import NETWORKS, build
+from codeaudit.audit.nets.trunk import Shape
+from codeaudit.transforms.python.analysis.program import analyse
 from tests.support import stdlib
-from transforms.python.analysis.program import analyse
 
 LENGTHS = (64, 128, 256, 512)
 TOKENS_A_LINE = 8

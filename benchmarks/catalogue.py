@@ -16,11 +16,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from itertools import islice
 
-from audit.corpora.specs import corpus
-from transforms.errors import CodeauditError
-from transforms.perturb import EXHAUSTED, perturb_one
-from transforms.records import Perturbed, Sample
-from transforms.registry import ENTRIES, TRANSFORMS, expand
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.transforms.errors import CodeauditError
+from codeaudit.transforms.perturb import EXHAUSTED, perturb_one
+from codeaudit.transforms.records import Perturbed, Sample
+from codeaudit.transforms.registry import ENTRIES, TRANSFORMS, expand
 
 
 @dataclass(kw_only=True)

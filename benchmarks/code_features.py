@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from audit.corpora.specs import corpus
-from audit.models.decoder import DecoderModel
-from audit.nets.decoder.registry import build
-from audit.nets.decoder.trunk import Decoder
-from transforms.errors import SourceError
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.models.decoder import DecoderModel
+from codeaudit.audit.nets.decoder.registry import build
+from codeaudit.audit.nets.decoder.trunk import Decoder
+from codeaudit.transforms.errors import SourceError
 
 KINDS: Final[Mapping[str, re.Pattern[str]]] = {
     "import": re.compile(r"\s*(?:import|from)\s"),

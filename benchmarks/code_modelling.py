@@ -33,23 +33,23 @@ from next_lines import LONGEST, completed, lines_of, near
 from torch import Tensor
 from trials import Ledger, Trial
 
-from audit.corpora.specs import corpus
-from audit.features.streams import Integers, Streams, learn
-from audit.nets.decoder.code import sparsity
-from audit.nets.decoder.positions import sharpen
-from audit.nets.decoder.registry import build
-from audit.nets.decoder.trunk import SPREAD, Decoder, Sizes
-from audit.registry import TASKS
-from audit.training.streams import loop, material
-from audit.training.streams.material import NOTHING
-from audit.training.streams.recipe import StreamRecipe
-from audit.training.streams.scores import EMPTY, NextTokens, of_logits
-from reports.records import Metric
-from reports.statistics.adjustment import ALPHA
-from reports.statistics.intervals import wilson
-from reports.statistics.trials import compare_trials
-from reports.wording import verdict
-from transforms.records import Sample
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.features.streams import Integers, Streams, learn
+from codeaudit.audit.nets.decoder.code import sparsity
+from codeaudit.audit.nets.decoder.positions import sharpen
+from codeaudit.audit.nets.decoder.registry import build
+from codeaudit.audit.nets.decoder.trunk import SPREAD, Decoder, Sizes
+from codeaudit.audit.registry import TASKS
+from codeaudit.audit.training.streams import loop, material
+from codeaudit.audit.training.streams.material import NOTHING
+from codeaudit.audit.training.streams.recipe import StreamRecipe
+from codeaudit.audit.training.streams.scores import EMPTY, NextTokens, of_logits
+from codeaudit.reports.records import Metric
+from codeaudit.reports.statistics.adjustment import ALPHA
+from codeaudit.reports.statistics.intervals import wilson
+from codeaudit.reports.statistics.trials import compare_trials
+from codeaudit.reports.wording import verdict
+from codeaudit.transforms.records import Sample
 
 Batch = tuple[Tensor, Tensor]
 """(B, T) inputs, and what follows each; `NOTHING` where it does not count."""

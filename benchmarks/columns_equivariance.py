@@ -25,12 +25,11 @@ import torch
 import transformers
 from torch import nn
 
-from tests.support.families import FAMILIES, TOKENS, call_of, make
-from transforms.columns.calls import Call
-from transforms.columns.groups import infer
-from transforms.columns.layout import draw
-from transforms.columns.permute import permute_module
-from transforms.columns.proof import (
+from codeaudit.transforms.columns.calls import Call
+from codeaudit.transforms.columns.groups import infer
+from codeaudit.transforms.columns.layout import draw
+from codeaudit.transforms.columns.permute import permute_module
+from codeaudit.transforms.columns.proof import (
     DoubleThroughout,
     change,
     deviation,
@@ -38,8 +37,9 @@ from transforms.columns.proof import (
     noise_floor,
     training_deviation,
 )
-from transforms.columns.rows import permuting, stacks, try_rows
-from transforms.columns.tracing import tensors
+from codeaudit.transforms.columns.rows import permuting, stacks, try_rows
+from codeaudit.transforms.columns.tracing import tensors
+from tests.support.families import FAMILIES, TOKENS, call_of, make
 
 STEPS = 20
 PACKAGES = ("asyncio", "email", "importlib", "unittest")

@@ -18,15 +18,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from transforms.dependence.effects import Effects
-from transforms.dependence.layers import layers, longest_paths, symmetry_mask
-from transforms.dependence.paths import (
+from codeaudit.transforms.dependence.effects import Effects
+from codeaudit.transforms.dependence.layers import layers, longest_paths, symmetry_mask
+from codeaudit.transforms.dependence.paths import (
     common_ancestor_distances,
     interpretation_graph,
     program_dependence,
 )
-from transforms.errors import SourceError
-from transforms.python.analysis.program import Program, analyse
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.analysis.program import Program, analyse
 
 
 class Times(NamedTuple):

@@ -18,8 +18,8 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 
+from codeaudit.transforms.registry import ALL, ENTRIES, TRANSFORMS, expand
 from tests.support.fuzzing import Tally, fuzz, oracle, shrink
-from transforms.registry import ALL, ENTRIES, TRANSFORMS, expand
 
 CHUNK = 25
 

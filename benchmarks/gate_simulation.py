@@ -25,9 +25,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from reports.gate import Limits, RiseTest, adjusted, rejected
-from reports.statistics.intervals import wilson
-from reports.statistics.rise import Tally, paired_rise
+from codeaudit.reports.gate import Limits, RiseTest, adjusted, rejected
+from codeaudit.reports.statistics.intervals import wilson
+from codeaudit.reports.statistics.rise import Tally, paired_rise
 
 Answers = np.ndarray[tuple[int, int, int], np.dtype[np.bool_]]
 """Whether an input is violated, by transform and variant: inputs x transforms x variants."""

@@ -24,8 +24,8 @@ from javalang.parser import JavaSyntaxError
 from javalang.tokenizer import LexerError
 from tree_sitter import Language, Parser
 
-from transforms.errors import SourceError
-from transforms.java.tree import JAVA
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.java.tree import JAVA
 
 HEADS: Final = (
     "folder", "files", "tree-sitter", "read", "javalang", "methods", "bare",

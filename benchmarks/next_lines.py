@@ -7,11 +7,11 @@ from typing import Final, NamedTuple
 import torch
 from torch import Tensor
 
-from audit.features.streams import Streams
-from audit.nets.decoder.trunk import Cache, Decoder
-from audit.tasks.likeness import bleu, edit_similarity
-from audit.training.streams import material
-from transforms.records import Sample
+from codeaudit.audit.features.streams import Streams
+from codeaudit.audit.nets.decoder.trunk import Cache, Decoder
+from codeaudit.audit.tasks.likeness import bleu, edit_similarity
+from codeaudit.audit.training.streams import material
+from codeaudit.transforms.records import Sample
 
 LONGEST: Final = 24
 """Tokens of a line that is completed."""

@@ -24,21 +24,21 @@ from typing import Final, NamedTuple
 import torch
 from trials import Ledger, Trial
 
-from audit.features.terms import TermReader
-from audit.nets.registry import TERM_NETWORKS
-from audit.nets.renamer import BERT
-from audit.nets.term_tasks import TASKS
-from audit.training.terms import loop, material
-from audit.training.terms.material import TermExamples, TermMaterial
-from audit.training.terms.recipe import DEFAULTS, TermRecipe
-from audit.training.terms.rules import rules
-from audit.training.terms.scores import mean_error
-from reports.records import Metric
-from reports.statistics.trials import compare_trials
-from reports.wording import verdict
-from transforms.algebra.calculus import derivative, holds
-from transforms.algebra.expressions import Pair, pair_text
-from transforms.algebra.generate import Example, Split, examples
+from codeaudit.audit.features.terms import TermReader
+from codeaudit.audit.nets.registry import TERM_NETWORKS
+from codeaudit.audit.nets.renamer import BERT
+from codeaudit.audit.nets.term_tasks import TASKS
+from codeaudit.audit.training.terms import loop, material
+from codeaudit.audit.training.terms.material import TermExamples, TermMaterial
+from codeaudit.audit.training.terms.recipe import DEFAULTS, TermRecipe
+from codeaudit.audit.training.terms.rules import rules
+from codeaudit.audit.training.terms.scores import mean_error
+from codeaudit.reports.records import Metric
+from codeaudit.reports.statistics.trials import compare_trials
+from codeaudit.reports.wording import verdict
+from codeaudit.transforms.algebra.calculus import derivative, holds
+from codeaudit.transforms.algebra.expressions import Pair, pair_text
+from codeaudit.transforms.algebra.generate import Example, Split, examples
 
 TASK: Final = "derivative"
 NETWORKS: Final = tuple(TERM_NETWORKS)

@@ -20,23 +20,23 @@ import numpy as np
 import torch
 from trials import Ledger, Trial, table
 
-from audit.corpora.specs import corpus
-from audit.labels import labels
-from audit.models.terms import TermModel
-from audit.nets.registry import TERM_NETWORKS
-from audit.nets.renamer import BERT
-from audit.records import Predicted, Query
-from audit.registry import TASKS
-from audit.training.terms import folder, loop, material
-from audit.training.terms.loop import TermProgress
-from audit.training.terms.material import TermMaterial, TermSplits
-from audit.training.terms.recipe import TermRecipe
-from audit.training.terms.rules import rules
-from audit.training.terms.scores import mean_error
-from transforms.errors import CodeauditError
-from transforms.x86.legality import choices
-from transforms.x86.reading import read
-from transforms.x86.rename import renamed
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.labels import labels
+from codeaudit.audit.models.terms import TermModel
+from codeaudit.audit.nets.registry import TERM_NETWORKS
+from codeaudit.audit.nets.renamer import BERT
+from codeaudit.audit.records import Predicted, Query
+from codeaudit.audit.registry import TASKS
+from codeaudit.audit.training.terms import folder, loop, material
+from codeaudit.audit.training.terms.loop import TermProgress
+from codeaudit.audit.training.terms.material import TermMaterial, TermSplits
+from codeaudit.audit.training.terms.recipe import TermRecipe
+from codeaudit.audit.training.terms.rules import rules
+from codeaudit.audit.training.terms.scores import mean_error
+from codeaudit.transforms.errors import CodeauditError
+from codeaudit.transforms.x86.legality import choices
+from codeaudit.transforms.x86.reading import read
+from codeaudit.transforms.x86.rename import renamed
 
 TASK = "throughput"
 FIGURE = "movq 64(%rsp), %rax\nsubl $1, 56(%rbp)\nmovl 16(%rax), %eax"

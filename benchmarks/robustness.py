@@ -35,29 +35,29 @@ from typing import Final, TypeAlias
 import torch
 from trials import Ledger, Trial
 
-from audit.cache import NoMemory
-from audit.corpora.selection import select
-from audit.corpora.specs import corpus
-from audit.features.lines import Encoded, Encoder
-from audit.interface import Model
-from audit.models.canonical import Canonical
-from audit.models.checkpoint import CONFIG, CheckpointModel
-from audit.nets.registry import NETWORKS
-from audit.run import Case, Desk, Unwatched, audit
-from audit.suite import Plan, cases
-from audit.tasks.function_name import FUNCTION_NAME
-from audit.training import folder, loop, material
-from audit.training.material import Material, Splits
-from audit.training.recipe import Recipe
-from audit.training.state import FILE, Progress
-from reports.observations import Observation, Pair, observe
-from reports.records import Metric, Rate
-from reports.statistics.adjustment import ALPHA
-from reports.statistics.intervals import rate
-from reports.statistics.trials import compare_trials
-from reports.wording import verdict
-from transforms.errors import CodeauditError, CorpusError
-from transforms.records import Perturbed, Sample
+from codeaudit.audit.cache import NoMemory
+from codeaudit.audit.corpora.selection import select
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.features.lines import Encoded, Encoder
+from codeaudit.audit.interface import Model
+from codeaudit.audit.models.canonical import Canonical
+from codeaudit.audit.models.checkpoint import CONFIG, CheckpointModel
+from codeaudit.audit.nets.registry import NETWORKS
+from codeaudit.audit.run import Case, Desk, Unwatched, audit
+from codeaudit.audit.suite import Plan, cases
+from codeaudit.audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.audit.training import folder, loop, material
+from codeaudit.audit.training.material import Material, Splits
+from codeaudit.audit.training.recipe import Recipe
+from codeaudit.audit.training.state import FILE, Progress
+from codeaudit.reports.observations import Observation, Pair, observe
+from codeaudit.reports.records import Metric, Rate
+from codeaudit.reports.statistics.adjustment import ALPHA
+from codeaudit.reports.statistics.intervals import rate
+from codeaudit.reports.statistics.trials import compare_trials
+from codeaudit.reports.wording import verdict
+from codeaudit.transforms.errors import CodeauditError, CorpusError
+from codeaudit.transforms.records import Perturbed, Sample
 
 Row: TypeAlias = Callable[[int], Model]
 """What makes the model of a seed."""

@@ -26,21 +26,21 @@ import torch
 import transformers
 from torch import nn
 
-from audit import checkpoints
-from audit.corpora.selection import select
-from audit.corpora.specs import corpus
-from audit.models.checkpoint import CheckpointModel
-from audit.models.columns.authorised import authorise
-from audit.models.columns.opening import open_checkpoint
-from audit.models.columns.planning import Plan, plan
-from audit.records import Answer, Predicted, Query
-from audit.registry import TASKS
-from transforms.columns.keys import Key
-from transforms.columns.layout import Layout
-from transforms.columns.permute import permute_module
-from transforms.columns.recovery import Weights, recover
-from transforms.columns.sealing import Scheme, Seal, seal
-from transforms.records import Sample
+from codeaudit.audit import checkpoints
+from codeaudit.audit.corpora.selection import select
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.models.checkpoint import CheckpointModel
+from codeaudit.audit.models.columns.authorised import authorise
+from codeaudit.audit.models.columns.opening import open_checkpoint
+from codeaudit.audit.models.columns.planning import Plan, plan
+from codeaudit.audit.records import Answer, Predicted, Query
+from codeaudit.audit.registry import TASKS
+from codeaudit.transforms.columns.keys import Key
+from codeaudit.transforms.columns.layout import Layout
+from codeaudit.transforms.columns.permute import permute_module
+from codeaudit.transforms.columns.recovery import Weights, recover
+from codeaudit.transforms.columns.sealing import Scheme, Seal, seal
+from codeaudit.transforms.records import Sample
 
 WINDOW: Final = 96
 BATCH: Final = 16

@@ -31,10 +31,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from transforms.errors import UsageError
-from transforms.python.tree import PYTHON, places
-from transforms.registry import ENTRIES, TRANSFORMS, expand
-from transforms.trees import Applied, Series, perturb_file
+from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.python.tree import PYTHON, places
+from codeaudit.transforms.registry import ENTRIES, TRANSFORMS, expand
+from codeaudit.transforms.trees import Applied, Series, perturb_file
 
 MODULES = (
     *("textwrap", "statistics", "heapq", "bisect", "fnmatch"),

@@ -24,29 +24,29 @@ from typing import Final, NamedTuple
 import torch
 from trials import Ledger, Trial
 
-from audit.cache import NoMemory
-from audit.corpora.selection import select
-from audit.corpora.specs import Desk as Sources
-from audit.corpora.specs import corpus
-from audit.interface import Task
-from audit.models.checkpoint import CheckpointModel
-from audit.nets.line_tasks import TASKS as LINE_TASKS
-from audit.nets.registry import NETWORKS
-from audit.registry import TASKS
-from audit.run import Case, Desk, audit
-from audit.suite import Plan, cases
-from audit.tasks.error_detection import BUGGY, ERROR_DETECTION
-from audit.training import folder, loop, material
-from audit.training.material import Material, Splits
-from audit.training.recipe import Recipe
-from audit.training.state import Progress
-from reports.observations import Observation, observe
-from reports.records import Better, Metric
-from reports.scores import score
-from reports.statistics.trials import compare_trials
-from reports.wording import verdict
-from transforms.errors import CodeauditError
-from transforms.records import Perturbed, Sample
+from codeaudit.audit.cache import NoMemory
+from codeaudit.audit.corpora.selection import select
+from codeaudit.audit.corpora.specs import Desk as Sources
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.interface import Task
+from codeaudit.audit.models.checkpoint import CheckpointModel
+from codeaudit.audit.nets.line_tasks import TASKS as LINE_TASKS
+from codeaudit.audit.nets.registry import NETWORKS
+from codeaudit.audit.registry import TASKS
+from codeaudit.audit.run import Case, Desk, audit
+from codeaudit.audit.suite import Plan, cases
+from codeaudit.audit.tasks.error_detection import BUGGY, ERROR_DETECTION
+from codeaudit.audit.training import folder, loop, material
+from codeaudit.audit.training.material import Material, Splits
+from codeaudit.audit.training.recipe import Recipe
+from codeaudit.audit.training.state import Progress
+from codeaudit.reports.observations import Observation, observe
+from codeaudit.reports.records import Better, Metric
+from codeaudit.reports.scores import score
+from codeaudit.reports.statistics.trials import compare_trials
+from codeaudit.reports.wording import verdict
+from codeaudit.transforms.errors import CodeauditError
+from codeaudit.transforms.records import Perturbed, Sample
 
 ORDERS: Final = 4
 """Legal orders of each method in the attack, as in the paper."""

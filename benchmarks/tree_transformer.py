@@ -29,21 +29,21 @@ import numpy as np
 import torch
 from trials import Ledger, Trial
 
-from audit.corpora.selection import select
-from audit.corpora.specs import corpus
-from audit.features.nodes import Degree, Spelling
-from audit.models.tree import TreeModel
-from audit.nets.tree.network import sizes
-from audit.tasks.function_name import FUNCTION_NAME
-from audit.training.material import Splits
-from audit.training.trees import completion, folder, loop, material
-from audit.training.trees.loop import TreeProgress
-from audit.training.trees.recipe import TreeRecipe
-from reports.records import Metric
-from reports.statistics.trials import compare_trials
-from reports.wording import verdict
-from transforms.errors import CodeauditError
-from transforms.records import Sample
+from codeaudit.audit.corpora.selection import select
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.features.nodes import Degree, Spelling
+from codeaudit.audit.models.tree import TreeModel
+from codeaudit.audit.nets.tree.network import sizes
+from codeaudit.audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.audit.training.material import Splits
+from codeaudit.audit.training.trees import completion, folder, loop, material
+from codeaudit.audit.training.trees.loop import TreeProgress
+from codeaudit.audit.training.trees.recipe import TreeRecipe
+from codeaudit.reports.records import Metric
+from codeaudit.reports.statistics.trials import compare_trials
+from codeaudit.reports.wording import verdict
+from codeaudit.transforms.errors import CodeauditError
+from codeaudit.transforms.records import Sample
 
 WEIGHTS: Final = "weights"
 POSITIONS: Final = "position weights"

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from reports.records import Metric
-from reports.statistics.trials import compare_trials
-from reports.wording import verdict
+from codeaudit.reports.records import Metric
+from codeaudit.reports.statistics.trials import compare_trials
+from codeaudit.reports.wording import verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ def verified(name: str, words: Sequence[str], work: Path) -> dict[str, Any]:
     Raises:
         ValueError: it could not judge the project.
     """
-    command = [sys.executable, "-m", "audit.cli.main", "verify", *words, "--format", "json"]
+    command = [sys.executable, "-m", "codeaudit", "verify", *words, "--format", "json"]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode not in (0, 1):
         raise ValueError(f"codeaudit verify ended with exit code {done.returncode}")

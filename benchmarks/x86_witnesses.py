@@ -24,16 +24,16 @@ from itertools import islice
 from pathlib import Path
 from random import Random
 
-from transforms.errors import CodeauditError, SourceError
-from transforms.interface import Refused, Transform
-from transforms.registry import transform_for
-from transforms.seeding import stream
-from transforms.x86.proof import Different, Equivalent, compare
-from transforms.x86.reading import Block, Operation, from_hex, read
-from transforms.x86.registers import BASES
-from transforms.x86.rename import renamed
-from transforms.x86.witnesses.emulator import Differed, Emulator
-from transforms.x86.witnesses.mca import HASWELL, Mca, Measured, find
+from codeaudit.transforms.errors import CodeauditError, SourceError
+from codeaudit.transforms.interface import Refused, Transform
+from codeaudit.transforms.registry import transform_for
+from codeaudit.transforms.seeding import stream
+from codeaudit.transforms.x86.proof import Different, Equivalent, compare
+from codeaudit.transforms.x86.reading import Block, Operation, from_hex, read
+from codeaudit.transforms.x86.registers import BASES
+from codeaudit.transforms.x86.rename import renamed
+from codeaudit.transforms.x86.witnesses.emulator import Differed, Emulator
+from codeaudit.transforms.x86.witnesses.mca import HASWELL, Mca, Measured, find
 
 CPUS = ("haswell", "skylake", "ivybridge", "broadwell", "icelake-server", "znver3")
 """Models of llvm-mca by which every renaming costs the same. By that of btver2 not quite: where an eliminated

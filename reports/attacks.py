@@ -4,9 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from audit.records import Attacked
-from reports.records import Attack, Summary
-from reports.statistics.intervals import rate
+from codeaudit.audit.records import Attacked
+from codeaudit.reports.records import Attack, Summary
+from codeaudit.reports.statistics.intervals import rate
 
 
 def with_attacks(summary: Summary, attacked: Iterable[Attacked]) -> Summary:

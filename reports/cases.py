@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias, assert_never
 
-from audit.records import (
+from codeaudit.audit.records import (
     ANSWER_CHANGES,
     ANSWER_STAYS,
     ANSWER_UNKNOWN,
@@ -18,8 +18,8 @@ from audit.records import (
     Verdict,
     Violated,
 )
-from reports.wording import plain
-from transforms.records import Kind, NotApplied, Sample
+from codeaudit.reports.wording import plain
+from codeaudit.transforms.records import Kind, NotApplied, Sample
 
 State: TypeAlias = Literal["held", "violated", "unjudged", "not applied"]
 

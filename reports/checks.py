@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from reports.codec import decode, encode
+from codeaudit.reports.codec import decode, encode
 
 SCHEMA: Final = 1
 

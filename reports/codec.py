@@ -7,7 +7,7 @@ from dataclasses import MISSING, asdict, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from transforms.errors import RunError
+from codeaudit.transforms.errors import RunError
 
 T = TypeVar("T")
 

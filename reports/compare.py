@@ -4,12 +4,22 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from reports.observations import Observation
-from reports.records import UNITS, Better, Comparison, Flip, Metric, ModelSummary, Paired, Run, Trial
-from reports.statistics.paired import compare_paired
-from reports.statistics.trials import compare_trials
-from transforms.errors import UsageError
-from transforms.records import Kind
+from codeaudit.reports.observations import Observation
+from codeaudit.reports.records import (
+    UNITS,
+    Better,
+    Comparison,
+    Flip,
+    Metric,
+    ModelSummary,
+    Paired,
+    Run,
+    Trial,
+)
+from codeaudit.reports.statistics.paired import compare_paired
+from codeaudit.reports.statistics.trials import compare_trials
+from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.records import Kind
 
 Read = Callable[[Trial], float | None]
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 from typing import Final
 
-from audit.records import Answer, Explained, Predicted
-from reports import wording
-from reports.sheets import Cell, Column, Sheet
+from codeaudit.audit.records import Answer, Explained, Predicted
+from codeaudit.reports import wording
+from codeaudit.reports.sheets import Cell, Column, Sheet
 
 KEYWORDS: Final = re.compile(
     r"@?(assert|async|await|break|case|catch|class|continue|def|default|del|do|elif|else|except|finally|for|from"

@@ -15,15 +15,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
-from audit.records import ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN
-from reports import wording
-from reports.cases import Place
-from reports.checks import Check, Gate, Outcome, Rise
-from reports.records import ByTransform, Flip, ModelSummary, Rate, Summary
-from reports.statistics.adjustment import holm
-from reports.statistics.rise import Tally, paired_rise, unpaired_rise, with_detectable
-from transforms.errors import UsageError
-from transforms.records import Kind
+from codeaudit.audit.records import ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN
+from codeaudit.reports import wording
+from codeaudit.reports.cases import Place
+from codeaudit.reports.checks import Check, Gate, Outcome, Rise
+from codeaudit.reports.records import ByTransform, Flip, ModelSummary, Rate, Summary
+from codeaudit.reports.statistics.adjustment import holm
+from codeaudit.reports.statistics.rise import Tally, paired_rise, unpaired_rise, with_detectable
+from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.records import Kind
 
 NO_FAULT: Final = frozenset({ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN})
 """Reasons for no verdict although both answers were had: they are no gap in the audit."""

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from reports import wording
-from reports.checks import Check, Gate, Outcome
-from reports.sheets import Cell, Column, Sheet
+from codeaudit.reports import wording
+from codeaudit.reports.checks import Check, Gate, Outcome
+from codeaudit.reports.sheets import Cell, Column, Sheet
 
 WORDS: Final[dict[Outcome, str]] = {
     "passed": "passed",

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
-from audit.records import ANSWER_CHANGES, Answer, Audited, Failed, Held, Unjudged, Verdict, Violated
-from reports.records import Flip
-from transforms.records import Kind, Sample
+from codeaudit.audit.records import ANSWER_CHANGES, Answer, Audited, Failed, Held, Unjudged, Verdict, Violated
+from codeaudit.reports.records import Flip
+from codeaudit.transforms.records import Kind, Sample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from reports.codec import decode, encode
-from transforms.records import Kind
+from codeaudit.reports.codec import decode, encode
+from codeaudit.transforms.records import Kind
 
 SCHEMA: Final = 1
 """Version of `summary.json`; it grows only where a reader of the old one would go wrong."""

@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from audit.interface import Attempted
-from reports.observations import Observation
-from reports.records import RobustPass
-from reports.statistics.passes import Problem, drop, mean
+from codeaudit.audit.interface import Attempted
+from codeaudit.reports.observations import Observation
+from codeaudit.reports.records import RobustPass
+from codeaudit.reports.statistics.passes import Problem, drop, mean
 
 COUNTS: Final = (1, 5, 10, 100)
 """The numbers of attempts that are told, as far as so many were made."""

@@ -21,11 +21,11 @@ from math import isfinite
 from statistics import fmean
 from typing import TypeAlias
 
-from audit.interface import Nearly, Task
-from audit.records import Answer
-from reports.observations import Observation, Pair
-from reports.records import LOWER_IS_BETTER, Better, Score
-from transforms.records import Sample
+from codeaudit.audit.interface import Nearly, Task
+from codeaudit.audit.records import Answer
+from codeaudit.reports.observations import Observation, Pair
+from codeaudit.reports.records import LOWER_IS_BETTER, Better, Score
+from codeaudit.transforms.records import Sample
 
 Scored: TypeAlias = tuple[Answer | None, Sample]
 """An answer with the sample whose label is the truth for it."""

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from reports import wording
-from reports.records import Comparison, Contrast, Group, Metric, ModelSummary, Paired, Summary
-from reports.statistics.cliques import ranked
-from reports.wording import ABSENT
-from transforms.records import Kind
+from codeaudit.reports import wording
+from codeaudit.reports.records import Comparison, Contrast, Group, Metric, ModelSummary, Paired, Summary
+from codeaudit.reports.statistics.cliques import ranked
+from codeaudit.reports.wording import ABSENT
+from codeaudit.transforms.records import Kind
 
 KIND_WORDS: Final[dict[Kind, str]] = {
     "preserving": "keeps meaning",

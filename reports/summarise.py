@@ -4,17 +4,17 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from audit.interface import Attempted, Task
-from audit.records import Audited
-from reports.compare import comparison
-from reports.observations import Observation, observe
-from reports.records import ByTransform, ModelHeader, ModelSummary, Rate, RunHeader, Summary, Trial
-from reports.robust import robust
-from reports.scores import mean_score, score
-from reports.statistics.intervals import rate
-from transforms.records import Kind
-from transforms.registry import TRANSFORMS
-from transforms.seeding import stream
+from codeaudit.audit.interface import Attempted, Task
+from codeaudit.audit.records import Audited
+from codeaudit.reports.compare import comparison
+from codeaudit.reports.observations import Observation, observe
+from codeaudit.reports.records import ByTransform, ModelHeader, ModelSummary, Rate, RunHeader, Summary, Trial
+from codeaudit.reports.robust import robust
+from codeaudit.reports.scores import mean_score, score
+from codeaudit.reports.statistics.intervals import rate
+from codeaudit.transforms.records import Kind
+from codeaudit.transforms.registry import TRANSFORMS
+from codeaudit.transforms.seeding import stream
 
 KINDS: Final[tuple[Kind, ...]] = ("preserving", "control", "identity")
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from reports.records import UNITS, Estimate, ModelSummary, Rate, Score, Summary, Test
+from codeaudit.reports.records import UNITS, Estimate, ModelSummary, Rate, Score, Summary, Test
 
 ABSENT: Final = "-"
 """What stands where there is no number."""

@@ -13,7 +13,7 @@ from tests.support.commands import ROOT, environment
 
 HOMES = {
     "torch": (
-        *("audit/nets/", "audit/training/", "audit/cli/train.py"),
+        *("audit/nets/", "audit/training/", "codeaudit/cli/train.py"),
         *("audit/models/checkpoint.py", "audit/models/terms.py", "audit/models/tree.py", "audit/models/hf/"),
         "audit/models/decoder.py",
         *("transforms/columns/", "audit/models/columns/"),
@@ -31,7 +31,9 @@ HOMES = {
     "javalang": ("transforms/java/witnesses/javalang.py",),
 }
 
-MODULES = "import sys; from audit.cli.main import main; main({words!r}); print(*sys.modules, file=sys.stderr)"
+MODULES = (
+    "import sys; from codeaudit.cli.main import main; main({words!r}); print(*sys.modules, file=sys.stderr)"
+)
 
 
 def _imported(*words: str) -> set[str]:
@@ -47,15 +49,15 @@ def _imported(*words: str) -> set[str]:
 
 
 def test_help_imports_click_and_ourselves_only() -> None:
-    assert _imported("--help") <= {"click", "audit", "transforms", "reports", "colorama"}
+    assert _imported("--help") <= {"click", "codeaudit", "colorama"}
 
 
 def test_version_imports_no_framework() -> None:
-    assert _imported("--version") <= {"click", "audit", "transforms", "reports", "colorama"}
+    assert _imported("--version") <= {"click", "codeaudit", "colorama"}
 
 
 def test_listing_imports_no_engine_and_no_framework() -> None:
-    assert _imported("list") <= {"click", "audit", "transforms", "colorama"}
+    assert _imported("list") <= {"click", "codeaudit", "colorama"}
 
 
 def test_a_run_without_a_network_needs_no_torch(sources: Path, tmp_path: Path) -> None:
@@ -71,14 +73,17 @@ def _seconds() -> float:
     """Processor time, which other work on the machine does not lengthen."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
-        [sys.executable, "-m", "audit.cli.main", "--help"], env=environment(), capture_output=True, check=True
+        [sys.executable, "-m", "codeaudit", "--help"],
+        env=environment(),
+        capture_output=True,
+        check=True,
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def _imports() -> Iterator[tuple[str, str]]:
-    for package in ("audit", "transforms", "reports"):
+    for package in ("codeaudit", "audit", "transforms", "reports"):
         for path in sorted((ROOT / package).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -96,10 +101,10 @@ def test_a_framework_is_imported_in_its_home_only(framework: str) -> None:
 
 def test_nothing_but_the_command_line_prints() -> None:
     printing = []
-    for package in ("audit", "transforms", "reports"):
+    for package in ("codeaudit", "audit", "transforms", "reports"):
         for path in Path(ROOT / package).rglob("*.py"):
             tree = ast.parse(path.read_text(encoding="utf-8"))
             calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
             if any(isinstance(call, ast.Name) and call.id == "print" for call in calls):
                 printing.append(path.relative_to(ROOT).as_posix())
-    assert [path for path in printing if not path.startswith("audit/cli/")] == []
+    assert [path for path in printing if not path.startswith("codeaudit/cli/")] == []

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Final, Self
 
-from transforms.errors import SourceError
+from codeaudit.transforms.errors import SourceError
 
 LARGEST: Final = 2_000_000
 """Bytes. Larger files are generated tables, and a parser's tree takes a hundred times their size."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from transforms.records import Kind
+from codeaudit.transforms.records import Kind
 
 
 @dataclass(frozen=True, slots=True)

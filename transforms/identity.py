@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from random import Random
 
-from transforms.interface import Refused, Rewritten
-from transforms.records import Kind, Move, Unit
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.records import Kind, Move, Unit
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Protocol, runtime_checkable
 
-from transforms.records import Evidence, Kind, Move, Unit
+from codeaudit.transforms.records import Evidence, Kind, Move, Unit
 
 
 @dataclass(frozen=True, slots=True)

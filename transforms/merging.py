@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final, Protocol
 
-from transforms.interface import Refused, Rewritten
-from transforms.records import Kind, Move, Unit
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.records import Kind, Move, Unit
 
 NO_PAIR: Final = "no two variables to merge"
 

@@ -5,8 +5,8 @@ from itertools import islice
 from random import Random
 from typing import Final
 
-from transforms.dependence import orders
-from transforms.patches import Patch, Span
+from codeaudit.transforms.dependence import orders
+from codeaudit.transforms.patches import Patch, Span
 
 OPTIONS: Final = 12
 """Most orders that one site offers."""

@@ -10,11 +10,11 @@ from importlib import import_module
 from random import Random
 from typing import Final
 
-from transforms.errors import SourceError
-from transforms.interface import Refused, Transform
-from transforms.parts import Part
-from transforms.records import Move, NotApplied, Outcome, Perturbed, Sample, Sites
-from transforms.seeding import stream
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused, Transform
+from codeaudit.transforms.parts import Part
+from codeaudit.transforms.records import Move, NotApplied, Outcome, Perturbed, Sample, Sites
+from codeaudit.transforms.seeding import stream
 
 DRAWS_PER_VARIANT: Final = 8
 """How often another draw is tried before a variant is given up as a duplicate."""
@@ -23,7 +23,10 @@ EXHAUSTED: Final = "no further distinct variant"
 NOT_PARSED: Final = "source does not parse"
 UNCHANGED: Final = "nothing would change"
 
-_PARTS: Final[Mapping[str, str]] = {"python": "transforms.python.parts", "java": "transforms.java.parts"}
+_PARTS: Final[Mapping[str, str]] = {
+    "python": "codeaudit.transforms.python.parts",
+    "java": "codeaudit.transforms.java.parts",
+}
 """The languages whose texts may hold more than one function, and who finds the one (`function_part`)."""
 
 

@@ -9,20 +9,20 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Final, Generic, TypeVar
 
-from transforms import algebra, x86
-from transforms.entries import Entry, TransformEntry
-from transforms.errors import UsageError
-from transforms.interface import Transform
-from transforms.java import control_flow as java_control_flow
-from transforms.java import dead_code as java_dead_code
-from transforms.java import declarations as java_declarations
-from transforms.java import expressions as java_expressions
-from transforms.java import identifiers as java_identifiers
-from transforms.java import layout as java_layout
-from transforms.java import members as java_members
-from transforms.java import order as java_order
-from transforms.java import strings as java_strings
-from transforms.python import (
+from codeaudit.transforms import algebra, x86
+from codeaudit.transforms.entries import Entry, TransformEntry
+from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.interface import Transform
+from codeaudit.transforms.java import control_flow as java_control_flow
+from codeaudit.transforms.java import dead_code as java_dead_code
+from codeaudit.transforms.java import declarations as java_declarations
+from codeaudit.transforms.java import expressions as java_expressions
+from codeaudit.transforms.java import identifiers as java_identifiers
+from codeaudit.transforms.java import layout as java_layout
+from codeaudit.transforms.java import members as java_members
+from codeaudit.transforms.java import order as java_order
+from codeaudit.transforms.java import strings as java_strings
+from codeaudit.transforms.python import (
     control_flow,
     dead_code,
     expressions,
@@ -100,7 +100,7 @@ def unknown(noun: str, name: str, known: Mapping[str, object] | list[str]) -> st
 
 
 _IDENTITY: Final = TransformEntry(
-    "transforms.identity:IDENTITY",
+    "codeaudit.transforms.identity:IDENTITY",
     "the unchanged input again: the model's own noise",
     family="identity",
     kind="identity",

@@ -10,9 +10,9 @@ from functools import lru_cache
 from random import Random
 from typing import Any, Final, Literal, TypeAlias
 
-from transforms.interface import Refused, Rewritten
-from transforms.patches import Patch, Site, compatible
-from transforms.records import Kind, Move, Unit
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.patches import Patch, Site, compatible
+from codeaudit.transforms.records import Kind, Move, Unit
 
 OVERLAP: Final = "edits overlap"
 NOT_A_MOVE: Final = "not a move of this transform"

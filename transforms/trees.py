@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Protocol, Self, TypeAlias
 
-from transforms.decoding import DecodedFile
-from transforms.edits import Edit, splice
-from transforms.errors import SourceError
-from transforms.interface import Transform
-from transforms.perturb import NOT_PARSED, perturb_one
-from transforms.records import Evidence, Kind, Move, NotApplied, Origin, Perturbed, Sample, Sites
+from codeaudit.transforms.decoding import DecodedFile
+from codeaudit.transforms.edits import Edit, splice
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Transform
+from codeaudit.transforms.perturb import NOT_PARSED, perturb_one
+from codeaudit.transforms.records import Evidence, Kind, Move, NotApplied, Origin, Perturbed, Sample, Sites
 
 MODULE: Final = "<module>"
 """The name of the unit that is a whole file."""

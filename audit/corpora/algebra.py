@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from audit.corpora.records import raw_sample
-from transforms.algebra.generate import SIZES, SPLITS, Split, examples
-from transforms.errors import CorpusError
-from transforms.records import Sample
-from transforms.registry import unknown
+from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.transforms.algebra.generate import SIZES, SPLITS, Split, examples
+from codeaudit.transforms.errors import CorpusError
+from codeaudit.transforms.records import Sample
+from codeaudit.transforms.registry import unknown
 
 LANGUAGE = "algebra"
 MOST = 10_000_000

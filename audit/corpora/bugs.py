@@ -18,18 +18,18 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from audit.cache import default_folder
-from audit.corpora.records import Corpus, raw_sample
-from audit.corpora.selection import select
-from audit.corpora.splits import Split, split_of
-from transforms.interface import Transform
-from transforms.oracle.oracle import Oracle
-from transforms.oracle.records import Agreed, Differed, Inconclusive
-from transforms.perturb import perturb_one
-from transforms.python.defects import DEFECTS
-from transforms.records import Perturbed, Sample
-from transforms.registry import TRANSFORMS
-from transforms.seeding import stream
+from codeaudit.audit.cache import default_folder
+from codeaudit.audit.corpora.records import Corpus, raw_sample
+from codeaudit.audit.corpora.selection import select
+from codeaudit.audit.corpora.splits import Split, split_of
+from codeaudit.transforms.interface import Transform
+from codeaudit.transforms.oracle.oracle import Oracle
+from codeaudit.transforms.oracle.records import Agreed, Differed, Inconclusive
+from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.python.defects import DEFECTS
+from codeaudit.transforms.records import Perturbed, Sample
+from codeaudit.transforms.registry import TRANSFORMS
+from codeaudit.transforms.seeding import stream
 
 NAME: Final = "bugs"
 SCHEMA: Final = 1

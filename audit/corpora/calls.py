@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from audit.corpora.records import Corpus
-from audit.tasks.output_prediction import parted
-from transforms.errors import SourceError
-from transforms.oracle.inputs import Function, inputs
-from transforms.python.parsing import parse
-from transforms.records import Sample
+from codeaudit.audit.corpora.records import Corpus
+from codeaudit.audit.tasks.output_prediction import parted
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.oracle.inputs import Function, inputs
+from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.records import Sample
 
 DRAWN: Final = 12
 """Argument lists that are drawn for a function."""

@@ -21,15 +21,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from audit.corpora.files import FOREIGN, read_bytes
-from audit.corpora.functions import decode
-from audit.corpora.methods import LANGUAGE, Method, found, parse
-from audit.corpora.patches import Misfit, applied, files_of
-from audit.corpora.records import raw_sample
-from audit.corpora.splits import Split, split_of
-from transforms.errors import CorpusError, SourceError
-from transforms.java.parsing import TYPES, Reading
-from transforms.records import Sample
+from codeaudit.audit.corpora.files import FOREIGN, read_bytes
+from codeaudit.audit.corpora.functions import decode
+from codeaudit.audit.corpora.methods import LANGUAGE, Method, found, parse
+from codeaudit.audit.corpora.patches import Misfit, applied, files_of
+from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.audit.corpora.splits import Split, split_of
+from codeaudit.transforms.errors import CorpusError, SourceError
+from codeaudit.transforms.java.parsing import TYPES, Reading
+from codeaudit.transforms.records import Sample
 
 CONFIG: Final = ".defects4j.config"
 PROPERTIES: Final = "defects4j.build.properties"

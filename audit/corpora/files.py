@@ -13,17 +13,17 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from audit.corpora.functions import LARGEST_FILE, decode, functions
-from transforms.errors import CorpusError, SourceError
-from transforms.records import Sample
-from transforms.registry import unknown
+from codeaudit.audit.corpora.functions import LARGEST_FILE, decode, functions
+from codeaudit.transforms.errors import CorpusError, SourceError
+from codeaudit.transforms.records import Sample
+from codeaudit.transforms.registry import unknown
 
 Units: TypeAlias = Callable[[str, str, Counter[str]], Iterator[Sample]]
 """The samples of a text at a path; what is left out is counted."""
 
 
 def _methods(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
-    from audit.corpora.methods import methods  # its reader is not always needed
+    from codeaudit.audit.corpora.methods import methods  # its reader is not always needed
 
     return methods(text, path, left_out)
 

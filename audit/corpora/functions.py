@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from audit.corpora.records import raw_sample
-from transforms.errors import SourceError
-from transforms.python import parsing as reading
-from transforms.python.analysis.blocks import first_line
-from transforms.records import Sample
+from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python import parsing as reading
+from codeaudit.transforms.python.analysis.blocks import first_line
+from codeaudit.transforms.records import Sample
 
 SHORTEST: Final = 3
 """Lines that a function must have; below it there is nothing to perturb."""

@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from audit.corpora.functions import LONGEST, MOST_CHARACTERS, SHORTEST, dedented
-from audit.corpora.records import raw_sample
-from transforms.errors import SourceError
-from transforms.java.nodes import Node
-from transforms.java.parsing import Reading, callables, read
-from transforms.records import Sample
+from codeaudit.audit.corpora.functions import LONGEST, MOST_CHARACTERS, SHORTEST, dedented
+from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.parsing import Reading, callables, read
+from codeaudit.transforms.records import Sample
 
 LANGUAGE: Final = "java"
 _ACCESSOR: Final = re.compile(r"(?:get|set|is|has)(?![a-z])")

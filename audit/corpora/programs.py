@@ -8,10 +8,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from audit.corpora.functions import decode
-from audit.corpora.records import raw_sample
-from transforms.errors import CorpusError, SourceError
-from transforms.records import Sample
+from codeaudit.audit.corpora.functions import decode
+from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.transforms.errors import CorpusError, SourceError
+from codeaudit.transforms.records import Sample
 
 LANGUAGE: Final = "x86"
 FIRST: Final = 10_000
@@ -34,7 +34,7 @@ class Program:
 
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
         """As `Corpus.read`; a block's line is its address."""
-        from transforms.x86.blocks import cut, running_program
+        from codeaudit.transforms.x86.blocks import cut, running_program
 
         path = self.path or running_program()
         for block in islice(cut(path), self.limit):
@@ -50,7 +50,7 @@ class Assembly:
 
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
         """As `Corpus.read`; a block that cannot be read is left out."""
-        from transforms.x86.reading import from_intel, read
+        from codeaudit.transforms.x86.reading import from_intel, read
 
         try:
             text = decode(self.path.read_bytes())

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Protocol
 
-from transforms.records import Origin, Sample
+from codeaudit.transforms.records import Origin, Sample
 
 
 class Corpus(Protocol):

@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from audit.corpora.functions import parse
-from audit.corpora.records import Corpus
-from transforms.errors import CorpusError, SourceError
-from transforms.records import Sample
+from codeaudit.audit.corpora.functions import parse
+from codeaudit.audit.corpora.records import Corpus
+from codeaudit.transforms.errors import CorpusError, SourceError
+from codeaudit.transforms.records import Sample
 
 SLACK: Final = 64
 """How many more candidates than samples are kept at first, to make up for those that are no examples."""

@@ -7,13 +7,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
-from audit.corpora.algebra import generated
-from audit.corpora.files import Files, installed_package, standard_library
-from audit.corpora.programs import ASSEMBLY, FIRST, Assembly, Program, is_program
-from audit.corpora.records import Corpus
-from audit.corpora.splits import SPLITS, Split
-from audit.corpora.tables import Column, Table, is_table
-from transforms.errors import CorpusError
+from codeaudit.audit.corpora.algebra import generated
+from codeaudit.audit.corpora.files import Files, installed_package, standard_library
+from codeaudit.audit.corpora.programs import ASSEMBLY, FIRST, Assembly, Program, is_program
+from codeaudit.audit.corpora.records import Corpus
+from codeaudit.audit.corpora.splits import SPLITS, Split
+from codeaudit.audit.corpora.tables import Column, Table, is_table
+from codeaudit.transforms.errors import CorpusError
 
 TEXTS: Final = frozenset({".py", ".pyi", ".java"})
 _BUGS: Final = re.compile(r"(train|valid|test|seed\d{1,9}|\d{1,9}):")
@@ -102,7 +102,7 @@ def _found(spec: str, column: Column | None, desk: Desk) -> Corpus:
 
 
 def _bugs(spec: str, rest: str, desk: Desk) -> Corpus:
-    from audit.corpora.bugs import Bugs
+    from codeaudit.audit.corpora.bugs import Bugs
 
     options: dict[str, Any] = {}
     while (field := _BUGS.match(rest)) is not None:
@@ -119,7 +119,7 @@ def _bugs(spec: str, rest: str, desk: Desk) -> Corpus:
 
 
 def _checkouts(spec: str, rest: str) -> Corpus:
-    from audit.corpora.defects4j import checkouts
+    from codeaudit.audit.corpora.defects4j import checkouts
 
     head, colon, place = rest.partition(":")
     split: Split | None = next((one for one in SPLITS if colon and one == head), None)

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeAlias
 
-from audit.corpora.records import raw_sample
-from audit.corpora.splits import split_of
-from transforms.errors import CorpusError, SourceError
-from transforms.records import Sample
-from transforms.registry import unknown
+from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.audit.corpora.splits import split_of
+from codeaudit.transforms.errors import CorpusError, SourceError
+from codeaudit.transforms.records import Sample
+from codeaudit.transforms.registry import unknown
 
 Row: TypeAlias = Mapping[str, object]
 
@@ -212,7 +212,7 @@ def _source(row: Row) -> str | None:
         if text := _text(row.get(column)):
             return text
     if digits := _text(row.get(HEX)):
-        from transforms.x86.reading import from_hex
+        from codeaudit.transforms.x86.reading import from_hex
 
         return from_hex(digits).source
     prompt, solution = _text(row.get("prompt")), _text(row.get("canonical_solution"))

@@ -13,12 +13,12 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from audit.features.terms import START, Choices, Language, Reading, Term, word
-from transforms.x86.legality import choices as legal
-from transforms.x86.printing import att_text
-from transforms.x86.reading import LINES, Operation, operation, read
-from transforms.x86.registers import BASES, class_of, registers
-from transforms.x86.statements import Address, Constant, Named, Operand, Rounding, split
+from codeaudit.audit.features.terms import START, Choices, Language, Reading, Term, word
+from codeaudit.transforms.x86.legality import choices as legal
+from codeaudit.transforms.x86.printing import att_text
+from codeaudit.transforms.x86.reading import LINES, Operation, operation, read
+from codeaudit.transforms.x86.registers import BASES, class_of, registers
+from codeaudit.transforms.x86.statements import Address, Constant, Named, Operand, Rounding, split
 
 IMMEDIATE: Final = Term("IMM")
 DISPLACEMENT: Final = Term("D")

@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from audit.features.vocabulary import PAD, UNKNOWN
-from audit.features.words import NUMBER, STRING
-from audit.tasks.function_name import MASK
+from codeaudit.audit.features.vocabulary import PAD, UNKNOWN
+from codeaudit.audit.features.words import NUMBER, STRING
+from codeaudit.audit.tasks.function_name import MASK
 
 EMPTY: Final = "<empty>"
 """The value of nodes that have none."""

@@ -1,10 +1,10 @@
-"""Java's syntax trees for `audit.features.nodes`."""
+"""Java's syntax trees for `codeaudit.audit.features.nodes`."""
 
 from typing import Final
 
-from audit.features.branches import EMPTY, FUNCTION, Branch, is_mask, known
-from transforms.java.nodes import Node
-from transforms.java.parsing import read
+from codeaudit.audit.features.branches import EMPTY, FUNCTION, Branch, is_mask, known
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.parsing import read
 
 _OPERATORS: Final = frozenset(
     {"binary_expression", "unary_expression", "update_expression", "assignment_expression"}

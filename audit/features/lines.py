@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Encoding, Tokenizer
 
-from audit.features.programs import Program, analyse
-from audit.features.words import Word, masked_name, words
-from audit.records import Failed
-from transforms.dependence.layers import longest_paths, symmetry_mask
-from transforms.dependence.paths import common_ancestor_distances
-from transforms.errors import SourceError
+from codeaudit.audit.features.programs import Program, analyse
+from codeaudit.audit.features.words import Word, masked_name, words
+from codeaudit.audit.records import Failed
+from codeaudit.transforms.dependence.layers import longest_paths, symmetry_mask
+from codeaudit.transforms.dependence.paths import common_ancestor_distances
+from codeaudit.transforms.errors import SourceError
 
 Relation: TypeAlias = Literal["none", "mask", "distances", "every", "referents"]
 """What a network must know about its lines: nothing, the symmetry mask, or SYMC's distances. With `referents`
@@ -120,7 +120,7 @@ def line_words(program: Program, language: str, relation: Relation) -> list[list
     if relation == "referents":
         if language != "python":
             return NO_REFERENTS
-        from audit.features.referents import marked  # of one language
+        from codeaudit.audit.features.referents import marked  # of one language
 
         try:
             return list(marked(program.source).lines())

@@ -15,12 +15,12 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from audit.features.branches import EMPTY, FUNCTION, SPECIALS, Branch, is_mask, known
-from audit.features.words import NUMBER, SHORT_NUMBER, STRING, STRING_WORDS
-from audit.records import Failed
-from audit.tasks.function_name import subtokens
-from transforms.errors import SourceError
-from transforms.python.parsing import parse
+from codeaudit.audit.features.branches import EMPTY, FUNCTION, SPECIALS, Branch, is_mask, known
+from codeaudit.audit.features.words import NUMBER, SHORT_NUMBER, STRING, STRING_WORDS
+from codeaudit.audit.records import Failed
+from codeaudit.audit.tasks.function_name import subtokens
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.parsing import parse
 
 Degree: TypeAlias = Literal["full", "prefix"]
 """How many children a parent is said to have: all of the finished tree, as in the paper, or those that have
@@ -94,7 +94,7 @@ def read(source: str, language: str, *, limit: int | None = LIMIT) -> Tree | Fai
         if language == "python":
             return _flat(_python_root(source), _python_branch, limit)
         if language == "java":
-            from audit.features.java_nodes import branch, root  # its reader is not always needed
+            from codeaudit.audit.features.java_nodes import branch, root  # its reader is not always needed
 
             return _flat(root(source), branch, limit)
     except (SourceError, RecursionError):

@@ -10,9 +10,9 @@ from functools import cache
 from random import Random
 from typing import Final
 
-from audit.features.terms import START, Language, Reading, Term, word
-from transforms.algebra.expressions import ASKED, COEFFICIENTS, INPUTS, parse_pair
-from transforms.algebra.views import MOVABLE, POOLS, TOKENS, movable, pool
+from codeaudit.audit.features.terms import START, Language, Reading, Term, word
+from codeaudit.transforms.algebra.expressions import ASKED, COEFFICIENTS, INPUTS, parse_pair
+from codeaudit.transforms.algebra.views import MOVABLE, POOLS, TOKENS, movable, pool
 
 COEFFICIENT: Final = "coefficient"
 INPUT: Final = "input"

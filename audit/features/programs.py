@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from random import Random
 from typing import Final, Protocol
 
-from transforms.dependence.graph import Graph
-from transforms.errors import SourceError
+from codeaudit.transforms.dependence.graph import Graph
+from codeaudit.transforms.errors import SourceError
 
 LANGUAGES: Final = ("python", "java")
 """Those that can be read."""
@@ -55,11 +55,11 @@ def analyse(source: str, language: str) -> Program:
         SourceError: the text is not of that language, or nothing that can be read here.
     """
     if language == "python":
-        from transforms.python.analysis.program import analyse as analyse_python
+        from codeaudit.transforms.python.analysis.program import analyse as analyse_python
 
         return analyse_python(source)
     if language == "java":
-        from transforms.java.analysis.program import analyse as analyse_java
+        from codeaudit.transforms.java.analysis.program import analyse as analyse_java
 
         return analyse_java(source)
     raise SourceError("no reader for this language")

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from audit.features.programs import Line, Program, analyse
-from audit.features.words import VARIABLE, Word, masked_name, words
-from transforms.python.identifiers.obstacles import MOVABLE_VIEWS
-from transforms.python.identifiers.variables import variables
+from codeaudit.audit.features.programs import Line, Program, analyse
+from codeaudit.audit.features.words import VARIABLE, Word, masked_name, words
+from codeaudit.transforms.python.identifiers.obstacles import MOVABLE_VIEWS
+from codeaudit.transforms.python.identifiers.variables import variables
 
 _STEM: Final = "referent"
 

@@ -17,7 +17,7 @@ from tokenizers.pre_tokenizers import ByteLevel, Split
 from tokenizers.pre_tokenizers import Sequence as Steps
 from tokenizers.trainers import BpeTrainer
 
-from transforms.errors import SourceError
+from codeaudit.transforms.errors import SourceError
 
 VERSION: Final = 1
 """Counts up whenever a text is shown otherwise to a network."""

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
-from audit.records import Failed
+from codeaudit.audit.records import Failed
 
 Reading: TypeAlias = Literal["views", "names", "first use"]
 

@@ -7,7 +7,7 @@ from typing import Final
 from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
 
-from audit.features.words import DEPTHS, NAME, NUMBER, STRING
+from codeaudit.audit.features.words import DEPTHS, NAME, NUMBER, STRING
 
 PAD: Final = "<pad>"
 UNKNOWN: Final = "<unk>"

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from audit.features.programs import Line
-from audit.tasks.function_name import MASK, subtokens
+from codeaudit.audit.features.programs import Line
+from codeaudit.audit.tasks.function_name import MASK, subtokens
 
 NAME: Final = "<name>"
 """Stands for the masked name of the function."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import isfinite
 from numbers import Real
 
-from audit.records import Failed, Predicted, Prediction
+from codeaudit.audit.records import Failed, Predicted, Prediction
 
 MALFORMED = Failed(reason="malformed answer")
 

@@ -4,16 +4,16 @@ import hashlib
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from audit.models.answers import read_answer
-from audit.models.settings import Settings
-from audit.records import Failed, Prediction, Query
-from transforms.errors import ModelError, UsageError
+from codeaudit.audit.models.answers import read_answer
+from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.records import Failed, Prediction, Query
+from codeaudit.transforms.errors import ModelError, UsageError
 
 Answering: TypeAlias = Callable[[Sequence[Query]], object]
 
@@ -30,6 +30,8 @@ class CallableModel:
     name: str
     function: Answering
     fingerprint: str
+    folder: Path | None = None
+    """On the import path while `function` runs, because it may import modules of its own project then."""
     task: None = None
     parameters: None = None
     noise: float = 0.0
@@ -41,7 +43,7 @@ class CallableModel:
             ModelError: the callable does not give one answer per query.
         """
         try:
-            with redirect_stdout(sys.stderr):
+            with redirect_stdout(sys.stderr), importable(self.folder) if self.folder else nullcontext():
                 answers = self.function(list(queries))
                 if isinstance(answers, Iterable) and not isinstance(answers, str | bytes | Mapping):
                     answers = list(answers)
@@ -58,7 +60,7 @@ class CallableModel:
 
 
 def load(name: str, settings: Settings) -> CallableModel:
-    """Import the callable; the working directory is searched too, as `python -m` would.
+    """Import the callable. The working directory is searched first, as `python -m` does.
 
     Raises:
         UsageError: the name has no `MODULE:CALLABLE`.
@@ -67,10 +69,9 @@ def load(name: str, settings: Settings) -> CallableModel:
     module_name, colon, attribute = name.partition(":")
     if not (module_name and colon and attribute):
         raise UsageError(f"model 'py/{name}' must be py/MODULE:CALLABLE")
-    if (here := str(Path.cwd())) not in sys.path:
-        sys.path.insert(0, here)
+    folder = Path.cwd()
     try:
-        with redirect_stdout(sys.stderr):
+        with redirect_stdout(sys.stderr), importable(folder):
             found: object = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:  # importing runs foreign code
         raise ModelError(f"cannot import {module_name!r}: {type(error).__name__}: {error}") from error
@@ -82,7 +83,23 @@ def load(name: str, settings: Settings) -> CallableModel:
         name=f"py/{name}",
         function=found,
         fingerprint=_fingerprint(name, found, settings.arguments.get("version")),
+        folder=folder,
     )
+
+
+@contextmanager
+def importable(folder: Path) -> Iterator[None]:
+    """Put a folder first on the import path for as long as the context lasts.
+
+    No longer than that, because worker processes inherit the path: in them, and in every later
+    import of ours, a module of the user's project could stand in for one of our dependencies.
+    """
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        if str(folder) in sys.path:  # foreign code may have removed it
+            sys.path.remove(str(folder))
 
 
 def _fingerprint(name: str, function: object, version: str | float | None) -> str:

@@ -11,19 +11,19 @@ from functools import cache
 from importlib import import_module
 from typing import Final
 
-from audit.models.wrapping import Wrapping
-from audit.records import Failed, Prediction, Query
-from transforms.errors import SourceError
-from transforms.perturb import part_of
+from codeaudit.audit.models.wrapping import Wrapping
+from codeaudit.audit.records import Failed, Prediction, Query
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.perturb import part_of
 
 FORM = 3
 """Version of the canonical form; a part of the fingerprint."""
 
 FORMS: Final[Mapping[str, str]] = {
-    "python": "transforms.python.canonical:canonicalise",
-    "java": "transforms.java.canonical:canonicalise",
-    "x86": "transforms.x86.canonical:canonicalise",
-    "algebra": "transforms.algebra.views:canonical",
+    "python": "codeaudit.transforms.python.canonical:canonicalise",
+    "java": "codeaudit.transforms.java.canonical:canonicalise",
+    "x86": "codeaudit.transforms.x86.canonical:canonicalise",
+    "algebra": "codeaudit.transforms.algebra.views:canonical",
 }
 """What makes the canonical form of a language's code, imported when first asked for."""
 

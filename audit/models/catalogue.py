@@ -8,12 +8,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from audit import checkpoints
-from audit.interface import Model
-from audit.models.hf.arguments import ARGUMENTS as NETWORK_ARGUMENTS
-from audit.models.openai.arguments import ARGUMENTS as ENDPOINT_ARGUMENTS
-from audit.models.settings import Settings
-from transforms.errors import ModelError, UsageError
+from codeaudit.audit import checkpoints
+from codeaudit.audit.interface import Model
+from codeaudit.audit.models.hf.arguments import ARGUMENTS as NETWORK_ARGUMENTS
+from codeaudit.audit.models.openai.arguments import ARGUMENTS as ENDPOINT_ARGUMENTS
+from codeaudit.audit.models.settings import Settings
+from codeaudit.transforms.errors import ModelError, UsageError
 
 CANONICAL: Final = "canonical"
 """`canonical/MODEL` is that model behind the canonical form."""
@@ -41,7 +41,7 @@ class Provider:
 
 PROVIDERS: Final[Mapping[str, Provider]] = {
     "fake": Provider(
-        target="audit.models.fake:load",
+        target="codeaudit.audit.models.fake:load",
         form="fake/NAME",
         summary="answers without understanding",
         names={
@@ -51,31 +51,31 @@ PROVIDERS: Final[Mapping[str, Provider]] = {
         },
     ),
     "py": Provider(
-        target="audit.models.callable:load",
+        target="codeaudit.audit.models.callable:load",
         form="py/MODULE:CALLABLE",
         summary="a callable from a list of queries to a list of answers",
         arguments={"version": str},
     ),
     "exec": Provider(
-        target="audit.models.program:load",
+        target="codeaudit.audit.models.program:load",
         form="exec/COMMAND",
         summary='a program: a line {"id", "task", "language", "source"} in, a line {"id", "answer"} out',
         arguments={"version": str, "timeout": float},
     ),
     ENDPOINT: Provider(
-        target="audit.models.openai.model:load",
+        target="codeaudit.audit.models.openai.model:load",
         form="openai/MODEL",
         summary="a model behind an OpenAI-compatible endpoint, by default OpenAI's; see --base-url",
         arguments=ENDPOINT_ARGUMENTS,
     ),
     "hf": Provider(
-        target="audit.models.hf.load:load",
+        target="codeaudit.audit.models.hf.load:load",
         form="hf/NAME_OR_PATH",
         summary="a Hugging Face model: a folder, or a name on the hub",
         arguments=NETWORK_ARGUMENTS,
     ),
     "file": Provider(
-        target="audit.models.predictions:load",
+        target="codeaudit.audit.models.predictions:load",
         form="file/PREDICTIONS",
         summary='answers made elsewhere for a suite: rows {"id", "answer"}, `id` being its column `input`',
         arguments={"id": str, "answer": str},
@@ -160,14 +160,14 @@ def load(spec: str, settings: Settings, given: Mapping[str, str]) -> Model:
     if given:
         raise UsageError(f"model {spec!r} takes no -M arguments; given: {', '.join(sorted(given))}")
     place = spec if spec in bundled() else str(Path(spec).expanduser())
-    trained = import_module("audit.models.trained")
+    trained = import_module("codeaudit.audit.models.trained")
     model: Model = trained.load(place, device=settings.device, precision=settings.precision)
     return model
 
 
 def wrapped(model: Model) -> Model:
     """The model behind the canonical form."""
-    wrapper: Model = import_module("audit.models.canonical").Canonical(model)
+    wrapper: Model = import_module("codeaudit.audit.models.canonical").Canonical(model)
     return wrapper
 
 
@@ -177,7 +177,7 @@ def permuted(model: Model, *, seed: int) -> Model:
     Raises:
         ModelError: it has no weights here.
     """
-    wrapper: Model = import_module("audit.models.columns.wrapper").Columns(model, seed=seed)
+    wrapper: Model = import_module("codeaudit.audit.models.columns.wrapper").Columns(model, seed=seed)
     return wrapper
 
 

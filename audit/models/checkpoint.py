@@ -13,15 +13,15 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
-from audit import checkpoints
-from audit.features.lines import VERSION, Encoded, Encoder
-from audit.features.programs import LANGUAGES
-from audit.nets.batches import collate
-from audit.nets.line_tasks import TASKS
-from audit.nets.registry import NETWORKS, Network, build
-from audit.nets.trunk import Shape
-from audit.records import Failed, Predicted, Prediction, Query
-from transforms.errors import ModelError, UsageError
+from codeaudit.audit import checkpoints
+from codeaudit.audit.features.lines import VERSION, Encoded, Encoder
+from codeaudit.audit.features.programs import LANGUAGES
+from codeaudit.audit.nets.batches import collate
+from codeaudit.audit.nets.line_tasks import TASKS
+from codeaudit.audit.nets.registry import NETWORKS, Network, build
+from codeaudit.audit.nets.trunk import Shape
+from codeaudit.audit.records import Failed, Predicted, Prediction, Query
+from codeaudit.transforms.errors import ModelError, UsageError
 
 CONFIG: Final = "config.json"
 WEIGHTS: Final = "model.safetensors"

@@ -14,13 +14,13 @@ from typing import Final
 import torch
 import torch.nn.functional as F
 
-from audit.features.programs import LANGUAGES
-from audit.features.streams import VERSION, Streams
-from audit.models import checkpoint as files
-from audit.nets.decoder.registry import DECODERS, build
-from audit.nets.decoder.trunk import Cache, Decoder, Sizes
-from audit.records import Failed, Predicted, Prediction, Query
-from transforms.errors import ModelError, SourceError, UsageError
+from codeaudit.audit.features.programs import LANGUAGES
+from codeaudit.audit.features.streams import VERSION, Streams
+from codeaudit.audit.models import checkpoint as files
+from codeaudit.audit.nets.decoder.registry import DECODERS, build
+from codeaudit.audit.nets.decoder.trunk import Cache, Decoder, Sizes
+from codeaudit.audit.records import Failed, Predicted, Prediction, Query
+from codeaudit.transforms.errors import ModelError, SourceError, UsageError
 
 MODELLING: Final = "code-modelling"
 NEXT_LINE: Final = "next-line"

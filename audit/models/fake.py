@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from audit.models.settings import Settings
-from audit.records import Answer, Predicted, Prediction, Query
+from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.records import Answer, Predicted, Prediction, Query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from audit.models.answers import read_answer
-from audit.models.settings import Settings
-from audit.records import Failed, Prediction, Query
-from audit.tables import input_hash
-from transforms.errors import ModelError
+from codeaudit.audit.models.answers import read_answer
+from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.records import Failed, Prediction, Query
+from codeaudit.audit.tables import input_hash
+from codeaudit.transforms.errors import ModelError
 
 MISSING: Final = Failed(reason="no answer in the file")
 ONCE: Final = "a file answers once"

@@ -19,10 +19,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
-from audit.models.answers import read_answer
-from audit.models.settings import Settings
-from audit.records import Prediction, Query
-from transforms.errors import ModelError, UsageError
+from codeaudit.audit.models.answers import read_answer
+from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.records import Prediction, Query
+from codeaudit.transforms.errors import ModelError, UsageError
 
 TIMEOUT: Final = 600.0
 """Seconds without any answer after which a program counts as hung."""

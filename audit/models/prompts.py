@@ -19,9 +19,9 @@ from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Final, Literal, TypeAlias
 
-from audit.models.answers import MALFORMED
-from audit.records import Answer, Predicted, Prediction, Query
-from transforms.errors import ModelError, UsageError
+from codeaudit.audit.models.answers import MALFORMED
+from codeaudit.audit.records import Answer, Predicted, Prediction, Query
+from codeaudit.transforms.errors import ModelError, UsageError
 
 VERSION: Final = 1
 """Of the readers of answers. A part of every prompt's digest: answers read otherwise are other answers."""

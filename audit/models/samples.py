@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from random import Random
 from typing import Final
 
-from audit.models.answers import MALFORMED
-from audit.records import Failed, Predicted, Prediction
-from transforms.errors import UsageError
-from transforms.seeding import stream
+from codeaudit.audit.models.answers import MALFORMED
+from codeaudit.audit.records import Failed, Predicted, Prediction
+from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.seeding import stream
 
 MOST: Final = 1000
 """Answers to one query."""

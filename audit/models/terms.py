@@ -7,13 +7,13 @@ from typing import Final
 
 import torch
 
-from audit.features.terms import VERSION, TermReader
-from audit.models import checkpoint as files
-from audit.nets.registry import TERM_NETWORKS
-from audit.nets.renamer import Renamer, Sizes, collate
-from audit.nets.term_tasks import TASKS
-from audit.records import Failed, Prediction, Query
-from transforms.errors import ModelError, SourceError
+from codeaudit.audit.features.terms import VERSION, TermReader
+from codeaudit.audit.models import checkpoint as files
+from codeaudit.audit.nets.registry import TERM_NETWORKS
+from codeaudit.audit.nets.renamer import Renamer, Sizes, collate
+from codeaudit.audit.nets.term_tasks import TASKS
+from codeaudit.audit.records import Failed, Prediction, Query
+from codeaudit.transforms.errors import ModelError, SourceError
 
 UNREADABLE: Final = Failed(reason="source does not parse")
 

@@ -1,12 +1,12 @@
 """A folder written by `codeaudit train`, whichever network stands in it."""
 
-from audit.interface import Model
-from audit.models.checkpoint import CONFIG, CheckpointModel, folder_of, read_json
-from audit.models.decoder import MODELLING, DecoderModel
-from audit.models.terms import TermModel
-from audit.models.tree import TreeModel
-from audit.nets.term_tasks import TASKS
-from audit.nets.tree.registry import TREE_NETWORKS
+from codeaudit.audit.interface import Model
+from codeaudit.audit.models.checkpoint import CONFIG, CheckpointModel, folder_of, read_json
+from codeaudit.audit.models.decoder import MODELLING, DecoderModel
+from codeaudit.audit.models.terms import TermModel
+from codeaudit.audit.models.tree import TreeModel
+from codeaudit.audit.nets.term_tasks import TASKS
+from codeaudit.audit.nets.tree.registry import TREE_NETWORKS
 
 
 def load(place: str, *, device: str, precision: str | None) -> Model:

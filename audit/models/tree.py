@@ -5,15 +5,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from audit.features.branches import SPECIALS
-from audit.features.nodes import VERSION, Degree, NodeReader, Spelling
-from audit.features.programs import LANGUAGES
-from audit.models import checkpoint as files
-from audit.nets.tree.batches import collate, whole
-from audit.nets.tree.network import END_ID, Namer, TreeShape
-from audit.nets.tree.registry import DEGREES, TREE_NETWORKS, namer
-from audit.records import Failed, Predicted, Prediction, Query
-from transforms.errors import ModelError, UsageError
+from codeaudit.audit.features.branches import SPECIALS
+from codeaudit.audit.features.nodes import VERSION, Degree, NodeReader, Spelling
+from codeaudit.audit.features.programs import LANGUAGES
+from codeaudit.audit.models import checkpoint as files
+from codeaudit.audit.nets.tree.batches import collate, whole
+from codeaudit.audit.nets.tree.network import END_ID, Namer, TreeShape
+from codeaudit.audit.nets.tree.registry import DEGREES, TREE_NETWORKS, namer
+from codeaudit.audit.records import Failed, Predicted, Prediction, Query
+from codeaudit.transforms.errors import ModelError, UsageError
 
 TASK: Final = "function-name"
 SPELLINGS: Final = ("whole", "subtokens")

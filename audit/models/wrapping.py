@@ -1,6 +1,6 @@
 """What every model around another model has in common: it is that model, but for what it changes."""
 
-from audit.interface import Model, Sampling
+from codeaudit.audit.interface import Model, Sampling
 
 
 class Wrapping:

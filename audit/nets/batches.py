@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from audit.features.lines import Encoded
-from audit.nets.trunk import Batch
+from codeaudit.audit.features.lines import Encoded
+from codeaudit.audit.nets.trunk import Batch
 
 
 def collate(inputs: Sequence[Encoded]) -> Batch:

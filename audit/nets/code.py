@@ -27,7 +27,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from audit.nets.trunk import Attention, Batch, Shape, Trunk, padding_bias, score_type
+from codeaudit.audit.nets.trunk import Attention, Batch, Shape, Trunk, padding_bias, score_type
 
 RELATION: Final = "none"
 FEATURES: Final = 64

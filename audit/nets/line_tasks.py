@@ -13,11 +13,11 @@ from typing import Final, TypeAlias
 
 from torch import Tensor
 
-from audit.nets import decision
-from audit.nets.trunk import Pooling
-from audit.records import Answer
-from audit.tasks.error_detection import BUGGY, CLEAN
-from transforms.errors import CorpusError
+from codeaudit.audit.nets import decision
+from codeaudit.audit.nets.trunk import Pooling
+from codeaudit.audit.records import Answer
+from codeaudit.audit.tasks.error_detection import BUGGY, CLEAN
+from codeaudit.transforms.errors import CorpusError
 
 THRESHOLDS: Final = tuple(round(-4 + step / 10, 1) for step in range(51))
 """Logits between which validation chooses."""

@@ -10,12 +10,12 @@ from typing import Final
 
 from torch import Tensor, nn
 
-from audit.features.lines import Relation
-from audit.features.terms import Reading
-from audit.nets import code, referents, renamer, spe, symc, vanilla
-from audit.nets.trunk import Batch, Shape, Trunk
-from transforms.errors import UsageError
-from transforms.registry import unknown
+from codeaudit.audit.features.lines import Relation
+from codeaudit.audit.features.terms import Reading
+from codeaudit.audit.nets import code, referents, renamer, spe, symc, vanilla
+from codeaudit.audit.nets.trunk import Batch, Shape, Trunk
+from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.registry import unknown
 
 
 class Network(nn.Module):

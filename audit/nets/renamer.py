@@ -24,8 +24,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from audit.features.terms import CONTEXT, TermInput
-from audit.nets.trunk import PAD, Projections
+from codeaudit.audit.features.terms import CONTEXT, TermInput
+from codeaudit.audit.nets.trunk import PAD, Projections
 
 Readout: TypeAlias = Literal["sum", "mean", "cls"]
 

@@ -19,7 +19,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from audit.nets.trunk import Attention, Batch, Shape, Trunk, padding_bias, score_type
+from codeaudit.audit.nets.trunk import Attention, Batch, Shape, Trunk, padding_bias, score_type
 
 MaskMode: TypeAlias = Literal["hadamard", "additive"]
 RELATION: Final = "mask"

@@ -15,7 +15,7 @@ from typing import Final, Literal, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from audit.nets.trunk import Attention, Batch, Shape, Trunk, padding_bias, score_type
+from codeaudit.audit.nets.trunk import Attention, Batch, Shape, Trunk, padding_bias, score_type
 
 RELATION: Final = "distances"
 

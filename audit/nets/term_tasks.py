@@ -13,11 +13,11 @@ from typing import Final, TypeAlias
 from torch import Tensor
 from torch.nn import functional as F
 
-from audit.features.blocks import BLOCKS
-from audit.features.pairs import PAIRS
-from audit.features.terms import Language
-from audit.records import Answer, Predicted
-from audit.tasks.derivative import FALSE, TRUE
+from codeaudit.audit.features.blocks import BLOCKS
+from codeaudit.audit.features.pairs import PAIRS
+from codeaudit.audit.features.terms import Language
+from codeaudit.audit.records import Answer, Predicted
+from codeaudit.audit.tasks.derivative import FALSE, TRUE
 
 LOG: Final = "log"
 """The name of a cost's one score: the answer's logarithm, so that its move is the answer's relative one."""

@@ -10,7 +10,7 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 
-from audit.nets.trunk import Attention, Batch, Shape, Trunk, padding_bias, score_type
+from codeaudit.audit.nets.trunk import Attention, Batch, Shape, Trunk, padding_bias, score_type
 
 RELATION: Final = "none"
 

@@ -15,14 +15,14 @@ from itertools import islice
 from random import Random
 from typing import Final, NamedTuple, TypeAlias
 
-from audit.records import Attacked, Failed, Predicted, Prediction, Query, Unjudged, Violated
-from audit.run import Case, Desk, answer_to, first_answers, judge, query_of
-from transforms.errors import SourceError
-from transforms.interface import Finite, Refused, Transform
-from transforms.perturb import reapply
-from transforms.records import Move, Perturbed, Sample
-from transforms.registry import transform_for
-from transforms.seeding import stream
+from codeaudit.audit.records import Attacked, Failed, Predicted, Prediction, Query, Unjudged, Violated
+from codeaudit.audit.run import Case, Desk, answer_to, first_answers, judge, query_of
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Finite, Refused, Transform
+from codeaudit.transforms.perturb import reapply
+from codeaudit.transforms.records import Move, Perturbed, Sample
+from codeaudit.transforms.registry import transform_for
+from codeaudit.transforms.seeding import stream
 
 TOGETHER: Final = 64
 """Samples that are attacked at a time, so that a model is asked in batches."""

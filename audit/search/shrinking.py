@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 from typing import Final, TypeAlias
 
-from audit.records import Explained, Gone, Predicted, Prediction, Violated
-from audit.run import Desk, answer_to, first_answers, judge, query_of
-from transforms.dependence.moves import milder
-from transforms.interface import Transform
-from transforms.perturb import reapply
-from transforms.records import Label, Move, Perturbed, Sample
-from transforms.registry import transform_for
+from codeaudit.audit.records import Explained, Gone, Predicted, Prediction, Violated
+from codeaudit.audit.run import Desk, answer_to, first_answers, judge, query_of
+from codeaudit.transforms.dependence.moves import milder
+from codeaudit.transforms.interface import Transform
+from codeaudit.transforms.perturb import reapply
+from codeaudit.transforms.records import Label, Move, Perturbed, Sample
+from codeaudit.transforms.registry import transform_for
 
 Moves: TypeAlias = tuple[Move, ...]
 

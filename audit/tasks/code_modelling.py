@@ -14,10 +14,10 @@ bits under attack, and what they lose against the original.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from audit.interface import Expectation
-from audit.records import Answer, Predicted
-from audit.tasks.numbers import nearly_equal, number
-from transforms.records import Perturbed, Sample
+from codeaudit.audit.interface import Expectation
+from codeaudit.audit.records import Answer, Predicted
+from codeaudit.audit.tasks.numbers import nearly_equal, number
+from codeaudit.transforms.records import Perturbed, Sample
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from audit.interface import Expectation
-from audit.records import Answer, Predicted
-from audit.tasks.numbers import mean
-from transforms.algebra.expressions import parse_pair
-from transforms.errors import SourceError
-from transforms.records import Perturbed, Sample
+from codeaudit.audit.interface import Expectation
+from codeaudit.audit.records import Answer, Predicted
+from codeaudit.audit.tasks.numbers import mean
+from codeaudit.transforms.algebra.expressions import parse_pair
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.records import Perturbed, Sample
 
 LANGUAGE: Final = "algebra"
 TRUE: Final = "true"

@@ -15,11 +15,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from audit.interface import Expectation
-from audit.records import Answer, Predicted
-from audit.tasks.function_name import name_of
-from transforms.errors import SourceError
-from transforms.records import Perturbed, Sample
+from codeaudit.audit.interface import Expectation
+from codeaudit.audit.records import Answer, Predicted
+from codeaudit.audit.tasks.function_name import name_of
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.records import Perturbed, Sample
 
 BUGGY: Final = "buggy"
 CLEAN: Final = "clean"
@@ -79,11 +79,11 @@ class ErrorDetection:
 def _parses(sample: Sample) -> bool:
     try:
         if sample.language == "python":
-            from transforms.python.parsing import parse
+            from codeaudit.transforms.python.parsing import parse
 
             parse(sample.source)
         else:
-            from transforms.java.parsing import read
+            from codeaudit.transforms.java.parsing import read
 
             read(sample.source)
     except SourceError:

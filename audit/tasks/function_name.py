@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from audit.interface import Expectation
-from audit.records import Answer, Predicted
-from audit.tasks.numbers import mean
-from transforms.errors import SourceError
-from transforms.python.parsing import parse
-from transforms.records import Perturbed, Sample
+from codeaudit.audit.interface import Expectation
+from codeaudit.audit.records import Answer, Predicted
+from codeaudit.audit.tasks.numbers import mean
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.records import Perturbed, Sample
 
 MASK: Final = "MASK"
 """What stands for the name in the source. Where it is taken already, `MASK_1`, `MASK_2`, … are tried."""
@@ -43,7 +43,7 @@ def name_of(source: str, language: str) -> str | None:
     if language == "python":
         return function_name(source)
     if language == "java":
-        from audit.corpora.methods import method_name  # its reader is not always needed
+        from codeaudit.audit.corpora.methods import method_name  # its reader is not always needed
 
         return method_name(source)
     return None

@@ -9,7 +9,8 @@ and the next line is the next statement:
         parts = [word] * times
 
 The answer is the text that follows (`    return '-'.join(parts)`), as a base model continues it, or the whole
-function again, as chat models like to write it; see `audit.completions`. A list of texts is as many attempts.
+function again, as chat models like to write it; see `codeaudit.audit.completions`. A list of texts is
+as many attempts.
 
 What is compared is whether the completed program passes the tests of the problem, which no model sees. So an
 answer becomes `passes`, or `fails: ` and the type of the exception or the limit that ended it, and below that
@@ -30,14 +31,14 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from audit.completions import completed
-from audit.cut import HALF, NO_FUNCTION, NOT_PYTHON, ONE_LINE, begun, body_of, rewritten, shown
-from audit.interface import Expectation
-from audit.records import Answer, Predicted
-from audit.solutions import PASSES, Solutions
-from audit.tasks.numbers import mean
-from transforms.errors import SourceError
-from transforms.records import Outcome, Perturbed, Sample
+from codeaudit.audit.completions import completed
+from codeaudit.audit.cut import HALF, NO_FUNCTION, NOT_PYTHON, ONE_LINE, begun, body_of, rewritten, shown
+from codeaudit.audit.interface import Expectation
+from codeaudit.audit.records import Answer, Predicted
+from codeaudit.audit.solutions import PASSES, Solutions
+from codeaudit.audit.tasks.numbers import mean
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
 REFERENCE_SECONDS: Final = 1.0
 """Of processor time that a reference may take for its tests."""

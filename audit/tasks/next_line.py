@@ -21,13 +21,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from audit.cut import HALF, NO_FUNCTION, NOT_PYTHON, ONE_LINE, again, begun, body_of, rewritten
-from audit.interface import Expectation
-from audit.records import Answer, Predicted
-from audit.tasks.likeness import bleu, edit_similarity
-from audit.tasks.numbers import mean
-from transforms.errors import SourceError
-from transforms.records import Outcome, Perturbed, Sample
+from codeaudit.audit.cut import HALF, NO_FUNCTION, NOT_PYTHON, ONE_LINE, again, begun, body_of, rewritten
+from codeaudit.audit.interface import Expectation
+from codeaudit.audit.records import Answer, Predicted
+from codeaudit.audit.tasks.likeness import bleu, edit_similarity
+from codeaudit.audit.tasks.numbers import mean
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
 _FENCE: Final = re.compile(r"\s*(?:`{3,}|~{3,})[\w+-]*\s*$")
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from math import isclose, isfinite
 from typing import Final
 
-from audit.records import Predicted
+from codeaudit.audit.records import Predicted
 
 TOLERANCE: Final = 1e-6
 """By how much two equal answers may differ, as a share of the larger one."""

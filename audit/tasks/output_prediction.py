@@ -32,12 +32,12 @@ from dataclasses import dataclass
 from math import inf, nan
 from typing import Final
 
-from audit.interface import Expectation
-from audit.records import Answer, Predicted
-from audit.tasks.numbers import mean
-from transforms.errors import SourceError
-from transforms.python.parsing import parse
-from transforms.records import Perturbed, Sample
+from codeaudit.audit.interface import Expectation
+from codeaudit.audit.records import Answer, Predicted
+from codeaudit.audit.tasks.numbers import mean
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.records import Perturbed, Sample
 
 LONGEST: Final = 200
 """Characters of a result, and of a call, that is asked about."""

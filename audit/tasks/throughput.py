@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from audit.interface import Expectation
-from audit.records import Answer, Predicted
-from audit.tasks.numbers import mean, nearly_equal, number
-from transforms.errors import SourceError
-from transforms.records import Perturbed, Sample
-from transforms.x86.reading import read
+from codeaudit.audit.interface import Expectation
+from codeaudit.audit.records import Answer, Predicted
+from codeaudit.audit.tasks.numbers import mean, nearly_equal, number
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.records import Perturbed, Sample
+from codeaudit.transforms.x86.reading import read
 
 ORDER: Final = "order"
 """The kind of the moves that give instructions another order, on which the cost of a block depends."""

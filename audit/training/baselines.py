@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from audit.nets.line_tasks import DETECTION, NAMING
-from audit.training.examples import Examples
-from audit.training.scores import Scores, of_answers
+from codeaudit.audit.nets.line_tasks import DETECTION, NAMING
+from codeaudit.audit.training.examples import Examples
+from codeaudit.audit.training.scores import Scores, of_answers
 
 NEVER_COPIED: Final = frozenset({"self", "cls", *(word.lower() for word in keyword.kwlist)})
 MOST: Final = 6

@@ -14,15 +14,15 @@ import numpy.typing as npt
 import torch
 from tokenizers import Tokenizer
 
-from audit.features.lines import PLANES, TOO_LONG, UNPARSABLE, Encoded, Encoder, Relation
-from audit.features.programs import analyse
-from audit.nets.batches import collate
-from audit.nets.line_tasks import NAMING, LineTask
-from audit.nets.trunk import Batch
-from audit.records import Failed
-from transforms.errors import SourceError
-from transforms.records import Sample
-from transforms.seeding import stream
+from codeaudit.audit.features.lines import PLANES, TOO_LONG, UNPARSABLE, Encoded, Encoder, Relation
+from codeaudit.audit.features.programs import analyse
+from codeaudit.audit.nets.batches import collate
+from codeaudit.audit.nets.line_tasks import NAMING, LineTask
+from codeaudit.audit.nets.trunk import Batch
+from codeaudit.audit.records import Failed
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.records import Sample
+from codeaudit.transforms.seeding import stream
 
 Integers: TypeAlias = npt.NDArray[np.int64]
 Chosen: TypeAlias = Sequence[int] | Integers

@@ -10,15 +10,15 @@ import torch
 from safetensors.torch import save
 from tokenizers import Tokenizer
 
-from audit.models.checkpoint import CARD, CONFIG, TOKENIZER, WEIGHTS, Config
-from audit.nets.line_tasks import Detection
-from audit.nets.registry import NETWORKS
-from audit.training.baselines import Baseline, always_buggy, copying, longer, most_frequent
-from audit.training.examples import Examples
-from audit.training.loop import Trained
-from audit.training.material import Material
-from audit.training.recipe import Recipe
-from audit.training.scores import Scores, judged, scores
+from codeaudit.audit.models.checkpoint import CARD, CONFIG, TOKENIZER, WEIGHTS, Config
+from codeaudit.audit.nets.line_tasks import Detection
+from codeaudit.audit.nets.registry import NETWORKS
+from codeaudit.audit.training.baselines import Baseline, always_buggy, copying, longer, most_frequent
+from codeaudit.audit.training.examples import Examples
+from codeaudit.audit.training.loop import Trained
+from codeaudit.audit.training.material import Material
+from codeaudit.audit.training.recipe import Recipe
+from codeaudit.audit.training.scores import Scores, judged, scores
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,15 +14,15 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from audit.nets.registry import NETWORKS, Network, build
-from audit.training import state
-from audit.training.examples import Examples, Integers
-from audit.training.material import Material
-from audit.training.recipe import Recipe
-from audit.training.scores import judged, scores, tune
-from audit.training.sitting import Monitor, Sitting, bucketed
-from audit.training.start import initialise, optimiser, rate
-from audit.training.state import Progress
+from codeaudit.audit.nets.registry import NETWORKS, Network, build
+from codeaudit.audit.training import state
+from codeaudit.audit.training.examples import Examples, Integers
+from codeaudit.audit.training.material import Material
+from codeaudit.audit.training.recipe import Recipe
+from codeaudit.audit.training.scores import judged, scores, tune
+from codeaudit.audit.training.sitting import Monitor, Sitting, bucketed
+from codeaudit.audit.training.start import initialise, optimiser, rate
+from codeaudit.audit.training.state import Progress
 
 Batch: TypeAlias = tuple[Integers, Integers | None]
 """Places of examples, and of each the place of its order."""

@@ -13,20 +13,20 @@ from typing import Final, NamedTuple
 
 from tokenizers import Tokenizer
 
-from audit.corpora.records import Corpus
-from audit.corpora.splits import split_of
-from audit.features import vocabulary
-from audit.features.lines import NO_REFERENTS, Relation, line_words
-from audit.features.programs import LANGUAGES, analyse
-from audit.interface import Task
-from audit.nets.line_tasks import NAMING, LineTask
-from audit.nets.line_tasks import TASKS as LINE_TASKS
-from audit.nets.registry import NETWORKS
-from audit.records import Failed
-from audit.training.examples import CHUNK, Examples, featurise
-from audit.training.recipe import Recipe
-from transforms.errors import CorpusError, SourceError
-from transforms.records import Sample
+from codeaudit.audit.corpora.records import Corpus
+from codeaudit.audit.corpora.splits import split_of
+from codeaudit.audit.features import vocabulary
+from codeaudit.audit.features.lines import NO_REFERENTS, Relation, line_words
+from codeaudit.audit.features.programs import LANGUAGES, analyse
+from codeaudit.audit.interface import Task
+from codeaudit.audit.nets.line_tasks import NAMING, LineTask
+from codeaudit.audit.nets.line_tasks import TASKS as LINE_TASKS
+from codeaudit.audit.nets.registry import NETWORKS
+from codeaudit.audit.records import Failed
+from codeaudit.audit.training.examples import CHUNK, Examples, featurise
+from codeaudit.audit.training.recipe import Recipe
+from codeaudit.transforms.errors import CorpusError, SourceError
+from codeaudit.transforms.records import Sample
 
 SCHEMA: Final = 1
 """Counts up whenever the features of a source change, so that no stale cache is read."""

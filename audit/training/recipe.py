@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
-from audit.nets.trunk import Pooling, Shape
+from codeaudit.audit.nets.trunk import Pooling, Shape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from audit.features.lines import Relation
-from audit.nets.line_tasks import NAMING, Detection, LineTask
-from audit.nets.trunk import Batch
-from audit.training.examples import Examples, Integers
+from codeaudit.audit.features.lines import Relation
+from codeaudit.audit.nets.line_tasks import NAMING, Detection, LineTask
+from codeaudit.audit.nets.trunk import Batch
+from codeaudit.audit.training.examples import Examples, Integers
 
 AT_ONCE: Final = 64
 

@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from audit.training import state
-from audit.training.examples import Integers
-from audit.training.state import Standing
-from transforms.errors import ModelError
+from codeaudit.audit.training import state
+from codeaudit.audit.training.examples import Integers
+from codeaudit.audit.training.state import Standing
+from codeaudit.transforms.errors import ModelError
 
 BUCKET: Final = 50
 """Batches among which examples are sorted by length."""

@@ -6,9 +6,9 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from audit.nets.registry import Network
-from audit.training.material import Material
-from audit.training.recipe import Recipe
+from codeaudit.audit.nets.registry import Network
+from codeaudit.audit.training.material import Material
+from codeaudit.audit.training.recipe import Recipe
 
 POSITION_SPREAD: Final = 0.02
 """Standard deviation of positions: far below that of words, which the bag has to be heard through."""

@@ -10,7 +10,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as packed
 from torch import Tensor
 
-from transforms.errors import ModelError
+from codeaudit.transforms.errors import ModelError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -4,9 +4,9 @@ import difflib
 from collections.abc import Iterator
 from typing import Final
 
-from audit.trees.languages import language
-from transforms.errors import SourceError
-from transforms.trees import MODULE
+from codeaudit.audit.trees.languages import language
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.trees import MODULE
 
 _NO_END: Final = "\\ No newline at end of file\n"
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISLNK, S_ISREG
 from typing import Final
 
-from audit.corpora.files import FOREIGN
-from audit.trees.languages import LANGUAGES, language, loaded
-from audit.workers import spread
-from transforms.decoding import LARGEST
-from transforms.errors import RunError
-from transforms.records import Sites
-from transforms.trees import Choice, Language, Record, Series, perturb_file
+from codeaudit.audit.corpora.files import FOREIGN
+from codeaudit.audit.trees.languages import LANGUAGES, language, loaded
+from codeaudit.audit.workers import spread
+from codeaudit.transforms.decoding import LARGEST
+from codeaudit.transforms.errors import RunError
+from codeaudit.transforms.records import Sites
+from codeaudit.transforms.trees import Choice, Language, Record, Series, perturb_file
 
 NOT_COPIED: Final = frozenset({".git", "__pycache__"})
 """Folders and files that belong to one place and not to its copy."""

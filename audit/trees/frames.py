@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from audit.trees.languages import language
-from transforms.errors import SourceError
-from transforms.trees import MODULE
+from codeaudit.audit.trees.languages import language
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.trees import MODULE
 
 _FRAMES: Final = (
     re.compile(r'File "([^"\n]+\.py)", line (\d+)'),

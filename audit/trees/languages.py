@@ -6,9 +6,9 @@ from importlib import import_module
 from pathlib import PurePath
 from typing import Any, Final, Protocol
 
-from transforms.interface import Transform
-from transforms.registry import BY_LANGUAGE, ENTRIES, transform_for
-from transforms.trees import Language
+from codeaudit.transforms.interface import Transform
+from codeaudit.transforms.registry import BY_LANGUAGE, ENTRIES, transform_for
+from codeaudit.transforms.trees import Language
 
 
 class Probes(Protocol):
@@ -35,12 +35,12 @@ LANGUAGES: Final[Mapping[str, str]] = {".py": "python", ".java": "java"}
 """By ending."""
 
 _FILES: Final[Mapping[str, str]] = {
-    "python": "transforms.python.tree:PYTHON",
-    "java": "transforms.java.tree:JAVA",
+    "python": "codeaudit.transforms.python.tree:PYTHON",
+    "java": "codeaudit.transforms.java.tree:JAVA",
 }
 _PROBES: Final[Mapping[str, str]] = {
-    "python": "audit.trees.probes.python:PROBES",
-    "java": "audit.trees.probes.java:PROBES",
+    "python": "codeaudit.audit.trees.probes.python:PROBES",
+    "java": "codeaudit.audit.trees.probes.java:PROBES",
 }
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias, TypeVar
 
-from audit.trees.verify import Changed, Trial, WorkingCopy, changed_files, new_bytes
-from transforms.trees import Choice, Unit
+from codeaudit.audit.trees.verify import Changed, Trial, WorkingCopy, changed_files, new_bytes
+from codeaudit.transforms.trees import Choice, Unit
 
 RUNS: Final = 48
 """Runs of the failing tests, at most, for one culprit."""

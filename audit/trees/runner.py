@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, TypeAlias
 
-from transforms.errors import RunError
+from codeaudit.transforms.errors import RunError
 
 State: TypeAlias = Literal["passed", "failed", "skipped"]
 

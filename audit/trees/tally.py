@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from transforms.records import Kind, NotApplied, Outcome, Perturbed
-from transforms.registry import ENTRIES
-from transforms.trees import Applied, Declined, Record
+from codeaudit.transforms.records import Kind, NotApplied, Outcome, Perturbed
+from codeaudit.transforms.registry import ENTRIES
+from codeaudit.transforms.trees import Applied, Declined, Record
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeAlias
 
-from audit.trees.files import (
+from codeaudit.audit.trees.files import (
     NOT_COPIED,
     FileResult,
     Plan,
@@ -20,13 +20,13 @@ from audit.trees.files import (
     replace_file,
     source_files,
 )
-from audit.trees.frames import units_in_traceback
-from audit.trees.languages import language, languages, meant, probes
-from audit.trees.runner import Command, Result, Run
-from audit.trees.tally import Tallies, count, prepare
-from transforms.errors import CannotAudit
-from transforms.records import Sites
-from transforms.trees import MODULE, Applied, Choice, Record, Unit, changed_units, function_names
+from codeaudit.audit.trees.frames import units_in_traceback
+from codeaudit.audit.trees.languages import language, languages, meant, probes
+from codeaudit.audit.trees.runner import Command, Result, Run
+from codeaudit.audit.trees.tally import Tallies, count, prepare
+from codeaudit.transforms.errors import CannotAudit
+from codeaudit.transforms.records import Sites
+from codeaudit.transforms.trees import MODULE, Applied, Choice, Record, Unit, changed_units, function_names
 
 CACHES: Final = NOT_COPIED | {
     ".hg", ".svn", ".tox", ".nox", ".venv", "venv", "node_modules",

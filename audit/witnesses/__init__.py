@@ -1,1 +1,1 @@
-"""What runs or measures code, one file a language; `audit.execution` asks them all in one way."""
+"""What runs or measures code, one file a language; `codeaudit.audit.execution` asks them all in one way."""

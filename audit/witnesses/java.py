@@ -15,15 +15,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from audit.labels import Labels
-from audit.testimony import Judge, Other, Same, Silent, Testimony, combined
-from transforms.errors import SourceError
-from transforms.java.identifiers.variables import variables
-from transforms.java.parsing import read
-from transforms.java.parts import function_part
-from transforms.java.witnesses.javac import Javac, find
-from transforms.java.witnesses.javalang import confirms, permutes
-from transforms.records import Perturbed
+from codeaudit.audit.labels import Labels
+from codeaudit.audit.testimony import Judge, Other, Same, Silent, Testimony, combined
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.java.identifiers.variables import variables
+from codeaudit.transforms.java.parsing import read
+from codeaudit.transforms.java.parts import function_part
+from codeaudit.transforms.java.witnesses.javac import Javac, find
+from codeaudit.transforms.java.witnesses.javalang import confirms, permutes
+from codeaudit.transforms.records import Perturbed
 
 CASES_AT_ONCE: Final = 50
 OTHER_TREE: Final = "another program to a second reader"

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from audit.labels import Labels
-from audit.testimony import DIFFERS, Judge, Other, Same, Silent, Testimony
-from transforms.oracle.oracle import Oracle
-from transforms.oracle.records import Agreed, Differed, Inconclusive, Verdict
-from transforms.records import Perturbed
+from codeaudit.audit.labels import Labels
+from codeaudit.audit.testimony import DIFFERS, Judge, Other, Same, Silent, Testimony
+from codeaudit.transforms.oracle.oracle import Oracle
+from codeaudit.transforms.oracle.records import Agreed, Differed, Inconclusive, Verdict
+from codeaudit.transforms.records import Perturbed
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,15 +13,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
-from audit.labels import MCA, Labels
-from audit.testimony import Judge, Other, Same, Silent, Testimony, combined
-from transforms.errors import CannotAudit
-from transforms.records import Perturbed
-from transforms.seeding import stream
-from transforms.x86.proof import Equivalent, compare
-from transforms.x86.reading import read
-from transforms.x86.witnesses.emulator import Agreed, Differed, Emulator, Faulted, NotTrusted
-from transforms.x86.witnesses.mca import Mca, Measured, Measurement, find
+from codeaudit.audit.labels import MCA, Labels
+from codeaudit.audit.testimony import Judge, Other, Same, Silent, Testimony, combined
+from codeaudit.transforms.errors import CannotAudit
+from codeaudit.transforms.records import Perturbed
+from codeaudit.transforms.seeding import stream
+from codeaudit.transforms.x86.proof import Equivalent, compare
+from codeaudit.transforms.x86.reading import read
+from codeaudit.transforms.x86.witnesses.emulator import Agreed, Differed, Emulator, Faulted, NotTrusted
+from codeaudit.transforms.x86.witnesses.mca import Mca, Measured, Measurement, find
 
 CASES_AT_ONCE: Final = 100
 """With the usual number of variants these are a thousand blocks, as many as one process measures."""

@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from reports.records import ModelSummary, Rate, Summary, Trial
+from codeaudit.reports.records import ModelSummary, Rate, Summary, Trial
 
 
 def tables(summary: Summary) -> dict[str, str]:

@@ -8,10 +8,10 @@ violated for the first time, then the rest.
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final, Literal, TypeAlias
 
-from reports.cases import Case, Locate, Place, diff
-from reports.checks import Gate
-from reports.gate_sheets import sentence
-from reports.wording import plain
+from codeaudit.reports.cases import Case, Locate, Place, diff
+from codeaudit.reports.checks import Gate
+from codeaudit.reports.gate_sheets import sentence
+from codeaudit.reports.wording import plain
 
 Level: TypeAlias = Literal["error", "warning"]
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from reports.records import Comparison, Summary
+from codeaudit.reports.records import Comparison, Summary
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 from xml.etree import ElementTree as Xml
 
-from reports.cases import Case, Variant, diff
-from reports.checks import Check
-from reports.gate_sheets import sentence
+from codeaudit.reports.cases import Case, Variant, diff
+from codeaudit.reports.checks import Check
+from codeaudit.reports.gate_sheets import sentence
 
 SHOWN: Final = 3
 """Violated variants of a case whose diffs are written out."""

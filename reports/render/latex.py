@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from reports.records import Comparison, Summary
-from reports.sheets import Cell, Sheet, sheets
+from codeaudit.reports.records import Comparison, Summary
+from codeaudit.reports.sheets import Cell, Sheet, sheets
 
 if TYPE_CHECKING:
     from rich.console import Console

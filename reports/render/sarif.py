@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 from typing import Any, Final
 from urllib.parse import quote
 
-from reports.cases import Case, Locate, Place, diff
-from transforms.registry import ENTRIES
+from codeaudit.reports.cases import Case, Locate, Place, diff
+from codeaudit.transforms.registry import ENTRIES
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 MOST: Final = 5000

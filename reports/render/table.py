@@ -9,8 +9,8 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from reports.records import Comparison, Summary
-from reports.sheets import Cell, Sheet, sheets
+from codeaudit.reports.records import Comparison, Summary
+from codeaudit.reports.sheets import Cell, Sheet, sheets
 
 WIDEST: Final = 10_000
 """A console on which no table needs to break a line."""

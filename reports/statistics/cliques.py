@@ -8,8 +8,8 @@ Demšar (2006), Statistical comparisons of classifiers over multiple data sets, 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from reports.records import Metric, Paired
-from reports.statistics.adjustment import ALPHA
+from codeaudit.reports.records import Metric, Paired
+from codeaudit.reports.statistics.adjustment import ALPHA
 
 
 class Ranked(NamedTuple):

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from math import sqrt
 from typing import TYPE_CHECKING, Final
 
-from reports.records import NOTHING, Rate
+from codeaudit.reports.records import NOTHING, Rate
 
 if TYPE_CHECKING:
     pass

@@ -6,10 +6,10 @@ from itertools import combinations
 from math import comb, prod, sqrt
 from typing import Final
 
-from reports.records import Better, Contrast, Paired, Standing, Test
-from reports.statistics.adjustment import ALPHA, holm
-from reports.statistics.intervals import Z, single
-from reports.statistics.power import detectable_difference
+from codeaudit.reports.records import Better, Contrast, Paired, Standing, Test
+from codeaudit.reports.statistics.adjustment import ALPHA, holm
+from codeaudit.reports.statistics.intervals import Z, single
+from codeaudit.reports.statistics.power import detectable_difference
 
 NAME: Final = "Cochran's Q"
 

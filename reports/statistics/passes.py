@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import comb
 
-from reports.records import UNKNOWN, Estimate
-from reports.statistics.intervals import FEW_CLUSTERS, RESAMPLES, wilson
+from codeaudit.reports.records import UNKNOWN, Estimate
+from codeaudit.reports.statistics.intervals import FEW_CLUSTERS, RESAMPLES, wilson
 
 
 def pass_at(attempts: int, passed: int, k: int) -> float:

@@ -5,8 +5,8 @@ from dataclasses import replace
 from math import ceil, erfc, exp, lgamma, sqrt
 from typing import Final, NamedTuple
 
-from reports.checks import Rise
-from transforms.errors import CannotAudit
+from codeaudit.reports.checks import Rise
+from codeaudit.transforms.errors import CannotAudit
 
 POWER: Final = 0.8
 

@@ -7,8 +7,8 @@ from math import factorial, lcm, prod, sqrt
 from statistics import fmean, stdev
 from typing import Final, NamedTuple
 
-from reports.records import Better, Group, Metric, Pairwise, Test
-from reports.statistics.adjustment import ALPHA, holm
+from codeaudit.reports.records import Better, Group, Metric, Pairwise, Test
+from codeaudit.reports.statistics.adjustment import ALPHA, holm
 
 EXACT_WAYS: Final = 1_000_000
 EXACT_STATES: Final = 4_000_000

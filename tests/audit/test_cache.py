@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from audit.cache import AnswerCache, ModelMemory, decode, encode
-from audit.records import Failed, Predicted, Prediction, Query
-from transforms.errors import RunError
+from codeaudit.audit.cache import AnswerCache, ModelMemory, decode, encode
+from codeaudit.audit.records import Failed, Predicted, Prediction, Query
+from codeaudit.transforms.errors import RunError
 
 QUERY = Query(task="function-name", language="python", source="def f(): ...")
 ANSWER = Predicted(answer=("a", "b"), scores=(("a", 0.1), ("b", 1 / 3)), margin=5e-324)

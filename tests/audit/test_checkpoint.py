@@ -10,20 +10,20 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from audit import checkpoints
-from audit.features.lines import Encoded
-from audit.features.programs import analyse
-from audit.models import catalogue
-from audit.models.checkpoint import CONFIG, CheckpointModel, Config, read_json, usable_device
-from audit.models.trained import load as load_trained
-from audit.nets.registry import NETWORKS
-from audit.records import Failed, Predicted, Query
-from audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.audit import checkpoints
+from codeaudit.audit.features.lines import Encoded
+from codeaudit.audit.features.programs import analyse
+from codeaudit.audit.models import catalogue
+from codeaudit.audit.models.checkpoint import CONFIG, CheckpointModel, Config, read_json, usable_device
+from codeaudit.audit.models.trained import load as load_trained
+from codeaudit.audit.nets.registry import NETWORKS
+from codeaudit.audit.records import Failed, Predicted, Query
+from codeaudit.audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.transforms.errors import ModelError, UsageError
+from codeaudit.transforms.records import Origin, Sample
 from tests.audit.nets.test_equivariance_java import METHODS
 from tests.support import stdlib
 from tests.support.networks import CHAIN, LABELS, SMALL, legal_orders, network, shape, tokenizer
-from transforms.errors import ModelError, UsageError
-from transforms.records import Origin, Sample
 
 
 def write(folder: Path, kind: str = "spe") -> Path:

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from audit.corpora.records import raw_sample
-from audit.cut import NO_FUNCTION, ONE_LINE, again, begun, body_of, shown
+from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.audit.cut import NO_FUNCTION, ONE_LINE, again, begun, body_of, shown
 
 HEAD = 'import os\n\n\ndef f(a, b):\n    """Say."""\n'
 FOUR = f"{HEAD}    c = a + b\n    # double it\n    d = c * 2\n    for e in b:\n        d += e\n    return d\n"

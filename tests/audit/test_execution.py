@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from audit.execution import WITNESSES, execute, witnesses
-from audit.labels import Labels
-from audit.run import Case
-from audit.testimony import Findings, Judge, Other, Same, Silent, Testimony, combined, confirm
-from transforms.records import Evidence, Kind, NotApplied, Origin, Outcome, Perturbed, Sample
+from codeaudit.audit.execution import WITNESSES, execute, witnesses
+from codeaudit.audit.labels import Labels
+from codeaudit.audit.run import Case
+from codeaudit.audit.testimony import Findings, Judge, Other, Same, Silent, Testimony, combined, confirm
+from codeaudit.transforms.records import Evidence, Kind, NotApplied, Origin, Outcome, Perturbed, Sample
 
 
 def sample(source: str, language: str = "python") -> Sample:

@@ -5,13 +5,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from audit.features import vocabulary
-from audit.features.lines import LINE_TOKENS, Encoded, Encoder
-from audit.features.words import masked_name, words
-from audit.records import Failed
+from codeaudit.audit.features import vocabulary
+from codeaudit.audit.features.lines import LINE_TOKENS, Encoded, Encoder
+from codeaudit.audit.features.words import masked_name, words
+from codeaudit.audit.records import Failed
+from codeaudit.transforms.python.analysis.program import Line
 from tests.support import stdlib
 from tests.support.networks import CHAIN, LABELS, SMALL, legal_orders, tokenizer
-from transforms.python.analysis.program import Line
 
 
 def said(text: str, *, depth: int = 0, name: str = "MASK") -> list[str]:

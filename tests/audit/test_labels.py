@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from audit.cli.main import main
-from audit.corpora.tables import Column
-from audit.labels import Labels, labels, of_corpus
-from audit.run import Case
-from audit.suite import Plan, case
-from audit.tables import SUITE_COLUMNS, LinesWriter, TableWriter, read_suite, suite_rows
-from audit.tasks.function_name import FUNCTION_NAME
-from audit.tasks.throughput import THROUGHPUT
+from codeaudit.audit.corpora.tables import Column
+from codeaudit.audit.labels import Labels, labels, of_corpus
+from codeaudit.audit.run import Case
+from codeaudit.audit.suite import Plan, case
+from codeaudit.audit.tables import SUITE_COLUMNS, LinesWriter, TableWriter, read_suite, suite_rows
+from codeaudit.audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.audit.tasks.throughput import THROUGHPUT
+from codeaudit.cli.main import main
+from codeaudit.transforms.errors import CannotAudit, UsageError
+from codeaudit.transforms.records import Origin, Perturbed, Sample
+from codeaudit.transforms.x86.witnesses import mca
+from codeaudit.transforms.x86.witnesses.mca import Mca, Measured, Measurement, NotMeasured, find
 from tests.support.blocks import BLOCKS, FIGURE_A, FIGURE_B, FIGURE_C
 from tests.transforms.x86.support import own_blocks
-from transforms.errors import CannotAudit, UsageError
-from transforms.records import Origin, Perturbed, Sample
-from transforms.x86.witnesses import mca
-from transforms.x86.witnesses.mca import Mca, Measured, Measurement, NotMeasured, find
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from audit.features.branches import EMPTY, FUNCTION, SPECIALS
-from audit.features.nodes import PIECES, TOO_LONG, UNPARSABLE, NodeReader, Tree, read, spelled
-from transforms.errors import SourceError
+from codeaudit.audit.features.branches import EMPTY, FUNCTION, SPECIALS
+from codeaudit.audit.features.nodes import PIECES, TOO_LONG, UNPARSABLE, NodeReader, Tree, read, spelled
+from codeaudit.transforms.errors import SourceError
 
 PAIR = "def MASK(a, b=1):\n    if a:\n        return MASK(b)\n    return a.size\n"
 

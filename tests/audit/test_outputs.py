@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from audit.cache import AnswerCache
-from audit.corpora.calls import with_call
-from audit.corpora.records import raw_sample
-from audit.labels import labels, of_corpus
-from audit.outputs import FILE, TRIVIAL, UNSTABLE, Outputs, _key, answer_of
-from audit.run import Case
-from audit.tasks.function_name import FUNCTION_NAME
-from audit.tasks.output_prediction import OUTPUT_PREDICTION, parted
-from audit.witnesses.python import DIFFERS
-from transforms.errors import UsageError
-from transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
-from transforms.records import Kind, NotApplied, Perturbed, Sample
+from codeaudit.audit.cache import AnswerCache
+from codeaudit.audit.corpora.calls import with_call
+from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.audit.labels import labels, of_corpus
+from codeaudit.audit.outputs import FILE, TRIVIAL, UNSTABLE, Outputs, _key, answer_of
+from codeaudit.audit.run import Case
+from codeaudit.audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.audit.tasks.output_prediction import OUTPUT_PREDICTION, parted
+from codeaudit.audit.witnesses.python import DIFFERS
+from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
+from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
 
 CLIMB = "def climb(a: int, b: int):\n    low = a - b\n    high = a + b\n    return [low, high, a * b]"
 
@@ -208,7 +208,7 @@ def test_a_folder_that_cannot_be_used_costs_time_only(tmp_path: Path) -> None:
 
 
 def test_long_work_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("audit.outputs.NOTE_SECONDS", 0.0)
+    monkeypatch.setattr("codeaudit.audit.outputs.NOTE_SECONDS", 0.0)
     told: list[str] = []
     one = Outputs(note=told.append)
     for _ in range(2):

@@ -5,17 +5,25 @@ from random import Random
 
 import pytest
 
-from audit.features.pairs import PAIRS, choices, terms, words
-from audit.features.terms import START, Reading, TermReader, partition, renamed, spelled, tokenizer_of
+from codeaudit.audit.features.pairs import PAIRS, choices, terms, words
+from codeaudit.audit.features.terms import (
+    START,
+    Reading,
+    TermReader,
+    partition,
+    renamed,
+    spelled,
+    tokenizer_of,
+)
+from codeaudit.transforms.algebra.expressions import COEFFICIENTS
+from codeaudit.transforms.algebra.generate import MOST_TOKENS
+from codeaudit.transforms.algebra.rename import RENAME
+from codeaudit.transforms.algebra.views import encode, equivalent, movable
+from codeaudit.transforms.algebra.views import renamed as rewritten
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Rewritten
 from tests.support.pairs import WINDOW, renamings, sources
 from tests.transforms.algebra.support import PAIR, some
-from transforms.algebra.expressions import COEFFICIENTS
-from transforms.algebra.generate import MOST_TOKENS
-from transforms.algebra.rename import RENAME
-from transforms.algebra.views import encode, equivalent, movable
-from transforms.algebra.views import renamed as rewritten
-from transforms.errors import SourceError
-from transforms.interface import Rewritten
 
 READINGS: tuple[Reading, ...] = ("views", "names", "first use")
 

@@ -6,13 +6,13 @@ from random import Random
 
 import pytest
 
-from audit.cache import NoMemory
-from audit.interface import Model
-from audit.records import Audited, Failed, Held, Predicted, Prediction, Query, Unjudged, Violated
-from audit.run import Case, Desk, Memory, audit, batches, judge, rebatches
-from audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.audit.cache import NoMemory
+from codeaudit.audit.interface import Model
+from codeaudit.audit.records import Audited, Failed, Held, Predicted, Prediction, Query, Unjudged, Violated
+from codeaudit.audit.run import Case, Desk, Memory, audit, batches, judge, rebatches
+from codeaudit.audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.transforms.errors import ModelError
 from tests.support.models import Recorder, case, echo, perturbed, refuse, sample
-from transforms.errors import ModelError
 
 
 class Silent:

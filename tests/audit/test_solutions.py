@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from audit.cache import AnswerCache
-from audit.solutions import FILE, PASSES, Solutions
-from transforms.oracle.trials import Failed, Passed, Trials
+from codeaudit.audit.cache import AnswerCache
+from codeaudit.audit.solutions import FILE, PASSES, Solutions
+from codeaudit.transforms.oracle.trials import Failed, Passed, Trials
 
 RIGHT, WRONG = "def f():\n    return 1\n", "def f():\n    return 2\n"
 TESTS = "assert f() == 1\n"

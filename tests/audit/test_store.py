@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from audit.cache import NoMemory
-from audit.run import Case, Desk, audit
-from audit.store import SCHEMA, RunFolder
-from audit.suite import Plan, cases
-from audit.tables import (
+from codeaudit.audit.cache import NoMemory
+from codeaudit.audit.run import Case, Desk, audit
+from codeaudit.audit.store import SCHEMA, RunFolder
+from codeaudit.audit.suite import Plan, cases
+from codeaudit.audit.tables import (
     SUITE_COLUMNS,
     VERDICT_COLUMNS,
     TableWriter,
@@ -19,11 +19,11 @@ from audit.tables import (
     suite_rows,
     verdict_rows,
 )
-from audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.transforms.errors import RunError
+from codeaudit.transforms.records import Move, Origin, Perturbed, Sample
 from tests.audit.test_run import Silent
 from tests.support.models import Recorder, case, echo, refuse
-from transforms.errors import RunError
-from transforms.records import Move, Origin, Perturbed, Sample
 
 ABOUT = {"schema": 1, "task": "function-name"}
 

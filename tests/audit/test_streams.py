@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from audit.features.streams import Streams, learn, places
-from transforms.errors import SourceError
+from codeaudit.audit.features.streams import Streams, learn, places
+from codeaudit.transforms.errors import SourceError
 
 TEXTS = ["def area(width, height):\n    return width * height\n", "for i in range(10):\n    print(i)\n"] * 5
 STREAMS = learn(TEXTS, 300)

@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from audit.features.blocks import END, implied, terms, words
-from audit.features.terms import (
+from codeaudit.audit.features.blocks import END, implied, terms, words
+from codeaudit.audit.features.terms import (
     TOO_LONG,
     UNKNOWN,
     Reading,
@@ -18,11 +18,11 @@ from audit.features.terms import (
     steps,
     tokenizer_of,
 )
+from codeaudit.transforms.x86.legality import choices
+from codeaudit.transforms.x86.reading import read
+from codeaudit.transforms.x86.rename import renamed as rewritten
 from tests.support.blocks import BLOCKS, FIGURE_A, FIGURE_B, FIGURE_C, renamings
 from tests.transforms.x86.support import own_blocks
-from transforms.x86.legality import choices
-from transforms.x86.reading import read
-from transforms.x86.rename import renamed as rewritten
 
 READINGS: tuple[Reading, ...] = ("views", "names", "first use")
 

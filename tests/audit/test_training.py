@@ -14,29 +14,29 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from audit.cli import train as command
-from audit.cli.main import main
-from audit.features.lines import Encoded, Encoder
-from audit.features.words import VARIABLE
-from audit.models.checkpoint import CheckpointModel
-from audit.nets.line_tasks import NAMING
-from audit.nets.line_tasks import TASKS as LINE_TASKS
-from audit.nets.registry import NETWORKS, TERM_NETWORKS, build
-from audit.nets.term_tasks import TASKS
-from audit.records import Query
-from audit.tasks.function_name import FUNCTION_NAME
-from audit.training import material, state
-from audit.training.baselines import copying, most_frequent
-from audit.training.examples import Examples
-from audit.training.loop import Plan, Trained, batches, train
-from audit.training.material import Material, Splits
-from audit.training.recipe import Recipe
-from audit.training.scores import Judged, f1, scores, tune
-from audit.training.start import initialise, rate
+from codeaudit.audit.features.lines import Encoded, Encoder
+from codeaudit.audit.features.words import VARIABLE
+from codeaudit.audit.models.checkpoint import CheckpointModel
+from codeaudit.audit.nets.line_tasks import NAMING
+from codeaudit.audit.nets.line_tasks import TASKS as LINE_TASKS
+from codeaudit.audit.nets.registry import NETWORKS, TERM_NETWORKS, build
+from codeaudit.audit.nets.term_tasks import TASKS
+from codeaudit.audit.records import Query
+from codeaudit.audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.audit.training import material, state
+from codeaudit.audit.training.baselines import copying, most_frequent
+from codeaudit.audit.training.examples import Examples
+from codeaudit.audit.training.loop import Plan, Trained, batches, train
+from codeaudit.audit.training.material import Material, Splits
+from codeaudit.audit.training.recipe import Recipe
+from codeaudit.audit.training.scores import Judged, f1, scores, tune
+from codeaudit.audit.training.start import initialise, rate
+from codeaudit.cli import train as command
+from codeaudit.cli.main import main
+from codeaudit.transforms.errors import CorpusError, ModelError
+from codeaudit.transforms.records import Origin, Sample
 from tests.support import stdlib
 from tests.support.commands import start
-from transforms.errors import CorpusError, ModelError
-from transforms.records import Origin, Sample
 
 TINY = Recipe(
     network="spe",

@@ -11,22 +11,22 @@ import numpy as np
 import pytest
 import torch
 
-from audit.cli.main import main
-from audit.cli.training_terms import recipe_of
-from audit.features.pairs import choices
-from audit.nets.registry import TERM_NETWORKS
-from audit.nets.term_tasks import TASKS, Truth
-from audit.training.terms import material
-from audit.training.terms.loop import TermTrained, train
-from audit.training.terms.material import Example, TermMaterial
-from audit.training.terms.recipe import TermRecipe
-from audit.training.terms.rules import rules
-from audit.training.terms.scores import mean_error
+from codeaudit.audit.features.pairs import choices
+from codeaudit.audit.nets.registry import TERM_NETWORKS
+from codeaudit.audit.nets.term_tasks import TASKS, Truth
+from codeaudit.audit.training.terms import material
+from codeaudit.audit.training.terms.loop import TermTrained, train
+from codeaudit.audit.training.terms.material import Example, TermMaterial
+from codeaudit.audit.training.terms.recipe import TermRecipe
+from codeaudit.audit.training.terms.rules import rules
+from codeaudit.audit.training.terms.scores import mean_error
+from codeaudit.cli.main import main
+from codeaudit.cli.training_terms import recipe_of
+from codeaudit.transforms.algebra.expressions import ASKED
+from codeaudit.transforms.algebra.generate import Split
+from codeaudit.transforms.algebra.views import canonical, renamed
 from tests.audit.test_training_terms import Watcher, equal
 from tests.transforms.algebra.support import some
-from transforms.algebra.expressions import ASKED
-from transforms.algebra.generate import Split
-from transforms.algebra.views import canonical, renamed
 
 TASK = TASKS["derivative"]
 TINY = TermRecipe(

@@ -9,20 +9,20 @@ from pathlib import Path
 import pytest
 import torch
 
-from audit.cli.main import main
-from audit.corpora.records import raw_sample
-from audit.features.lines import Encoder
-from audit.features.programs import analyse
-from audit.features.words import masked_name, words
-from audit.models.checkpoint import CheckpointModel
-from audit.nets.line_tasks import DETECTION, MARK, NAMING
-from audit.records import Failed, Predicted, Query
-from audit.tasks.error_detection import ERROR_DETECTION
-from audit.training import material
-from audit.training.scores import BugScores, Judged, bugs, of_answers, scores, tune
+from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.audit.features.lines import Encoder
+from codeaudit.audit.features.programs import analyse
+from codeaudit.audit.features.words import masked_name, words
+from codeaudit.audit.models.checkpoint import CheckpointModel
+from codeaudit.audit.nets.line_tasks import DETECTION, MARK, NAMING
+from codeaudit.audit.records import Failed, Predicted, Query
+from codeaudit.audit.tasks.error_detection import ERROR_DETECTION
+from codeaudit.audit.training import material
+from codeaudit.audit.training.scores import BugScores, Judged, bugs, of_answers, scores, tune
+from codeaudit.cli.main import main
+from codeaudit.transforms.errors import CorpusError
+from codeaudit.transforms.records import Sample
 from tests.support.networks import tokenizer
-from transforms.errors import CorpusError
-from transforms.records import Sample
 
 NOUNS = ("count", "total", "width", "price", "index", "limit", "depth", "score")
 VERBS = ("read", "write", "close", "parse", "merge", "print", "count", "clear")

@@ -12,25 +12,25 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from audit.cli.main import main
-from audit.cli.train import NETWORKS
-from audit.features.streams import learn
-from audit.interface import Model, Versatile
-from audit.models import catalogue
-from audit.models.decoder import LONGEST, DecoderModel
-from audit.models.settings import Settings
-from audit.nets.decoder.registry import DECODERS
-from audit.nets.decoder.trunk import Decoder
-from audit.records import Failed, Predicted, Query
-from audit.training import state
-from audit.training.streams import folder, material
-from audit.training.streams.loop import StreamProgress, StreamTrained, batch_of, total_steps, train
-from audit.training.streams.material import NOTHING, StreamMaterial
-from audit.training.streams.recipe import StreamRecipe
-from audit.training.streams.rules import rules
-from audit.training.streams.scores import judged, of_texts
-from transforms.errors import ModelError
-from transforms.records import Origin, Sample
+from codeaudit.audit.features.streams import learn
+from codeaudit.audit.interface import Model, Versatile
+from codeaudit.audit.models import catalogue
+from codeaudit.audit.models.decoder import LONGEST, DecoderModel
+from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.nets.decoder.registry import DECODERS
+from codeaudit.audit.nets.decoder.trunk import Decoder
+from codeaudit.audit.records import Failed, Predicted, Query
+from codeaudit.audit.training import state
+from codeaudit.audit.training.streams import folder, material
+from codeaudit.audit.training.streams.loop import StreamProgress, StreamTrained, batch_of, total_steps, train
+from codeaudit.audit.training.streams.material import NOTHING, StreamMaterial
+from codeaudit.audit.training.streams.recipe import StreamRecipe
+from codeaudit.audit.training.streams.rules import rules
+from codeaudit.audit.training.streams.scores import judged, of_texts
+from codeaudit.cli.main import main
+from codeaudit.cli.train import NETWORKS
+from codeaudit.transforms.errors import ModelError
+from codeaudit.transforms.records import Origin, Sample
 
 TINY = StreamRecipe(
     network="code", width=24, layers=3, heads=4, inner=32, window=32, features=8, vocabulary=330, batch=8,

@@ -13,26 +13,26 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from audit.cli.main import main
-from audit.cli.training_terms import recipe_of
-from audit.corpora.specs import corpus
-from audit.features.blocks import terms
-from audit.labels import of_corpus
-from audit.nets.registry import TERM_NETWORKS
-from audit.nets.term_tasks import Cost
-from audit.tasks.throughput import THROUGHPUT
-from audit.training import state
-from audit.training.terms import material
-from audit.training.terms.loop import TermProgress, TermTrained, batches, rate, total_steps, train
-from audit.training.terms.material import Example, TermMaterial, TermSplits
-from audit.training.terms.recipe import TermRecipe
-from audit.training.terms.rules import rules
-from audit.training.terms.scores import mean_error
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.features.blocks import terms
+from codeaudit.audit.labels import of_corpus
+from codeaudit.audit.nets.registry import TERM_NETWORKS
+from codeaudit.audit.nets.term_tasks import Cost
+from codeaudit.audit.tasks.throughput import THROUGHPUT
+from codeaudit.audit.training import state
+from codeaudit.audit.training.terms import material
+from codeaudit.audit.training.terms.loop import TermProgress, TermTrained, batches, rate, total_steps, train
+from codeaudit.audit.training.terms.material import Example, TermMaterial, TermSplits
+from codeaudit.audit.training.terms.recipe import TermRecipe
+from codeaudit.audit.training.terms.rules import rules
+from codeaudit.audit.training.terms.scores import mean_error
+from codeaudit.cli.main import main
+from codeaudit.cli.training_terms import recipe_of
+from codeaudit.transforms.errors import ModelError
+from codeaudit.transforms.x86.reading import read as read_block
+from codeaudit.transforms.x86.witnesses import mca
 from tests.support.blocks import FIGURE_A, FIGURE_B, renamings
 from tests.transforms.x86.support import own_blocks
-from transforms.errors import ModelError
-from transforms.x86.reading import read as read_block
-from transforms.x86.witnesses import mca
 
 TINY = TermRecipe(network="renamer", width=16, layers=2, heads=2, batch=16, epochs=2, warm_up=3, rate=3e-3)
 

@@ -13,24 +13,24 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from audit.cli.main import main
-from audit.cli.train import TREES
-from audit.cli.training_trees import recipe_of
-from audit.features.branches import SPECIALS
-from audit.features.nodes import Tree, read
-from audit.models.tree import TreeModel
-from audit.nets.tree.registry import TREE_NETWORKS
-from audit.records import Failed, Predicted, Query
-from audit.tasks.function_name import FUNCTION_NAME
-from audit.training import state
-from audit.training.material import Splits
-from audit.training.trees import completion, folder, loop, material
-from audit.training.trees.examples import IGNORED, flat, told
-from audit.training.trees.loop import TreeProgress
-from audit.training.trees.recipe import TreeRecipe
-from audit.training.trees.scores import Tally, bleu, most_frequent, multiset_f1, names
-from transforms.errors import ModelError, UsageError
-from transforms.records import Origin, Sample
+from codeaudit.audit.features.branches import SPECIALS
+from codeaudit.audit.features.nodes import Tree, read
+from codeaudit.audit.models.tree import TreeModel
+from codeaudit.audit.nets.tree.registry import TREE_NETWORKS
+from codeaudit.audit.records import Failed, Predicted, Query
+from codeaudit.audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.audit.training import state
+from codeaudit.audit.training.material import Splits
+from codeaudit.audit.training.trees import completion, folder, loop, material
+from codeaudit.audit.training.trees.examples import IGNORED, flat, told
+from codeaudit.audit.training.trees.loop import TreeProgress
+from codeaudit.audit.training.trees.recipe import TreeRecipe
+from codeaudit.audit.training.trees.scores import Tally, bleu, most_frequent, multiset_f1, names
+from codeaudit.cli.main import main
+from codeaudit.cli.train import TREES
+from codeaudit.cli.training_trees import recipe_of
+from codeaudit.transforms.errors import ModelError, UsageError
+from codeaudit.transforms.records import Origin, Sample
 
 TINY = TreeRecipe(
     network="tree",

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import torch
 
-from audit.cli.main import main
-from audit.features.streams import learn
-from audit.nets.decoder.registry import build
-from audit.nets.decoder.trunk import Decoder, Sizes
-from transforms.records import Origin, Sample
+from codeaudit.audit.features.streams import learn
+from codeaudit.audit.nets.decoder.registry import build
+from codeaudit.audit.nets.decoder.trunk import Decoder, Sizes
+from codeaudit.cli.main import main
+from codeaudit.transforms.records import Origin, Sample
 
 SMALL = [
     "--steps",

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from transforms.algebra.calculus import holds
-from transforms.algebra.expressions import parse_pair
+from codeaudit.transforms.algebra.calculus import holds
+from codeaudit.transforms.algebra.expressions import parse_pair
 
 SMALL = ["--train", "120", "--test", "40", "--steps", "4", "--batch", "8", "--seeds", "2"]
 

@@ -66,7 +66,7 @@ def test_a_row_of_ones_own_is_measured_beside_them(
     benchmark: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "own_row.py").write_text(
-        "from audit.models.fake import FakeModel\n\n\n"
+        "from codeaudit.audit.models.fake import FakeModel\n\n\n"
         "def model(seed):\n    return FakeModel(name='own', answer=lambda query: 'get_total')\n",
         encoding="utf-8",
     )

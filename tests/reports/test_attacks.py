@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from audit.records import Attacked, Predicted, Violated
-from reports.attacks import with_attacks
-from reports.records import Summary
-from reports.sheets import sheets
+from codeaudit.audit.records import Attacked, Predicted, Violated
+from codeaudit.reports.attacks import with_attacks
+from codeaudit.reports.records import Summary
+from codeaudit.reports.sheets import sheets
+from codeaudit.transforms.records import Perturbed
 from tests.reports.test_compare import MODELS, run
 from tests.support.audited import sample
 from tests.support.models import perturbed
-from transforms.records import Perturbed
 
 
 def attacked(name: str, queries: int, *, flips: bool, certified: bool = False, reason: str = "") -> Attacked:

@@ -4,13 +4,13 @@ import dataclasses
 
 import pytest
 
-from reports.compare import compare
-from reports.observations import observe
-from reports.records import Comparison, ModelHeader, Run, RunHeader
-from reports.summarise import summarise
+from codeaudit.reports.compare import compare
+from codeaudit.reports.observations import observe
+from codeaudit.reports.records import Comparison, ModelHeader, Run, RunHeader
+from codeaudit.reports.summarise import summarise
+from codeaudit.transforms.errors import UsageError
 from tests.reports.test_summarise import crowd
 from tests.support.audited import Subtokens
-from transforms.errors import UsageError
 
 
 def run(name, models, seeds=(0,), *, corpus="stdlib", flips=True):

@@ -5,16 +5,16 @@ from dataclasses import replace
 
 import pytest
 
-from audit.records import ANSWER_CHANGES, Unjudged
-from reports.cases import Place
-from reports.checks import Gate
-from reports.gate import Judged, Limits, gate, lasting
-from reports.gate_sheets import gate_sheets, verdict
-from reports.observations import observe
-from reports.records import ModelHeader, RunHeader
-from reports.summarise import summarise
+from codeaudit.audit.records import ANSWER_CHANGES, Unjudged
+from codeaudit.reports.cases import Place
+from codeaudit.reports.checks import Gate
+from codeaudit.reports.gate import Judged, Limits, gate, lasting
+from codeaudit.reports.gate_sheets import gate_sheets, verdict
+from codeaudit.reports.observations import observe
+from codeaudit.reports.records import ModelHeader, RunHeader
+from codeaudit.reports.summarise import summarise
+from codeaudit.transforms.errors import UsageError
 from tests.support.audited import Error, Subtokens, audited, sample
-from transforms.errors import UsageError
 
 GOOD, BAD = ("get", "name"), ("set",)
 

@@ -5,16 +5,16 @@ from dataclasses import replace
 
 import pytest
 
-from audit.interface import Attempted
-from audit.records import Answer
-from reports.observations import Observation, Pair
-from reports.records import RobustPass, Summary
-from reports.render.csv import tables
-from reports.robust import robust
-from reports.sheets import sheets
+from codeaudit.audit.interface import Attempted
+from codeaudit.audit.records import Answer
+from codeaudit.reports.observations import Observation, Pair
+from codeaudit.reports.records import RobustPass, Summary
+from codeaudit.reports.render.csv import tables
+from codeaudit.reports.robust import robust
+from codeaudit.reports.sheets import sheets
+from codeaudit.transforms.records import Kind
 from tests.reports.test_compare import MODELS, run
 from tests.support.audited import sample
-from transforms.records import Kind
 
 
 class Ticks:

@@ -5,11 +5,11 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports.records import Comparison
-from reports.sheets import sheets
-from reports.statistics.cliques import cliques
-from reports.statistics.paired import compare_paired
-from reports.statistics.trials import compare_trials
+from codeaudit.reports.records import Comparison
+from codeaudit.reports.sheets import sheets
+from codeaudit.reports.statistics.cliques import cliques
+from codeaudit.reports.statistics.paired import compare_paired
+from codeaudit.reports.statistics.trials import compare_trials
 
 NAMES = "abcde"
 PAIRS = list(combinations(NAMES, 2))

@@ -5,11 +5,11 @@ import random
 
 import pytest
 
-from reports.records import ModelHeader, Rate, RunHeader, Summary
-from reports.statistics.intervals import wilson
-from reports.summarise import summarise
+from codeaudit.reports.records import ModelHeader, Rate, RunHeader, Summary
+from codeaudit.reports.statistics.intervals import wilson
+from codeaudit.reports.summarise import summarise
+from codeaudit.transforms.errors import RunError
 from tests.support.audited import Error, Subtokens, audited, sample
-from transforms.errors import RunError
 
 GOOD, BAD, HALF = ("get", "name"), ("set",), ("get", "x")
 
@@ -259,6 +259,6 @@ def test_importing_the_summary_imports_no_heavy_library():
     import subprocess
     import sys
 
-    code = "import sys, reports.summarise, reports.registry, reports.records; print(*sys.modules)"
+    code = "import sys, codeaudit.reports.summarise, codeaudit.reports.registry, codeaudit.reports.records; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert not {"numpy", "scipy", "pandas", "torch", "rich"} & set(loaded.split())

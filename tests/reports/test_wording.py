@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports import wording
-from reports.records import NOTHING, Rate, Test
-from reports.statistics.intervals import single
+from codeaudit.reports import wording
+from codeaudit.reports.records import NOTHING, Rate, Test
+from codeaudit.reports.statistics.intervals import single
 from tests.reports.test_summarise import BAD, GOOD, summary_of
 from tests.support.audited import audited, sample
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from audit.interface import Expectation
-from audit.records import Answer, Audited, Failed, Held, Predicted, Unjudged, Verdict, Violated
-from transforms.records import Evidence, Kind, NotApplied, Origin, Perturbed, Sample
+from codeaudit.audit.interface import Expectation
+from codeaudit.audit.records import Answer, Audited, Failed, Held, Predicted, Unjudged, Verdict, Violated
+from codeaudit.transforms.records import Evidence, Kind, NotApplied, Origin, Perturbed, Sample
 
 KINDS: Mapping[str, Kind] = {
     "identity": "identity",

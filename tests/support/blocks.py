@@ -9,13 +9,13 @@ from random import Random
 import torch
 from safetensors.torch import save_file
 
-from audit.features.blocks import terms, words
-from audit.features.terms import TermReader, spelled, tokenizer_of
-from audit.models.terms import TermConfig
-from audit.nets.registry import TERM_NETWORKS
-from audit.nets.renamer import Renamer, Sizes
-from transforms.interface import Refused, Rewritten
-from transforms.x86.rename import Rename
+from codeaudit.audit.features.blocks import terms, words
+from codeaudit.audit.features.terms import TermReader, spelled, tokenizer_of
+from codeaudit.audit.models.terms import TermConfig
+from codeaudit.audit.nets.registry import TERM_NETWORKS
+from codeaudit.audit.nets.renamer import Renamer, Sizes
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.x86.rename import Rename
 
 FIGURE_A = "movq 64(%rsp), %rax\nsubl $1, 56(%rbp)\nmovl 16(%rax), %eax"
 FIGURE_B = "movq 64(%rsp), %rbx\nsubl $1, 56(%rbp)\nmovl 16(%rbx), %ebx"

@@ -8,9 +8,9 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
-from audit.models.checkpoint import CONFIG, TOKENIZER, WEIGHTS, Config
-from audit.nets.registry import build
-from audit.nets.trunk import Shape
+from codeaudit.audit.models.checkpoint import CONFIG, TOKENIZER, WEIGHTS, Config
+from codeaudit.audit.nets.registry import build
+from codeaudit.audit.nets.trunk import Shape
 
 LABELS = ("count", "get", "join", "letters", "sum", "values", "words")
 WORDS = ("[PAD]", "[UNK]", *LABELS, "return", "for", "in", "if", "=", "+", "(", ")", ":", "0", "1")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
-COMMAND = (sys.executable, "-m", "audit.cli.main")
+COMMAND = (sys.executable, "-m", "codeaudit")
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from transforms.columns.calls import Call
-from transforms.columns.groups import AxisGroups, infer
+from codeaudit.transforms.columns.calls import Call
+from codeaudit.transforms.columns.groups import AxisGroups, infer
 
 SIZES: Mapping[str, Any] = {
     "vocab_size": 99,

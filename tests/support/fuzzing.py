@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from codeaudit.transforms.interface import Transform
+from codeaudit.transforms.oracle.containment import Limits
+from codeaudit.transforms.oracle.oracle import Oracle
+from codeaudit.transforms.oracle.records import Differed, Inconclusive, Pair
+from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
+from codeaudit.transforms.seeding import stream
 from tests.support.programs import INPUTS, PRELUDE, program
-from transforms.interface import Transform
-from transforms.oracle.containment import Limits
-from transforms.oracle.oracle import Oracle
-from transforms.oracle.records import Differed, Inconclusive, Pair
-from transforms.perturb import perturb_one
-from transforms.records import NotApplied, Origin, Perturbed, Sample
-from transforms.seeding import stream
 
 LIMITS = Limits(cpu_seconds=0.3, idle_seconds=1.0)
 _SHRINKING_SEEDS = 4

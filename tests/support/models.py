@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from audit.records import Failed, Predicted, Prediction, Query
-from audit.run import Case
-from transforms.records import Kind, NotApplied, Origin, Perturbed, Sample
+from codeaudit.audit.records import Failed, Predicted, Prediction, Query
+from codeaudit.audit.run import Case
+from codeaudit.transforms.records import Kind, NotApplied, Origin, Perturbed, Sample
 
 
 @dataclass

@@ -9,18 +9,18 @@ from typing import NamedTuple
 import torch
 from tokenizers import Tokenizer
 
-from audit.features import vocabulary
-from audit.features.lines import Encoded, Encoder
-from audit.features.words import words
-from audit.nets.batches import collate
-from audit.nets.registry import NETWORKS, Network, build
-from audit.nets.trunk import Shape
+from codeaudit.audit.features import vocabulary
+from codeaudit.audit.features.lines import Encoded, Encoder
+from codeaudit.audit.features.words import words
+from codeaudit.audit.nets.batches import collate
+from codeaudit.audit.nets.registry import NETWORKS, Network, build
+from codeaudit.audit.nets.trunk import Shape
+from codeaudit.transforms.dependence.moves import is_movable
+from codeaudit.transforms.dependence.orders import enumerate_orders
+from codeaudit.transforms.python.analysis.blocks import Block
+from codeaudit.transforms.python.analysis.program import Program, analyse
+from codeaudit.transforms.python.order.reorder import reordered
 from tests.support import stdlib
-from transforms.dependence.moves import is_movable
-from transforms.dependence.orders import enumerate_orders
-from transforms.python.analysis.blocks import Block
-from transforms.python.analysis.program import Program, analyse
-from transforms.python.order.reorder import reordered
 
 LABELS = ("add", "get", "name", "sum", "total", "value")
 

@@ -9,13 +9,13 @@ from random import Random
 import torch
 from safetensors.torch import save_file
 
-from audit.features.pairs import choices, terms, words
-from audit.features.terms import TermInput, TermReader, tokenizer_of
-from audit.models.terms import TermConfig
-from audit.nets.registry import TERM_NETWORKS
-from audit.nets.renamer import Renamer, Sizes, collate
+from codeaudit.audit.features.pairs import choices, terms, words
+from codeaudit.audit.features.terms import TermInput, TermReader, tokenizer_of
+from codeaudit.audit.models.terms import TermConfig
+from codeaudit.audit.nets.registry import TERM_NETWORKS
+from codeaudit.audit.nets.renamer import Renamer, Sizes, collate
+from codeaudit.transforms.algebra.views import movable, renamed
 from tests.transforms.algebra.support import some
-from transforms.algebra.views import movable, renamed
 
 WINDOW = 256
 

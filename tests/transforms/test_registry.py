@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from transforms.errors import UsageError
-from transforms.perturb import perturb_one
-from transforms.records import Origin, Outcome, Perturbed, Sample
-from transforms.registry import (
+from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.records import Origin, Outcome, Perturbed, Sample
+from codeaudit.transforms.registry import (
     ALL,
     BY_LANGUAGE,
     ENTRIES,

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Final
 
-from transforms.entries import TransformEntry
+from codeaudit.transforms.entries import TransformEntry
 
 _PAIR: Final = "mul a0 sin mul y x =? mul a0 mul y cos mul y x"
 
 ENTRIES: Final[Mapping[str, TransformEntry]] = {
     "rename": TransformEntry(
-        "transforms.algebra.rename:RENAME",
+        "codeaudit.transforms.algebra.rename:RENAME",
         "coefficients become other coefficients, inputs other than x other inputs",
         family="algebra",
         language="algebra",
@@ -17,7 +17,7 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
         twin="rename-merging",
     ),
     "rename-merging": TransformEntry(
-        "transforms.algebra.merging:RENAME_MERGING",
+        "codeaudit.transforms.algebra.merging:RENAME_MERGING",
         "control: at one place a variable has another one's name, which changes the answer",
         family="algebra",
         kind="control",
@@ -25,7 +25,7 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
         example=_PAIR,
     ),
     "rename-views": TransformEntry(
-        "transforms.algebra.exchange:RENAME_VIEWS",
+        "codeaudit.transforms.algebra.exchange:RENAME_VIEWS",
         "control: x and another variable change names, which changes the answer",
         family="algebra",
         kind="control",

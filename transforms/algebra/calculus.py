@@ -10,7 +10,7 @@ from functools import cache
 from math import inf, isfinite
 from typing import Final, Literal, TypeAlias
 
-from transforms.algebra.expressions import (
+from codeaudit.transforms.algebra.expressions import (
     COEFFICIENTS,
     INPUTS,
     MINUS_ONE,
@@ -31,7 +31,7 @@ from transforms.algebra.expressions import (
     sub,
     unary,
 )
-from transforms.seeding import stream
+from codeaudit.transforms.seeding import stream
 
 # ── rules ────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from transforms.algebra.calculus import holds
-from transforms.algebra.expressions import COEFFICIENTS, INPUTS, X, parse_pair
-from transforms.algebra.merging import UNCHANGED, UNDECIDED, changed
-from transforms.algebra.rename import NOT_A_MOVE
-from transforms.algebra.views import EXTRA, movable, renamed
-from transforms.interface import Refused, Rewritten
-from transforms.records import Kind, Move, Unit
+from codeaudit.transforms.algebra.calculus import holds
+from codeaudit.transforms.algebra.expressions import COEFFICIENTS, INPUTS, X, parse_pair
+from codeaudit.transforms.algebra.merging import UNCHANGED, UNDECIDED, changed
+from codeaudit.transforms.algebra.rename import NOT_A_MOVE
+from codeaudit.transforms.algebra.views import EXTRA, movable, renamed
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.records import Kind, Move, Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

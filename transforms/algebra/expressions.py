@@ -8,7 +8,7 @@ the principal one is meant.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from transforms.errors import SourceError
+from codeaudit.transforms.errors import SourceError
 
 X: Final = "x"
 """The variable of differentiation."""

@@ -25,8 +25,8 @@ from random import Random
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 from zlib import crc32
 
-from transforms.algebra.calculus import compare, derivative, values
-from transforms.algebra.expressions import (
+from codeaudit.transforms.algebra.calculus import compare, derivative, values
+from codeaudit.transforms.algebra.expressions import (
     COEFFICIENTS,
     INPUTS,
     UNARY,
@@ -47,8 +47,8 @@ from transforms.algebra.expressions import (
     tokens,
     unary,
 )
-from transforms.algebra.views import canonical
-from transforms.seeding import stream
+from codeaudit.transforms.algebra.views import canonical
+from codeaudit.transforms.seeding import stream
 
 Split: TypeAlias = Literal["train", "valid", "test", "extended"]
 Origin: TypeAlias = Literal["derivative", "nearby", "changed", "partial", "other"]

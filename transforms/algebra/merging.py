@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final, NamedTuple
 
-from transforms.algebra.calculus import holds
-from transforms.algebra.expressions import Pair, parse_pair
-from transforms.algebra.rename import NO_VARIABLE, NOT_A_MOVE
-from transforms.algebra.views import movable, pool
-from transforms.edits import Edit, splice
-from transforms.interface import Refused, Rewritten
-from transforms.records import Kind, Move, Unit
+from codeaudit.transforms.algebra.calculus import holds
+from codeaudit.transforms.algebra.expressions import Pair, parse_pair
+from codeaudit.transforms.algebra.rename import NO_VARIABLE, NOT_A_MOVE
+from codeaudit.transforms.algebra.views import movable, pool
+from codeaudit.transforms.edits import Edit, splice
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.records import Kind, Move, Unit
 
 TRIES: Final = 32
 """Places and names that are tried; each costs two evaluations."""

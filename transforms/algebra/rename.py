@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from transforms.algebra.expressions import parse_pair
-from transforms.algebra.views import POOLS, equivalent, movable, pool, renamed
-from transforms.interface import Refused, Rewritten
-from transforms.records import Kind, Move, Unit
+from codeaudit.transforms.algebra.expressions import parse_pair
+from codeaudit.transforms.algebra.views import POOLS, equivalent, movable, pool, renamed
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.records import Kind, Move, Unit
 
 DRAWS: Final = 32
 """Draws of a renaming before the identity is taken for the only one."""

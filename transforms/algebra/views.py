@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from transforms.algebra.expressions import (
+from codeaudit.transforms.algebra.expressions import (
     ASKED,
     BINARY,
     COEFFICIENTS,

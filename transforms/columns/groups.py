@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from transforms.columns.axes import Axis, freeze, unify
-from transforms.columns.calls import Call
-from transforms.columns.layout import Kept, Layout, Member, Place, Product, Sum, members
-from transforms.columns.tracing import Axes, trace
+from codeaudit.transforms.columns.axes import Axis, freeze, unify
+from codeaudit.transforms.columns.calls import Call
+from codeaudit.transforms.columns.layout import Kept, Layout, Member, Place, Product, Sum, members
+from codeaudit.transforms.columns.tracing import Axes, trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

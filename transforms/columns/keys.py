@@ -17,8 +17,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from transforms.columns.layout import Indices
-from transforms.errors import ModelError
+from codeaudit.transforms.columns.layout import Indices
+from codeaudit.transforms.errors import ModelError
 
 HEAD: Final = "codeaudit-seal-key-1:"
 LENGTH: Final = 32

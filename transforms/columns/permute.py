@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 
-from transforms.columns.layout import Indices, Layout, Place, indices, inverse
+from codeaudit.transforms.columns.layout import Indices, Layout, Place, indices, inverse
 
 
 def moved(tensor: Tensor, places: Sequence[Place], permutations: Sequence[Indices]) -> Tensor:

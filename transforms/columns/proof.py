@@ -14,12 +14,12 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from transforms.columns.calls import Call
-from transforms.columns.groups import AxisGroups
-from transforms.columns.layout import Indices, Layout, Place, inverse
-from transforms.columns.permute import moved, permute_module, permuted, permuting
-from transforms.columns.tracing import tensors
-from transforms.errors import ModelError
+from codeaudit.transforms.columns.calls import Call
+from codeaudit.transforms.columns.groups import AxisGroups
+from codeaudit.transforms.columns.layout import Indices, Layout, Place, inverse
+from codeaudit.transforms.columns.permute import moved, permute_module, permuted, permuting
+from codeaudit.transforms.columns.tracing import tensors
+from codeaudit.transforms.errors import ModelError
 
 EXACT: Final = 1e-10
 """What double precision may deviate by, relative to the largest output or gradient."""

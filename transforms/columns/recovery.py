@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
-from transforms.columns.layout import Indices, Layout, Member, Place, indices, members
+from codeaudit.transforms.columns.layout import Indices, Layout, Member, Place, indices, members
 
 Weights = Mapping[str, npt.NDArray[np.float64]]
 

@@ -15,10 +15,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from transforms.columns.calls import Call
-from transforms.columns.layout import Indices
-from transforms.columns.tracing import tensors
-from transforms.errors import ModelError
+from codeaudit.transforms.columns.calls import Call
+from codeaudit.transforms.columns.layout import Indices
+from codeaudit.transforms.columns.tracing import tensors
+from codeaudit.transforms.errors import ModelError
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,10 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from transforms.columns.keys import SALT, Key, Salted
-from transforms.columns.layout import Indices, Layout, indices, inverse
-from transforms.columns.tensor_files import Bytes, Entry, TensorFile
-from transforms.errors import CannotAudit, ModelError
+from codeaudit.transforms.columns.keys import SALT, Key, Salted
+from codeaudit.transforms.columns.layout import Indices, Layout, indices, inverse
+from codeaudit.transforms.columns.tensor_files import Bytes, Entry, TensorFile
+from codeaudit.transforms.errors import CannotAudit, ModelError
 
 Scheme: TypeAlias = Literal["columns", "cipher"]
 SCHEMES: Final[tuple[Scheme, ...]] = get_args(Scheme)

@@ -10,7 +10,7 @@ from typing import IO, Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from transforms.errors import ModelError
+from codeaudit.transforms.errors import ModelError
 
 LONGEST_HEADER: Final = 100_000_000
 """Bytes; the format's own limit."""

@@ -16,9 +16,20 @@ from torch import Tensor, nn
 from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 
-from transforms.columns.axes import ONE, Axis, atom, cut, fixed, freeze, product, split, total, unify
-from transforms.columns.calls import Call
-from transforms.errors import ModelError
+from codeaudit.transforms.columns.axes import (
+    ONE,
+    Axis,
+    atom,
+    cut,
+    fixed,
+    freeze,
+    product,
+    split,
+    total,
+    unify,
+)
+from codeaudit.transforms.columns.calls import Call
+from codeaudit.transforms.errors import ModelError
 
 Axes: TypeAlias = tuple[Axis, ...]
 """Those of one tensor."""

@@ -8,9 +8,9 @@ statements of each block, and between all lines.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from transforms.dependence.effects import Effects
-from transforms.dependence.graph import Graph
-from transforms.dependence.layers import bits
+from codeaudit.transforms.dependence.effects import Effects
+from codeaudit.transforms.dependence.graph import Graph
+from codeaudit.transforms.dependence.layers import bits
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from transforms.dependence.layers import bits, layers
+from codeaudit.transforms.dependence.layers import bits, layers
 
 
 class Lined(Protocol):

@@ -6,10 +6,10 @@ from itertools import pairwise, product
 from random import Random
 from typing import Final, Protocol, TypeVar
 
-from transforms.dependence import orders
-from transforms.dependence.effects import ACTS, BARRIER, ENDS_CALL, LEAVES_LOOP, STORES, Effects
-from transforms.interface import Refused
-from transforms.records import Move
+from codeaudit.transforms.dependence import orders
+from codeaudit.transforms.dependence.effects import ACTS, BARRIER, ENDS_CALL, LEAVES_LOOP, STORES, Effects
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.records import Move
 
 DRAWS: Final = 32
 """Draws of all blocks before one movable block is made to move."""

@@ -12,7 +12,7 @@ from math import comb, log
 from random import Random
 from typing import Final
 
-from transforms.dependence.layers import bits, closure
+from codeaudit.transforms.dependence.layers import bits, closure
 
 DOWN_SETS: Final = 20_000
 """How many down-sets of one indecomposable part are visited before the exact method is given up."""

@@ -8,8 +8,8 @@ are connected if they depend on each other in some execution path.
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from transforms.dependence.effects import Effects
-from transforms.dependence.layers import bits, closure
+from codeaudit.transforms.dependence.effects import Effects
+from codeaudit.transforms.dependence.layers import bits, closure
 
 PATHS: Final = 100_000
 """Most execution paths that are followed; beyond, the PIG is incomplete and says so."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from transforms.dependence.layers import bits, closure, reduction
+from codeaudit.transforms.dependence.layers import bits, closure, reduction
 
 
 def reversible(predecessors: Sequence[int], true: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -12,14 +12,14 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from transforms.dependence.blocks import Block, Statement
-from transforms.dependence.colours import colours, first_orders
-from transforms.interface import Refused
-from transforms.java.analysis.program import Program, analyse
-from transforms.java.analysis.scopes import Binding
-from transforms.java.identifiers.variables import Variables, variables
-from transforms.java.order.reorder import reordered
-from transforms.java.parts import function_part
+from codeaudit.transforms.dependence.blocks import Block, Statement
+from codeaudit.transforms.dependence.colours import colours, first_orders
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.program import Program, analyse
+from codeaudit.transforms.java.analysis.scopes import Binding
+from codeaudit.transforms.java.identifiers.variables import Variables, variables
+from codeaudit.transforms.java.order.reorder import reordered
+from codeaudit.transforms.java.parts import function_part
 
 _NAMELESS: Final = b"\0"
 _LENGTH: Final = b"\1"

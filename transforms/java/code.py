@@ -5,12 +5,12 @@ from functools import cached_property, lru_cache
 from itertools import count
 from typing import Final
 
-from transforms.java.analysis.knowledge import KNOWN_TYPES
-from transforms.java.analysis.scopes import Binding, Scopes, resolve
-from transforms.java.nodes import Node
-from transforms.java.parsing import TYPES
-from transforms.java.parts import ESCAPED, REBOUND, escaped
-from transforms.patches import Part, Patch, Span
+from codeaudit.transforms.java.analysis.knowledge import KNOWN_TYPES
+from codeaudit.transforms.java.analysis.scopes import Binding, Scopes, resolve
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.parsing import TYPES
+from codeaudit.transforms.java.parts import ESCAPED, REBOUND, escaped
+from codeaudit.transforms.patches import Part, Patch, Span
 
 LISTS: Final = frozenset({"block", "constructor_body", "switch_block_statement_group"})
 """What holds statements in a row."""

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 from tree_sitter import Language, Parser, Tree
 
-from transforms.errors import SourceError
-from transforms.java.nodes import Node, Token
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.java.nodes import Node, Token
 
 BEFORE: Final = b"class _ {\n"
 """What stands before members so that they can be read."""

@@ -7,9 +7,9 @@ the names of well-known types mean what they say, is checked here wherever that 
 import re
 from typing import Final
 
-from transforms.java.analysis.knowledge import KNOWN_TYPES
-from transforms.java.parsing import TYPES, Reading, callables, read
-from transforms.parts import Part
+from codeaudit.transforms.java.analysis.knowledge import KNOWN_TYPES
+from codeaudit.transforms.java.parsing import TYPES, Reading, callables, read
+from codeaudit.transforms.parts import Part
 
 REBOUND: Final = "a well-known type's name means something else here"
 NO_METHOD: Final = "no method in the text"

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from transforms.errors import SourceError
-from transforms.interface import Refused, Rewritten
-from transforms.java.code import Code, study
-from transforms.java.nodes import Node
-from transforms.java.parsing import Reading, only_callable, read
-from transforms.patches import HARD, Patch, Site, patched
-from transforms.rules import OTHER_TREE, Rule
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.java.code import Code, study
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.parsing import Reading, only_callable, read
+from codeaudit.transforms.patches import HARD, Patch, Site, patched
+from codeaudit.transforms.rules import OTHER_TREE, Rule
 
 UNREADABLE: Final = "result does not parse"
 

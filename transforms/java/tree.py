@@ -1,4 +1,4 @@
-"""Java's files, for `transforms.trees`: the outermost methods and constructors, each shown as it stands.
+"""Java's files, for `codeaudit.transforms.trees`: the outermost methods and constructors, each as it is.
 
 A method's text means what it seems to mean only in its file and package. Nothing in a file is touched where
 characters that are spelt by their number might change how it is read; a method stays as it is where it names
@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from transforms.decoding import DecodedFile
-from transforms.edits import line_starts
-from transforms.errors import SourceError
-from transforms.java.analysis.knowledge import KNOWN_TYPES
-from transforms.java.nodes import Node
-from transforms.java.parsing import TYPES, Reading, callables, only_callable, read
-from transforms.java.parts import ESCAPED, REBOUND, mentions, rebound
-from transforms.trees import Language, Place
+from codeaudit.transforms.decoding import DecodedFile
+from codeaudit.transforms.edits import line_starts
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.java.analysis.knowledge import KNOWN_TYPES
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.parsing import TYPES, Reading, callables, only_callable, read
+from codeaudit.transforms.java.parts import ESCAPED, REBOUND, mentions, rebound
+from codeaudit.transforms.trees import Language, Place
 
 _ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*(\\u+([0-9a-fA-F]{4}))")
 _DANGEROUS: Final = frozenset("\n\r\"'\\*/")

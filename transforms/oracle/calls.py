@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self, TypeAlias
 
-from transforms.oracle.containment import Limits
-from transforms.oracle.sandbox import Answer, Lost, Sandbox
-from transforms.oracle.server import IDLE
+from codeaudit.transforms.oracle.containment import Limits
+from codeaudit.transforms.oracle.sandbox import Answer, Lost, Sandbox
+from codeaudit.transforms.oracle.server import IDLE
 
 TOGETHER: Final = 64
 """Texts that are sent at once."""
@@ -53,7 +53,7 @@ class Caller:
         Raises:
             CannotAudit: this machine can't contain programs.
         """
-        self._sandbox = Sandbox("transforms.oracle.results", limits, hashes=hashes)
+        self._sandbox = Sandbox("codeaudit.transforms.oracle.results", limits, hashes=hashes)
 
     def __enter__(self) -> Self:
         return self

@@ -18,9 +18,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from transforms.errors import CannotAudit
-from transforms.oracle.filters import job_filter, server_filter
-from transforms.oracle.syscalls import ARCHITECTURES
+from codeaudit.transforms.errors import CannotAudit
+from codeaudit.transforms.oracle.filters import job_filter, server_filter
+from codeaudit.transforms.oracle.syscalls import ARCHITECTURES
 
 _LANDLOCK_CREATE: Final = 444
 _LANDLOCK_ADD: Final = 445

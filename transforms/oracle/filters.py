@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from transforms.oracle.syscalls import ABSENT, ALLOWED, ARCHITECTURES, JUDGED
+from codeaudit.transforms.oracle.syscalls import ABSENT, ALLOWED, ARCHITECTURES, JUDGED
 
 _LOAD: Final = 0x20
 _AND: Final = 0x54

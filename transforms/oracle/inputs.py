@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from transforms.python.parsing import parse
+from codeaudit.transforms.python.parsing import parse
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

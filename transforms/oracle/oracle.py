@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, Self
 
-from transforms.errors import SourceError
-from transforms.oracle.containment import Limits
-from transforms.oracle.inputs import Function, find, inputs
-from transforms.oracle.records import Agreed, Differed, Inconclusive, Pair, Verdict
-from transforms.oracle.sandbox import Answer, Lost, Sandbox
-from transforms.oracle.server import CPU
-from transforms.python.parsing import parse
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.oracle.containment import Limits
+from codeaudit.transforms.oracle.inputs import Function, find, inputs
+from codeaudit.transforms.oracle.records import Agreed, Differed, Inconclusive, Pair, Verdict
+from codeaudit.transforms.oracle.sandbox import Answer, Lost, Sandbox
+from codeaudit.transforms.oracle.server import CPU
+from codeaudit.transforms.python.parsing import parse
 
 _OWN_TESTS: Final = "its own tests"
 _SHAKES: Final = (1, 2, 5)
@@ -54,7 +54,7 @@ class Oracle:
         """
         self._count = inputs
         self._messages = messages
-        self._sandbox = Sandbox("transforms.oracle.worker", limits)
+        self._sandbox = Sandbox("codeaudit.transforms.oracle.worker", limits)
         self._originals: OrderedDict[tuple[object, ...], _Original] = OrderedDict()
 
     def __enter__(self) -> Self:

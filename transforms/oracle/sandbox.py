@@ -14,13 +14,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from transforms.errors import CannotAudit
-from transforms.oracle.containment import SLOWEST, Limits, offered, require
-from transforms.oracle.frames import receive, send
-from transforms.oracle.server import LARGEST_REPLY, RESTARTS
+from codeaudit.transforms.errors import CannotAudit
+from codeaudit.transforms.oracle.containment import SLOWEST, Limits, offered, require
+from codeaudit.transforms.oracle.frames import receive, send
+from codeaudit.transforms.oracle.server import LARGEST_REPLY, RESTARTS
 
-_ROOT: Final = str(Path(__file__).parents[2])
-_BOOT: Final = f"import sys; sys.path.insert(0, {_ROOT!r}); from transforms.oracle.server import main; main()"
+_ROOT: Final = str(Path(__file__).parents[3])
+_BOOT: Final = (
+    f"import sys; sys.path.insert(0, {_ROOT!r}); from codeaudit.transforms.oracle.server import main; main()"
+)
 _START_SECONDS: Final = 60.0
 _END_SECONDS: Final = 2.0
 _SLACK_SECONDS: Final = 20.0

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final, Protocol
 
-from transforms.oracle.containment import SLOWEST, Containment, Layers, Limits
-from transforms.oracle.frames import HEADER, receive, send
+from codeaudit.transforms.oracle.containment import SLOWEST, Containment, Layers, Limits
+from codeaudit.transforms.oracle.frames import HEADER, receive, send
 
 RESTARTS: Final = 3
 """How often a run that was lost goes on behind the input that ended it."""

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from transforms.oracle.results import Nowhere
+from codeaudit.transforms.oracle.results import Nowhere
 
 _NAME: Final = "sample"
 _SEED: Final = 20_240_229

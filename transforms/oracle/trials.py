@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self, TypeAlias
 
-from transforms.oracle.containment import Limits
-from transforms.oracle.sandbox import Answer, Lost, Sandbox
-from transforms.oracle.server import IDLE
+from codeaudit.transforms.oracle.containment import Limits
+from codeaudit.transforms.oracle.sandbox import Answer, Lost, Sandbox
+from codeaudit.transforms.oracle.server import IDLE
 
 TOGETHER: Final = 32
 """Programs that are sent at once."""
@@ -42,7 +42,7 @@ class Trials:
         Raises:
             CannotAudit: this machine can't contain programs.
         """
-        self._sandbox = Sandbox("transforms.oracle.trial", Limits(cpu_seconds=cpu_seconds))
+        self._sandbox = Sandbox("codeaudit.transforms.oracle.trial", Limits(cpu_seconds=cpu_seconds))
 
     def __enter__(self) -> Self:
         return self

@@ -18,8 +18,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, Final
 
-from transforms.oracle.encode import Encoder, short
-from transforms.oracle.probe import Probe
+from codeaudit.transforms.oracle.encode import Encoder, short
+from codeaudit.transforms.oracle.probe import Probe
 
 _READ_BEFORE: Final = (
     "abc", "bisect", "calendar", "cmath", "contextlib", "copy", "dataclasses", "enum", "heapq", "numbers",

@@ -11,14 +11,14 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from transforms.dependence.colours import colours, first_orders
-from transforms.edits import Edit, splice
-from transforms.errors import SourceError
-from transforms.interface import Refused
-from transforms.python.analysis.program import Program, analyse
-from transforms.python.analysis.scopes import OUTER, Binding, Scopes, resolve
-from transforms.python.identifiers.rename import RENAME, RENAME_PARAMETERS
-from transforms.python.order.reorder import reordered
+from codeaudit.transforms.dependence.colours import colours, first_orders
+from codeaudit.transforms.edits import Edit, splice
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.python.analysis.program import Program, analyse
+from codeaudit.transforms.python.analysis.scopes import OUTER, Binding, Scopes, resolve
+from codeaudit.transforms.python.identifiers.rename import RENAME, RENAME_PARAMETERS
+from codeaudit.transforms.python.order.reorder import reordered
 
 NAMELESS: Final = "_v"
 """Stands for every variable where only the shape of a line counts."""

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final, TypeAlias
 
-from transforms.edits import Positions
-from transforms.errors import SourceError
-from transforms.patches import Span
-from transforms.python.analysis.effects import Reading
-from transforms.python.analysis.facts import Facts
-from transforms.python.analysis.program import Program, examine
-from transforms.python.parsing import parse
+from codeaudit.transforms.edits import Positions
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.patches import Span
+from codeaudit.transforms.python.analysis.effects import Reading
+from codeaudit.transforms.python.analysis.facts import Facts
+from codeaudit.transforms.python.analysis.program import Program, examine
+from codeaudit.transforms.python.parsing import parse
 
 _COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _FSTRING_START: Final = getattr(tokenize, "FSTRING_START", -1)

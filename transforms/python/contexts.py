@@ -10,8 +10,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias
 
-from transforms.patches import Patch, Span
-from transforms.python.code import Code, Token
+from codeaudit.transforms.patches import Patch, Span
+from codeaudit.transforms.python.code import Code, Token
 
 Part: TypeAlias = str | Span
 """A piece of a patch."""

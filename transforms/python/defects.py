@@ -8,11 +8,11 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.patches import Patch, Site
-from transforms.python.code import Code
-from transforms.python.contexts import ATOM, NOT, between, fitted, nodes, over, patch, placed
-from transforms.python.rewriting import Rewriting
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Patch, Site
+from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.contexts import ATOM, NOT, between, fitted, nodes, over, patch, placed
+from codeaudit.transforms.python.rewriting import Rewriting
 
 _COMPARISONS: Final[dict[type[ast.cmpop], tuple[str, ...]]] = {
     ast.Lt: ("<=",), ast.LtE: ("<",), ast.Gt: (">=",), ast.GtE: (">",), ast.Eq: ("!=",), ast.NotEq: ("==",),

@@ -5,8 +5,8 @@ import tokenize
 import warnings
 from dataclasses import dataclass
 
-from transforms.decoding import DecodedFile
-from transforms.errors import SourceError
+from codeaudit.transforms.decoding import DecodedFile
+from codeaudit.transforms.errors import SourceError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

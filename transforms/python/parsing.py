@@ -3,7 +3,7 @@
 import ast
 import warnings
 
-from transforms.errors import SourceError
+from codeaudit.transforms.errors import SourceError
 
 
 def parse(source: str) -> ast.Module:

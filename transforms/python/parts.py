@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from transforms.edits import line_starts
-from transforms.errors import SourceError
-from transforms.parts import Part
-from transforms.python.analysis.blocks import first_line
-from transforms.python.analysis.knowledge import BUILTINS, MODULE_NAMES
-from transforms.python.parsing import parse
+from codeaudit.transforms.edits import line_starts
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.parts import Part
+from codeaudit.transforms.python.analysis.blocks import first_line
+from codeaudit.transforms.python.analysis.knowledge import BUILTINS, MODULE_NAMES
+from codeaudit.transforms.python.parsing import parse
 
 REBOUND: Final = "a builtin's name means something else here"
 

@@ -5,12 +5,12 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from transforms.errors import SourceError
-from transforms.interface import Refused, Rewritten
-from transforms.patches import HARD, Patch, Site, Span, patched
-from transforms.python.code import Code, read
-from transforms.python.parsing import parse
-from transforms.rules import OTHER_TREE, Rule
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.patches import HARD, Patch, Site, Span, patched
+from codeaudit.transforms.python.code import Code, read
+from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.rules import OTHER_TREE, Rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,9 @@ from random import Random
 from typing import Final
 from zlib import crc32
 
-from transforms.python.code import Code, Token
-from transforms.python.contexts import preceding
-from transforms.python.identifiers.names import NATURAL, reserved
+from codeaudit.transforms.python.code import Code, Token
+from codeaudit.transforms.python.contexts import preceding
+from codeaudit.transforms.python.identifiers.names import NATURAL, reserved
 
 REFLECTION: Final = "reflection on names"
 SHARED: Final = "statement shares its line"

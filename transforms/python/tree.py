@@ -1,4 +1,4 @@
-"""Python's files, for `transforms.trees`.
+"""Python's files, for `codeaudit.transforms.trees`.
 
 An indented function is shown to a transform under one line that stands for what is around it, so that no line
 of it, and no string that runs over lines, has to be moved.
@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from transforms.edits import line_starts
-from transforms.errors import SourceError
-from transforms.python.analysis.blocks import first_line
-from transforms.python.encoding import Decoded
-from transforms.python.parsing import parse
-from transforms.python.parts import REBOUND, mentions, rebound
-from transforms.trees import Language, Place
+from codeaudit.transforms.edits import line_starts
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.analysis.blocks import first_line
+from codeaudit.transforms.python.encoding import Decoded
+from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.parts import REBOUND, mentions, rebound
+from codeaudit.transforms.trees import Language, Place
 
 IN_CLASS: Final = "class _:\n"
 """What stands above a method. A class whose name is all underscores mangles no names."""

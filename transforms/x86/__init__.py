@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from transforms.entries import TransformEntry
+from codeaudit.transforms.entries import TransformEntry
 
 _FIGURE: Final = """\
 movq 64(%rsp), %rax
@@ -21,7 +21,7 @@ leaq 16(%rsi), %rsi
 
 ENTRIES: Final[Mapping[str, TransformEntry]] = {
     "rename": TransformEntry(
-        "transforms.x86.rename:RENAME",
+        "codeaudit.transforms.x86.rename:RENAME",
         "registers become other registers of their class",
         family="x86",
         language="x86",
@@ -29,7 +29,7 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
         twin="rename-merging",
     ),
     "reorder": TransformEntry(
-        "transforms.x86.reorder:REORDER",
+        "codeaudit.transforms.x86.reorder:REORDER",
         "instructions in another order that keeps their dependences",
         family="x86",
         language="x86",
@@ -37,7 +37,7 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
         twin="reorder-breaking",
     ),
     "rename-merging": TransformEntry(
-        "transforms.x86.merging:RENAME_MERGING",
+        "codeaudit.transforms.x86.merging:RENAME_MERGING",
         "control: two registers become one",
         family="x86",
         kind="control",
@@ -45,7 +45,7 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
         example=_FIGURE,
     ),
     "rename-views": TransformEntry(
-        "transforms.x86.views:RENAME_VIEWS",
+        "codeaudit.transforms.x86.views:RENAME_VIEWS",
         "control: registers of one instruction become wider or narrower",
         family="x86",
         kind="control",
@@ -53,7 +53,7 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
         example=_FIGURE,
     ),
     "reorder-breaking": TransformEntry(
-        "transforms.x86.breaking:REORDER_BREAKING",
+        "codeaudit.transforms.x86.breaking:REORDER_BREAKING",
         "control: an instruction stands before the one whose result it reads",
         family="x86",
         kind="control",

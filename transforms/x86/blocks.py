@@ -16,9 +16,9 @@ from typing import Any, Final
 
 import iced_x86 as iced
 
-from transforms.errors import CorpusError, SourceError
-from transforms.x86.encoding import BITS
-from transforms.x86.reading import written
+from codeaudit.transforms.errors import CorpusError, SourceError
+from codeaudit.transforms.x86.encoding import BITS
+from codeaudit.transforms.x86.reading import written
 
 WINDOW: Final = 1 << 16
 """Bytes that are decoded at a time; a branch from further away does not end a block."""

@@ -4,13 +4,13 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from transforms.dependence.reversals import broken, reversed_pair, reversible
-from transforms.interface import Refused, Rewritten
-from transforms.records import Kind, Move, Unit
-from transforms.x86.canonical import canonicalise
-from transforms.x86.effects import conflicts, flow, touch
-from transforms.x86.reading import Block, read
-from transforms.x86.reorder import NOT_A_MOVE, ONE, order_move, reordered
+from codeaudit.transforms.dependence.reversals import broken, reversed_pair, reversible
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.records import Kind, Move, Unit
+from codeaudit.transforms.x86.canonical import canonicalise
+from codeaudit.transforms.x86.effects import conflicts, flow, touch
+from codeaudit.transforms.x86.reading import Block, read
+from codeaudit.transforms.x86.reorder import NOT_A_MOVE, ONE, order_move, reordered
 
 NO_PAIR: Final = "no true dependence that stands alone"
 STILL: Final = "a renaming of what it was"

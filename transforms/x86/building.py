@@ -9,8 +9,15 @@ from typing import Final
 
 import iced_x86 as iced
 
-from transforms.x86.catalogue import Candidate, Slot, family, immediate_kind, register_numbers, untyped
-from transforms.x86.statements import Address, Constant, Named, Operand, Rounding, Syntax
+from codeaudit.transforms.x86.catalogue import (
+    Candidate,
+    Slot,
+    family,
+    immediate_kind,
+    register_numbers,
+    untyped,
+)
+from codeaudit.transforms.x86.statements import Address, Constant, Named, Operand, Rounding, Syntax
 
 _LIMIT: Final = 1 << 64
 _ROUNDINGS: Final = {

@@ -15,12 +15,12 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from transforms.dependence.layers import bits, layers
-from transforms.x86.effects import conflicts
-from transforms.x86.legality import Choices, choices
-from transforms.x86.reading import Block, Operation, read
-from transforms.x86.registers import BASES, Register, part
-from transforms.x86.rename import obstacle
+from codeaudit.transforms.dependence.layers import bits, layers
+from codeaudit.transforms.x86.effects import conflicts
+from codeaudit.transforms.x86.legality import Choices, choices
+from codeaudit.transforms.x86.reading import Block, Operation, read
+from codeaudit.transforms.x86.registers import BASES, Register, part
+from codeaudit.transforms.x86.rename import obstacle
 
 _PLACES: Final[Mapping[str, int]] = {
     base: place for place, base in enumerate(base for bases in BASES.values() for base in bases)

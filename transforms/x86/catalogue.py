@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import iced_x86 as iced
 
-from transforms.x86.statements import PREFIXES, Syntax
+from codeaudit.transforms.x86.statements import PREFIXES, Syntax
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,9 @@ from typing import Final
 
 import iced_x86 as iced
 
-from transforms.x86.catalogue import register_names
-from transforms.x86.implicit import base_of
-from transforms.x86.reading import Block, Operation
+from codeaudit.transforms.x86.catalogue import register_names
+from codeaudit.transforms.x86.implicit import base_of
+from codeaudit.transforms.x86.reading import Block, Operation
 
 _ACCESS: Final = iced.OpAccess
 _READS: Final = frozenset({_ACCESS.READ, _ACCESS.COND_READ, _ACCESS.READ_WRITE, _ACCESS.READ_COND_WRITE})

@@ -9,12 +9,12 @@ from typing import Final
 
 import iced_x86 as iced
 
-from transforms.errors import SourceError
-from transforms.x86.building import arrangements, built
-from transforms.x86.catalogue import Candidate, formatter
-from transforms.x86.fitting import fitting
-from transforms.x86.shapes import shape
-from transforms.x86.statements import Address, Named, Operand, Statement, Syntax, split
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.x86.building import arrangements, built
+from codeaudit.transforms.x86.catalogue import Candidate, formatter
+from codeaudit.transforms.x86.fitting import fitting
+from codeaudit.transforms.x86.shapes import shape
+from codeaudit.transforms.x86.statements import Address, Named, Operand, Statement, Syntax, split
 
 BITS: Final = 64
 _LIMIT: Final = 1 << 64

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Final
 
-from transforms.errors import SourceError
-from transforms.x86.catalogue import FAMILIES, Candidate, candidates, family, register_names
-from transforms.x86.statements import Constant, Named, Operand, Rounding, Statement, Syntax
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.x86.catalogue import FAMILIES, Candidate, candidates, family, register_names
+from codeaudit.transforms.x86.statements import Constant, Named, Operand, Rounding, Statement, Syntax
 
 _CONDITIONS: Final = {
     "c": "b",

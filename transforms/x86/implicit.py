@@ -10,9 +10,9 @@ from typing import Final
 
 import iced_x86 as iced
 
-from transforms.x86.catalogue import register_names, untyped
-from transforms.x86.registers import BASES, registers
-from transforms.x86.shapes import view_of
+from codeaudit.transforms.x86.catalogue import register_names, untyped
+from codeaudit.transforms.x86.registers import BASES, registers
+from codeaudit.transforms.x86.shapes import view_of
 
 _KINDS: Final = iced.OpCodeOperandKind
 _FIXED: Final = frozenset({_KINDS.AL, _KINDS.CL, _KINDS.AX, _KINDS.DX, _KINDS.EAX, _KINDS.RAX})

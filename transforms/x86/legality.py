@@ -21,8 +21,8 @@ from typing import Final
 
 import iced_x86 as iced
 
-from transforms.x86.reading import Block, Operation
-from transforms.x86.registers import BASES, HIGH_BYTES, class_of
+from codeaudit.transforms.x86.reading import Block, Operation
+from codeaudit.transforms.x86.registers import BASES, HIGH_BYTES, class_of
 
 ACCUMULATOR: Final = "rax"
 STACK: Final = "rsp"

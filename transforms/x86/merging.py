@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from transforms.errors import SourceError
-from transforms.interface import Refused, Rewritten
-from transforms.records import Kind, Move, Unit
-from transforms.x86.effects import touch
-from transforms.x86.legality import choices
-from transforms.x86.proof import REFERENT, Different, compare
-from transforms.x86.reading import Block, read
-from transforms.x86.registers import class_of
-from transforms.x86.rename import NOT_A_MOVE, renamed, renaming_of
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.records import Kind, Move, Unit
+from codeaudit.transforms.x86.effects import touch
+from codeaudit.transforms.x86.legality import choices
+from codeaudit.transforms.x86.proof import REFERENT, Different, compare
+from codeaudit.transforms.x86.reading import Block, read
+from codeaudit.transforms.x86.registers import class_of
+from codeaudit.transforms.x86.rename import NOT_A_MOVE, renamed, renaming_of
 
 NO_PAIR: Final = "no two registers to merge"
 

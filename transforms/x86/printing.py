@@ -5,7 +5,7 @@ from typing import Final
 
 import iced_x86 as iced
 
-from transforms.x86.catalogue import formatter
+from codeaudit.transforms.x86.catalogue import formatter
 
 _COMPARES: Final = ("cmp", "vcmp", "vpcmp", "vpcom")
 """Mnemonics that swallow a predicate: `cmpeqps` for `cmpps $0`."""

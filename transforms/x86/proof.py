@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from transforms.x86.reading import Block, Operation
+from codeaudit.transforms.x86.reading import Block, Operation
 
 LENGTH: Final = "another number of instructions"
 SHAPE: Final = "an instruction or a view changed"

@@ -12,13 +12,13 @@ from typing import Final
 
 import iced_x86 as iced
 
-from transforms.errors import SourceError
-from transforms.x86 import encoding
-from transforms.x86.implicit import base_of, implicit
-from transforms.x86.printing import att_text
-from transforms.x86.registers import Register, registers
-from transforms.x86.shapes import Shape, mentioned, shape, view_of
-from transforms.x86.statements import PREFIXES, Syntax
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.x86 import encoding
+from codeaudit.transforms.x86.implicit import base_of, implicit
+from codeaudit.transforms.x86.printing import att_text
+from codeaudit.transforms.x86.registers import Register, registers
+from codeaudit.transforms.x86.shapes import Shape, mentioned, shape, view_of
+from codeaudit.transforms.x86.statements import PREFIXES, Syntax
 
 LINES: Final = 1 << 15
 """Read lines that are remembered: blocks repeat one another's."""

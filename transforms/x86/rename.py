@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from transforms.interface import Refused, Rewritten
-from transforms.records import Kind, Move, Unit
-from transforms.x86.legality import choices
-from transforms.x86.proof import Different, compare
-from transforms.x86.reading import Block, read
-from transforms.x86.registers import part
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.records import Kind, Move, Unit
+from codeaudit.transforms.x86.legality import choices
+from codeaudit.transforms.x86.proof import Different, compare
+from codeaudit.transforms.x86.reading import Block, read
+from codeaudit.transforms.x86.registers import part
 
 DRAWS: Final = 32
 """Draws of a renaming before the identity is taken for the only one."""

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from transforms.dependence import orders
-from transforms.interface import Refused, Rewritten
-from transforms.records import Kind, Move, Unit
-from transforms.x86.effects import conflicts
-from transforms.x86.reading import Block, read
+from codeaudit.transforms.dependence import orders
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.records import Kind, Move, Unit
+from codeaudit.transforms.x86.effects import conflicts
+from codeaudit.transforms.x86.reading import Block, read
 
 DRAWS: Final = 32
 """Draws before two neighbours that may change places are taken."""

@@ -9,8 +9,8 @@ from typing import Final, TypeAlias
 
 import iced_x86 as iced
 
-from transforms.x86.catalogue import register_names
-from transforms.x86.registers import Register, registers
+from codeaudit.transforms.x86.catalogue import register_names
+from codeaudit.transforms.x86.registers import Register, registers
 
 Shape: TypeAlias = tuple[object, ...]
 """Compared by equality."""

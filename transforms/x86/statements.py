@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from transforms.errors import SourceError
+from codeaudit.transforms.errors import SourceError
 
 Syntax: TypeAlias = Literal["att", "intel"]
 """The two ways to write the same instruction."""

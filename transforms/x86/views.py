@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Final
 
-from transforms.errors import SourceError
-from transforms.interface import Refused, Rewritten
-from transforms.records import Kind, Move, Unit
-from transforms.x86.proof import Different, compare
-from transforms.x86.reading import Block, Operation, Token, operation, read
-from transforms.x86.registers import part
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.records import Kind, Move, Unit
+from codeaudit.transforms.x86.proof import Different, compare
+from codeaudit.transforms.x86.reading import Block, Operation, Token, operation, read
+from codeaudit.transforms.x86.registers import part
 
 NO_VIEW: Final = "no register that could have another width"
 NOT_A_MOVE: Final = "not a move of this transform"

@@ -5,11 +5,11 @@ The weights of the blocks stay permuted; embeddings and head are permuted as the
 without a seal, permuted (corollary 4.6).
 """
 
-from audit.models.columns.opening import Opened
-from transforms.columns.keys import Key
-from transforms.columns.permute import permute_module
-from transforms.columns.sealing import Seal
-from transforms.errors import ModelError
+from codeaudit.audit.models.columns.opening import Opened
+from codeaudit.transforms.columns.keys import Key
+from codeaudit.transforms.columns.permute import permute_module
+from codeaudit.transforms.columns.sealing import Seal
+from codeaudit.transforms.errors import ModelError
 
 
 def authorise(opened: Opened, key: Key) -> None:

@@ -12,13 +12,13 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import nn
 
-from audit.models import trained
-from audit.models.checkpoint import CONFIG, folder_of
-from audit.records import Query
-from transforms.columns.calls import Call, watched
-from transforms.columns.sealing import weight_files
-from transforms.columns.tracing import tensors
-from transforms.errors import ModelError
+from codeaudit.audit.models import trained
+from codeaudit.audit.models.checkpoint import CONFIG, folder_of
+from codeaudit.audit.records import Query
+from codeaudit.transforms.columns.calls import Call, watched
+from codeaudit.transforms.columns.sealing import weight_files
+from codeaudit.transforms.columns.tracing import tensors
+from codeaudit.transforms.errors import ModelError
 
 SOURCES: Final[Mapping[str, tuple[str, str]]] = {
     "function-name": (
@@ -88,7 +88,7 @@ def _ours(folder: Path) -> tuple[nn.Module, Call]:
 def _foreign(folder: Path, config: Mapping[str, Any]) -> tuple[nn.Module, Call]:
     import transformers
 
-    from audit.models.hf.quiet import quiet
+    from codeaudit.audit.models.hf.quiet import quiet
 
     names = config.get("architectures") or ["AutoModel"]
     kind = getattr(transformers, str(names[0]), None)

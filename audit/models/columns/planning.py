@@ -8,11 +8,11 @@ from typing import Final
 
 from torch import nn
 
-from audit.models.columns.opening import Opened
-from transforms.columns.groups import AxisGroups, infer
-from transforms.columns.layout import Layout, draw
-from transforms.columns.proof import EXACT, SINGLE, Deviation, change, deviation, exactly
-from transforms.errors import ModelError
+from codeaudit.audit.models.columns.opening import Opened
+from codeaudit.transforms.columns.groups import AxisGroups, infer
+from codeaudit.transforms.columns.layout import Layout, draw
+from codeaudit.transforms.columns.proof import EXACT, SINGLE, Deviation, change, deviation, exactly
+from codeaudit.transforms.errors import ModelError
 
 LARGE: Final = 200_000_000
 """Parameters from which the proof is in single precision, since memory is short."""

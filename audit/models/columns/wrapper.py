@@ -10,16 +10,16 @@ from typing import Final
 import torch
 from torch import nn
 
-from audit.interface import Model
-from audit.models.wrapping import Wrapping
-from audit.records import Prediction, Query
-from transforms.columns.calls import Call, watched
-from transforms.columns.groups import AxisGroups, infer
-from transforms.columns.layout import Indices, draw
-from transforms.columns.permute import permuting
-from transforms.columns.proof import EXACT, exactly
-from transforms.errors import ModelError
-from transforms.seeding import stream
+from codeaudit.audit.interface import Model
+from codeaudit.audit.models.wrapping import Wrapping
+from codeaudit.audit.records import Prediction, Query
+from codeaudit.transforms.columns.calls import Call, watched
+from codeaudit.transforms.columns.groups import AxisGroups, infer
+from codeaudit.transforms.columns.layout import Indices, draw
+from codeaudit.transforms.columns.permute import permuting
+from codeaudit.transforms.columns.proof import EXACT, exactly
+from codeaudit.transforms.errors import ModelError
+from codeaudit.transforms.seeding import stream
 
 NOISE: Final = 1e-4
 """What sums in another order move a score by, at most; measured on the bundled checkpoints, times four."""

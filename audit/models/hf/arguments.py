@@ -7,10 +7,10 @@ from math import isfinite
 from pathlib import Path
 from typing import Final, Self
 
-from audit.models.prompts import Prompts, customised
-from audit.models.samples import TEMPERATURE, samples
-from audit.models.settings import Settings
-from transforms.errors import UsageError
+from codeaudit.audit.models.prompts import Prompts, customised
+from codeaudit.audit.models.samples import TEMPERATURE, samples
+from codeaudit.audit.models.settings import Settings
+from codeaudit.transforms.errors import UsageError
 
 HEADS: Final[Mapping[str, str]] = {
     "classification": "sequence classification",
@@ -91,7 +91,7 @@ class Arguments:
     names: Path | None = None
     """A file with the names among which the nearest is looked for, one a line."""
     template: str | None = None
-    """What the model is shown, with the places of `audit.models.prompts`."""
+    """What the model is shown, with the places of `codeaudit.audit.models.prompts`."""
     system: str | None = None
     """The turn of the chat before it."""
     chat: bool | None = None

@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 import torch
 
-from audit.records import Failed, Prediction, Query
+from codeaudit.audit.records import Failed, Prediction, Query
 
 Row: TypeAlias = tuple[int, ...]
 

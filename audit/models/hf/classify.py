@@ -5,13 +5,13 @@ from typing import Final, Self
 
 import torch
 
-from audit.models.hf.arguments import Arguments
-from audit.models.hf.batches import Asked, Row
-from audit.models.hf.heads import NOT_FINITE, Engine, ranked
-from audit.models.hf.texts import shown
-from audit.records import Answer, Failed, Predicted, Prediction, Query
-from audit.registry import TASKS
-from transforms.errors import ModelError, UsageError
+from codeaudit.audit.models.hf.arguments import Arguments
+from codeaudit.audit.models.hf.batches import Asked, Row
+from codeaudit.audit.models.hf.heads import NOT_FINITE, Engine, ranked
+from codeaudit.audit.models.hf.texts import shown
+from codeaudit.audit.records import Answer, Failed, Predicted, Prediction, Query
+from codeaudit.audit.registry import TASKS
+from codeaudit.transforms.errors import ModelError, UsageError
 
 CHOICES: Final = ("error-detection", "derivative")
 """Tasks that choose among a few words; any other word is no label of theirs."""

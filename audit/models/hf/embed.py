@@ -10,13 +10,13 @@ from typing import Any, Final, Self
 import torch
 from torch.nn.functional import normalize
 
-from audit.models.hf.arguments import Arguments
-from audit.models.hf.batches import Asked, Row
-from audit.models.hf.heads import NOT_FINITE, Engine, ranked
-from audit.models.hf.texts import shown
-from audit.records import Failed, Predicted, Prediction, Query
-from audit.tasks.function_name import subtokens
-from transforms.errors import ModelError, UsageError
+from codeaudit.audit.models.hf.arguments import Arguments
+from codeaudit.audit.models.hf.batches import Asked, Row
+from codeaudit.audit.models.hf.heads import NOT_FINITE, Engine, ranked
+from codeaudit.audit.models.hf.texts import shown
+from codeaudit.audit.records import Failed, Predicted, Prediction, Query
+from codeaudit.audit.tasks.function_name import subtokens
+from codeaudit.transforms.errors import ModelError, UsageError
 
 NAMES: Final = Path(__file__).with_name("names.txt")
 """The names that are tried where the user gives none."""

@@ -7,13 +7,13 @@ from typing import Final, Self
 import torch
 from torch.nn.functional import log_softmax
 
-from audit.models.hf.arguments import Arguments
-from audit.models.hf.batches import Asked, Row
-from audit.models.hf.heads import NOT_FINITE, Engine, ranked
-from audit.models.hf.texts import TOO_LONG
-from audit.records import Failed, Predicted, Prediction, Query
-from audit.tasks.function_name import MASK, name_of
-from transforms.errors import ModelError
+from codeaudit.audit.models.hf.arguments import Arguments
+from codeaudit.audit.models.hf.batches import Asked, Row
+from codeaudit.audit.models.hf.heads import NOT_FINITE, Engine, ranked
+from codeaudit.audit.models.hf.texts import TOO_LONG
+from codeaudit.audit.records import Failed, Predicted, Prediction, Query
+from codeaudit.audit.tasks.function_name import MASK, name_of
+from codeaudit.transforms.errors import ModelError
 
 NAMES: Final = "function-name"
 WORDS: Final[Mapping[str, tuple[str, str]]] = {

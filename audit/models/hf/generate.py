@@ -14,16 +14,16 @@ import torch
 from torch.nn.functional import log_softmax
 from transformers import LogitsProcessor, LogitsProcessorList, StoppingCriteria, StoppingCriteriaList
 
-from audit.models.answers import MALFORMED
-from audit.models.hf.arguments import Arguments
-from audit.models.hf.batches import Asked, Row
-from audit.models.hf.heads import KEPT, NOT_FINITE, Engine
-from audit.models.hf.quiet import in_one_line
-from audit.models.hf.sampling import Sampled
-from audit.models.prompts import Prompts
-from audit.models.samples import draws
-from audit.records import Failed, Predicted, Prediction, Query
-from transforms.errors import ModelError
+from codeaudit.audit.models.answers import MALFORMED
+from codeaudit.audit.models.hf.arguments import Arguments
+from codeaudit.audit.models.hf.batches import Asked, Row
+from codeaudit.audit.models.hf.heads import KEPT, NOT_FINITE, Engine
+from codeaudit.audit.models.hf.quiet import in_one_line
+from codeaudit.audit.models.hf.sampling import Sampled
+from codeaudit.audit.models.prompts import Prompts
+from codeaudit.audit.models.samples import draws
+from codeaudit.audit.records import Failed, Predicted, Prediction, Query
+from codeaudit.transforms.errors import ModelError
 
 _END_OF: Final[Mapping[str, re.Pattern[str]]] = {
     "line": re.compile(r"\S.*\n"),

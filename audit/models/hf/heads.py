@@ -6,9 +6,9 @@ from typing import Any, Final, Literal, Protocol
 
 import torch
 
-from audit.models.hf.batches import Asked, Row, padded
-from audit.models.hf.texts import Texts
-from audit.records import Failed, Prediction, Query
+from codeaudit.audit.models.hf.batches import Asked, Row, padded
+from codeaudit.audit.models.hf.texts import Texts
+from codeaudit.audit.records import Failed, Prediction, Query
 
 KEPT: Final = 16
 """How many scores an answer carries."""

@@ -8,19 +8,19 @@ from typing import Any, Final
 import torch
 import transformers
 
-from audit.models.checkpoint import PRECISIONS, usable_device, usable_precision
-from audit.models.hf import place
-from audit.models.hf.arguments import HEADS, Arguments
-from audit.models.hf.classify import Classification
-from audit.models.hf.embed import Embedding, sentence_window
-from audit.models.hf.fill import Filling
-from audit.models.hf.generate import Generation
-from audit.models.hf.heads import Engine, Head
-from audit.models.hf.model import HubModel, room_on
-from audit.models.hf.quiet import in_one_line, quiet
-from audit.models.hf.texts import Texts, window_of
-from audit.models.settings import Settings
-from transforms.errors import ModelError
+from codeaudit.audit.models.checkpoint import PRECISIONS, usable_device, usable_precision
+from codeaudit.audit.models.hf import place
+from codeaudit.audit.models.hf.arguments import HEADS, Arguments
+from codeaudit.audit.models.hf.classify import Classification
+from codeaudit.audit.models.hf.embed import Embedding, sentence_window
+from codeaudit.audit.models.hf.fill import Filling
+from codeaudit.audit.models.hf.generate import Generation
+from codeaudit.audit.models.hf.heads import Engine, Head
+from codeaudit.audit.models.hf.model import HubModel, room_on
+from codeaudit.audit.models.hf.quiet import in_one_line, quiet
+from codeaudit.audit.models.hf.texts import Texts, window_of
+from codeaudit.audit.models.settings import Settings
+from codeaudit.transforms.errors import ModelError
 
 ENDINGS: Final = (
     ("ForSequenceClassification", "classification"),

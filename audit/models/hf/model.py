@@ -11,12 +11,12 @@ from typing import Final
 import torch
 import transformers
 
-from audit.models.hf.batches import TOKENS_AT_ONCE, Asked, Batcher, Row
-from audit.models.hf.heads import Engine, Head
-from audit.models.hf.quiet import quiet
-from audit.models.samples import joined
-from audit.records import Failed, Prediction, Query
-from transforms.errors import ModelError
+from codeaudit.audit.models.hf.batches import TOKENS_AT_ONCE, Asked, Batcher, Row
+from codeaudit.audit.models.hf.heads import Engine, Head
+from codeaudit.audit.models.hf.quiet import quiet
+from codeaudit.audit.models.samples import joined
+from codeaudit.audit.records import Failed, Prediction, Query
+from codeaudit.transforms.errors import ModelError
 
 VERSION: Final = 1
 """Of what is shown of a text and read from an answer here. A part of the fingerprint."""

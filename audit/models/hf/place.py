@@ -13,8 +13,8 @@ from huggingface_hub import HfApi, snapshot_download
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 from huggingface_hub.utils.tqdm import disable_progress_bars, enable_progress_bars
 
-from audit.models.hf.quiet import in_one_line
-from transforms.errors import ModelError, UsageError
+from codeaudit.audit.models.hf.quiet import in_one_line
+from codeaudit.transforms.errors import ModelError, UsageError
 
 TIMEOUT: Final = 10.0
 """Seconds in which the hub has to say whether it has a model."""

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from torch import nn
 
-from audit.models.hf.batches import Row
-from audit.models.prompts import customised
-from audit.records import Failed, Query
+from codeaudit.audit.models.hf.batches import Row
+from codeaudit.audit.models.prompts import customised
+from codeaudit.audit.records import Failed, Query
 
 TOO_LONG: Final = Failed(reason="input too long")
 UNKNOWN_WORD: Final = Failed(reason="token that the network does not know")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from transforms.errors import UsageError
+from codeaudit.transforms.errors import UsageError
 
 HOME: Final = "https://api.openai.com/v1"
 """Asked where no address is given."""

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlencode
 
-from audit.models.prompts import Prompts, customised
-from audit.models.samples import TEMPERATURE, draws, samples
-from audit.models.settings import Settings
-from transforms.errors import UsageError
+from codeaudit.audit.models.prompts import Prompts, customised
+from codeaudit.audit.models.samples import TEMPERATURE, draws, samples
+from codeaudit.audit.models.settings import Settings
+from codeaudit.transforms.errors import UsageError
 
 NONE: Final = "none"
 """The value of an argument that is not to be sent."""

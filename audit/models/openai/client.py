@@ -14,11 +14,11 @@ from typing import Final, cast
 
 import openai
 
-from audit.models.openai.address import Address
-from audit.models.openai.arguments import Decoding
-from audit.models.openai.replies import Reply, TroubleError
-from audit.models.prompts import Prompt
-from audit.records import Query
+from codeaudit.audit.models.openai.address import Address
+from codeaudit.audit.models.openai.arguments import Decoding
+from codeaudit.audit.models.openai.replies import Reply, TroubleError
+from codeaudit.audit.models.prompts import Prompt
+from codeaudit.audit.records import Query
 
 AGAIN: Final = frozenset({408, 409, 425, 429})
 """Statuses under 500 after which a query is asked again."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from audit.models.openai.arguments import Prices
+from codeaudit.audit.models.openai.arguments import Prices
 
 MOST_NAMES: Final = 10
 """Different names of one kind that are kept: some endpoints name every reply anew."""

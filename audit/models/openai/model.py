@@ -17,18 +17,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import urlencode
 
-from audit.models.openai.address import HOME, Address, address, asked_at
-from audit.models.openai.arguments import Arguments, arguments
-from audit.models.openai.meter import Meter
-from audit.models.openai.replies import Reply, TroubleError
-from audit.models.openai.throttle import Throttle
-from audit.models.samples import joined
-from audit.models.settings import Settings
-from audit.records import CUT_OFF, Failed, Predicted, Prediction, Query
-from transforms.errors import ModelError, UsageError
+from codeaudit.audit.models.openai.address import HOME, Address, address, asked_at
+from codeaudit.audit.models.openai.arguments import Arguments, arguments
+from codeaudit.audit.models.openai.meter import Meter
+from codeaudit.audit.models.openai.replies import Reply, TroubleError
+from codeaudit.audit.models.openai.throttle import Throttle
+from codeaudit.audit.models.samples import joined
+from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.records import CUT_OFF, Failed, Predicted, Prediction, Query
+from codeaudit.transforms.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
-    from audit.models.openai.client import Client
+    from codeaudit.audit.models.openai.client import Client
 
 T = TypeVar("T")
 
@@ -356,7 +356,9 @@ class Desk:
 
     def opened(self, where: Address, model: str, arguments: Arguments) -> "Client":
         """Make the client."""
-        from audit.models.openai.client import Client  # half a second of imports, for those who ask only
+        from codeaudit.audit.models.openai.client import (
+            Client,  # half a second of imports, for those who ask only
+        )
 
         self.client = Client(where, model, arguments.decoding, arguments.patience.timeout)
         return self.client

@@ -35,8 +35,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from audit.nets.decoder.positions import PositionedAttention
-from audit.nets.decoder.trunk import Attention, Decoder, Memory, Places, Rows, Sizes
+from codeaudit.audit.nets.decoder.positions import PositionedAttention
+from codeaudit.audit.nets.decoder.trunk import Attention, Decoder, Memory, Places, Rows, Sizes
 
 
 class Dictionary(nn.Module):

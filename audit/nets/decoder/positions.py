@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from audit.nets.decoder.trunk import Attention, Decoder, Memory, Places, Sizes
+from codeaudit.audit.nets.decoder.trunk import Attention, Decoder, Memory, Places, Sizes
 
 BASE: Final = 10_000.0
 """Of the angles of RoPE."""

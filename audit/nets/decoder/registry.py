@@ -3,19 +3,21 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from transforms.entries import Entry
-from transforms.errors import UsageError
-from transforms.registry import Registry, unknown
+from codeaudit.transforms.entries import Entry
+from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.registry import Registry, unknown
 
 if TYPE_CHECKING:
-    from audit.nets.decoder.trunk import Decoder, Sizes
+    from codeaudit.audit.nets.decoder.trunk import Decoder, Sizes
 
-_POSITIONS: Final = "audit.nets.decoder.positions"
+_POSITIONS: Final = "codeaudit.audit.nets.decoder.positions"
 
 DECODERS: "Final[Registry[Callable[..., Decoder]]]" = Registry(
     "decoder",
     {
-        "code": Entry("audit.nets.decoder.code:code", "CoDE: lines and their dependencies, no positions"),
+        "code": Entry(
+            "codeaudit.audit.nets.decoder.code:code", "CoDE: lines and their dependencies, no positions"
+        ),
         "rope": Entry(f"{_POSITIONS}:rope", "RoPE: queries and keys turned by their positions"),
         "nope": Entry(f"{_POSITIONS}:nope", "NoPE: no positions at all"),
         "fire": Entry(f"{_POSITIONS}:fire", "FIRE: a learned function of the relative distance"),

@@ -9,8 +9,8 @@ from typing import Final, Literal, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from audit.nets.tree.batches import CLIP, NEAREST, TreeBatch
-from audit.nets.tree.positions import LayerScheme, Prepared, Scheme
+from codeaudit.audit.nets.tree.batches import CLIP, NEAREST, TreeBatch
+from codeaudit.audit.nets.tree.positions import LayerScheme, Prepared, Scheme
 
 Combination: TypeAlias = Literal["additive", "multiplicative"]
 """How a relation's number joins a score."""

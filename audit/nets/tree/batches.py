@@ -12,7 +12,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from audit.features.nodes import Degree, TreeInput
+from codeaudit.audit.features.nodes import Degree, TreeInput
 
 CLIP: Final = 16
 """Each dimension of a coordinate ranges from 1 to this; what is beyond is this."""

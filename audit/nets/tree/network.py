@@ -17,10 +17,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from audit.features.branches import BEGIN, END, SPECIALS
-from audit.features.nodes import LIMIT
-from audit.nets.tree.batches import TreeBatch
-from audit.nets.tree.positions import LayerScheme, Prepared, Scheme
+from codeaudit.audit.features.branches import BEGIN, END, SPECIALS
+from codeaudit.audit.features.nodes import LIMIT
+from codeaudit.audit.nets.tree.batches import TreeBatch
+from codeaudit.audit.nets.tree.positions import LayerScheme, Prepared, Scheme
 
 Norm: TypeAlias = Literal["post", "pre"]
 

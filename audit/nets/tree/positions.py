@@ -20,7 +20,7 @@ from typing import Final, Literal, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from audit.nets.tree.batches import CLIP, COORDINATES, TreeBatch
+from codeaudit.audit.nets.tree.batches import CLIP, COORDINATES, TreeBatch
 
 Terms: TypeAlias = Literal["both", "local", "global"]
 """Which of γ and β are added."""

@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from audit.features.nodes import Degree
-from audit.nets.tree.baselines import Kim, Sequential, Shaw, Shiv
-from audit.nets.tree.network import Completer, Namer, TreeShape
-from audit.nets.tree.positions import Scheme, TreePositions
-from transforms.errors import UsageError
-from transforms.registry import unknown
+from codeaudit.audit.features.nodes import Degree
+from codeaudit.audit.nets.tree.baselines import Kim, Sequential, Shaw, Shiv
+from codeaudit.audit.nets.tree.network import Completer, Namer, TreeShape
+from codeaudit.audit.nets.tree.positions import Scheme, TreePositions
+from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.registry import unknown
 
 Purpose: TypeAlias = Literal["names", "completion"]
 

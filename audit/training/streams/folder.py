@@ -6,14 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-from audit.models.decoder import LONGEST, TASKS, DecoderConfig
-from audit.nets.decoder.registry import DECODERS
-from audit.training.folder import rounded, write_files
-from audit.training.streams.loop import StreamTrained
-from audit.training.streams.material import StreamMaterial, byte_counts
-from audit.training.streams.recipe import StreamRecipe
-from audit.training.streams.rules import Rule, rules
-from audit.training.streams.scores import NextTokens, judged, of_texts
+from codeaudit.audit.models.decoder import LONGEST, TASKS, DecoderConfig
+from codeaudit.audit.nets.decoder.registry import DECODERS
+from codeaudit.audit.training.folder import rounded, write_files
+from codeaudit.audit.training.streams.loop import StreamTrained
+from codeaudit.audit.training.streams.material import StreamMaterial, byte_counts
+from codeaudit.audit.training.streams.recipe import StreamRecipe
+from codeaudit.audit.training.streams.rules import Rule, rules
+from codeaudit.audit.training.streams.scores import NextTokens, judged, of_texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

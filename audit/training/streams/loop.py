@@ -14,16 +14,16 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from audit.features.streams import Integers
-from audit.nets.decoder.code import sparsity
-from audit.nets.decoder.registry import build
-from audit.nets.decoder.trunk import Decoder
-from audit.training import state
-from audit.training.sitting import Monitor, Sitting, cosine
-from audit.training.state import Standing
-from audit.training.streams.material import NOTHING, StreamMaterial
-from audit.training.streams.recipe import StreamRecipe
-from audit.training.streams.scores import judged
+from codeaudit.audit.features.streams import Integers
+from codeaudit.audit.nets.decoder.code import sparsity
+from codeaudit.audit.nets.decoder.registry import build
+from codeaudit.audit.nets.decoder.trunk import Decoder
+from codeaudit.audit.training import state
+from codeaudit.audit.training.sitting import Monitor, Sitting, cosine
+from codeaudit.audit.training.state import Standing
+from codeaudit.audit.training.streams.material import NOTHING, StreamMaterial
+from codeaudit.audit.training.streams.recipe import StreamRecipe
+from codeaudit.audit.training.streams.scores import judged
 
 
 @dataclass(slots=True, kw_only=True)

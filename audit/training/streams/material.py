@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from audit.corpora.records import Corpus
-from audit.features.streams import Integers, Streams, learn
-from audit.interface import Task
-from audit.training.streams.recipe import StreamRecipe
-from transforms.errors import CorpusError
-from transforms.records import Sample
+from codeaudit.audit.corpora.records import Corpus
+from codeaudit.audit.features.streams import Integers, Streams, learn
+from codeaudit.audit.interface import Task
+from codeaudit.audit.training.streams.recipe import StreamRecipe
+from codeaudit.transforms.errors import CorpusError
+from codeaudit.transforms.records import Sample
 
 PARTS: Final = 20
 """Without a corpus of its own, validation gets one file in so many, and the test another."""

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
-from audit.features.streams import Streams
-from audit.nets.decoder.trunk import Sizes
+from codeaudit.audit.features.streams import Streams
+from codeaudit.audit.nets.decoder.trunk import Sizes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from audit.training.streams.material import NOTHING, StreamMaterial, byte_counts
-from audit.training.streams.scores import NextTokens
+from codeaudit.audit.training.streams.material import NOTHING, StreamMaterial, byte_counts
+from codeaudit.audit.training.streams.scores import NextTokens
 
 BLEND: Final = 5.0
 """As how many sightings tokens alone count beside those behind a token."""

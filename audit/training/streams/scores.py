@@ -9,9 +9,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from audit.features.streams import Integers
-from audit.nets.decoder.trunk import Decoder
-from audit.training.streams.material import NOTHING, Windows
+from codeaudit.audit.features.streams import Integers
+from codeaudit.audit.nets.decoder.trunk import Decoder
+from codeaudit.audit.training.streams.material import NOTHING, Windows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,15 +7,15 @@ from random import Random
 
 import torch
 
-from audit.models.terms import TermConfig
-from audit.nets.registry import TERM_NETWORKS
-from audit.nets.term_tasks import TASKS
-from audit.training.folder import rounded, write_files
-from audit.training.terms.loop import TermTrained
-from audit.training.terms.material import TermExamples, TermMaterial
-from audit.training.terms.recipe import TermRecipe
-from audit.training.terms.rules import Rule, rules
-from audit.training.terms.scores import mean_error
+from codeaudit.audit.models.terms import TermConfig
+from codeaudit.audit.nets.registry import TERM_NETWORKS
+from codeaudit.audit.nets.term_tasks import TASKS
+from codeaudit.audit.training.folder import rounded, write_files
+from codeaudit.audit.training.terms.loop import TermTrained
+from codeaudit.audit.training.terms.material import TermExamples, TermMaterial
+from codeaudit.audit.training.terms.recipe import TermRecipe
+from codeaudit.audit.training.terms.rules import Rule, rules
+from codeaudit.audit.training.terms.scores import mean_error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

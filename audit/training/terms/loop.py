@@ -12,15 +12,15 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from audit.nets.registry import TERM_NETWORKS
-from audit.nets.renamer import Renamer
-from audit.training import state
-from audit.training.sitting import Monitor, Sitting, bucketed, cosine
-from audit.training.state import Standing
-from audit.training.terms.material import Integers, TermExamples, TermMaterial
-from audit.training.terms.recipe import TermRecipe
-from audit.training.terms.scores import mean_error
-from transforms.seeding import stream
+from codeaudit.audit.nets.registry import TERM_NETWORKS
+from codeaudit.audit.nets.renamer import Renamer
+from codeaudit.audit.training import state
+from codeaudit.audit.training.sitting import Monitor, Sitting, bucketed, cosine
+from codeaudit.audit.training.state import Standing
+from codeaudit.audit.training.terms.material import Integers, TermExamples, TermMaterial
+from codeaudit.audit.training.terms.recipe import TermRecipe
+from codeaudit.audit.training.terms.scores import mean_error
+from codeaudit.transforms.seeding import stream
 
 
 @dataclass(slots=True, kw_only=True)

@@ -19,17 +19,25 @@ import numpy.typing as npt
 import torch
 from tokenizers import Tokenizer
 
-from audit.corpora.records import Corpus
-from audit.features.terms import Choices, Term, TermInput, TermReader, renamed, spelled, tokenizer_of
-from audit.interface import Task
-from audit.labels import Labels
-from audit.nets.registry import TERM_NETWORKS
-from audit.nets.renamer import TermBatch, collate
-from audit.nets.term_tasks import TASKS, TermTask
-from audit.records import Failed
-from audit.training.terms.recipe import TermRecipe
-from transforms.errors import CorpusError
-from transforms.records import Sample
+from codeaudit.audit.corpora.records import Corpus
+from codeaudit.audit.features.terms import (
+    Choices,
+    Term,
+    TermInput,
+    TermReader,
+    renamed,
+    spelled,
+    tokenizer_of,
+)
+from codeaudit.audit.interface import Task
+from codeaudit.audit.labels import Labels
+from codeaudit.audit.nets.registry import TERM_NETWORKS
+from codeaudit.audit.nets.renamer import TermBatch, collate
+from codeaudit.audit.nets.term_tasks import TASKS, TermTask
+from codeaudit.audit.records import Failed
+from codeaudit.audit.training.terms.recipe import TermRecipe
+from codeaudit.transforms.errors import CorpusError
+from codeaudit.transforms.records import Sample
 
 PARTS: Final = 20
 """Without a corpus of its own, validation gets one alpha class in so many, and the test another."""

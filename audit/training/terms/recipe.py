@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from audit.nets.renamer import Readout, Sizes
+from codeaudit.audit.nets.renamer import Readout, Sizes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from audit.features.terms import Term, spelled
-from audit.nets.term_tasks import Cost, Truth
-from audit.training.terms.material import TermExamples
+from codeaudit.audit.features.terms import Term, spelled
+from codeaudit.audit.nets.term_tasks import Cost, Truth
+from codeaudit.audit.training.terms.material import TermExamples
 
 LEARNED: Final = 20_000
 """Examples that a regression is fitted to."""

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from audit.nets.renamer import TermBatch
-from audit.training.terms.material import Integers, TermExamples
+from codeaudit.audit.nets.renamer import TermBatch
+from codeaudit.audit.training.terms.material import Integers, TermExamples
 
 AT_ONCE: Final = 256
 

@@ -14,17 +14,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from audit.features.branches import EMPTY, SPECIALS
-from audit.features.nodes import Degree, Tree, read
-from audit.features.vocabulary import UNKNOWN
-from audit.nets.tree.network import Completer
-from audit.nets.tree.registry import completer
-from audit.records import Failed
-from audit.training import state
-from audit.training.material import Splits, content_hash
-from audit.training.sitting import Monitor, Sitting, bucketed
-from audit.training.trees.examples import Integers, TreeExamples, flat
-from audit.training.trees.loop import (
+from codeaudit.audit.features.branches import EMPTY, SPECIALS
+from codeaudit.audit.features.nodes import Degree, Tree, read
+from codeaudit.audit.features.vocabulary import UNKNOWN
+from codeaudit.audit.nets.tree.network import Completer
+from codeaudit.audit.nets.tree.registry import completer
+from codeaudit.audit.records import Failed
+from codeaudit.audit.training import state
+from codeaudit.audit.training.material import Splits, content_hash
+from codeaudit.audit.training.sitting import Monitor, Sitting, bucketed
+from codeaudit.audit.training.trees.examples import Integers, TreeExamples, flat
+from codeaudit.audit.training.trees.loop import (
     TreeProgress,
     count_relations,
     optimiser,
@@ -32,11 +32,11 @@ from audit.training.trees.loop import (
     rate,
     total_steps,
 )
-from audit.training.trees.material import Words, vocabulary
-from audit.training.trees.recipe import TreeRecipe
-from audit.training.trees.scores import CompletionScores, Tally
-from transforms.errors import CorpusError
-from transforms.records import Sample
+from codeaudit.audit.training.trees.material import Words, vocabulary
+from codeaudit.audit.training.trees.recipe import TreeRecipe
+from codeaudit.audit.training.trees.scores import CompletionScores, Tally
+from codeaudit.transforms.errors import CorpusError
+from codeaudit.transforms.records import Sample
 
 AT_ONCE: Final = 32
 UNKNOWN_ID: Final = SPECIALS.index(UNKNOWN)

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from audit.features.nodes import Degree, NodeReader, Tree, TreeInput
-from audit.nets.tree.batches import Piece, TreeBatch, collate
-from audit.nets.tree.network import BEGIN_ID, LONGEST
+from codeaudit.audit.features.nodes import Degree, NodeReader, Tree, TreeInput
+from codeaudit.audit.nets.tree.batches import Piece, TreeBatch, collate
+from codeaudit.audit.nets.tree.network import BEGIN_ID, LONGEST
 
 Integers = npt.NDArray[np.int64]
 IGNORED: Final = -100

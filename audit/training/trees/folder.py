@@ -6,14 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-from audit.models.tree import TreeConfig
-from audit.nets.tree.network import sizes
-from audit.nets.tree.registry import TREE_NETWORKS
-from audit.training.folder import rounded, write_files
-from audit.training.trees.loop import TreeTrained, judged, shape_of
-from audit.training.trees.material import Named, TreeMaterial
-from audit.training.trees.recipe import TreeRecipe
-from audit.training.trees.scores import Rule, TreeNameScores, most_frequent
+from codeaudit.audit.models.tree import TreeConfig
+from codeaudit.audit.nets.tree.network import sizes
+from codeaudit.audit.nets.tree.registry import TREE_NETWORKS
+from codeaudit.audit.training.folder import rounded, write_files
+from codeaudit.audit.training.trees.loop import TreeTrained, judged, shape_of
+from codeaudit.audit.training.trees.material import Named, TreeMaterial
+from codeaudit.audit.training.trees.recipe import TreeRecipe
+from codeaudit.audit.training.trees.scores import Rule, TreeNameScores, most_frequent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

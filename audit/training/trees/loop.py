@@ -10,16 +10,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from audit.nets.tree.baselines import STEPS, Kim, between
-from audit.nets.tree.network import Namer, TreeShape
-from audit.nets.tree.registry import namer
-from audit.training import state
-from audit.training.sitting import Monitor, Sitting, bucketed, cosine
-from audit.training.state import Standing
-from audit.training.trees.examples import IGNORED, Integers, TreeExamples, told
-from audit.training.trees.material import Named, TreeMaterial
-from audit.training.trees.recipe import TreeRecipe
-from audit.training.trees.scores import TreeNameScores, names
+from codeaudit.audit.nets.tree.baselines import STEPS, Kim, between
+from codeaudit.audit.nets.tree.network import Namer, TreeShape
+from codeaudit.audit.nets.tree.registry import namer
+from codeaudit.audit.training import state
+from codeaudit.audit.training.sitting import Monitor, Sitting, bucketed, cosine
+from codeaudit.audit.training.state import Standing
+from codeaudit.audit.training.trees.examples import IGNORED, Integers, TreeExamples, told
+from codeaudit.audit.training.trees.material import Named, TreeMaterial
+from codeaudit.audit.training.trees.recipe import TreeRecipe
+from codeaudit.audit.training.trees.scores import TreeNameScores, names
 
 AT_ONCE: Final = 64
 COUNTED: Final = 1000

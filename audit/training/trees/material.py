@@ -8,16 +8,16 @@ from typing import Final
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
-from audit.features.branches import SPECIALS
-from audit.features.nodes import TOO_LONG, NodeReader, Spelling, Tree, read, spelled
-from audit.features.vocabulary import UNKNOWN
-from audit.nets.line_tasks import NAMING
-from audit.records import Failed
-from audit.training.material import Splits, content_hash
-from audit.training.trees.examples import TreeExamples, flat
-from audit.training.trees.recipe import TreeRecipe
-from transforms.errors import CorpusError
-from transforms.records import Sample
+from codeaudit.audit.features.branches import SPECIALS
+from codeaudit.audit.features.nodes import TOO_LONG, NodeReader, Spelling, Tree, read, spelled
+from codeaudit.audit.features.vocabulary import UNKNOWN
+from codeaudit.audit.nets.line_tasks import NAMING
+from codeaudit.audit.records import Failed
+from codeaudit.audit.training.material import Splits, content_hash
+from codeaudit.audit.training.trees.examples import TreeExamples, flat
+from codeaudit.audit.training.trees.recipe import TreeRecipe
+from codeaudit.transforms.errors import CorpusError
+from codeaudit.transforms.records import Sample
 
 Note = Callable[[str], None]
 NAMES: Final = Splits._fields

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
-from audit.features.nodes import Degree, Spelling
-from audit.nets.tree.network import TreeShape
+from codeaudit.audit.features.nodes import Degree, Spelling
+from codeaudit.audit.nets.tree.network import TreeShape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from audit.tasks.function_name import Counts
+from codeaudit.audit.tasks.function_name import Counts
 
 ORDER: Final = 4
 """The longest sequences of words that BLEU counts."""

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from transforms.edits import Edit, splice
-from transforms.errors import SourceError
-from transforms.java.nodes import Node
-from transforms.java.parsing import callables, read
-from transforms.java.tree import Decoded, places
+from codeaudit.transforms.edits import Edit, splice
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.parsing import callables, read
+from codeaudit.transforms.java.tree import Decoded, places
 
 _NOTING: Final = (
     'if (java.lang.System.getProperties().putIfAbsent("codeaudit.unit.{0}", "") == null) '

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from transforms.edits import Edit, Positions, splice
-from transforms.errors import SourceError
-from transforms.python.analysis.blocks import first_line
-from transforms.python.encoding import Decoded
-from transforms.python.parsing import parse
-from transforms.python.tree import places
-from transforms.trees import MODULE
+from codeaudit.transforms.edits import Edit, Positions, splice
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.analysis.blocks import first_line
+from codeaudit.transforms.python.encoding import Decoded
+from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.tree import places
+from codeaudit.transforms.trees import MODULE
 
 _COMPOUND: Final = (
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.AsyncFor, ast.While, ast.If, ast.With,

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from audit.records import Answer, Audited, Predicted, Violated
-from reports.explanations import answer_text
-from transforms.records import Sample
+from codeaudit.audit.records import Answer, Audited, Predicted, Violated
+from codeaudit.reports.explanations import answer_text
+from codeaudit.transforms.records import Sample
 
 BUDGET: Final = 2_600_000
 """Characters of packed data, so that a page stays under 3 MB."""

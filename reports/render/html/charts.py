@@ -6,9 +6,9 @@ from html import escape
 from math import ceil, inf, log, sqrt
 from typing import Final
 
-from reports import wording
-from reports.records import Metric, ModelSummary, Paired, Rate, Summary
-from reports.statistics.cliques import ranked
+from codeaudit.reports import wording
+from codeaudit.reports.records import Metric, ModelSummary, Paired, Rate, Summary
+from codeaudit.reports.statistics.cliques import ranked
 
 WIDTH: Final = 400
 LEFT: Final = 56

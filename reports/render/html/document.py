@@ -12,11 +12,11 @@ from html import escape
 from importlib.resources import files
 from typing import Final
 
-from reports import wording
-from reports.records import Comparison, Summary
-from reports.render.html.browser import Browser, packed
-from reports.render.html.charts import Chart, charts, legend
-from reports.sheets import Cell, Sheet, sheets
+from codeaudit.reports import wording
+from codeaudit.reports.records import Comparison, Summary
+from codeaudit.reports.render.html.browser import Browser, packed
+from codeaudit.reports.render.html.charts import Chart, charts, legend
+from codeaudit.reports.sheets import Cell, Sheet, sheets
 
 CUT: Final = 2_000
 """Characters of one cell of a table."""
@@ -182,7 +182,7 @@ def _text(text: str) -> str:
 
 
 def _asset(name: str) -> str:
-    return files("reports.render.html").joinpath(name).read_text(encoding="utf-8")
+    return files("codeaudit.reports.render.html").joinpath(name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

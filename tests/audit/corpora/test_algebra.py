@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from audit.cli.main import main
-from audit.corpora.algebra import Pairs
-from audit.corpora.specs import FORMS, corpus
-from transforms.algebra.calculus import holds
-from transforms.algebra.expressions import parse_pair
-from transforms.algebra.generate import SIZES, SPLITS
-from transforms.errors import CorpusError
+from codeaudit.audit.corpora.algebra import Pairs
+from codeaudit.audit.corpora.specs import FORMS, corpus
+from codeaudit.cli.main import main
+from codeaudit.transforms.algebra.calculus import holds
+from codeaudit.transforms.algebra.expressions import parse_pair
+from codeaudit.transforms.algebra.generate import SIZES, SPLITS
+from codeaudit.transforms.errors import CorpusError
 
 
 def test_as_many_as_in_the_paper_or_as_are_asked_for() -> None:

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from audit.corpora import bugs
-from audit.corpora.bugs import NOT_SHOWN, Book, Bugs, Seeded
-from audit.corpora.records import raw_sample
-from audit.corpora.specs import Desk, corpus
-from audit.corpora.splits import split_of
-from transforms.errors import CorpusError
-from transforms.oracle.oracle import Oracle
-from transforms.oracle.records import Differed
-from transforms.records import Sample
+from codeaudit.audit.corpora import bugs
+from codeaudit.audit.corpora.bugs import NOT_SHOWN, Book, Bugs, Seeded
+from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.audit.corpora.specs import Desk, corpus
+from codeaudit.audit.corpora.splits import split_of
+from codeaudit.transforms.errors import CorpusError
+from codeaudit.transforms.oracle.oracle import Oracle
+from codeaudit.transforms.oracle.records import Differed
+from codeaudit.transforms.records import Sample
 
 SOURCES = (
     "def largest(values):\n    best = values[0]\n    for value in values:\n        if value > best:\n"

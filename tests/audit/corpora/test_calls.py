@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from audit.corpora.calls import Callables, Calls, find, with_call
-from audit.corpora.records import raw_sample
-from audit.tasks.output_prediction import parted
-from transforms.records import Sample
+from codeaudit.audit.corpora.calls import Callables, Calls, find, with_call
+from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.audit.tasks.output_prediction import parted
+from codeaudit.transforms.records import Sample
 
 ADD = "def add(a, b=1):\n    return a + b"
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from audit.corpora.specs import corpus
-from audit.tasks.error_detection import ERROR_DETECTION
-from transforms.errors import CorpusError
-from transforms.records import Sample
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.tasks.error_detection import ERROR_DETECTION
+from codeaudit.transforms.errors import CorpusError
+from codeaudit.transforms.records import Sample
 
 FIXED = """\
 package org.a;

@@ -6,10 +6,10 @@ from contextlib import suppress
 
 import pytest
 
-from audit.corpora.functions import decode, functions, parse
+from codeaudit.audit.corpora.functions import decode, functions, parse
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.records import Sample
 from tests.conftest import TOTALS
-from transforms.errors import SourceError
-from transforms.records import Sample
 
 
 def found(text: str) -> tuple[list[Sample], Counter[str]]:

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from audit.corpora.methods import method_name, methods
-from audit.corpora.specs import corpus
-from audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.audit.corpora.methods import method_name, methods
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.transforms.errors import CorpusError, SourceError
+from codeaudit.transforms.java.parsing import callables, read
+from codeaudit.transforms.records import Sample
 from tests.support.data import data_set
-from transforms.errors import CorpusError, SourceError
-from transforms.java.parsing import callables, read
-from transforms.records import Sample
 
 FILE = """\
 package a.b;

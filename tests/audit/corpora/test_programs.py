@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from audit.corpora.records import Corpus
-from audit.corpora.specs import corpus
-from audit.corpora.tables import Column
-from audit.tasks.throughput import THROUGHPUT
+from codeaudit.audit.corpora.records import Corpus
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.corpora.tables import Column
+from codeaudit.audit.tasks.throughput import THROUGHPUT
+from codeaudit.transforms.errors import CorpusError
+from codeaudit.transforms.records import Sample
+from codeaudit.transforms.x86.blocks import running_program
+from codeaudit.transforms.x86.reading import read
 from tests.support.blocks import FIGURE_A
 from tests.support.data import data_set
 from tests.transforms.x86.support import own_blocks
-from transforms.errors import CorpusError
-from transforms.records import Sample
-from transforms.x86.blocks import running_program
-from transforms.x86.reading import read
 
 INTEL = """
     .intel_syntax noprefix

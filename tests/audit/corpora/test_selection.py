@@ -8,11 +8,11 @@ from random import Random
 
 import pytest
 
-from audit.corpora.records import raw_sample
-from audit.corpora.selection import Selection, select
-from transforms.errors import CorpusError
-from transforms.python.parsing import parse
-from transforms.records import Sample
+from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.audit.corpora.selection import Selection, select
+from codeaudit.transforms.errors import CorpusError
+from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.records import Sample
 
 
 @dataclass

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from audit.corpora.specs import corpus
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.transforms.errors import CorpusError, SourceError
+from codeaudit.transforms.records import Sample
 from tests.conftest import WORDS
 from tests.support.data import data_set
-from transforms.errors import CorpusError, SourceError
-from transforms.records import Sample
 
 ROWS = [
     {"name": "one", "source": "def one(x):\n    return 1\n", "split": "train", "file": "a/one.py", "line": 7},

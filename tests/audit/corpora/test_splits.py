@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from audit.corpora.specs import corpus
-from audit.corpora.splits import SPLITS, split_of
-from audit.tasks.error_detection import ERROR_DETECTION
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.corpora.splits import SPLITS, split_of
+from codeaudit.audit.tasks.error_detection import ERROR_DETECTION
+from codeaudit.transforms.errors import CorpusError
 from tests.support.data import data_set
-from transforms.errors import CorpusError
 
 
 def test_the_shares() -> None:

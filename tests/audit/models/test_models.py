@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from audit import checkpoints
-from audit.interface import Model
-from audit.models import catalogue
-from audit.models.answers import read_answer
-from audit.models.canonical import Canonical
-from audit.models.settings import Settings
-from audit.records import Failed, Predicted, Query
+from codeaudit.audit import checkpoints
+from codeaudit.audit.interface import Model
+from codeaudit.audit.models import catalogue
+from codeaudit.audit.models.answers import read_answer
+from codeaudit.audit.models.canonical import Canonical
+from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.records import Failed, Predicted, Query
+from codeaudit.transforms.errors import ModelError, UsageError
 from tests.support.models import Recorder, echo
-from transforms.errors import ModelError, UsageError
 
 CALLABLES = """
 def names(queries):

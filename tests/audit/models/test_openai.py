@@ -14,17 +14,18 @@ from pathlib import Path
 
 import pytest
 
-from audit.models import catalogue
-from audit.models.openai import model as endpoint_model
-from audit.models.openai.address import address, redacted
-from audit.models.openai.arguments import Decoding
-from audit.models.openai.client import Client
-from audit.models.openai.model import EndpointModel
-from audit.models.openai.replies import TroubleError
-from audit.models.openai.throttle import START, Throttle
-from audit.models.prompts import PROMPTS
-from audit.models.settings import Settings
-from audit.records import Failed, Predicted, Prediction, Query
+from codeaudit.audit.models import catalogue
+from codeaudit.audit.models.openai import model as endpoint_model
+from codeaudit.audit.models.openai.address import address, redacted
+from codeaudit.audit.models.openai.arguments import Decoding
+from codeaudit.audit.models.openai.client import Client
+from codeaudit.audit.models.openai.model import EndpointModel
+from codeaudit.audit.models.openai.replies import TroubleError
+from codeaudit.audit.models.openai.throttle import START, Throttle
+from codeaudit.audit.models.prompts import PROMPTS
+from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.records import Failed, Predicted, Prediction, Query
+from codeaudit.transforms.errors import ModelError, UsageError
 from tests.support.endpoints import (
     Act,
     Asked,
@@ -40,7 +41,6 @@ from tests.support.endpoints import (
     sends,
     serving,
 )
-from transforms.errors import ModelError, UsageError
 
 KEY = "sk-FAKEfakeFAKEfake0123456789"
 PAIR = "[compute_mean] [mean]"

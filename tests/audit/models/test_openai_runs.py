@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.cli.main import main
+from codeaudit.cli.main import main
 from tests.support.commands import codeaudit, start
 from tests.support.endpoints import Act, Asked, Endpoint, hangs, refuses, says, serving
 

@@ -5,11 +5,11 @@ import time
 
 import pytest
 
-from audit.models.openai.model import EndpointModel
-from audit.records import Failed, Predicted, Query
+from codeaudit.audit.models.openai.model import EndpointModel
+from codeaudit.audit.records import Failed, Predicted, Query
+from codeaudit.transforms.errors import ModelError, UsageError
 from tests.audit.models.test_openai import FEW_SECONDS, KEY, load
 from tests.support.endpoints import Act, Asked, hangs, refuses, resets, says, serving
-from transforms.errors import ModelError, UsageError
 
 
 @pytest.fixture(autouse=True)

@@ -14,8 +14,8 @@ from urllib.request import urlopen
 
 import pytest
 
-from audit.cli.main import main
-from audit.tables import read_rows
+from codeaudit.audit.tables import read_rows
+from codeaudit.cli.main import main
 from tests.support.bigrams import save_bigrams
 from tests.support.endpoints import free_port
 

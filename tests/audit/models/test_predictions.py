@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from audit.cli.main import main
-from audit.models import catalogue
-from audit.models.fake import load as fake
-from audit.models.predictions import MISSING, ONCE, FileModel
-from audit.models.settings import Settings
-from audit.records import Failed, Predicted, Query
-from audit.tables import input_hash, read_rows
-from transforms.errors import ModelError
+from codeaudit.audit.models import catalogue
+from codeaudit.audit.models.fake import load as fake
+from codeaudit.audit.models.predictions import MISSING, ONCE, FileModel
+from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.records import Failed, Predicted, Query
+from codeaudit.audit.tables import input_hash, read_rows
+from codeaudit.cli.main import main
+from codeaudit.transforms.errors import ModelError
 
 ONE, OTHER = "def f(): pass", "def g(): pass"
 

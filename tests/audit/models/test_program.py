@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from audit.interface import Model
-from audit.models import catalogue, program
-from audit.models.settings import Settings
-from audit.records import Failed, Predicted, Query
+from codeaudit.audit.interface import Model
+from codeaudit.audit.models import catalogue, program
+from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.records import Failed, Predicted, Query
+from codeaudit.transforms.errors import ModelError, UsageError
 from tests.support.commands import ROOT
-from transforms.errors import ModelError, UsageError
 
 HEAD = """
 import json, os, signal, subprocess, sys, time

@@ -2,10 +2,10 @@
 
 import pytest
 
-from audit.models.prompts import PROMPTS, Message, Prompts, customised
-from audit.records import Failed, Predicted, Query
-from audit.registry import TASKS
-from transforms.errors import ModelError, UsageError
+from codeaudit.audit.models.prompts import PROMPTS, Message, Prompts, customised
+from codeaudit.audit.records import Failed, Predicted, Query
+from codeaudit.audit.registry import TASKS
+from codeaudit.transforms.errors import ModelError, UsageError
 
 MALFORMED = Failed(reason="malformed answer")
 CODE = "def MASK(a):\n    return '{language} {source}', a\n"

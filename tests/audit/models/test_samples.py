@@ -2,10 +2,10 @@
 
 import pytest
 
-from audit.models.answers import MALFORMED
-from audit.models.samples import draws, joined, samples
-from audit.records import Failed, Predicted
-from transforms.errors import UsageError
+from codeaudit.audit.models.answers import MALFORMED
+from codeaudit.audit.models.samples import draws, joined, samples
+from codeaudit.audit.records import Failed, Predicted
+from codeaudit.transforms.errors import UsageError
 
 
 @pytest.mark.parametrize(("text", "number"), [("1", 1), ("5", 5), ("1000", 1000)])

@@ -6,21 +6,21 @@ from pathlib import Path
 import pytest
 import torch
 
-from audit.cache import NoMemory
-from audit.models import catalogue
-from audit.models.settings import Settings
-from audit.models.terms import TermModel
-from audit.nets.registry import TERM_NETWORKS
-from audit.records import Audited, Failed, Held, Predicted, Query, Violated
-from audit.run import Case, Desk, audit
-from audit.suite import Plan, case
-from audit.tasks.derivative import DERIVATIVE
-from audit.tasks.throughput import THROUGHPUT
+from codeaudit.audit.cache import NoMemory
+from codeaudit.audit.models import catalogue
+from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.models.terms import TermModel
+from codeaudit.audit.nets.registry import TERM_NETWORKS
+from codeaudit.audit.records import Audited, Failed, Held, Predicted, Query, Violated
+from codeaudit.audit.run import Case, Desk, audit
+from codeaudit.audit.suite import Plan, case
+from codeaudit.audit.tasks.derivative import DERIVATIVE
+from codeaudit.audit.tasks.throughput import THROUGHPUT
+from codeaudit.transforms.errors import ModelError
+from codeaudit.transforms.records import Origin, Sample
 from tests.audit.test_run import Silent
 from tests.support import pairs
 from tests.support.blocks import BLOCKS, FIGURE_A, FIGURE_B, renamings, write
-from transforms.errors import ModelError
-from transforms.records import Origin, Sample
 
 
 def load(folder: Path, precision: str | None = None) -> TermModel:

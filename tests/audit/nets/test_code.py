@@ -5,10 +5,10 @@ import math
 import pytest
 import torch
 
-from audit.nets.batches import collate
-from audit.nets.code import CausalAttention, CoDE, LineWiseAttention, anchors, pace, stages
-from audit.nets.registry import build
-from audit.nets.trunk import Batch
+from codeaudit.audit.nets.batches import collate
+from codeaudit.audit.nets.code import CausalAttention, CoDE, LineWiseAttention, anchors, pace, stages
+from codeaudit.audit.nets.registry import build
+from codeaudit.audit.nets.trunk import Batch
 from tests.support.networks import CHAIN, SMALL, encoded, legal_orders, logits, network, shape
 
 

@@ -6,12 +6,12 @@ from random import Random
 import pytest
 import torch
 
-from audit.nets.trunk import Pooling
+from codeaudit.audit.nets.trunk import Pooling
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.analysis.program import analyse
+from codeaudit.transforms.python.order.reorder import REORDER
 from tests.support import stdlib
 from tests.support.networks import CHAIN, SMALL, encoded, legal_orders, logits, network
-from transforms.errors import SourceError
-from transforms.python.analysis.program import analyse
-from transforms.python.order.reorder import REORDER
 
 EQUIVARIANT = [
     pytest.param("spe", {}, id="spe"),

@@ -7,15 +7,15 @@ from itertools import islice
 import pytest
 import torch
 
-from audit.corpora.records import raw_sample
-from audit.corpora.specs import corpus
-from audit.features.lines import Encoded, Encoder
-from audit.nets.registry import NETWORKS
+from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.features.lines import Encoded, Encoder
+from codeaudit.audit.nets.registry import NETWORKS
+from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.records import Perturbed, Sample
+from codeaudit.transforms.registry import transform_for
 from tests.support.data import data_set
 from tests.support.networks import logits, network, tokenizer
-from transforms.perturb import perturb_one
-from transforms.records import Perturbed, Sample
-from transforms.registry import transform_for
 
 METHODS = (
     "int f(int a, int b) {\n    int x = a + 1;\n    int y = b * 2;\n    int z = a - b;\n    return x + y + z;\n}",

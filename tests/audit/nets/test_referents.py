@@ -7,21 +7,21 @@ import numpy as np
 import pytest
 import torch
 
-from audit.features.lines import NO_REFERENTS, NOT_ONE, UNPARSABLE, Encoded, Encoder
-from audit.features.words import VARIABLE
-from audit.nets.batches import collate
-from audit.nets.referents import Referents
-from audit.nets.registry import build
-from tests.support import stdlib
-from tests.support.networks import CHAIN, encoded, legal_orders, logits, network, shape, tokenizer
-from transforms.interface import Rewritten
-from transforms.python.identifiers.rename import (
+from codeaudit.audit.features.lines import NO_REFERENTS, NOT_ONE, UNPARSABLE, Encoded, Encoder
+from codeaudit.audit.features.words import VARIABLE
+from codeaudit.audit.nets.batches import collate
+from codeaudit.audit.nets.referents import Referents
+from codeaudit.audit.nets.registry import build
+from codeaudit.transforms.interface import Rewritten
+from codeaudit.transforms.python.identifiers.rename import (
     RENAME,
     RENAME_MISLEADING,
     RENAME_PARAMETERS,
     RENAME_SHUFFLE,
     Rename,
 )
+from tests.support import stdlib
+from tests.support.networks import CHAIN, encoded, legal_orders, logits, network, shape, tokenizer
 
 
 def words_of(source: str) -> list[tuple[str, int]]:

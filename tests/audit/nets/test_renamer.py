@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from audit.features.blocks import terms
-from audit.features.terms import TermInput, TermReader
-from audit.nets.registry import TERM_NETWORKS
-from audit.nets.renamer import BERT, Renamer, Sizes, collate
+from codeaudit.audit.features.blocks import terms
+from codeaudit.audit.features.terms import TermInput, TermReader
+from codeaudit.audit.nets.registry import TERM_NETWORKS
+from codeaudit.audit.nets.renamer import BERT, Renamer, Sizes, collate
+from codeaudit.transforms.x86.registers import registers
 from tests.support.blocks import BLOCKS, FIGURE_A, FIGURE_C, network, renamings
-from transforms.x86.registers import registers
 
 READOUTS = ("sum", "mean", "cls")
 

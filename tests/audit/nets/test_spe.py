@@ -5,14 +5,14 @@ import math
 import pytest
 import torch
 
-from audit.nets.batches import collate
-from audit.nets.registry import NETWORKS, build
-from audit.nets.spe import SPE, SPEAttention, Variant, head_plan
-from audit.nets.symc import SYMC
-from audit.nets.trunk import Batch, Pooling
-from audit.nets.vanilla import Vanilla
+from codeaudit.audit.nets.batches import collate
+from codeaudit.audit.nets.registry import NETWORKS, build
+from codeaudit.audit.nets.spe import SPE, SPEAttention, Variant, head_plan
+from codeaudit.audit.nets.symc import SYMC
+from codeaudit.audit.nets.trunk import Batch, Pooling
+from codeaudit.audit.nets.vanilla import Vanilla
+from codeaudit.transforms.errors import UsageError
 from tests.support.networks import CHAIN, SMALL, encoded, network, shape
-from transforms.errors import UsageError
 
 
 @pytest.mark.parametrize(

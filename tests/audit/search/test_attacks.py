@@ -5,15 +5,15 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from audit.cache import NoMemory
-from audit.records import Attacked, Failed, Predicted, Prediction, Query
-from audit.run import Case, Desk
-from audit.search.attacks import MANY, NO_VARIANT, STRATEGIES, UNCOUNTED, attack, hold
-from audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.audit.cache import NoMemory
+from codeaudit.audit.records import Attacked, Failed, Predicted, Prediction, Query
+from codeaudit.audit.run import Case, Desk
+from codeaudit.audit.search.attacks import MANY, NO_VARIANT, STRATEGIES, UNCOUNTED, attack, hold
+from codeaudit.audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.records import Origin, Perturbed, Sample
+from codeaudit.transforms.registry import transform_for
 from tests.audit.test_run import Silent
-from transforms.perturb import perturb_one
-from transforms.records import Origin, Perturbed, Sample
-from transforms.registry import transform_for
 
 GUIDED = ("greedy", "beam", "genetic")
 NAMES = [f"value_{letter}" for letter in "abcdefghij"]

@@ -7,16 +7,16 @@ from random import Random
 
 import pytest
 
-from audit.cache import NoMemory
-from audit.records import Explained, Gone, Predicted, Prediction, Query, Violated
-from audit.run import Desk
-from audit.search.shrinking import explain
-from audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.audit.cache import NoMemory
+from codeaudit.audit.records import Explained, Gone, Predicted, Prediction, Query, Violated
+from codeaudit.audit.run import Desk
+from codeaudit.audit.search.shrinking import explain
+from codeaudit.audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.perturb import reapply
+from codeaudit.transforms.records import Origin, Perturbed, Sample
+from codeaudit.transforms.registry import transform_for
 from tests.audit.test_run import Silent
-from transforms.interface import Refused
-from transforms.perturb import reapply
-from transforms.records import Origin, Perturbed, Sample
-from transforms.registry import transform_for
 
 SOURCE = """def MASK(rows, limit):
     total = 0

@@ -2,13 +2,13 @@
 
 import pytest
 
-from audit.records import Audited, Predicted, Violated
-from audit.registry import TASKS
-from audit.run import judge
-from audit.tasks.code_modelling import CODE_MODELLING
-from reports.observations import observe
-from reports.scores import score as corpus_scores
-from transforms.records import Kind, Origin, Perturbed, Sample
+from codeaudit.audit.records import Audited, Predicted, Violated
+from codeaudit.audit.registry import TASKS
+from codeaudit.audit.run import judge
+from codeaudit.audit.tasks.code_modelling import CODE_MODELLING
+from codeaudit.reports.observations import observe
+from codeaudit.reports.scores import score as corpus_scores
+from codeaudit.transforms.records import Kind, Origin, Perturbed, Sample
 
 
 def sample(source: str = "x = 1\n", label: object = "main") -> Sample:

@@ -2,12 +2,12 @@
 
 import pytest
 
-from audit.records import Predicted
-from audit.registry import TASKS
-from audit.tasks.derivative import DERIVATIVE
-from transforms.perturb import perturb_one
-from transforms.records import Origin, Perturbed, Sample
-from transforms.registry import transform_for
+from codeaudit.audit.records import Predicted
+from codeaudit.audit.registry import TASKS
+from codeaudit.audit.tasks.derivative import DERIVATIVE
+from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.records import Origin, Perturbed, Sample
+from codeaudit.transforms.registry import transform_for
 
 PAIR = "mul a0 sin mul y x =? mul a0 mul y cos mul y x"
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from audit.records import Held, Predicted, Unjudged
-from audit.registry import TASKS
-from audit.run import judge
-from audit.tasks.error_detection import BUGGY, CLEAN, ERROR_DETECTION
-from transforms.records import Kind, Origin, Perturbed, Sample
+from codeaudit.audit.records import Held, Predicted, Unjudged
+from codeaudit.audit.registry import TASKS
+from codeaudit.audit.run import judge
+from codeaudit.audit.tasks.error_detection import BUGGY, CLEAN, ERROR_DETECTION
+from codeaudit.transforms.records import Kind, Origin, Perturbed, Sample
 
 JAVA = "int half(int x) {\n    int y = x / 2;\n    return y;\n}"
 PYTHON = "def half(x):\n    y = x / 2\n    return y\n"

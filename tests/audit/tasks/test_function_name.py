@@ -4,9 +4,9 @@ import ast
 
 import pytest
 
-from audit.records import Predicted
-from audit.tasks.function_name import FUNCTION_NAME, MASK, counts, masked, subtokens
-from transforms.records import Origin, Sample
+from codeaudit.audit.records import Predicted
+from codeaudit.audit.tasks.function_name import FUNCTION_NAME, MASK, counts, masked, subtokens
+from codeaudit.transforms.records import Origin, Sample
 
 
 def sample(source: str, label: object = None, language: str = "python") -> Sample:

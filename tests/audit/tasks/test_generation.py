@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from audit.corpora.records import raw_sample
-from audit.cut import KNOWN_PROMPT, NO_CUT, ONE_LINE, SAME_PROMPT
-from audit.interface import Attempted, Choosy, Grading
-from audit.records import Predicted
-from audit.registry import TASKS
-from audit.tasks.generation import (
+from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.audit.cut import KNOWN_PROMPT, NO_CUT, ONE_LINE, SAME_PROMPT
+from codeaudit.audit.interface import Attempted, Choosy, Grading
+from codeaudit.audit.records import Predicted
+from codeaudit.audit.registry import TASKS
+from codeaudit.audit.tasks.generation import (
     FAILS_ITSELF,
     FAILS_NOW,
     GENERATION,
@@ -19,7 +19,7 @@ from audit.tasks.generation import (
     Generation,
     keep,
 )
-from transforms.records import Kind, NotApplied, Perturbed, Sample
+from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
 
 SOURCE = '''\
 def weigh(words, least=2):

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from audit.corpora.records import raw_sample
-from audit.cut import NO_CUT, ONE_LINE, SAME_PROMPT
-from audit.interface import Choosy, Grading, Nearly
-from audit.registry import TASKS
-from audit.tasks.next_line import NEXT_LINE, OTHER_LINE
-from transforms.records import Kind, NotApplied, Perturbed, Sample
+from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.audit.cut import NO_CUT, ONE_LINE, SAME_PROMPT
+from codeaudit.audit.interface import Choosy, Grading, Nearly
+from codeaudit.audit.registry import TASKS
+from codeaudit.audit.tasks.next_line import NEXT_LINE, OTHER_LINE
+from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
 
 SOURCE = "def f(a, b):\n    low = a - b\n    high = a + b\n    # both\n    return [low,   high]\n"
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.records import Predicted
-from audit.registry import TASKS
-from audit.tasks.output_prediction import OUTPUT_PREDICTION, parted
-from transforms.errors import SourceError
-from transforms.records import Kind, Origin, Perturbed, Sample
+from codeaudit.audit.records import Predicted
+from codeaudit.audit.registry import TASKS
+from codeaudit.audit.tasks.output_prediction import OUTPUT_PREDICTION, parted
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.records import Kind, Origin, Perturbed, Sample
 
 TEXT = "import re\n\ndef f(a, b=2):\n    return a\n\n\nf('x y', [1])"
 

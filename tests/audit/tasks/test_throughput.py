@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from audit.interface import Expectation
-from audit.records import (
+from codeaudit.audit.interface import Expectation
+from codeaudit.audit.records import (
     ANSWER_CHANGES,
     ANSWER_STAYS,
     ANSWER_UNKNOWN,
@@ -15,12 +15,12 @@ from audit.records import (
     Unjudged,
     Violated,
 )
-from audit.registry import TASKS
-from audit.run import judge
-from audit.tasks.throughput import THROUGHPUT
-from reports.observations import observe
-from reports.scores import score as corpus_scores
-from transforms.records import Kind, Move, Origin, Perturbed, Sample
+from codeaudit.audit.registry import TASKS
+from codeaudit.audit.run import judge
+from codeaudit.audit.tasks.throughput import THROUGHPUT
+from codeaudit.reports.observations import observe
+from codeaudit.reports.scores import score as corpus_scores
+from codeaudit.transforms.records import Kind, Move, Origin, Perturbed, Sample
 
 ORDER = Move(kind="order", site=0, value=(1, 0), note="1, 2 -> 2, 1")
 RENAME = Move(kind="rename", site=0, value="rbx", note="rax -> rbx")

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from audit.trees.frames import units_in_traceback
-from transforms.trees import MODULE
+from codeaudit.audit.trees.frames import units_in_traceback
+from codeaudit.transforms.trees import MODULE
 
 FILE = b"x = 1\n\n\ndef f():\n    return g()\n\n\nclass A:\n    def m(self):\n        return 1\n"
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.trees.runner import Command, Result, junit_results, pytest_results, unittest_results
-from transforms.errors import RunError
+from codeaudit.audit.trees.runner import Command, Result, junit_results, pytest_results, unittest_results
+from codeaudit.transforms.errors import RunError
 
 UNITTESTS = """\
 import unittest

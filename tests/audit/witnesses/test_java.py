@@ -4,16 +4,16 @@ import shutil
 
 import pytest
 
-from audit.execution import execute
-from audit.labels import Labels
-from audit.run import Case
-from audit.testimony import Findings, Testimony
-from audit.witnesses.java import NOT_COMPILED, OTHER_TREE, compiled, witness
-from transforms.java.identifiers.rename import RENAME, RENAME_PARAMETERS
-from transforms.java.order.reorder import REORDER
-from transforms.java.witnesses.javac import find
-from transforms.perturb import perturb_one
-from transforms.records import Kind, Move, NotApplied, Origin, Perturbed, Sample
+from codeaudit.audit.execution import execute
+from codeaudit.audit.labels import Labels
+from codeaudit.audit.run import Case
+from codeaudit.audit.testimony import Findings, Testimony
+from codeaudit.audit.witnesses.java import NOT_COMPILED, OTHER_TREE, compiled, witness
+from codeaudit.transforms.java.identifiers.rename import RENAME, RENAME_PARAMETERS
+from codeaudit.transforms.java.order.reorder import REORDER
+from codeaudit.transforms.java.witnesses.javac import find
+from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.records import Kind, Move, NotApplied, Origin, Perturbed, Sample
 
 ALONE = "int f(int a) { int b = a * 2; int c = a + 1; return b - c; }"
 FOREIGN = "int f(Foreign a) { int b = a.x(); return b + 1; }"

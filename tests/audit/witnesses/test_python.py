@@ -2,13 +2,13 @@
 
 from collections import Counter
 
-from audit.corpora.functions import functions
-from audit.execution import execute
-from audit.labels import Labels
-from audit.run import Case
-from audit.testimony import Findings
-from audit.witnesses.python import DIFFERS, witness
-from transforms.records import Evidence, Kind, NotApplied, Origin, Perturbed, Sample
+from codeaudit.audit.corpora.functions import functions
+from codeaudit.audit.execution import execute
+from codeaudit.audit.labels import Labels
+from codeaudit.audit.run import Case
+from codeaudit.audit.testimony import Findings
+from codeaudit.audit.witnesses.python import DIFFERS, witness
+from codeaudit.transforms.records import Evidence, Kind, NotApplied, Origin, Perturbed, Sample
 
 MODULE = """\
 STEP = 2

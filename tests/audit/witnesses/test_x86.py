@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from audit.cli.main import main
-from audit.execution import execute
-from audit.labels import Labels
-from audit.run import Case
-from audit.suite import Plan, case
-from audit.tables import read_rows
-from audit.testimony import Findings, Other, Same, Silent
-from audit.witnesses.x86 import (
+from codeaudit.audit.execution import execute
+from codeaudit.audit.labels import Labels
+from codeaudit.audit.run import Case
+from codeaudit.audit.suite import Plan, case
+from codeaudit.audit.tables import read_rows
+from codeaudit.audit.testimony import Findings, Other, Same, Silent
+from codeaudit.audit.witnesses.x86 import (
     COST_DIFFERS,
     EMULATION_DIFFERS,
     FAULTS,
@@ -25,13 +24,14 @@ from audit.witnesses.x86 import (
     emulated,
     witness,
 )
+from codeaudit.cli.main import main
+from codeaudit.transforms.errors import CannotAudit
+from codeaudit.transforms.records import Kind, Move, NotApplied, Origin, Perturbed, Sample
+from codeaudit.transforms.x86.reorder import REORDER
+from codeaudit.transforms.x86.witnesses import mca
+from codeaudit.transforms.x86.witnesses.mca import Mca, Measured, Measurement, NotMeasured, find
 from tests.support.blocks import BLOCKS, FIGURE_A, FIGURE_B, FIGURE_C
 from tests.transforms.x86.support import own_blocks, rewrite
-from transforms.errors import CannotAudit
-from transforms.records import Kind, Move, NotApplied, Origin, Perturbed, Sample
-from transforms.x86.reorder import REORDER
-from transforms.x86.witnesses import mca
-from transforms.x86.witnesses.mca import Mca, Measured, Measurement, NotMeasured, find
 
 RENAMED = Move(kind="rename", site=0, value="rbx", note="rax -> rbx")
 ORDERED = Move(kind="order", site=0, value=(1, 0), note="1, 2 -> 2, 1")
@@ -152,7 +152,7 @@ def test_figure_1_is_emulated() -> None:
 def test_another_order_must_leave_the_same_in_the_same_registers() -> None:
     """`incq %rbx; incq %rax` is a renaming of `incq %rax; incq %rbx` as well, and so is what is no order."""
     pytest.importorskip("unicorn")
-    from transforms.x86.witnesses.emulator import Emulator
+    from codeaudit.transforms.x86.witnesses.emulator import Emulator
 
     one = "movq %rcx, %rax\nincq %rbx"
     other = variant(one, "movq %rcx, %rbx\nincq %rax", ORDERED)

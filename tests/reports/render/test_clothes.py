@@ -4,13 +4,13 @@ import csv
 import io
 import re
 
-from reports.attacks import with_attacks
-from reports.compare import compare
-from reports.records import Summary
-from reports.render.csv import tables
-from reports.render.latex import escape, latex
-from reports.render.markdown import markdown
-from reports.sheets import sheets
+from codeaudit.reports.attacks import with_attacks
+from codeaudit.reports.compare import compare
+from codeaudit.reports.records import Summary
+from codeaudit.reports.render.csv import tables
+from codeaudit.reports.render.latex import escape, latex
+from codeaudit.reports.render.markdown import markdown
+from codeaudit.reports.sheets import sheets
 from tests.reports.test_attacks import FOUND
 from tests.reports.test_compare import MODELS, run
 

@@ -7,11 +7,11 @@ import re
 import pytest
 from rich.console import Console
 
-from reports.compare import compare
-from reports.records import ModelHeader, RunHeader, Summary
-from reports.registry import FORMATS
-from reports.summarise import summarise
-from reports.wording import lines
+from codeaudit.reports.compare import compare
+from codeaudit.reports.records import ModelHeader, RunHeader, Summary
+from codeaudit.reports.registry import FORMATS
+from codeaudit.reports.summarise import summarise
+from codeaudit.reports.wording import lines
 from tests.reports.test_compare import MODELS, run
 from tests.support.audited import Subtokens, audited, sample
 

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.records import ANSWER_CHANGES
-from reports.cases import Place, cases, diff, told
-from reports.gate import Limits, gate
-from reports.render import github
-from reports.render.junit import junit, legal
-from reports.render.sarif import MOST, sarif
+from codeaudit.audit.records import ANSWER_CHANGES
+from codeaudit.reports.cases import Place, cases, diff, told
+from codeaudit.reports.gate import Limits, gate
+from codeaudit.reports.render import github
+from codeaudit.reports.render.junit import junit, legal
+from codeaudit.reports.render.sarif import MOST, sarif
+from codeaudit.transforms.records import Origin
 from tests.reports.test_gate import BAD, GOOD, crowd, judged
 from tests.support.audited import audited, sample
 from tests.support.junit import check_junit
 from tests.support.sarif import check_sarif
-from transforms.records import Origin
 
 STARTED = "2026-01-02T03:04:05+00:00"
 NASTY = 'f"\x08\x00\ud800\ufffe]]>" # <&> \r\n `````'

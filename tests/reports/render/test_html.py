@@ -18,21 +18,21 @@ from urllib.parse import quote
 
 import pytest
 
-from audit.records import Answer, Audited, Predicted, Violated
-from reports import wording
-from reports.attacks import with_attacks
-from reports.compare import compare
-from reports.records import ModelHeader, RunHeader, Summary
-from reports.render.html.browser import BUDGET, LARGE, Browser, Drawing, browser, packed
-from reports.render.html.charts import Chart, charts
-from reports.render.html.document import Page, html
-from reports.sheets import Sheet, sheets
-from reports.summarise import summarise
+from codeaudit.audit.records import Answer, Audited, Predicted, Violated
+from codeaudit.reports import wording
+from codeaudit.reports.attacks import with_attacks
+from codeaudit.reports.compare import compare
+from codeaudit.reports.records import ModelHeader, RunHeader, Summary
+from codeaudit.reports.render.html.browser import BUDGET, LARGE, Browser, Drawing, browser, packed
+from codeaudit.reports.render.html.charts import Chart, charts
+from codeaudit.reports.render.html.document import Page, html
+from codeaudit.reports.sheets import Sheet, sheets
+from codeaudit.reports.summarise import summarise
+from codeaudit.transforms.records import Move, Origin, Perturbed, Sample
 from tests.reports.test_attacks import FOUND
 from tests.reports.test_compare import MODELS, run
 from tests.support.audited import Error, Subtokens, audited
 from tests.support.chromium import PROGRAM, Chromium
-from transforms.records import Move, Origin, Perturbed, Sample
 
 PWNED = "</script><script>document.title='pwned'</script>"
 IMAGE = "<img src=x onerror=\"document.title='pwned'\">"

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reports.records import NOTHING
-from reports.statistics.intervals import rate, single, wilson
+from codeaudit.reports.records import NOTHING
+from codeaudit.reports.statistics.intervals import rate, single, wilson
 
 CLUSTERS = st.lists(
     st.integers(0, 6).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total))), max_size=40

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reports.statistics.paired import cochran, compare_paired, mcnemar
+from codeaudit.reports.statistics.paired import cochran, compare_paired, mcnemar
 
 TABLE = ["010", "110", "111", "000", "100", "011", "000", "110", "010", "111", "011", "110"]
 """Sheskin (2011), chapter 26: twelve subjects under three conditions."""

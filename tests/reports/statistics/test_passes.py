@@ -5,9 +5,9 @@ from math import comb
 
 import pytest
 
-from reports.records import UNKNOWN
-from reports.statistics.intervals import wilson
-from reports.statistics.passes import Problem, drop, mean, pass_at
+from codeaudit.reports.records import UNKNOWN
+from codeaudit.reports.statistics.intervals import wilson
+from codeaudit.reports.statistics.passes import Problem, drop, mean, pass_at
 
 
 @pytest.mark.parametrize("attempts", range(1, 7))

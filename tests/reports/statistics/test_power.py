@@ -2,8 +2,8 @@
 
 import pytest
 
-from reports.statistics.paired import mcnemar
-from reports.statistics.power import POWER, detectable_difference, power
+from codeaudit.reports.statistics.paired import mcnemar
+from codeaudit.reports.statistics.power import POWER, detectable_difference, power
 
 
 @pytest.mark.parametrize(

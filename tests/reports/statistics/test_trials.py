@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from reports.statistics.adjustment import holm
-from reports.statistics.trials import compare_trials, conover, kruskal_wallis
+from codeaudit.reports.statistics.adjustment import holm
+from codeaudit.reports.statistics.trials import compare_trials, conover, kruskal_wallis
 
 GROUPS = st.lists(st.lists(st.integers(0, 6).map(float), min_size=1, max_size=5), min_size=2, max_size=4)
 

@@ -3,9 +3,9 @@
 from functools import cache
 from random import Random
 
-from transforms.algebra.generate import Example, Split, examples
-from transforms.interface import Refused, Rewritten, Transform
-from transforms.records import Move
+from codeaudit.transforms.algebra.generate import Example, Split, examples
+from codeaudit.transforms.interface import Refused, Rewritten, Transform
+from codeaudit.transforms.records import Move
 
 PAIR = "mul a0 sin mul y x =? mul a0 mul y cos mul y x"
 """A function with one coefficient, one other input and x, and its derivative."""

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.transforms.algebra.support import some
-from transforms.algebra.calculus import FUNCTIONS, compare, derivative, holds, points, value, values
-from transforms.algebra.expressions import (
+from codeaudit.transforms.algebra.calculus import FUNCTIONS, compare, derivative, holds, points, value, values
+from codeaudit.transforms.algebra.expressions import (
     BINARY,
     INPUTS,
     UNARY,
@@ -21,6 +20,7 @@ from transforms.algebra.expressions import (
     parse_pair,
     text,
 )
+from tests.transforms.algebra.support import some
 
 STEP = 1e-5
 RULES = [

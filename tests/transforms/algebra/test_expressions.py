@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.transforms.algebra.support import some
-from transforms.algebra.calculus import compare, values
-from transforms.algebra.expressions import (
+from codeaudit.transforms.algebra.calculus import compare, values
+from codeaudit.transforms.algebra.expressions import (
     BINARY,
     LONGEST,
     UNARY,
@@ -26,7 +25,8 @@ from transforms.algebra.expressions import (
     text,
     tokens,
 )
-from transforms.errors import SourceError
+from codeaudit.transforms.errors import SourceError
+from tests.transforms.algebra.support import some
 
 LEAVES = st.builds(Number, st.integers(-999, 999)) | st.builds(Variable, st.sampled_from(sorted(VARIABLES)))
 EXPRESSIONS: st.SearchStrategy[Expression] = st.recursive(

@@ -9,11 +9,19 @@ from itertools import pairwise
 
 import pytest
 
+from codeaudit.transforms.algebra.calculus import compare, derivative, holds, points, value, values
+from codeaudit.transforms.algebra.expressions import (
+    COEFFICIENTS,
+    VARIABLES,
+    Expression,
+    names,
+    parse,
+    text,
+    tokens,
+)
+from codeaudit.transforms.algebra.generate import MOST_TOKENS, SPLITS, Example, Split, example, examples
+from codeaudit.transforms.algebra.views import EXTRA, canonical
 from tests.transforms.algebra.support import some
-from transforms.algebra.calculus import compare, derivative, holds, points, value, values
-from transforms.algebra.expressions import COEFFICIENTS, VARIABLES, Expression, names, parse, text, tokens
-from transforms.algebra.generate import MOST_TOKENS, SPLITS, Example, Split, example, examples
-from transforms.algebra.views import EXTRA, canonical
 
 COUNT = 1500
 
@@ -33,7 +41,7 @@ def test_a_pair_depends_on_seed_split_and_index_alone(split: Split) -> None:
 
 def test_another_process_draws_the_same_pairs() -> None:
     told = (
-        "from hashlib import sha256; from transforms.algebra.generate import examples;"
+        "from hashlib import sha256; from codeaudit.transforms.algebra.generate import examples;"
         "print(sha256('\\n'.join(e.source for e in examples('test', 40)).encode()).hexdigest())"
     )
     found = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)

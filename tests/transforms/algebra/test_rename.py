@@ -5,15 +5,15 @@ from random import Random
 
 import pytest
 
+from codeaudit.transforms.algebra.calculus import derivative, holds
+from codeaudit.transforms.algebra.expressions import parse_pair
+from codeaudit.transforms.algebra.rename import ILLEGAL, NO_VARIABLE, NOT_A_MOVE, RENAME
+from codeaudit.transforms.algebra.views import canonical
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
 from tests.transforms.algebra.support import PAIR, draw, move, rewrite, some
-from transforms.algebra.calculus import derivative, holds
-from transforms.algebra.expressions import parse_pair
-from transforms.algebra.rename import ILLEGAL, NO_VARIABLE, NOT_A_MOVE, RENAME
-from transforms.algebra.views import canonical
-from transforms.errors import SourceError
-from transforms.interface import Refused, Rewritten
-from transforms.perturb import perturb_one
-from transforms.records import NotApplied, Origin, Perturbed, Sample
 
 
 def sample(source: str) -> Sample:

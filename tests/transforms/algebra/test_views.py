@@ -4,10 +4,9 @@ from itertools import permutations
 
 import pytest
 
-from tests.transforms.algebra.support import PAIR, rewrite, some
-from transforms.algebra.expressions import COEFFICIENTS, INPUTS, parse_pair
-from transforms.algebra.rename import RENAME
-from transforms.algebra.views import (
+from codeaudit.transforms.algebra.expressions import COEFFICIENTS, INPUTS, parse_pair
+from codeaudit.transforms.algebra.rename import RENAME
+from codeaudit.transforms.algebra.views import (
     TOKENS,
     VIEWS,
     canonical,
@@ -18,7 +17,8 @@ from transforms.algebra.views import (
     renamed,
     view,
 )
-from transforms.errors import SourceError
+from codeaudit.transforms.errors import SourceError
+from tests.transforms.algebra.support import PAIR, rewrite, some
 
 
 def test_variables_of_one_kind_share_a_view_and_nothing_else_does() -> None:

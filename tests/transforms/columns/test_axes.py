@@ -2,7 +2,18 @@
 
 import pytest
 
-from transforms.columns.axes import ONE, Axis, atom, cut, fixed, freeze, product, split, total, unify
+from codeaudit.transforms.columns.axes import (
+    ONE,
+    Axis,
+    atom,
+    cut,
+    fixed,
+    freeze,
+    product,
+    split,
+    total,
+    unify,
+)
 
 
 def free(*axes: Axis) -> list[int]:

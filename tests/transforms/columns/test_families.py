@@ -9,12 +9,11 @@ import pytest
 import torch
 from torch import nn
 
-from tests.support.families import FAMILIES, TOKENS, family
-from transforms.columns.calls import Call, watched
-from transforms.columns.groups import inside
-from transforms.columns.layout import Member, Product, draw, members
-from transforms.columns.permute import permuted
-from transforms.columns.proof import (
+from codeaudit.transforms.columns.calls import Call, watched
+from codeaudit.transforms.columns.groups import inside
+from codeaudit.transforms.columns.layout import Member, Product, draw, members
+from codeaudit.transforms.columns.permute import permuted
+from codeaudit.transforms.columns.proof import (
     EXACT,
     DoubleThroughout,
     change,
@@ -23,8 +22,9 @@ from transforms.columns.proof import (
     noise_floor,
     training_deviation,
 )
-from transforms.columns.rows import permuting, stacks, try_rows
-from transforms.columns.tracing import tensors
+from codeaudit.transforms.columns.rows import permuting, stacks, try_rows
+from codeaudit.transforms.columns.tracing import tensors
+from tests.support.families import FAMILIES, TOKENS, family
 
 RELATIVE = {"t5", "llama", "qwen2", "gpt2", "modernbert"}
 """Families whose blocks know where a token stands."""

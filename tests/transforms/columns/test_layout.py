@@ -5,7 +5,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from transforms.columns.layout import Kept, Layout, Member, Product, Sum, draw, indices, inverse
+from codeaudit.transforms.columns.layout import Kept, Layout, Member, Product, Sum, draw, indices, inverse
 
 TURN = np.array([2, 0, 1])
 SWAP = np.array([1, 0])

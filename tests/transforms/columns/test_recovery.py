@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from codeaudit.transforms.columns.keys import Key
+from codeaudit.transforms.columns.layout import Indices, draw
+from codeaudit.transforms.columns.permute import permuted
+from codeaudit.transforms.columns.recovery import recover
 from tests.support.families import family
-from transforms.columns.keys import Key
-from transforms.columns.layout import Indices, draw
-from transforms.columns.permute import permuted
-from transforms.columns.recovery import recover
 
 Arrays = dict[str, npt.NDArray[np.float64]]
 

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from codeaudit.transforms.columns.keys import HEAD, Key
+from codeaudit.transforms.columns.layout import Kept, Layout, Member, Product
+from codeaudit.transforms.columns.sealing import SCHEMES, SEAL, Scheme, Seal, left_behind, seal, unseal
+from codeaudit.transforms.columns.tensor_files import TensorFile
+from codeaudit.transforms.errors import CannotAudit, ModelError
 from tests.support.commands import environment
-from transforms.columns.keys import HEAD, Key
-from transforms.columns.layout import Kept, Layout, Member, Product
-from transforms.columns.sealing import SCHEMES, SEAL, Scheme, Seal, left_behind, seal, unseal
-from transforms.columns.tensor_files import TensorFile
-from transforms.errors import CannotAudit, ModelError
 
 LAYOUT = Layout(
     sizes=(8, 6),
@@ -259,7 +259,7 @@ def test_the_schemes_are_those_of_the_type() -> None:
 
 
 def test_sealing_needs_no_torch() -> None:
-    program = "import sys, transforms.columns.sealing; print('torch' in sys.modules)"
+    program = "import sys, codeaudit.transforms.columns.sealing; print('torch' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=True
     )

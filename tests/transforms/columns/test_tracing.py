@@ -8,11 +8,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transforms.columns.calls import Call
-from transforms.columns.groups import AxisGroups, infer
-from transforms.columns.layout import draw
-from transforms.columns.proof import EXACT, exactly
-from transforms.errors import ModelError
+from codeaudit.transforms.columns.calls import Call
+from codeaudit.transforms.columns.groups import AxisGroups, infer
+from codeaudit.transforms.columns.layout import draw
+from codeaudit.transforms.columns.proof import EXACT, exactly
+from codeaudit.transforms.errors import ModelError
 
 Rule = Callable[[dict[str, Tensor], Tensor], Tensor]
 

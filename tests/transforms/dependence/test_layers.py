@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.transforms.dependence.test_orders import relations
-from transforms.dependence import orders
-from transforms.dependence.layers import (
+from codeaudit.transforms.dependence import orders
+from codeaudit.transforms.dependence.layers import (
     bits,
     closure,
     layers,
@@ -17,7 +16,8 @@ from transforms.dependence.layers import (
     reduction,
     symmetry_mask,
 )
-from transforms.python.analysis.program import analyse
+from codeaudit.transforms.python.analysis.program import analyse
+from tests.transforms.dependence.test_orders import relations
 
 EARNINGS = """\
 def earnings(rent, salary, lottery):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from transforms.dependence import orders
+from codeaudit.transforms.dependence import orders
 
 
 @st.composite

@@ -4,14 +4,14 @@ from itertools import pairwise
 
 from hypothesis import given
 
-from tests.transforms.dependence.test_orders import relations
-from transforms.dependence.effects import Effects
-from transforms.dependence.layers import bits, closure, longest_paths
-from transforms.dependence.paths import (
+from codeaudit.transforms.dependence.effects import Effects
+from codeaudit.transforms.dependence.layers import bits, closure, longest_paths
+from codeaudit.transforms.dependence.paths import (
     common_ancestor_distances,
     interpretation_graph,
     program_dependence,
 )
+from tests.transforms.dependence.test_orders import relations
 
 
 def touches(reads: str = "", writes: str = "") -> Effects:

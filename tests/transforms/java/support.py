@@ -2,9 +2,9 @@
 
 from random import Random
 
-from transforms.interface import Refused, Rewritten
-from transforms.java.rewriting import Rewriting
-from transforms.records import Move
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.records import Move
 
 HEAD = (
     "static int f(int a, int b, long l, double d, char c, boolean p, boolean q, String s, Object o, int[] v)"

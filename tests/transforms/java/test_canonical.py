@@ -6,15 +6,20 @@ from random import Random
 
 import pytest
 
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused, Rewritten, Transform
+from codeaudit.transforms.java.canonical import canonicalise
+from codeaudit.transforms.java.identifiers.rename import (
+    RENAME,
+    RENAME_PARAMETERS,
+    RENAME_RANDOM,
+    RENAME_SHUFFLE,
+)
+from codeaudit.transforms.java.order.reorder import REORDER
 from tests.support.java_fuzzing import Writer
 from tests.support.java_methods import METHODS
 from tests.support.java_running import outputs
 from tests.transforms.java.identifiers.test_sweep import methods
-from transforms.errors import SourceError
-from transforms.interface import Refused, Rewritten, Transform
-from transforms.java.canonical import canonicalise
-from transforms.java.identifiers.rename import RENAME, RENAME_PARAMETERS, RENAME_RANDOM, RENAME_SHUFFLE
-from transforms.java.order.reorder import REORDER
 
 TRANSFORMS: tuple[Transform, ...] = (
     REORDER,

@@ -10,15 +10,15 @@ from typing import Final
 
 import pytest
 
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.records import Move, Origin, Perturbed, Sample
+from codeaudit.transforms.registry import BY_LANGUAGE, transform_for
 from tests.support.data import data_set
 from tests.support.java_methods import METHODS, Method
 from tests.support.java_running import outputs
-from transforms.errors import SourceError
-from transforms.interface import Refused, Rewritten
-from transforms.java.rewriting import Rewriting
-from transforms.perturb import perturb_one
-from transforms.records import Move, Origin, Perturbed, Sample
-from transforms.registry import BY_LANGUAGE, transform_for
 
 FAMILIES: Final = {"expressions", "control-flow", "declarations", "dead-code", "strings", "layout"}
 ENTRIES: Final = {name: entry for name, entry in BY_LANGUAGE["java"].items() if entry.family in FAMILIES}

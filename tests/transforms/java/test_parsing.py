@@ -5,9 +5,9 @@ import json
 
 import pytest
 
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.java.parsing import EMPTY, callables, only_callable, read
 from tests.support.data import data_set
-from transforms.errors import SourceError
-from transforms.java.parsing import EMPTY, callables, only_callable, read
 
 MODERN = '''\
 package p;

@@ -2,11 +2,11 @@
 
 import pytest
 
-from transforms.errors import SourceError
-from transforms.java.parts import ESCAPED, NO_METHOD, REBOUND, function_part
-from transforms.perturb import NOT_PARSED, perturb_one
-from transforms.records import NotApplied, Origin, Perturbed, Sample
-from transforms.registry import transform_for
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.java.parts import ESCAPED, NO_METHOD, REBOUND, function_part
+from codeaudit.transforms.perturb import NOT_PARSED, perturb_one
+from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
+from codeaudit.transforms.registry import transform_for
 
 FILE = """\
 package p;

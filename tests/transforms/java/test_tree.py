@@ -6,12 +6,12 @@ from random import Random
 
 import pytest
 
-from transforms.interface import Refused, Rewritten, Transform
-from transforms.java.parts import ESCAPED, REBOUND
-from transforms.java.tree import JAVA, Decoded, places
-from transforms.perturb import EXHAUSTED, NOT_PARSED
-from transforms.records import Kind, Move, Unit
-from transforms.trees import (
+from codeaudit.transforms.interface import Refused, Rewritten, Transform
+from codeaudit.transforms.java.parts import ESCAPED, REBOUND
+from codeaudit.transforms.java.tree import JAVA, Decoded, places
+from codeaudit.transforms.perturb import EXHAUSTED, NOT_PARSED
+from codeaudit.transforms.records import Kind, Move, Unit
+from codeaudit.transforms.trees import (
     MODULE,
     NOT_COMPILED,
     WRAPPER_LOST,

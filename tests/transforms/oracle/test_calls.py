@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
-from transforms.oracle.results import NOT_PLAIN, TOO_LONG
+from codeaudit.transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
+from codeaudit.transforms.oracle.results import NOT_PLAIN, TOO_LONG
 
 
 @pytest.fixture(scope="module")

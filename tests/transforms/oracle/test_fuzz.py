@@ -6,14 +6,14 @@ from random import Random
 
 import pytest
 
+from codeaudit.transforms.interface import Refused, Rewritten, Transform
+from codeaudit.transforms.oracle.oracle import Oracle
+from codeaudit.transforms.oracle.records import Agreed, Differed, Inconclusive
+from codeaudit.transforms.python.order.reorder import REORDER, REORDER_NAMES_ONLY
+from codeaudit.transforms.records import Move
+from codeaudit.transforms.registry import ALL, TRANSFORMS, expand
 from tests.support.fuzzing import Tally, fuzz, oracle, pair, shrink, smaller
 from tests.support.programs import program
-from transforms.interface import Refused, Rewritten, Transform
-from transforms.oracle.oracle import Oracle
-from transforms.oracle.records import Agreed, Differed, Inconclusive
-from transforms.python.order.reorder import REORDER, REORDER_NAMES_ONLY
-from transforms.records import Move
-from transforms.registry import ALL, TRANSFORMS, expand
 
 PRESERVING = [TRANSFORMS.get(name) for name in expand([ALL], languages=["python"])]
 

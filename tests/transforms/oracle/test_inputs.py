@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.oracle.inputs import find, inputs
+from codeaudit.transforms.oracle.oracle import Oracle
+from codeaudit.transforms.oracle.records import Agreed
 from tests.support.pure_functions import PROGRAMS, Program
-from transforms.errors import SourceError
-from transforms.oracle.inputs import find, inputs
-from transforms.oracle.oracle import Oracle
-from transforms.oracle.records import Agreed
 
 
 def kinds(source: str, place: int = 0) -> set[str]:
@@ -124,7 +124,7 @@ def test_the_function_is_found() -> None:
 
 def test_hypothesis_is_imported_when_inputs_are_drawn_and_not_before() -> None:
     program = (
-        "import sys; import transforms.oracle.oracle as o; from transforms.oracle.inputs import inputs\n"
+        "import sys; import codeaudit.transforms.oracle.oracle as o; from codeaudit.transforms.oracle.inputs import inputs\n"
         "before = 'hypothesis' in sys.modules; inputs('def f(x): pass', seed=0, count=1)\n"
         "print(before, 'hypothesis' in sys.modules)"
     )

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from codeaudit.transforms.oracle.oracle import Oracle
+from codeaudit.transforms.oracle.records import Agreed, Differed, Inconclusive, Pair, Verdict
+from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.records import Origin, Perturbed, Sample
+from codeaudit.transforms.registry import TRANSFORMS
 from tests.support.data import data_set
-from transforms.oracle.oracle import Oracle
-from transforms.oracle.records import Agreed, Differed, Inconclusive, Pair, Verdict
-from transforms.perturb import perturb_one
-from transforms.records import Origin, Perturbed, Sample
-from transforms.registry import TRANSFORMS
 
 
 @pytest.fixture(scope="module")

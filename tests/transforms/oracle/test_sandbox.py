@@ -15,13 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from transforms.errors import CannotAudit
-from transforms.oracle import sandbox
-from transforms.oracle.containment import MEGABYTE, Layers, Limits, offered, require
-from transforms.oracle.oracle import Oracle
-from transforms.oracle.records import Agreed, Differed, Inconclusive
-from transforms.oracle.sandbox import Answer, Lost, Sandbox
-from transforms.oracle.syscalls import ABSENT, ALLOWED, JUDGED
+from codeaudit.transforms.errors import CannotAudit
+from codeaudit.transforms.oracle import sandbox
+from codeaudit.transforms.oracle.containment import MEGABYTE, Layers, Limits, offered, require
+from codeaudit.transforms.oracle.oracle import Oracle
+from codeaudit.transforms.oracle.records import Agreed, Differed, Inconclusive
+from codeaudit.transforms.oracle.sandbox import Answer, Lost, Sandbox
+from codeaudit.transforms.oracle.syscalls import ABSENT, ALLOWED, JUDGED
 
 LIMITS = Limits(cpu_seconds=0.5, idle_seconds=0.5, memory=256 * MEGABYTE)
 AFTER = "def f():\n    return 'still here'\n"
@@ -29,7 +29,7 @@ AFTER = "def f():\n    return 'still here'\n"
 
 @pytest.fixture(scope="module")
 def sandboxed() -> Iterator[Sandbox]:
-    with Sandbox("transforms.oracle.worker", LIMITS) as one:
+    with Sandbox("codeaudit.transforms.oracle.worker", LIMITS) as one:
         yield one
 
 
@@ -176,7 +176,7 @@ def test_the_home_can_not_be_read(sandboxed: Sandbox, secret: Path) -> None:
 
 def test_the_environment_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "S3CRET")
-    with Sandbox("transforms.oracle.worker", LIMITS) as one:
+    with Sandbox("codeaudit.transforms.oracle.worker", LIMITS) as one:
         answer = seen(one, "return dict(os.environ), sys.argv, sys.flags.isolated")
     assert "S3CRET" not in answer
     assert set(re.findall(r"'([A-Z_]+)':", answer)) == {
@@ -214,7 +214,7 @@ def test_only_the_private_folder_can_be_written_and_it_is_emptied(sandboxed: San
 
 
 def test_the_folder_is_gone_afterwards() -> None:
-    with Sandbox("transforms.oracle.worker", LIMITS) as one:
+    with Sandbox("codeaudit.transforms.oracle.worker", LIMITS) as one:
         seen(one, "open('x', 'w').write('x')")
         folder = Path(one._folder)
         assert folder.is_dir()
@@ -347,22 +347,22 @@ def f(n):
     json.JSONEncoder.encode = json.dumps = lambda *a: '{"end": "returned", "value": "0"}'
     builtins.repr = lambda x: "0"
     builtins.str = builtins.len = builtins.type = builtins.sorted = None
-    import transforms
+    import codeaudit.transforms
 """
 
 
 def test_replacing_what_the_observer_uses_does_not_change_what_it_says() -> None:
     with Oracle(limits=LIMITS) as oracle:
         for last, other in (("return n", "return n + 1"), ("raise KeyError(n)", "return n")):
-            body = FORGING.replace("    import transforms\n", "")
+            body = FORGING.replace("    import codeaudit.transforms\n", "")
             verdict = oracle.judge(f"{body}    {last}\n", f"{body}    {other}\n", inputs=("(1,)",))
             assert not isinstance(verdict, Agreed), verdict
 
 
 def test_the_observer_is_no_module_that_programs_find(sandboxed: Sandbox) -> None:
-    assert "ModuleNotFoundError" in seen(sandboxed, "import transforms.oracle.worker")
+    assert "ModuleNotFoundError" in seen(sandboxed, "import codeaudit.transforms.oracle.worker")
     assert "0:[]" in seen(
-        sandboxed, "return [name for name in sys.modules if 'transforms' in name or 'hypothesis' in name]"
+        sandboxed, "return [name for name in sys.modules if 'codeaudit' in name or 'hypothesis' in name]"
     )
 
 
@@ -376,7 +376,7 @@ def test_an_answer_for_the_next_input_can_not_be_given_ahead(sandboxed: Sandbox)
 
 
 def test_a_killed_server_is_replaced() -> None:
-    with Sandbox("transforms.oracle.worker", LIMITS) as one:
+    with Sandbox("codeaudit.transforms.oracle.worker", LIMITS) as one:
         seen(one, "return 1")
         assert one._process is not None
         one._process.kill()
@@ -398,7 +398,7 @@ def gone(group: int) -> bool:
 
 
 def test_nothing_runs_after_the_end() -> None:
-    with Sandbox("transforms.oracle.worker", LIMITS) as one:
+    with Sandbox("codeaudit.transforms.oracle.worker", LIMITS) as one:
         seen(one, "return 1")
         assert one._process is not None
         group = one._process.pid
@@ -406,7 +406,7 @@ def test_nothing_runs_after_the_end() -> None:
 
 
 def test_an_interrupted_request_ends_the_server_with_its_run() -> None:
-    interrupted = Sandbox("transforms.oracle.worker", Limits(cpu_seconds=60))
+    interrupted = Sandbox("codeaudit.transforms.oracle.worker", Limits(cpu_seconds=60))
     with interrupted as one:
         seen(one, "return 1")
         assert one._process is not None
@@ -421,8 +421,8 @@ def test_an_interrupted_request_ends_the_server_with_its_run() -> None:
 
 def test_the_server_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
     program = (
-        "import sys, time; from transforms.oracle.sandbox import Sandbox\n"
-        "s = Sandbox('transforms.oracle.worker'); s._start(); print(s._process.pid, flush=True); time.sleep(99)\n"
+        "import sys, time; from codeaudit.transforms.oracle.sandbox import Sandbox\n"
+        "s = Sandbox('codeaudit.transforms.oracle.worker'); s._start(); print(s._process.pid, flush=True); time.sleep(99)\n"
     )
     parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
@@ -437,7 +437,7 @@ def test_a_sandbox_can_be_made_and_used_in_a_thread() -> None:
     found: list[str] = []
 
     def work() -> None:
-        with Sandbox("transforms.oracle.worker", LIMITS) as one:
+        with Sandbox("codeaudit.transforms.oracle.worker", LIMITS) as one:
             found.append(seen(one, "return 1"))
 
     thread = threading.Thread(target=work)
@@ -460,7 +460,10 @@ def test_without_a_layer_nothing_runs(layers: Layers, missing: str, monkeypatch:
 
 def test_a_layer_that_was_offered_and_fails_ends_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "readable", lambda: ("/proc/self/fd/0\0",))
-    with pytest.raises(CannotAudit, match="did not start"), Sandbox("transforms.oracle.worker") as one:
+    with (
+        pytest.raises(CannotAudit, match="did not start"),
+        Sandbox("codeaudit.transforms.oracle.worker") as one,
+    ):
         one.ask([])
 
 
@@ -468,7 +471,7 @@ def test_older_landlock_still_closes(monkeypatch: pytest.MonkeyPatch) -> None:
     real = offered()
     for version in range(1, min(real.landlock, 7)):
         monkeypatch.setattr(sandbox, "offered", lambda version=version: Layers(version, True))
-        with Sandbox("transforms.oracle.worker", LIMITS) as one:
+        with Sandbox("codeaudit.transforms.oracle.worker", LIMITS) as one:
             assert "PermissionError" in seen(one, "open('/etc/passwd')")
             assert "PermissionError" in seen(one, "os.truncate('/etc/hostname', 0)")
             assert "PermissionError" in seen(one, "import socket\nsocket.socket()")
@@ -482,8 +485,8 @@ def test_without_namespaces_the_other_layers_hold() -> None:
         "if libc.unshare(0x10000000): print('none'); sys.exit()\n"
         "open('/proc/self/setgroups', 'w').write('deny'); open('/proc/self/uid_map', 'w').write(f'{uid} {uid} 1')\n"
         "for name in ('user', 'mnt', 'net', 'pid', 'ipc'): open(f'/proc/sys/user/max_{name}_namespaces', 'w').write('0')\n"
-        "from tests.transforms.oracle.test_sandbox import seen, LIMITS\nfrom transforms.oracle.sandbox import Sandbox\n"
-        "with Sandbox('transforms.oracle.worker', LIMITS) as one:\n"
+        "from tests.transforms.oracle.test_sandbox import seen, LIMITS\nfrom codeaudit.transforms.oracle.sandbox import Sandbox\n"
+        "with Sandbox('codeaudit.transforms.oracle.worker', LIMITS) as one:\n"
         "    for body in ('os.kill(os.getppid(), 9)', 'os.kill(-1, 9)', \"open('/etc/passwd')\", \"open('/tmp/x', 'w')\", 'os.fork()'):\n"
         "        assert 'PermissionError' in seen(one, body), body\n"
         "    seen(one, \"os.mkdir('x'); open('x/y', 'w').write('z')\")\n"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from transforms.oracle.trials import Failed, Outcome, Passed, Trials
+from codeaudit.transforms.oracle.trials import Failed, Outcome, Passed, Trials
 
 TESTS = "def check(g):\n    assert g(1) == 2\n\ncheck(f)\n"
 

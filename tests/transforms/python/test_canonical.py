@@ -4,14 +4,14 @@ from random import Random
 
 import pytest
 
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Rewritten, Transform
+from codeaudit.transforms.python.canonical import canonicalise
+from codeaudit.transforms.python.identifiers.rename import RENAME, RENAME_PARAMETERS
+from codeaudit.transforms.python.order.reorder import REORDER
+from codeaudit.transforms.seeding import stream
 from tests.transforms.python.analysis.test_program import FUNCTIONS
 from tests.transforms.python.order.test_reorder import behaviour, program
-from transforms.errors import SourceError
-from transforms.interface import Rewritten, Transform
-from transforms.python.canonical import canonicalise
-from transforms.python.identifiers.rename import RENAME, RENAME_PARAMETERS
-from transforms.python.order.reorder import REORDER
-from transforms.seeding import stream
 
 
 def test_orders_and_names_of_one_function_have_one_form() -> None:

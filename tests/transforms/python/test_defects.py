@@ -5,9 +5,8 @@ from random import Random
 
 import pytest
 
-from tests.support import stdlib
-from transforms.interface import Refused, Rewritten
-from transforms.python.defects import (
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.python.defects import (
     CALL_FORGOTTEN,
     COMPARISON_MISTAKEN,
     CONDITION_NEGATED,
@@ -17,7 +16,8 @@ from transforms.python.defects import (
     OPERATOR_MISTAKEN,
     VARIABLE_MISTAKEN,
 )
-from transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import Rewriting
+from tests.support import stdlib
 
 
 def outcomes(rule: Rewriting, source: str) -> set[str]:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from transforms.errors import SourceError
-from transforms.perturb import perturb_one
-from transforms.python.parts import REBOUND, function_part, mentions, rebound
-from transforms.records import NotApplied, Origin, Perturbed, Sample
-from transforms.registry import TRANSFORMS
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.python.parts import REBOUND, function_part, mentions, rebound
+from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
+from codeaudit.transforms.registry import TRANSFORMS
 
 PUBLIC = """
 import importlib, json, sys

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
+from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.python.identifiers.obstacles import REFLECTION
+from codeaudit.transforms.records import NotApplied, Perturbed
+from codeaudit.transforms.registry import ENTRIES, TRANSFORMS, expand
 from tests.support.fuzzing import unit
 from tests.transforms.python.identifiers.test_situations import SITUATIONS, Case
-from transforms.perturb import perturb_one
-from transforms.python.identifiers.obstacles import REFLECTION
-from transforms.records import NotApplied, Perturbed
-from transforms.registry import ENTRIES, TRANSFORMS, expand
 
 MODULE_WIDE = ("rename-functions", "rename-classes")
 KEEPING = (*expand(["all"], languages=["python"]), "rename-parameters", *MODULE_WIDE)

@@ -9,15 +9,15 @@ from random import Random
 
 import pytest
 
-from transforms.decoding import NO_RETURN
-from transforms.identity import IDENTITY
-from transforms.interface import Refused, Rewritten, Transform
-from transforms.perturb import NOT_PARSED
-from transforms.python.encoding import Decoded
-from transforms.python.order.reorder import REORDER
-from transforms.python.tree import IN_BLOCK, IN_CLASS, PYTHON, places
-from transforms.records import Kind, Move, Unit
-from transforms.trees import (
+from codeaudit.transforms.decoding import NO_RETURN
+from codeaudit.transforms.identity import IDENTITY
+from codeaudit.transforms.interface import Refused, Rewritten, Transform
+from codeaudit.transforms.perturb import NOT_PARSED
+from codeaudit.transforms.python.encoding import Decoded
+from codeaudit.transforms.python.order.reorder import REORDER
+from codeaudit.transforms.python.tree import IN_BLOCK, IN_CLASS, PYTHON, places
+from codeaudit.transforms.records import Kind, Move, Unit
+from codeaudit.transforms.trees import (
     MODULE,
     NOT_COMPILED,
     WRAPPER_LOST,

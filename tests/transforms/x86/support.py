@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from transforms.errors import CorpusError
-from transforms.interface import Refused, Rewritten, Transform
-from transforms.records import Move
-from transforms.x86.blocks import cut, running_program
+from codeaudit.transforms.errors import CorpusError
+from codeaudit.transforms.interface import Refused, Rewritten, Transform
+from codeaudit.transforms.records import Move
+from codeaudit.transforms.x86.blocks import cut, running_program
 
 FIGURE_A = "movq 64(%rsp), %rax\nsubl $1, 56(%rbp)\nmovl 16(%rax), %eax"
 FIGURE_B = "movq 64(%rsp), %rbx\nsubl $1, 56(%rbp)\nmovl 16(%rbx), %ebx"

@@ -7,10 +7,10 @@ from pathlib import Path
 import iced_x86 as iced
 import pytest
 
+from codeaudit.transforms.errors import CorpusError
+from codeaudit.transforms.x86.blocks import Cut, cut, running_program, sections
+from codeaudit.transforms.x86.reading import read
 from tests.transforms.x86.support import own_blocks
-from transforms.errors import CorpusError
-from transforms.x86.blocks import Cut, cut, running_program, sections
-from transforms.x86.reading import read
 
 CODE = bytes.fromhex(
     "90 66 90"  # padding

@@ -7,18 +7,18 @@ from random import Random
 
 import pytest
 
+from codeaudit.transforms.dependence import orders
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.x86.canonical import canonical_names, canonical_order, canonicalise
+from codeaudit.transforms.x86.effects import conflicts
+from codeaudit.transforms.x86.legality import Choices, choices
+from codeaudit.transforms.x86.proof import Equivalent, compare
+from codeaudit.transforms.x86.reading import read
+from codeaudit.transforms.x86.rename import RENAME
+from codeaudit.transforms.x86.reorder import REORDER, reordered
 from tests.support.data import data_set
 from tests.transforms.x86.programs import random_block
 from tests.transforms.x86.support import FIGURE_A, FIGURE_B, FIGURE_C, own_blocks, rewrite
-from transforms.dependence import orders
-from transforms.errors import SourceError
-from transforms.x86.canonical import canonical_names, canonical_order, canonicalise
-from transforms.x86.effects import conflicts
-from transforms.x86.legality import Choices, choices
-from transforms.x86.proof import Equivalent, compare
-from transforms.x86.reading import read
-from transforms.x86.rename import RENAME
-from transforms.x86.reorder import REORDER, reordered
 
 SYMMETRIC = (
     "movq 8(%{a}), %{b}", "addq $1, %{a}", "leaq (%{a},%{b}), %{c}", "notq %{a}", "movq %{a}, %{b}",

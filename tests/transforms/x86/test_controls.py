@@ -2,14 +2,14 @@
 
 import pytest
 
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.records import Move
+from codeaudit.transforms.x86.merging import NO_PAIR, RENAME_MERGING
+from codeaudit.transforms.x86.proof import REFERENT, SHAPE, Different, compare
+from codeaudit.transforms.x86.reading import read
+from codeaudit.transforms.x86.rename import NOT_A_MOVE
+from codeaudit.transforms.x86.views import NO_VIEW, RENAME_VIEWS
 from tests.transforms.x86.support import FIGURE_A, FIGURE_C, draw, own_blocks, reason, rewrite
-from transforms.interface import Refused, Rewritten
-from transforms.records import Move
-from transforms.x86.merging import NO_PAIR, RENAME_MERGING
-from transforms.x86.proof import REFERENT, SHAPE, Different, compare
-from transforms.x86.reading import read
-from transforms.x86.rename import NOT_A_MOVE
-from transforms.x86.views import NO_VIEW, RENAME_VIEWS
 
 
 def judged(before: str, after: str) -> object:

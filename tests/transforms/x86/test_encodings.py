@@ -6,11 +6,11 @@ from random import Random
 
 import iced_x86 as iced
 
-from transforms.errors import SourceError
-from transforms.x86 import catalogue
-from transforms.x86.encoding import decode, encode, encoded
-from transforms.x86.printing import att_text
-from transforms.x86.shapes import mentioned, shape
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.x86 import catalogue
+from codeaudit.transforms.x86.encoding import decode, encode, encoded
+from codeaudit.transforms.x86.printing import att_text
+from codeaudit.transforms.x86.shapes import mentioned, shape
 
 UNREADABLE = tuple(
     "CALL JMP IRET ENTER BND LLDT LTR VERR VERW LMSW LKGS TPAUSE UMWAIT GETSECQ EVEX_VMOVW".split()  # noqa: SIM905

@@ -2,12 +2,12 @@
 
 import pytest
 
-from transforms.perturb import perturb_one
-from transforms.records import Origin, Perturbed, Sample
-from transforms.registry import CONTROLS, STANDARD, transform_for
-from transforms.x86 import ENTRIES
-from transforms.x86.proof import Equivalent, compare
-from transforms.x86.reading import read
+from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.records import Origin, Perturbed, Sample
+from codeaudit.transforms.registry import CONTROLS, STANDARD, transform_for
+from codeaudit.transforms.x86 import ENTRIES
+from codeaudit.transforms.x86.proof import Equivalent, compare
+from codeaudit.transforms.x86.reading import read
 
 
 @pytest.mark.parametrize("name", ENTRIES)

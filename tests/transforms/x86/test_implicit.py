@@ -2,8 +2,8 @@
 
 import pytest
 
-from transforms.x86.reading import read
-from transforms.x86.registers import BASES
+from codeaudit.transforms.x86.reading import read
+from codeaudit.transforms.x86.registers import BASES
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
 import pytest
 
+from codeaudit.transforms.x86 import proof
+from codeaudit.transforms.x86.proof import Different, Equivalent, compare
+from codeaudit.transforms.x86.reading import from_hex, read
 from tests.transforms.x86.support import FIGURE_A, FIGURE_B, FIGURE_C
-from transforms.x86 import proof
-from transforms.x86.proof import Different, Equivalent, compare
-from transforms.x86.reading import from_hex, read
 
 
 def judged(before: str, after: str) -> object:

@@ -2,10 +2,10 @@
 
 import pytest
 
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.x86.proof import Equivalent, compare
+from codeaudit.transforms.x86.reading import from_code, from_hex, from_intel, read
 from tests.transforms.x86.support import FIGURE_A, own_blocks
-from transforms.errors import SourceError
-from transforms.x86.proof import Equivalent, compare
-from transforms.x86.reading import from_code, from_hex, from_intel, read
 
 LINES = [
     # AT&T text, machine code

@@ -2,7 +2,7 @@
 
 import pytest
 
-from transforms.x86.registers import BASES, part, registers
+from codeaudit.transforms.x86.registers import BASES, part, registers
 
 
 @pytest.mark.parametrize(

@@ -6,16 +6,15 @@ from random import Random
 
 import pytest
 
-from tests.transforms.x86.support import FIGURE_A, draw, own_blocks, reason, rewrite
-from transforms.interface import Refused, Rewritten
-from transforms.perturb import perturb_one
-from transforms.records import Move, Origin, Perturbed, Sample
-from transforms.registry import transform_for
-from transforms.x86.legality import choices
-from transforms.x86.proof import Equivalent, compare
-from transforms.x86.reading import read
-from transforms.x86.registers import BASES, registers
-from transforms.x86.rename import (
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.records import Move, Origin, Perturbed, Sample
+from codeaudit.transforms.registry import transform_for
+from codeaudit.transforms.x86.legality import choices
+from codeaudit.transforms.x86.proof import Equivalent, compare
+from codeaudit.transforms.x86.reading import read
+from codeaudit.transforms.x86.registers import BASES, registers
+from codeaudit.transforms.x86.rename import (
     ALL_FIXED,
     ILLEGAL,
     LEAVES,
@@ -26,6 +25,7 @@ from transforms.x86.rename import (
     SAVES,
     Rename,
 )
+from tests.transforms.x86.support import FIGURE_A, draw, own_blocks, reason, rewrite
 
 LEGACY = set(BASES["gp"][:8])
 

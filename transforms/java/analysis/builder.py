@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
-from transforms.dependence.blocks import Block, Statement
-from transforms.dependence.effects import (
+from codeaudit.transforms.dependence.blocks import Block, Statement
+from codeaudit.transforms.dependence.effects import (
     ANYTHING,
     BARRIER,
     ENDS_CALL,
@@ -17,13 +17,13 @@ from transforms.dependence.effects import (
     Effects,
     conflicts,
 )
-from transforms.java.analysis.completion import completes
-from transforms.java.analysis.effects import Reading
-from transforms.java.analysis.facts import Facts, Value
-from transforms.java.analysis.library import PLAIN, PRIMITIVES
-from transforms.java.analysis.scopes import LOCAL_VIEWS
-from transforms.java.nodes import Node
-from transforms.java.parsing import CALLABLES, EMPTY, TYPES
+from codeaudit.transforms.java.analysis.completion import completes
+from codeaudit.transforms.java.analysis.effects import Reading
+from codeaudit.transforms.java.analysis.facts import Facts, Value
+from codeaudit.transforms.java.analysis.library import PLAIN, PRIMITIVES
+from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.parsing import CALLABLES, EMPTY, TYPES
 
 Dependence: TypeAlias = Literal["full", "names"]
 """`full`: the conflict relation. `names`: variables and jumps only; it does not keep the meaning."""

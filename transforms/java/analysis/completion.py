@@ -7,8 +7,8 @@ constant, or a switch may name every case.
 from collections.abc import Iterable
 from typing import Final
 
-from transforms.java.nodes import Node
-from transforms.java.parsing import CALLABLES, Reading
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.parsing import CALLABLES, Reading
 
 _LOOPS: Final = frozenset({"while_statement", "do_statement", "for_statement", "enhanced_for_statement"})
 _NESTED: Final = CALLABLES | {"lambda_expression", "class_body"}

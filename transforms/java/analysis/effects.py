@@ -20,10 +20,10 @@ Assumed, and part of what is promised:
 from collections.abc import Callable
 from typing import Final
 
-from transforms.dependence.effects import ANYTHING, LOOKS_UP, OBSERVES, RAISES, STORES
-from transforms.java.analysis.facts import OBJECT, UNKNOWN, Facts, Value
-from transforms.java.analysis.knowledge import FIELDLESS
-from transforms.java.analysis.library import (
+from codeaudit.transforms.dependence.effects import ANYTHING, LOOKS_UP, OBSERVES, RAISES, STORES
+from codeaudit.transforms.java.analysis.facts import OBJECT, UNKNOWN, Facts, Value
+from codeaudit.transforms.java.analysis.knowledge import FIELDLESS
+from codeaudit.transforms.java.analysis.library import (
     BOXES,
     BUILDERS,
     CONSTANTS,
@@ -42,8 +42,8 @@ from transforms.java.analysis.library import (
     Contents,
     Method,
 )
-from transforms.java.analysis.scopes import LOCAL_VIEWS, Binding
-from transforms.java.nodes import Node
+from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, Binding
+from codeaudit.transforms.java.nodes import Node
 
 CONTAINERS: Final = "{}"
 """Stands for the contents of every container that others may reach, among what is read and written."""

@@ -8,10 +8,10 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from transforms.java.analysis.library import CONTENTS, ITERABLE, PRIMITIVES
-from transforms.java.analysis.scopes import LOCAL_VIEWS, Binding, Scopes
-from transforms.java.nodes import Node
-from transforms.java.parsing import TYPES
+from codeaudit.transforms.java.analysis.library import CONTENTS, ITERABLE, PRIMITIVES
+from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, Binding, Scopes
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.parsing import TYPES
 
 _NEVER_NULL: Final = frozenset(
     {

@@ -8,14 +8,14 @@ from functools import cached_property, lru_cache
 from random import Random
 from typing import Final
 
-from transforms.dependence import orders
-from transforms.dependence.blocks import Block, all_blocks, emitted, line_graph
-from transforms.dependence.effects import conflicts
-from transforms.dependence.graph import Graph
-from transforms.errors import SourceError
-from transforms.java.analysis.builder import Builder, Dependence, Row
-from transforms.java.analysis.facts import Facts
-from transforms.java.analysis.scopes import resolve
+from codeaudit.transforms.dependence import orders
+from codeaudit.transforms.dependence.blocks import Block, all_blocks, emitted, line_graph
+from codeaudit.transforms.dependence.effects import conflicts
+from codeaudit.transforms.dependence.graph import Graph
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.java.analysis.builder import Builder, Dependence, Row
+from codeaudit.transforms.java.analysis.facts import Facts
+from codeaudit.transforms.java.analysis.scopes import resolve
 
 _BLANKS: Final = re.compile(r'("""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\')|\s+', re.DOTALL)
 

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from transforms.java.analysis.types import INTEGRAL, PRIMITIVE, Types
-from transforms.java.code import Code, bare
-from transforms.java.nodes import Node
+from codeaudit.transforms.java.analysis.types import INTEGRAL, PRIMITIVE, Types
+from codeaudit.transforms.java.code import Code, bare
+from codeaudit.transforms.java.nodes import Node
 
 _LITERALS: Final = frozenset(
     {"decimal_integer_literal", "hex_integer_literal", "octal_integer_literal", "binary_integer_literal",

@@ -18,11 +18,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from transforms.errors import SourceError
-from transforms.java.analysis.completion import breaks, completes
-from transforms.java.analysis.knowledge import FIELDLESS
-from transforms.java.nodes import Node
-from transforms.java.parsing import CALLABLES, TYPES, Reading, only_callable, read
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.java.analysis.completion import breaks, completes
+from codeaudit.transforms.java.analysis.knowledge import FIELDLESS
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.parsing import CALLABLES, TYPES, Reading, only_callable, read
 
 View: TypeAlias = Literal[
     "outer", "field", "parameter", "lambda", "local", "loop", "resource", "catch", "pattern", "label"

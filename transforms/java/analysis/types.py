@@ -8,9 +8,9 @@ type is unknown, since its declaration is not in the text.
 from collections.abc import Callable
 from typing import Final
 
-from transforms.java.analysis.scopes import Binding
-from transforms.java.code import Code, bare
-from transforms.java.nodes import Node
+from codeaudit.transforms.java.analysis.scopes import Binding
+from codeaudit.transforms.java.code import Code, bare
+from codeaudit.transforms.java.nodes import Node
 
 NULL: Final = "null"
 STRING: Final = "String"

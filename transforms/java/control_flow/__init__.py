@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from transforms.entries import TransformEntry
+from codeaudit.transforms.entries import TransformEntry
 
 _GRADE: Final = """\
 static String grade(int points, int limit) {
@@ -111,7 +111,7 @@ static String ending(int number) {
 
 def _entry(target: str, summary: str, example: str, twin: str | None) -> TransformEntry:
     return TransformEntry(
-        f"transforms.java.control_flow.{target}",
+        f"codeaudit.transforms.java.control_flow.{target}",
         summary,
         family="control-flow",
         language="java",
@@ -122,7 +122,7 @@ def _entry(target: str, summary: str, example: str, twin: str | None) -> Transfo
 
 def _control(target: str, summary: str, example: str) -> TransformEntry:
     return TransformEntry(
-        f"transforms.java.control_flow.{target}",
+        f"codeaudit.transforms.java.control_flow.{target}",
         f"control: {summary}",
         family="control-flow",
         language="java",

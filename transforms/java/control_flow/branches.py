@@ -7,15 +7,15 @@ A condition is evaluated once before and after. An `if` may be constant without 
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.java.analysis.types import Types
-from transforms.java.code import COMMENT, Code, bare, block_of, over, span
-from transforms.java.control_flow.jumps import LOOPS, dangling, declares, leaves
-from transforms.java.expressions.logic import negated
-from transforms.java.nodes import Node
-from transforms.java.parsing import EMPTY, TYPES
-from transforms.java.rewriting import Rewriting
-from transforms.patches import Part, Patch, Site, Span
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.types import Types
+from codeaudit.transforms.java.code import COMMENT, Code, bare, block_of, over, span
+from codeaudit.transforms.java.control_flow.jumps import LOOPS, dangling, declares, leaves
+from codeaudit.transforms.java.expressions.logic import negated
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.parsing import EMPTY, TYPES
+from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.patches import Part, Patch, Site, Span
 
 NO_ELSE: Final = "no else"
 NOT_LEFT: Final = "branch does not always leave"

@@ -7,14 +7,14 @@ does not. So both arms are of one primitive type, or one of them certainly is an
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.java.analysis.types import BOXES, PRIMITIVE, STRING, Types, is_final, varies
-from transforms.java.code import AND, COMMENT, OR, Code, bare, block_of, over, placed, span
-from transforms.java.control_flow.jumps import PATTERN, patterns
-from transforms.java.expressions.augmented import stands_alone
-from transforms.java.nodes import Node
-from transforms.java.rewriting import Rewriting
-from transforms.patches import Part, Site, Span
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.types import BOXES, PRIMITIVE, STRING, Types, is_final, varies
+from codeaudit.transforms.java.code import AND, COMMENT, OR, Code, bare, block_of, over, placed, span
+from codeaudit.transforms.java.control_flow.jumps import PATTERN, patterns
+from codeaudit.transforms.java.expressions.augmented import stands_alone
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.patches import Part, Site, Span
 
 ARMS: Final = "arms may be converted"
 TARGET: Final = "target is no variable"

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.java.analysis.purity import written
-from transforms.java.analysis.types import Types
-from transforms.java.code import Code
-from transforms.java.control_flow.branches import NO_ELSE, negation
-from transforms.java.control_flow.jumps import PATTERN, ends, patterns
-from transforms.java.nodes import Node
-from transforms.java.rewriting import Rewriting
-from transforms.patches import Patch, Site
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.purity import written
+from codeaudit.transforms.java.analysis.types import Types
+from codeaudit.transforms.java.code import Code
+from codeaudit.transforms.java.control_flow.branches import NO_ELSE, negation
+from codeaudit.transforms.java.control_flow.jumps import PATTERN, ends, patterns
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.patches import Patch, Site
 
 IDLE: Final = "block does nothing"
 LEAVES: Final = "branch leaves"

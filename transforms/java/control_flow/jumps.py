@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.java.analysis.completion import completes
-from transforms.java.analysis.types import varies
-from transforms.java.code import Code
-from transforms.java.nodes import Node
-from transforms.java.parsing import CALLABLES, TYPES
+from codeaudit.transforms.java.analysis.completion import completes
+from codeaudit.transforms.java.analysis.types import varies
+from codeaudit.transforms.java.code import Code
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.parsing import CALLABLES, TYPES
 
 LOOPS: Final = frozenset({"while_statement", "do_statement", "for_statement", "enhanced_for_statement"})
 _NESTED: Final = CALLABLES | {"lambda_expression", "class_body"}

@@ -8,20 +8,20 @@ reachable and assigned behind it depends on that (Java Language Specification, 1
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.java.analysis.types import Types, varies
-from transforms.java.code import COMMENT, Code, bare, block_of, over, span
-from transforms.java.control_flow.jumps import (
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.types import Types, varies
+from codeaudit.transforms.java.code import COMMENT, Code, bare, block_of, over, span
+from codeaudit.transforms.java.control_flow.jumps import (
     PATTERN,
     continues,
     declared_in,
     ends,
     patterns,
 )
-from transforms.java.expressions.logic import negated
-from transforms.java.nodes import Node
-from transforms.java.rewriting import Rewriting
-from transforms.patches import Part, Patch, Site, Span
+from codeaudit.transforms.java.expressions.logic import negated
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.patches import Part, Patch, Site, Span
 
 CONSTANT: Final = "condition may be a constant"
 CONTINUES: Final = "continue would skip a part"

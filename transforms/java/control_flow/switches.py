@@ -8,15 +8,15 @@ types are not in the text.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.java.analysis.facts import Facts
-from transforms.java.analysis.library import STATIC
-from transforms.java.analysis.types import STRING, Types
-from transforms.java.code import COMMENT, EQUALITY, Code, bare, block_of, over, placed, span
-from transforms.java.control_flow.jumps import breaking, declares, ends, leaves
-from transforms.java.nodes import Node
-from transforms.java.rewriting import Rewriting
-from transforms.patches import Part, Site, Span
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.facts import Facts
+from codeaudit.transforms.java.analysis.library import STATIC
+from codeaudit.transforms.java.analysis.types import STRING, Types
+from codeaudit.transforms.java.code import COMMENT, EQUALITY, Code, bare, block_of, over, placed, span
+from codeaudit.transforms.java.control_flow.jumps import breaking, declares, ends, leaves
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.patches import Part, Site, Span
 
 SELECTOR: Final = "not known to select by a local number or string"
 FALLS: Final = "falls through"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from transforms.entries import TransformEntry
+from codeaudit.transforms.entries import TransformEntry
 
 _TOTAL: Final = """\
 static int total(int[] values, int start) {
@@ -21,7 +21,7 @@ static int total(int[] values, int start) {
 
 def _entry(target: str, summary: str, twin: str) -> TransformEntry:
     return TransformEntry(
-        f"transforms.java.dead_code.insertions:{target}",
+        f"codeaudit.transforms.java.dead_code.insertions:{target}",
         summary,
         family="dead-code",
         language="java",
@@ -32,7 +32,7 @@ def _entry(target: str, summary: str, twin: str) -> TransformEntry:
 
 def _control(name: str, summary: str) -> TransformEntry:
     return TransformEntry(
-        f"transforms.java.dead_code.controls:{name}",
+        f"codeaudit.transforms.java.dead_code.controls:{name}",
         f"control: {summary}",
         family="dead-code",
         language="java",

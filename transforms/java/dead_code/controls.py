@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.java.analysis.scopes import Binding
-from transforms.java.analysis.types import PRIMITIVE, STRING, Types, is_final
-from transforms.java.code import Code
-from transforms.java.dead_code.insertions import NO_VARIABLE, gaps, inserted, owner, settled
-from transforms.java.nodes import Node
-from transforms.java.rewriting import Rewriting
-from transforms.patches import Patch, Site
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.scopes import Binding
+from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, Types, is_final
+from codeaudit.transforms.java.code import Code
+from codeaudit.transforms.java.dead_code.insertions import NO_VARIABLE, gaps, inserted, owner, settled
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.patches import Patch, Site
 
 NO_RESULT: Final = "no statement to skip"
 _VALUES: Final = {

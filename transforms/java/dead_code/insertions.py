@@ -11,14 +11,14 @@ from random import Random
 from typing import Final, TypeAlias
 from zlib import crc32
 
-from transforms.interface import Refused
-from transforms.java.analysis.scopes import Binding
-from transforms.java.analysis.types import PRIMITIVE, Types
-from transforms.java.code import LISTS, Code
-from transforms.java.control_flow.jumps import LOOPS, dangling, ends
-from transforms.java.nodes import Node
-from transforms.java.rewriting import Rewriting
-from transforms.patches import Patch, Site
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.scopes import Binding
+from codeaudit.transforms.java.analysis.types import PRIMITIVE, Types
+from codeaudit.transforms.java.code import LISTS, Code
+from codeaudit.transforms.java.control_flow.jumps import LOOPS, dangling, ends
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.patches import Patch, Site
 
 NO_VARIABLE: Final = "no variable certainly has a value"
 HAS_ELSE: Final = "if with else"

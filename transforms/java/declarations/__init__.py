@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from transforms.entries import TransformEntry
+from codeaudit.transforms.entries import TransformEntry
 
 _SCALED: Final = """\
 static int scaled(int[] values, int factor) {
@@ -25,7 +25,7 @@ static int scaled(int[] values, int factor) {
 
 def _entry(name: str, summary: str) -> TransformEntry:
     return TransformEntry(
-        f"transforms.java.declarations.locals:{name}",
+        f"codeaudit.transforms.java.declarations.locals:{name}",
         summary,
         family="declarations",
         language="java",

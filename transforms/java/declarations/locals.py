@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.java.analysis.scopes import Binding
-from transforms.java.analysis.types import PRIMITIVE, STRING, Types, is_final, varies
-from transforms.java.code import COMMENT, Code, block_of, over
-from transforms.java.nodes import Node
-from transforms.java.rewriting import Rewriting
-from transforms.patches import Patch, Site
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.scopes import Binding
+from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, Types, is_final, varies
+from codeaudit.transforms.java.code import COMMENT, Code, block_of, over
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.patches import Patch, Site
 
 ONE: Final = "only one variable"
 FINAL: Final = "final variable"

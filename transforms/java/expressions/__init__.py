@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from transforms.entries import TransformEntry
+from codeaudit.transforms.entries import TransformEntry
 
 _AREA: Final = """\
 static int area(int width, int height, int rows) {
@@ -52,7 +52,7 @@ static int scaled(int value, int factor) {
 
 def _entry(target: str, summary: str, example: str, twin: str | None) -> TransformEntry:
     return TransformEntry(
-        f"transforms.java.expressions.{target}",
+        f"codeaudit.transforms.java.expressions.{target}",
         summary,
         family="expressions",
         language="java",
@@ -63,7 +63,7 @@ def _entry(target: str, summary: str, example: str, twin: str | None) -> Transfo
 
 def _control(target: str, summary: str, example: str) -> TransformEntry:
     return TransformEntry(
-        f"transforms.java.expressions.{target}",
+        f"codeaudit.transforms.java.expressions.{target}",
         f"control: {summary}",
         family="expressions",
         language="java",

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.java.analysis.types import NULL, Types
-from transforms.java.code import Code, over, span
-from transforms.java.rewriting import Rewriting
-from transforms.patches import Site
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.types import NULL, Types
+from codeaudit.transforms.java.code import Code, over, span
+from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.patches import Site
 
 TYPES_DIFFER: Final = "no two arguments of one known type"
 

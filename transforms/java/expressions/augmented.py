@@ -7,12 +7,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.java.analysis.types import INTEGRAL, NUMERIC, STRING, Types, promoted
-from transforms.java.code import COMMENT, Code, bare, level, level_of, over, sign, span
-from transforms.java.nodes import Node
-from transforms.java.rewriting import Rewriting
-from transforms.patches import Part, Patch, Site, Span
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.types import INTEGRAL, NUMERIC, STRING, Types, promoted
+from codeaudit.transforms.java.code import COMMENT, Code, bare, level, level_of, over, sign, span
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.patches import Part, Patch, Site, Span
 
 CAST: Final = "the operator casts"
 UNKNOWN: Final = "target is no local of a known type"

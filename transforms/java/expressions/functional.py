@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
-from transforms.interface import Refused
-from transforms.java.analysis.scopes import LOCAL_VIEWS, Binding
-from transforms.java.code import COMMENT, Code, over, span, within
-from transforms.java.nodes import Node
-from transforms.java.parsing import CALLABLES, TYPES
-from transforms.java.rewriting import Rewriting
-from transforms.patches import Part, Site, Span
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, Binding
+from codeaudit.transforms.java.code import COMMENT, Code, over, span, within
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.parsing import CALLABLES, TYPES
+from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.patches import Part, Site, Span
 
 UNKNOWN: Final = "no functional interface that is known"
 TARGET: Final = "type is not spelt where the object goes"

@@ -7,12 +7,12 @@ and implicit narrowing are what they were.
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.java.analysis.types import Types
-from transforms.java.code import RELATION, SUM, UNARY, Code, bare, fitted, needed, over, span
-from transforms.java.nodes import Node
-from transforms.java.rewriting import Rewriting
-from transforms.patches import Site
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.types import Types
+from codeaudit.transforms.java.code import RELATION, SUM, UNARY, Code, bare, fitted, needed, over, span
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.patches import Site
 
 LEAST: Final = "literal belongs to its sign"
 TARGET: Final = "a variable stands there, not its value"

@@ -8,9 +8,9 @@ too.
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.java.analysis.types import INTEGRAL, Types
-from transforms.java.code import (
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.types import INTEGRAL, Types
+from codeaudit.transforms.java.code import (
     AND,
     COMMENT,
     EQUALITY,
@@ -28,9 +28,9 @@ from transforms.java.code import (
     sign,
     span,
 )
-from transforms.java.nodes import Node
-from transforms.java.rewriting import Rewriting
-from transforms.patches import Part, Patch, Site, Span
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.patches import Part, Patch, Site, Span
 
 NAN: Final = "operands may be unordered"
 _EQUAL: Final = {"==": "!=", "!=": "=="}

@@ -7,13 +7,13 @@ to be a literal or a primitive local that the other does not assign, or both com
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.java.analysis.purity import pure, reference, steady
-from transforms.java.analysis.types import NUMERIC, PRIMITIVE, Types
-from transforms.java.code import COMMENT, Code, bare, level, level_of, over, sign, span
-from transforms.java.nodes import Node
-from transforms.java.rewriting import Rewriting
-from transforms.patches import Part, Patch, Site, Span
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.purity import pure, reference, steady
+from codeaudit.transforms.java.analysis.types import NUMERIC, PRIMITIVE, Types
+from codeaudit.transforms.java.code import COMMENT, Code, bare, level, level_of, over, sign, span
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.patches import Part, Patch, Site, Span
 
 ORDER: Final = "order of evaluation could be seen"
 UNKNOWN: Final = "operands of unknown type"

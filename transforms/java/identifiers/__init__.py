@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from transforms.entries import TransformEntry
+from codeaudit.transforms.entries import TransformEntry
 
 _TOTAL: Final = """\
 static int total(int[] prices, int tax) {
@@ -33,7 +33,7 @@ static int clamp(int value, int low, int high) {
 
 ENTRIES: Final[Mapping[str, TransformEntry]] = {
     "rename": TransformEntry(
-        "transforms.java.identifiers.rename:RENAME",
+        "codeaudit.transforms.java.identifiers.rename:RENAME",
         "local variables get other names",
         family="identifiers",
         language="java",
@@ -41,7 +41,7 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
         twin="rename-merging",
     ),
     "rename-random": TransformEntry(
-        "transforms.java.identifiers.rename:RENAME_RANDOM",
+        "codeaudit.transforms.java.identifiers.rename:RENAME_RANDOM",
         "local variables get pronounceable names without meaning",
         family="identifiers",
         language="java",
@@ -49,7 +49,7 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
         twin="rename-merging",
     ),
     "rename-shuffle": TransformEntry(
-        "transforms.java.identifiers.rename:RENAME_SHUFFLE",
+        "codeaudit.transforms.java.identifiers.rename:RENAME_SHUFFLE",
         "local variables swap their names",
         family="identifiers",
         language="java",
@@ -57,7 +57,7 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
         twin="rename-merging",
     ),
     "rename-misleading": TransformEntry(
-        "transforms.java.identifiers.rename:RENAME_MISLEADING",
+        "codeaudit.transforms.java.identifiers.rename:RENAME_MISLEADING",
         "local variables get names that say something else",
         family="identifiers",
         language="java",
@@ -65,7 +65,7 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
         twin="rename-merging",
     ),
     "rename-canonical": TransformEntry(
-        "transforms.java.identifiers.rename:RENAME_CANONICAL",
+        "codeaudit.transforms.java.identifiers.rename:RENAME_CANONICAL",
         "local variables become v0, v1, …",
         family="identifiers",
         language="java",
@@ -73,7 +73,7 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
         twin="rename-merging",
     ),
     "rename-parameters": TransformEntry(
-        "transforms.java.identifiers.rename:RENAME_PARAMETERS",
+        "codeaudit.transforms.java.identifiers.rename:RENAME_PARAMETERS",
         "locals and parameters get other names (keeps the meaning where no reflection reads parameters)",
         family="identifiers",
         language="java",
@@ -82,7 +82,7 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
         interface=True,
     ),
     "rename-merging": TransformEntry(
-        "transforms.java.identifiers.merging:RENAME_MERGING",
+        "codeaudit.transforms.java.identifiers.merging:RENAME_MERGING",
         "control: two variables become one",
         family="identifiers",
         kind="control",

@@ -8,7 +8,7 @@ also forbids two variables of one name where the one is known in the other's blo
 
 from collections.abc import Iterable, Mapping
 
-from transforms.java.analysis.scopes import Binding, Scopes
+from codeaudit.transforms.java.analysis.scopes import Binding, Scopes
 
 
 def renamed(before: Scopes, after: Scopes, names: Mapping[int, str]) -> bool:

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-from transforms.edits import Edit, splice
-from transforms.errors import SourceError
-from transforms.java.analysis.scopes import Binding, Scopes, resolve
-from transforms.java.identifiers.obstacles import COMPACT, Guard
-from transforms.java.identifiers.variables import NOT_A_MOVE
-from transforms.java.nodes import Node
-from transforms.java.parts import ESCAPED, escaped
-from transforms.merging import Merging, Pair
+from codeaudit.transforms.edits import Edit, splice
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.java.analysis.scopes import Binding, Scopes, resolve
+from codeaudit.transforms.java.identifiers.obstacles import COMPACT, Guard
+from codeaudit.transforms.java.identifiers.variables import NOT_A_MOVE
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.parts import ESCAPED, escaped
+from codeaudit.transforms.merging import Merging, Pair
 
 _SIMPLE: Final = frozenset(
     {"expression_statement", "return_statement", "throw_statement", "local_variable_declaration"}

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from transforms.java.analysis.knowledge import CONTEXTUAL, KEYWORDS, ROOTS
-from transforms.naming import Lexicon
+from codeaudit.transforms.java.analysis.knowledge import CONTEXTUAL, KEYWORDS, ROOTS
+from codeaudit.transforms.naming import Lexicon
 
 _FREQUENT: Final = """
     access account action actual address alias annotation answer args argument arguments array artifact

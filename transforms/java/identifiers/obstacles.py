@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from transforms.java.analysis.knowledge import HARMLESS_ANNOTATIONS, HARMLESS_MARKERS
-from transforms.java.analysis.scopes import Binding, Scopes
-from transforms.java.nodes import Node
-from transforms.java.parsing import CALLABLES
+from codeaudit.transforms.java.analysis.knowledge import HARMLESS_ANNOTATIONS, HARMLESS_MARKERS
+from codeaudit.transforms.java.analysis.scopes import Binding, Scopes
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.parsing import CALLABLES
 
 COMPACT: Final = "compact constructor of a record"
 SPECIAL: Final = "special name"

@@ -25,12 +25,12 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from transforms.interface import Refused, Rewritten
-from transforms.java.analysis.scopes import Binding
-from transforms.java.identifiers.names import JAVA, reserved
-from transforms.java.identifiers.variables import NOT_A_MOVE, Variables, variables
-from transforms.naming import Strategy, draw, shuffle
-from transforms.records import Kind, Move, Unit
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.java.analysis.scopes import Binding
+from codeaudit.transforms.java.identifiers.names import JAVA, reserved
+from codeaudit.transforms.java.identifiers.variables import NOT_A_MOVE, Variables, variables
+from codeaudit.transforms.naming import Strategy, draw, shuffle
+from codeaudit.transforms.records import Kind, Move, Unit
 
 COLLISION: Final = "name collision"
 UNVERIFIED: Final = "verification failed"

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from typing import Final
 
-from transforms.errors import SourceError
-from transforms.interface import Refused
-from transforms.java.analysis.scopes import Binding, Scopes, resolve
-from transforms.java.identifiers.equivalence import clashes, renamed
-from transforms.java.identifiers.obstacles import COMPACT, Guard
-from transforms.java.parts import ESCAPED, escaped
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.scopes import Binding, Scopes, resolve
+from codeaudit.transforms.java.identifiers.equivalence import clashes, renamed
+from codeaudit.transforms.java.identifiers.obstacles import COMPACT, Guard
+from codeaudit.transforms.java.parts import ESCAPED, escaped
 
 NOT_A_MOVE: Final = "not a move of this method"
 NO_PARAMETER: Final = "no parameter to rename"

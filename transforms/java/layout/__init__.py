@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from transforms.entries import TransformEntry
+from codeaudit.transforms.entries import TransformEntry
 
 _MEDIAN: Final = """\
 static double median(double[] values, String name) {
@@ -35,7 +35,7 @@ static String mark(int points) {
 
 def _entry(target: str, summary: str, twin: str | None = None) -> TransformEntry:
     return TransformEntry(
-        f"transforms.java.layout.{target}",
+        f"codeaudit.transforms.java.layout.{target}",
         summary,
         family="layout",
         language="java",
@@ -46,7 +46,7 @@ def _entry(target: str, summary: str, twin: str | None = None) -> TransformEntry
 
 def _control(target: str, summary: str) -> TransformEntry:
     return TransformEntry(
-        f"transforms.java.layout.{target}",
+        f"codeaudit.transforms.java.layout.{target}",
         f"control: {summary}",
         family="layout",
         language="java",

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.java.code import Code
-from transforms.java.dead_code.insertions import gaps
-from transforms.java.rewriting import Rewriting
-from transforms.patches import Patch, Site
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.code import Code
+from codeaudit.transforms.java.dead_code.insertions import gaps
+from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.patches import Patch, Site
 
 FOR_A_TOOL: Final = "comment is for a tool"
 DOCUMENTATION: Final = "comment is documentation"

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.java.code import COMMENT, Code, sign
-from transforms.java.dead_code.insertions import gaps
-from transforms.java.nodes import Node
-from transforms.java.rewriting import Rewriting
-from transforms.patches import Patch, Site
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.code import COMMENT, Code, sign
+from codeaudit.transforms.java.dead_code.insertions import gaps
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.patches import Patch, Site
 
 LINES: Final = "brace shares its line"
 OPERATOR: Final = "sign would run together with another"

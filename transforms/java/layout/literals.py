@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.java.code import COMMENT, SUM, Code, fitted, needed, over
-from transforms.java.nodes import Node
-from transforms.java.rewriting import Rewriting
-from transforms.patches import Patch, Site, Span
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.code import COMMENT, SUM, Code, fitted, needed, over
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.patches import Patch, Site, Span
 
 SIGNED: Final = "literal belongs to its sign"
 OCTAL: Final = "octal number"

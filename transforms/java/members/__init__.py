@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from transforms.entries import TransformEntry
+from codeaudit.transforms.entries import TransformEntry
 
 _COUNTER: Final = """\
 class Counter {
@@ -28,7 +28,7 @@ class Counter {
 
 def _entry(name: str, summary: str) -> TransformEntry:
     return TransformEntry(
-        f"transforms.java.members.this:{name}",
+        f"codeaudit.transforms.java.members.this:{name}",
         summary,
         family="members",
         language="java",
@@ -41,7 +41,7 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
     "insert-this": _entry("INSERT_THIS", "this. before fields and methods of the class at hand"),
     "remove-this": _entry("REMOVE_THIS", "no this. where no variable hides the member"),
     "this-dropped": TransformEntry(
-        "transforms.java.members.this:THIS_DROPPED",
+        "codeaudit.transforms.java.members.this:THIS_DROPPED",
         "control: one this. is dropped where a variable hides the field",
         family="members",
         kind="control",

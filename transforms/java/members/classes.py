@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Final
 
-from transforms.errors import SourceError
-from transforms.interface import Refused, Rewritten
-from transforms.java.analysis.scopes import Binding, Scopes, resolve_all
-from transforms.java.nodes import Node
-from transforms.java.parsing import BODIES, read
-from transforms.java.parts import ESCAPED
-from transforms.java.tree import misread
-from transforms.patches import Patch, Site, patched
-from transforms.records import Unit
-from transforms.rules import Rule
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.java.analysis.scopes import Binding, Scopes, resolve_all
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.parsing import BODIES, read
+from codeaudit.transforms.java.parts import ESCAPED
+from codeaudit.transforms.java.tree import misread
+from codeaudit.transforms.patches import Patch, Site, patched
+from codeaudit.transforms.records import Unit
+from codeaudit.transforms.rules import Rule
 
 UNREADABLE: Final = "result does not parse"
 _CONSTANTS: Final = frozenset({"interface_body", "annotation_type_body"})

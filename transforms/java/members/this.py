@@ -12,12 +12,12 @@ are methods, or fields to which the text assigns, which are no constants.
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.java.analysis.knowledge import CONTEXTUAL
-from transforms.java.analysis.scopes import LOCAL_VIEWS, Binding
-from transforms.java.analysis.types import PRIMITIVE, STRING, is_final
-from transforms.java.code import ANNOTATIONS
-from transforms.java.members.classes import (
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.knowledge import CONTEXTUAL
+from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, Binding
+from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, is_final
+from codeaudit.transforms.java.code import ANNOTATIONS
+from codeaudit.transforms.java.members.classes import (
     Classes,
     MemberRewriting,
     ancestors,
@@ -25,9 +25,9 @@ from transforms.java.members.classes import (
     is_static,
     member_of,
 )
-from transforms.java.nodes import Node
-from transforms.java.parsing import CALLABLES
-from transforms.patches import Patch, Site
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.parsing import CALLABLES
+from codeaudit.transforms.patches import Patch, Site
 
 STATIC: Final = "member is static"
 OUTSIDE: Final = "field of a class around or above"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from transforms.entries import TransformEntry
+from codeaudit.transforms.entries import TransformEntry
 
 _SPREAD: Final = """\
 int spread(int[] values) {
@@ -46,7 +46,7 @@ class Limits {
 
 ENTRIES: Final[Mapping[str, TransformEntry]] = {
     "reorder": TransformEntry(
-        "transforms.java.order.reorder:REORDER",
+        "codeaudit.transforms.java.order.reorder:REORDER",
         "statements in another legal order (a linear extension of their dependences)",
         family="order",
         language="java",
@@ -54,21 +54,21 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
         twin="reorder-breaking",
     ),
     "reorder-methods": TransformEntry(
-        "transforms.java.order.members:REORDER_METHODS",
+        "codeaudit.transforms.java.order.members:REORDER_METHODS",
         "methods, constructors and nested types of a class in another order",
         family="order",
         language="java",
         example=_LIMITS,
     ),
     "reorder-constants": TransformEntry(
-        "transforms.java.order.members:REORDER_CONSTANTS",
+        "codeaudit.transforms.java.order.members:REORDER_CONSTANTS",
         "constants with literals that stand side by side in another order",
         family="order",
         language="java",
         example=_LIMITS,
     ),
     "reorder-breaking": TransformEntry(
-        "transforms.java.order.breaking:REORDER_BREAKING",
+        "codeaudit.transforms.java.order.breaking:REORDER_BREAKING",
         "control: one dependence is reversed",
         family="order",
         kind="control",

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from transforms.dependence.blocks import Block, Statement
-from transforms.dependence.effects import (
+from codeaudit.transforms.dependence.blocks import Block, Statement
+from codeaudit.transforms.dependence.effects import (
     ACTS,
     BARRIER,
     ENDS_CALL,
@@ -23,14 +23,14 @@ from transforms.dependence.effects import (
     Effects,
     reaching_reads,
 )
-from transforms.dependence.moves import NO_BLOCK, NOT_A_MOVE
-from transforms.dependence.reversals import broken, reversed_pair, reversible
-from transforms.interface import Refused, Rewritten
-from transforms.java.analysis.library import BUILDERS
-from transforms.java.analysis.program import Program, analyse
-from transforms.java.analysis.scopes import Binding
-from transforms.java.order.reorder import note_of, reordered, unreadable
-from transforms.records import Kind, Move, Unit
+from codeaudit.transforms.dependence.moves import NO_BLOCK, NOT_A_MOVE
+from codeaudit.transforms.dependence.reversals import broken, reversed_pair, reversible
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.java.analysis.library import BUILDERS
+from codeaudit.transforms.java.analysis.program import Program, analyse
+from codeaudit.transforms.java.analysis.scopes import Binding
+from codeaudit.transforms.java.order.reorder import note_of, reordered, unreadable
+from codeaudit.transforms.records import Kind, Move, Unit
 
 NO_PAIR: Final = "no dependence that stands alone"
 NOT_ONE: Final = "not exactly one broken pair"

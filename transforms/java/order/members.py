@@ -14,13 +14,13 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.java.analysis.types import PRIMITIVE, STRING
-from transforms.java.members.classes import Classes, MemberRewriting
-from transforms.java.nodes import Node
-from transforms.java.parsing import CALLABLES, TYPES
-from transforms.patches import Site, Span
-from transforms.permutations import MOST, free, legal_orders, permuted
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING
+from codeaudit.transforms.java.members.classes import Classes, MemberRewriting
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.parsing import CALLABLES, TYPES
+from codeaudit.transforms.patches import Site, Span
+from codeaudit.transforms.permutations import MOST, free, legal_orders, permuted
 
 SHARED_LINE: Final = "members share a line"
 ALIKE: Final = "members are alike"

@@ -11,14 +11,14 @@ from functools import partial
 from random import Random
 from typing import Final
 
-from transforms.dependence import moves as moves_of
-from transforms.dependence.blocks import Block, Statement
-from transforms.dependence.moves import is_movable
-from transforms.interface import Refused, Rewritten
-from transforms.java.analysis.builder import Dependence
-from transforms.java.analysis.program import Program, analyse
-from transforms.java.parts import ESCAPED, escaped
-from transforms.records import Kind, Move, Unit
+from codeaudit.transforms.dependence import moves as moves_of
+from codeaudit.transforms.dependence.blocks import Block, Statement
+from codeaudit.transforms.dependence.moves import is_movable
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.java.analysis.builder import Dependence
+from codeaudit.transforms.java.analysis.program import Program, analyse
+from codeaudit.transforms.java.parts import ESCAPED, escaped
+from codeaudit.transforms.records import Kind, Move, Unit
 
 OBSTACLES: Final = (*moves_of.OBSTACLES, "neighbours leave the block")
 """Why a method has one legal order only; the first would be the easiest to remove."""

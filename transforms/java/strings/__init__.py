@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from transforms.entries import TransformEntry
+from codeaudit.transforms.entries import TransformEntry
 
 _LABEL: Final = """\
 static String label(String name, int count) {
@@ -15,7 +15,7 @@ static String label(String name, int count) {
 
 def _entry(name: str, summary: str) -> TransformEntry:
     return TransformEntry(
-        f"transforms.java.strings.concat:{name}",
+        f"codeaudit.transforms.java.strings.concat:{name}",
         summary,
         family="strings",
         language="java",
@@ -30,7 +30,7 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
     ),
     "concat-to-value-of": _entry("CONCAT_TO_VALUE_OF", "an empty text and a number become String.valueOf"),
     "texts-swapped": TransformEntry(
-        "transforms.java.strings.concat:TEXTS_SWAPPED",
+        "codeaudit.transforms.java.strings.concat:TEXTS_SWAPPED",
         "control: the last two parts of a text are exchanged",
         family="strings",
         language="java",

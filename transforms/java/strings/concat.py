@@ -8,12 +8,12 @@ constants are one object each.
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.java.analysis.types import PRIMITIVE, STRING, Types, varies
-from transforms.java.code import COMMENT, Code, bare, over, span
-from transforms.java.nodes import Node
-from transforms.java.rewriting import Rewriting
-from transforms.patches import Part, Site
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, Types, varies
+from codeaudit.transforms.java.code import COMMENT, Code, bare, over, span
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.patches import Part, Site
 
 UNKNOWN: Final = "operands of unknown type"
 CONSTANT: Final = "text may be constant"

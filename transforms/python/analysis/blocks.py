@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from transforms.dependence.effects import Effects
+from codeaudit.transforms.dependence.effects import Effects
 
 
 @dataclass(frozen=True, slots=True)

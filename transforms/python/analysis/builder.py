@@ -3,7 +3,7 @@
 import ast
 from dataclasses import dataclass
 
-from transforms.dependence.effects import (
+from codeaudit.transforms.dependence.effects import (
     ANYTHING,
     BARRIER,
     LEAVES_LOOP,
@@ -13,11 +13,11 @@ from transforms.dependence.effects import (
     conflicts,
     reaching_reads,
 )
-from transforms.python.analysis.blocks import Block, Row, Statement, first_line
-from transforms.python.analysis.effects import Reading, settle_types
-from transforms.python.analysis.facts import Facts, FunctionNode, bound, free_names, gather, stored
-from transforms.python.analysis.knowledge import BUILTINS
-from transforms.python.analysis.statements import assign, is_text, simple
+from codeaudit.transforms.python.analysis.blocks import Block, Row, Statement, first_line
+from codeaudit.transforms.python.analysis.effects import Reading, settle_types
+from codeaudit.transforms.python.analysis.facts import Facts, FunctionNode, bound, free_names, gather, stored
+from codeaudit.transforms.python.analysis.knowledge import BUILTINS
+from codeaudit.transforms.python.analysis.statements import assign, is_text, simple
 
 _COMPOUND = (
     ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match,

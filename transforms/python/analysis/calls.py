@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
-from transforms.dependence.effects import ANYTHING, BARRIER, OBSERVES, RAISES
-from transforms.python.analysis.facts import use_of
-from transforms.python.analysis.knowledge import (
+from codeaudit.transforms.dependence.effects import ANYTHING, BARRIER, OBSERVES, RAISES
+from codeaudit.transforms.python.analysis.facts import use_of
+from codeaudit.transforms.python.analysis.knowledge import (
     ASKING,
     BUILTINS,
     COMPUTING,
@@ -30,7 +30,7 @@ from transforms.python.analysis.knowledge import (
 )
 
 if TYPE_CHECKING:
-    from transforms.python.analysis.effects import Reading
+    from codeaudit.transforms.python.analysis.effects import Reading
 
 _LOOKS: Final = OBSERVES | RAISES
 _ASKED_FOR_TEXT: Final = frozenset({"str", "repr", "ascii", "format"})

@@ -23,7 +23,7 @@ import ast
 from collections.abc import Callable
 from typing import Final
 
-from transforms.dependence.effects import (
+from codeaudit.transforms.dependence.effects import (
     ANYTHING,
     BARRIER,
     EXPECTS,
@@ -32,9 +32,16 @@ from transforms.dependence.effects import (
     RAISES,
     STORES,
 )
-from transforms.python.analysis import calls
-from transforms.python.analysis.facts import Facts, FunctionNode, free_names, settle_ownership
-from transforms.python.analysis.knowledge import BUILTINS, CONTAINERS, KNOWN, NUMBERS, PLAIN, SEQUENCES
+from codeaudit.transforms.python.analysis import calls
+from codeaudit.transforms.python.analysis.facts import Facts, FunctionNode, free_names, settle_ownership
+from codeaudit.transforms.python.analysis.knowledge import (
+    BUILTINS,
+    CONTAINERS,
+    KNOWN,
+    NUMBERS,
+    PLAIN,
+    SEQUENCES,
+)
 
 LOOKS: Final = OBSERVES | RAISES
 """What looking at somebody's object may do."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from transforms.python.analysis.knowledge import CONSUMING, CONTAINERS, USES, VIEWS, Use
+from codeaudit.transforms.python.analysis.knowledge import CONSUMING, CONTAINERS, USES, VIEWS, Use
 
 FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -13,16 +13,16 @@ from functools import cached_property, lru_cache
 from random import Random
 from typing import Literal, TypeAlias
 
-from transforms.dependence import orders
-from transforms.dependence.effects import Effects, conflicts, reaching_reads
-from transforms.dependence.graph import Graph
-from transforms.dependence.layers import bits
-from transforms.errors import SourceError
-from transforms.python.analysis.blocks import Block, Row, all_blocks, emitted
-from transforms.python.analysis.builder import Builder, Place
-from transforms.python.analysis.knowledge import BUILTINS
-from transforms.python.analysis.normal import clause, header
-from transforms.python.parsing import parse
+from codeaudit.transforms.dependence import orders
+from codeaudit.transforms.dependence.effects import Effects, conflicts, reaching_reads
+from codeaudit.transforms.dependence.graph import Graph
+from codeaudit.transforms.dependence.layers import bits
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.analysis.blocks import Block, Row, all_blocks, emitted
+from codeaudit.transforms.python.analysis.builder import Builder, Place
+from codeaudit.transforms.python.analysis.knowledge import BUILTINS
+from codeaudit.transforms.python.analysis.normal import clause, header
+from codeaudit.transforms.python.parsing import parse
 
 Dependence: TypeAlias = Literal["full", "paper"]
 """`full`: the conflict relation. `paper`: names only, read after write; it does not keep the meaning."""

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
-from transforms.edits import Positions
-from transforms.errors import SourceError
-from transforms.python.analysis.fstrings import PARSER_KNOWS, prints_itself, straighten
-from transforms.python.parsing import parse
+from codeaudit.transforms.edits import Positions
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.analysis.fstrings import PARSER_KNOWS, prints_itself, straighten
+from codeaudit.transforms.python.parsing import parse
 
 OUTER: Final = 0
 """The number of the scope that stands for everything outside the function."""

@@ -3,10 +3,18 @@
 import ast
 from typing import Final
 
-from transforms.dependence.effects import ANYTHING, BARRIER, ENDS_CALL, EXITS, LEAVES_LOOP, OBSERVES, RAISES
-from transforms.python.analysis.effects import Reading
-from transforms.python.analysis.facts import stored
-from transforms.python.analysis.knowledge import PLAIN
+from codeaudit.transforms.dependence.effects import (
+    ANYTHING,
+    BARRIER,
+    ENDS_CALL,
+    EXITS,
+    LEAVES_LOOP,
+    OBSERVES,
+    RAISES,
+)
+from codeaudit.transforms.python.analysis.effects import Reading
+from codeaudit.transforms.python.analysis.facts import stored
+from codeaudit.transforms.python.analysis.knowledge import PLAIN
 
 IMMUTABLE: Final = PLAIN | {"tuple", "range"}
 """Types whose values never change, so that `+=` makes a new one."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from transforms.entries import TransformEntry
+from codeaudit.transforms.entries import TransformEntry
 
 _GRADE: Final = """\
 def grade(points, limit):
@@ -81,7 +81,7 @@ def within(low, value, high):
 
 def _entry(target: str, summary: str, example: str, twin: str | None) -> TransformEntry:
     return TransformEntry(
-        f"transforms.python.control_flow.{target}",
+        f"codeaudit.transforms.python.control_flow.{target}",
         summary,
         family="control-flow",
         example=example,
@@ -91,7 +91,7 @@ def _entry(target: str, summary: str, example: str, twin: str | None) -> Transfo
 
 def _control(name: str, summary: str, example: str) -> TransformEntry:
     return TransformEntry(
-        f"transforms.python.control_flow.controls:{name}",
+        f"codeaudit.transforms.python.control_flow.controls:{name}",
         f"control: {summary}",
         family="control-flow",
         kind="control",

@@ -8,13 +8,13 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.patches import Patch, Site, Span
-from transforms.python.analysis.facts import own_nodes
-from transforms.python.code import Code
-from transforms.python.contexts import Part, commented, negated, nodes, patch
-from transforms.python.rewriting import Rewriting
-from transforms.python.suites import (
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Patch, Site, Span
+from codeaudit.transforms.python.analysis.facts import own_nodes
+from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.contexts import Part, commented, negated, nodes, patch
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.suites import (
     COMMENT,
     INDENTATION,
     block_of,

@@ -4,10 +4,10 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.patches import Patch, Site, Span
-from transforms.python.code import Code
-from transforms.python.contexts import (
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Patch, Site, Span
+from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.contexts import (
     AND,
     CONDITIONAL,
     OR,
@@ -20,8 +20,8 @@ from transforms.python.contexts import (
     placed,
     preceding,
 )
-from transforms.python.rewriting import Rewriting
-from transforms.python.suites import (
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.suites import (
     COMMENT,
     INDENTATION,
     SHARED,

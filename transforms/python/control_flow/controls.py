@@ -4,13 +4,13 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.patches import Patch, Site, Span
-from transforms.python.code import Code
-from transforms.python.contexts import ATOM, following, nodes, over, patch, placed
-from transforms.python.control_flow.branches import NO_ELSE, negation
-from transforms.python.rewriting import Rewriting
-from transforms.python.suites import colon, inline, is_elif, leaves, line_end, tail
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Patch, Site, Span
+from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.contexts import ATOM, following, nodes, over, patch, placed
+from codeaudit.transforms.python.control_flow.branches import NO_ELSE, negation
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.suites import colon, inline, is_elif, leaves, line_end, tail
 
 LEFT: Final = "body leaves anyway"
 IDLE: Final = "block does nothing"

@@ -9,10 +9,10 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.patches import Patch, Site, Span
-from transforms.python.code import Code
-from transforms.python.contexts import (
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Patch, Site, Span
+from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.contexts import (
     CONDITIONAL,
     Part,
     commented,
@@ -21,8 +21,8 @@ from transforms.python.contexts import (
     patch,
     placed,
 )
-from transforms.python.rewriting import Rewriting
-from transforms.python.suites import (
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.suites import (
     COMMENT,
     REFLECTION,
     SHARED,

@@ -7,12 +7,12 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.patches import Patch, Site, Span
-from transforms.python.code import Code
-from transforms.python.contexts import Part, broken, commented, nodes
-from transforms.python.rewriting import Rewriting
-from transforms.python.suites import (
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Patch, Site, Span
+from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.contexts import Part, broken, commented, nodes
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.suites import (
     COMMENT,
     INDENTATION,
     colon,

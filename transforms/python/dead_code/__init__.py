@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from transforms.entries import TransformEntry
+from codeaudit.transforms.entries import TransformEntry
 
 _MEAN: Final = """\
 def mean(values):
@@ -20,13 +20,17 @@ def mean(values):
 
 def _entry(target: str, summary: str, twin: str) -> TransformEntry:
     return TransformEntry(
-        f"transforms.python.dead_code.{target}", summary, family="dead-code", example=_MEAN, twin=twin
+        f"codeaudit.transforms.python.dead_code.{target}",
+        summary,
+        family="dead-code",
+        example=_MEAN,
+        twin=twin,
     )
 
 
 def _control(target: str, summary: str) -> TransformEntry:
     return TransformEntry(
-        f"transforms.python.dead_code.controls:{target}",
+        f"codeaudit.transforms.python.dead_code.controls:{target}",
         f"control: {summary}",
         family="dead-code",
         kind="control",

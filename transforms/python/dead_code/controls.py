@@ -4,11 +4,11 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.patches import Site
-from transforms.python.code import Code, Function
-from transforms.python.dead_code.places import Block, Gap, blocks, inserted, variables
-from transforms.python.rewriting import Rewriting
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Site
+from codeaudit.transforms.python.code import Code, Function
+from codeaudit.transforms.python.dead_code.places import Block, Gap, blocks, inserted, variables
+from codeaudit.transforms.python.rewriting import Rewriting
 
 NOTHING_READ: Final = "no variable is certainly read"
 NO_EFFECT: Final = "nothing that matters follows"

@@ -7,12 +7,12 @@ from random import Random
 from typing import Final
 from zlib import crc32
 
-from transforms.interface import Refused
-from transforms.patches import Patch, Site, Span
-from transforms.python.code import Code
-from transforms.python.contexts import nodes
-from transforms.python.rewriting import Rewriting
-from transforms.python.suites import SHARED, continued, line_end, next_line, starts_line, step, tail
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Patch, Site, Span
+from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.contexts import nodes
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.suites import SHARED, continued, line_end, next_line, starts_line, step, tail
 
 HAS_ELSE: Final = "has an else"
 _UNREACHED: Final = ("pass", "0", "None", "raise AssertionError", "assert False", "return")

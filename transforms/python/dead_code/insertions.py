@@ -10,12 +10,12 @@ from random import Random
 from typing import Final, TypeAlias
 from zlib import crc32
 
-from transforms.interface import Refused
-from transforms.patches import Patch, Site
-from transforms.python.code import Code
-from transforms.python.dead_code.places import Gap, blocks, inserted, variables
-from transforms.python.rewriting import Rewriting
-from transforms.python.suites import REFLECTION, fresh_names, reflects
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Patch, Site
+from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.dead_code.places import Gap, blocks, inserted, variables
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.suites import REFLECTION, fresh_names, reflects
 
 NO_VARIABLE: Final = "no variable is certainly bound"
 _MOST: Final = 6

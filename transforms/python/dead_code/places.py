@@ -5,10 +5,10 @@ import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from transforms.patches import Patch
-from transforms.python.code import Code, Function
-from transforms.python.contexts import nodes
-from transforms.python.suites import continued, line_before, line_start, starts_line
+from codeaudit.transforms.patches import Patch
+from codeaudit.transforms.python.code import Code, Function
+from codeaudit.transforms.python.contexts import nodes
+from codeaudit.transforms.python.suites import continued, line_before, line_start, starts_line
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from transforms.entries import TransformEntry
+from codeaudit.transforms.entries import TransformEntry
 
 _AREA: Final = """\
 def area(width, height):
@@ -34,7 +34,7 @@ def known(items):
 
 def _entry(target: str, summary: str, example: str, twin: str) -> TransformEntry:
     return TransformEntry(
-        f"transforms.python.expressions.{target}",
+        f"codeaudit.transforms.python.expressions.{target}",
         summary,
         family="expressions",
         example=example,
@@ -44,7 +44,7 @@ def _entry(target: str, summary: str, example: str, twin: str) -> TransformEntry
 
 def _control(target: str, summary: str, example: str) -> TransformEntry:
     return TransformEntry(
-        f"transforms.python.expressions.{target}",
+        f"codeaudit.transforms.python.expressions.{target}",
         f"control: {summary}",
         family="expressions",
         kind="control",

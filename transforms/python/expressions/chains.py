@@ -10,11 +10,21 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.patches import Patch, Site
-from transforms.python.code import Code
-from transforms.python.contexts import AND, asked, bare, commented, enclosed, fitted, is_bool, nodes, patch
-from transforms.python.rewriting import Rewriting
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Patch, Site
+from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.contexts import (
+    AND,
+    asked,
+    bare,
+    commented,
+    enclosed,
+    fitted,
+    is_bool,
+    nodes,
+    patch,
+)
+from codeaudit.transforms.python.rewriting import Rewriting
 
 MIDDLE: Final = "middle may not be read twice"
 LAYOUT: Final = "comment or parentheses between the parts"

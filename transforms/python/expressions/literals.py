@@ -4,10 +4,10 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.patches import Patch, Site
-from transforms.python.code import Code
-from transforms.python.contexts import (
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Patch, Site
+from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.contexts import (
     NOT,
     Part,
     fitted,
@@ -15,7 +15,7 @@ from transforms.python.contexts import (
     over,
     preceding,
 )
-from transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import Rewriting
 
 _PLAIN: Final = frozenset({"int", "float", "bool", "str", "bytes", "none", "ellipsis"})
 _ARITHMETIC: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)

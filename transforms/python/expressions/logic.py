@@ -10,10 +10,10 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.patches import Patch, Site
-from transforms.python.code import Code
-from transforms.python.contexts import (
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Patch, Site
+from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.contexts import (
     NOT,
     asked,
     bare,
@@ -26,7 +26,7 @@ from transforms.python.contexts import (
     patch,
     placed,
 )
-from transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import Rewriting
 
 _NUMBERS: Final = frozenset({"int", "float", "bool"})
 _PLAIN: Final = frozenset({"int", "float", "bool", "str", "bytes", "none", "ellipsis"})

@@ -11,10 +11,10 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.patches import Site, Span
-from transforms.python.code import Code
-from transforms.python.contexts import (
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Site, Span
+from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.contexts import (
     Part,
     between,
     nodes,
@@ -23,7 +23,7 @@ from transforms.python.contexts import (
     placed,
     sides,
 )
-from transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import Rewriting
 
 _NUMBERS: Final = frozenset({"int", "float", "bool"})
 _WHOLE: Final = frozenset({"int", "bool"})

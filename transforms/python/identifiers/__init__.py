@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from transforms.entries import TransformEntry
+from codeaudit.transforms.entries import TransformEntry
 
 _TOTAL: Final = """\
 def total(prices, tax):
@@ -59,48 +59,48 @@ def clamp(value):
 
 ENTRIES: Final[Mapping[str, TransformEntry]] = {
     "rename": TransformEntry(
-        "transforms.python.identifiers.rename:RENAME",
+        "codeaudit.transforms.python.identifiers.rename:RENAME",
         "local variables get other names",
         family="identifiers",
         example=_TOTAL,
         twin="rename-merging",
     ),
     "rename-random": TransformEntry(
-        "transforms.python.identifiers.rename:RENAME_RANDOM",
+        "codeaudit.transforms.python.identifiers.rename:RENAME_RANDOM",
         "local variables get pronounceable names without meaning",
         family="identifiers",
         example=_CLAMP,
         twin="rename-merging",
     ),
     "rename-shuffle": TransformEntry(
-        "transforms.python.identifiers.rename:RENAME_SHUFFLE",
+        "codeaudit.transforms.python.identifiers.rename:RENAME_SHUFFLE",
         "local variables swap their names",
         family="identifiers",
         example=_CLAMP,
         twin="rename-merging",
     ),
     "rename-misleading": TransformEntry(
-        "transforms.python.identifiers.rename:RENAME_MISLEADING",
+        "codeaudit.transforms.python.identifiers.rename:RENAME_MISLEADING",
         "local variables get names that say something else",
         family="identifiers",
         example=_TOTAL,
         twin="rename-merging",
     ),
     "rename-canonical": TransformEntry(
-        "transforms.python.identifiers.rename:RENAME_CANONICAL",
+        "codeaudit.transforms.python.identifiers.rename:RENAME_CANONICAL",
         "local variables become v0, v1, …",
         family="identifiers",
         example=_CLAMP,
         twin="rename-merging",
     ),
     "rename-inner-functions": TransformEntry(
-        "transforms.python.identifiers.functions:RENAME_INNER_FUNCTIONS",
+        "codeaudit.transforms.python.identifiers.functions:RENAME_INNER_FUNCTIONS",
         "functions inside a function that are only called get other names",
         family="identifiers",
         example=_SCALED,
     ),
     "rename-parameters": TransformEntry(
-        "transforms.python.identifiers.rename:RENAME_PARAMETERS",
+        "codeaudit.transforms.python.identifiers.rename:RENAME_PARAMETERS",
         "locals and parameters get other names (keeps the meaning for positional callers)",
         family="identifiers",
         example=_TOTAL,
@@ -108,7 +108,7 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
         interface=True,
     ),
     "rename-functions": TransformEntry(
-        "transforms.python.identifiers.modules:RENAME_FUNCTIONS",
+        "codeaudit.transforms.python.identifiers.modules:RENAME_FUNCTIONS",
         "a module's private functions get other names (keeps the meaning where nobody imports them)",
         family="identifiers",
         example=_HALVES,
@@ -116,21 +116,21 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
         interface=True,
     ),
     "rename-classes": TransformEntry(
-        "transforms.python.identifiers.modules:RENAME_CLASSES",
+        "codeaudit.transforms.python.identifiers.modules:RENAME_CLASSES",
         "a module's private namespaces of literals get other names (where nobody imports them)",
         family="identifiers",
         example=_LIMITS,
         interface=True,
     ),
     "rename-merging": TransformEntry(
-        "transforms.python.identifiers.merging:RENAME_MERGING",
+        "codeaudit.transforms.python.identifiers.merging:RENAME_MERGING",
         "control: two variables become one",
         family="identifiers",
         kind="control",
         example=_SPAN,
     ),
     "rename-functions-merging": TransformEntry(
-        "transforms.python.identifiers.swapping:RENAME_FUNCTIONS_MERGING",
+        "codeaudit.transforms.python.identifiers.swapping:RENAME_FUNCTIONS_MERGING",
         "control: two functions of a module swap their names",
         family="identifiers",
         kind="control",

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Mapping
 from typing import Final
 
-from transforms.python.analysis.scopes import Scopes
+from codeaudit.transforms.python.analysis.scopes import Scopes
 
 _NAMES: Final[dict[type[ast.AST], str]] = {
     ast.Name: "id",

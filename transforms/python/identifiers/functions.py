@@ -6,15 +6,15 @@ from functools import lru_cache
 from random import Random
 from typing import Final
 
-from transforms.errors import SourceError
-from transforms.interface import Refused, Rewritten
-from transforms.python.analysis.scopes import Binding, Definition, Scopes
-from transforms.python.identifiers.names import ACTIONS, draw
-from transforms.python.identifiers.obstacles import REFLECTION, Guard, reflects
-from transforms.python.identifiers.rename import COLLISION, UNVERIFIED, usable
-from transforms.python.identifiers.survey import ELSEWHERE, Survey
-from transforms.python.identifiers.variables import NOT_A_MOVE, variables
-from transforms.records import Kind, Move, Unit
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.python.analysis.scopes import Binding, Definition, Scopes
+from codeaudit.transforms.python.identifiers.names import ACTIONS, draw
+from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, Guard, reflects
+from codeaudit.transforms.python.identifiers.rename import COLLISION, UNVERIFIED, usable
+from codeaudit.transforms.python.identifiers.survey import ELSEWHERE, Survey
+from codeaudit.transforms.python.identifiers.variables import NOT_A_MOVE, variables
+from codeaudit.transforms.records import Kind, Move, Unit
 
 NO_FUNCTION: Final = "no function inside"
 

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Final
 
-from transforms.errors import SourceError
-from transforms.merging import Merging, Pair
-from transforms.python.analysis.liveness import interferences
-from transforms.python.analysis.scopes import Binding, Definition, Scopes, resolve
-from transforms.python.identifiers.bytecode import compiled
-from transforms.python.identifiers.equivalence import merged
-from transforms.python.identifiers.obstacles import REFLECTION, Guard, reflects
-from transforms.python.identifiers.variables import NOT_A_MOVE, variables
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.merging import Merging, Pair
+from codeaudit.transforms.python.analysis.liveness import interferences
+from codeaudit.transforms.python.analysis.scopes import Binding, Definition, Scopes, resolve
+from codeaudit.transforms.python.identifiers.bytecode import compiled
+from codeaudit.transforms.python.identifiers.equivalence import merged
+from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, Guard, reflects
+from codeaudit.transforms.python.identifiers.variables import NOT_A_MOVE, variables
 
 _LOCAL_VIEWS: Final = frozenset({"local", "walrus", "import alias"})
 

@@ -12,16 +12,16 @@ from random import Random
 from types import CodeType
 from typing import Final, Literal, TypeAlias
 
-from transforms.errors import SourceError
-from transforms.interface import Refused, Rewritten
-from transforms.python.analysis.scopes import Definition
-from transforms.python.identifiers.bytecode import Image, compiled, same_code
-from transforms.python.identifiers.names import ACTIONS, NATURAL, draw
-from transforms.python.identifiers.obstacles import REFLECTION, WORDS
-from transforms.python.identifiers.rename import COLLISION, UNVERIFIED, usable
-from transforms.python.identifiers.survey import Candidate, Survey
-from transforms.python.parsing import parse
-from transforms.records import Kind, Move, Unit
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.python.analysis.scopes import Definition
+from codeaudit.transforms.python.identifiers.bytecode import Image, compiled, same_code
+from codeaudit.transforms.python.identifiers.names import ACTIONS, NATURAL, draw
+from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, WORDS
+from codeaudit.transforms.python.identifiers.rename import COLLISION, UNVERIFIED, usable
+from codeaudit.transforms.python.identifiers.survey import Candidate, Survey
+from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.records import Kind, Move, Unit
 
 Sort: TypeAlias = Literal["function", "class"]
 

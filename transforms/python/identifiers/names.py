@@ -1,4 +1,4 @@
-"""New names for Python's variables, by strategy (`transforms.naming`)."""
+"""New names for Python's variables, by strategy (`codeaudit.transforms.naming`)."""
 
 import builtins
 import keyword
@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from random import Random
 from typing import Final
 
-from transforms import naming
-from transforms.naming import Lexicon, Strategy
+from codeaudit.transforms import naming
+from codeaudit.transforms.naming import Lexicon, Strategy
 
 _FREQUENT: Final = """
     account action active actual addr address alias amount anchor answer archive area argument array

@@ -4,8 +4,8 @@ import ast
 import re
 from typing import Final
 
-from transforms.python.analysis.scopes import OUTER, Binding, Definition, Scopes
-from transforms.python.identifiers.parameters import Parameters
+from codeaudit.transforms.python.analysis.scopes import OUTER, Binding, Definition, Scopes
+from codeaudit.transforms.python.identifiers.parameters import Parameters
 
 REFLECTION: Final = "reflection on names"
 

@@ -8,7 +8,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
-from transforms.python.analysis.scopes import OUTER, Binding, Definition, Scope, Scopes
+from codeaudit.transforms.python.analysis.scopes import OUTER, Binding, Definition, Scope, Scopes
 
 Callee: TypeAlias = Definition | ast.Lambda
 

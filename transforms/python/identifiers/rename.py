@@ -24,13 +24,13 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from transforms.interface import Refused, Rewritten
-from transforms.naming import Strategy
-from transforms.python.analysis.scopes import Binding, Scopes
-from transforms.python.identifiers.names import draw, reserved, shuffle
-from transforms.python.identifiers.obstacles import mangled
-from transforms.python.identifiers.variables import NOT_A_MOVE, Variables, movable, variables
-from transforms.records import Kind, Move, Unit
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.naming import Strategy
+from codeaudit.transforms.python.analysis.scopes import Binding, Scopes
+from codeaudit.transforms.python.identifiers.names import draw, reserved, shuffle
+from codeaudit.transforms.python.identifiers.obstacles import mangled
+from codeaudit.transforms.python.identifiers.variables import NOT_A_MOVE, Variables, movable, variables
+from codeaudit.transforms.records import Kind, Move, Unit
 
 COLLISION: Final = "name collision"
 UNVERIFIED: Final = "verification failed"

@@ -12,10 +12,10 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, TypeAlias
 
-from transforms.edits import Positions
-from transforms.python.analysis.fstrings import PARSER_KNOWS, straighten
-from transforms.python.analysis.scopes import DEFINITION, Definition
-from transforms.python.identifiers.obstacles import WORDS, mangled, prepares, type_comment_words
+from codeaudit.transforms.edits import Positions
+from codeaudit.transforms.python.analysis.fstrings import PARSER_KNOWS, straighten
+from codeaudit.transforms.python.analysis.scopes import DEFINITION, Definition
+from codeaudit.transforms.python.identifiers.obstacles import WORDS, mangled, prepares, type_comment_words
 
 Candidate: TypeAlias = Definition | ast.ClassDef
 _Context: TypeAlias = Literal["code", "annotation", "prepared"]

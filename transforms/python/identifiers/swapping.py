@@ -12,14 +12,14 @@ from itertools import combinations
 from random import Random
 from typing import Final, TypeAlias
 
-from transforms.edits import Edit, Positions, splice
-from transforms.interface import Refused, Rewritten
-from transforms.python.analysis.scopes import DEFINITION, Definition
-from transforms.python.identifiers.bytecode import compiled
-from transforms.python.identifiers.modules import NOT_A_MOVE
-from transforms.python.identifiers.survey import fits, yields
-from transforms.python.parsing import parse
-from transforms.records import Kind, Move, Unit
+from codeaudit.transforms.edits import Edit, Positions, splice
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.python.analysis.scopes import DEFINITION, Definition
+from codeaudit.transforms.python.identifiers.bytecode import compiled
+from codeaudit.transforms.python.identifiers.modules import NOT_A_MOVE
+from codeaudit.transforms.python.identifiers.survey import fits, yields
+from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.records import Kind, Move, Unit
 
 NO_PAIR: Final = "no two functions to swap"
 

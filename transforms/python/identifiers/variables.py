@@ -5,13 +5,19 @@ from functools import cached_property, lru_cache
 from types import CodeType
 from typing import Final
 
-from transforms.errors import SourceError
-from transforms.interface import Refused
-from transforms.python.analysis.scopes import OUTER, Binding, Scopes, resolve
-from transforms.python.identifiers.bytecode import Image, compiled, same_code
-from transforms.python.identifiers.equivalence import renamed
-from transforms.python.identifiers.obstacles import MOVABLE_VIEWS, REFLECTION, WORDS, Guard, reflects
-from transforms.records import Evidence
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.python.analysis.scopes import OUTER, Binding, Scopes, resolve
+from codeaudit.transforms.python.identifiers.bytecode import Image, compiled, same_code
+from codeaudit.transforms.python.identifiers.equivalence import renamed
+from codeaudit.transforms.python.identifiers.obstacles import (
+    MOVABLE_VIEWS,
+    REFLECTION,
+    WORDS,
+    Guard,
+    reflects,
+)
+from codeaudit.transforms.records import Evidence
 
 NOT_A_MOVE: Final = "not a move of this function"
 NO_PARAMETER: Final = "no parameter to rename"

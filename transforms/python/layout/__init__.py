@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from transforms.entries import TransformEntry
+from codeaudit.transforms.entries import TransformEntry
 
 _MEDIAN: Final = """\
 def median(values, default=255):
@@ -32,13 +32,17 @@ def marks(value):
 
 def _entry(target: str, summary: str, example: str, twin: str | None = None) -> TransformEntry:
     return TransformEntry(
-        f"transforms.python.layout.{target}", summary, family="layout", example=example, twin=twin
+        f"codeaudit.transforms.python.layout.{target}", summary, family="layout", example=example, twin=twin
     )
 
 
 def _control(target: str, summary: str, example: str) -> TransformEntry:
     return TransformEntry(
-        f"transforms.python.layout.{target}", summary, family="layout", kind="control", example=example
+        f"codeaudit.transforms.python.layout.{target}",
+        summary,
+        family="layout",
+        kind="control",
+        example=example,
     )
 
 

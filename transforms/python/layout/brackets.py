@@ -5,11 +5,11 @@ import tokenize
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.patches import Patch, Site, Span
-from transforms.python.code import Code
-from transforms.python.layout.lexemes import Lexeme, docstrings, expressions, lexemes, pairs, solid
-from transforms.python.rewriting import Rewriting
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Patch, Site, Span
+from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.layout.lexemes import Lexeme, docstrings, expressions, lexemes, pairs, solid
+from codeaudit.transforms.python.rewriting import Rewriting
 
 NEEDED: Final = "parentheses are needed"
 OVER_LINES: Final = "parentheses hold a line break"

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from transforms.errors import SourceError
-from transforms.interface import Refused
-from transforms.patches import Patch, Site, Span
-from transforms.python.code import Code
-from transforms.python.layout.lexemes import blocks, indent_of, wrapped
-from transforms.python.rewriting import Rewriting
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Patch, Site, Span
+from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.layout.lexemes import blocks, indent_of, wrapped
+from codeaudit.transforms.python.rewriting import Rewriting
 
 FORM_FEED: Final = "form feed in an indentation"
 MIXED: Final = "tabs and spaces are mixed"

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from transforms.errors import SourceError
-from transforms.python.code import Code, Placed
-from transforms.python.tree import IN_BLOCK, IN_CLASS
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.code import Code, Placed
+from codeaudit.transforms.python.tree import IN_BLOCK, IN_CLASS
 
 COOKIE: Final = re.compile(rb"coding[:=][ \t]*[-\w.]+")
 _START: Final = getattr(tokenize, "FSTRING_START", -1)

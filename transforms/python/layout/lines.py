@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.patches import Patch, Site
-from transforms.python.code import Code
-from transforms.python.layout.lexemes import (
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Patch, Site
+from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.layout.lexemes import (
     blocks,
     continued,
     docstrings,
@@ -20,7 +20,7 @@ from transforms.python.layout.lexemes import (
     logical_lines,
     untouchable,
 )
-from transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import Rewriting
 
 HEAD: Final = "line above a function or at the head of a file"
 COMMENT: Final = "comment between"

@@ -8,10 +8,10 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.patches import Patch, Site
-from transforms.python.code import Code
-from transforms.python.layout.lexemes import (
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Patch, Site
+from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.layout.lexemes import (
     Lexeme,
     Literal,
     docstrings,
@@ -20,7 +20,7 @@ from transforms.python.layout.lexemes import (
     logical_lines,
     solid,
 )
-from transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import Rewriting
 
 OTHER_QUOTES: Final = "quotes in the string"
 FIELDS: Final = "quotes in an f-string"

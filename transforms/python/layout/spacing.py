@@ -4,11 +4,11 @@ import tokenize
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.patches import Patch, Site
-from transforms.python.code import Code
-from transforms.python.layout.lexemes import Lexeme, gap, logical_lines
-from transforms.python.rewriting import Rewriting
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Patch, Site
+from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.layout.lexemes import Lexeme, gap, logical_lines
+from codeaudit.transforms.python.rewriting import Rewriting
 
 BREAK: Final = "line break beside the operator"
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from transforms.entries import TransformEntry
+from codeaudit.transforms.entries import TransformEntry
 
 _TOTAL: Final = '''\
 def total(values: list[int], start: int = 0) -> int:
@@ -29,33 +29,33 @@ def product(values):
 
 ENTRIES: Final[Mapping[str, TransformEntry]] = {
     "remove-local-annotations": TransformEntry(
-        "transforms.python.notes.local:REMOVE_LOCAL_ANNOTATIONS",
+        "codeaudit.transforms.python.notes.local:REMOVE_LOCAL_ANNOTATIONS",
         "annotations of local variables go",
         family="notes",
         example=_TOTAL,
     ),
     "remove-inner-docstrings": TransformEntry(
-        "transforms.python.notes.local:REMOVE_INNER_DOCSTRINGS",
+        "codeaudit.transforms.python.notes.local:REMOVE_INNER_DOCSTRINGS",
         "docstrings of inner functions that nobody else can reach go",
         family="notes",
         example=_TOTAL,
     ),
     "remove-docstrings": TransformEntry(
-        "transforms.python.notes.interface:REMOVE_DOCSTRINGS",
+        "codeaudit.transforms.python.notes.interface:REMOVE_DOCSTRINGS",
         "the function's docstring goes; keeps the meaning for callers that read no docstring",
         family="notes",
         example=_TOTAL,
         interface=True,
     ),
     "insert-docstrings": TransformEntry(
-        "transforms.python.notes.interface:INSERT_DOCSTRINGS",
+        "codeaudit.transforms.python.notes.interface:INSERT_DOCSTRINGS",
         "a docstring that says nothing; keeps the meaning for callers that read no docstring",
         family="notes",
         example=_PRODUCT,
         interface=True,
     ),
     "remove-annotations": TransformEntry(
-        "transforms.python.notes.interface:REMOVE_ANNOTATIONS",
+        "codeaudit.transforms.python.notes.interface:REMOVE_ANNOTATIONS",
         "annotations of parameters and result go; keeps the meaning for callers that read no annotation",
         family="notes",
         example=_TOTAL,

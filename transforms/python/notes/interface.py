@@ -10,14 +10,14 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.patches import Patch, Site
-from transforms.python.code import Code, Function
-from transforms.python.layout.lexemes import continued, line_start, solid
-from transforms.python.notes.local import documented, without_docstring
-from transforms.python.notes.places import COMMENT, SHARED_LINE, known_decorators, reads_notes
-from transforms.python.rewriting import Rewriting
-from transforms.python.strings.templates import has_comment
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Patch, Site
+from codeaudit.transforms.python.code import Code, Function
+from codeaudit.transforms.python.layout.lexemes import continued, line_start, solid
+from codeaudit.transforms.python.notes.local import documented, without_docstring
+from codeaudit.transforms.python.notes.places import COMMENT, SHARED_LINE, known_decorators, reads_notes
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.strings.templates import has_comment
 
 READ: Final = "text reads docstrings or annotations"
 DECORATED: Final = "decorator may read docstring or annotations"

@@ -4,13 +4,13 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.patches import Patch, Site
-from transforms.python.analysis.facts import own_nodes, parameters
-from transforms.python.code import Code, Function
-from transforms.python.notes.places import COMMENT, NEXT_IS_TEXT, SHARED_LINE, mentions, removal
-from transforms.python.rewriting import Rewriting
-from transforms.python.strings.templates import has_comment
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Patch, Site
+from codeaudit.transforms.python.analysis.facts import own_nodes, parameters
+from codeaudit.transforms.python.code import Code, Function
+from codeaudit.transforms.python.notes.places import COMMENT, NEXT_IS_TEXT, SHARED_LINE, mentions, removal
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.strings.templates import has_comment
 
 NOT_LOCAL: Final = "annotation outside of a function is kept for readers"
 REFLECTION: Final = "reflection on names"

@@ -4,9 +4,9 @@ import ast
 from collections.abc import Set
 from typing import Final
 
-from transforms.patches import Patch
-from transforms.python.code import Code, Function
-from transforms.python.layout.lexemes import line_start
+from codeaudit.transforms.patches import Patch
+from codeaudit.transforms.python.code import Code, Function
+from codeaudit.transforms.python.layout.lexemes import line_start
 
 SHARED_LINE: Final = "statement shares its line"
 COMMENT: Final = "comment between"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from transforms.entries import TransformEntry
+from codeaudit.transforms.entries import TransformEntry
 
 _MEAN: Final = """\
 def mean(values):
@@ -132,7 +132,7 @@ def _entry(
     target: str, summary: str, example: str, *, twin: str | None = None, control: bool = False
 ) -> TransformEntry:
     return TransformEntry(
-        f"transforms.python.order.{target}",
+        f"codeaudit.transforms.python.order.{target}",
         summary,
         family="order",
         kind="control" if control else "preserving",
@@ -143,14 +143,14 @@ def _entry(
 
 ENTRIES: Final[Mapping[str, TransformEntry]] = {
     "reorder": TransformEntry(
-        "transforms.python.order.reorder:REORDER",
+        "codeaudit.transforms.python.order.reorder:REORDER",
         "statements in another legal order (a linear extension of their dependences)",
         family="order",
         example=_MEAN,
         twin="reorder-breaking",
     ),
     "reorder-breaking": TransformEntry(
-        "transforms.python.order.breaking:REORDER_BREAKING",
+        "codeaudit.transforms.python.order.breaking:REORDER_BREAKING",
         "control: one true dependence is reversed",
         family="order",
         kind="control",

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.patches import Site
-from transforms.permutations import free, permuted
-from transforms.python.analysis.knowledge import BUILTINS
-from transforms.python.code import Code, Function
-from transforms.python.order.permutation import binders, rearranged
-from transforms.python.order.stdlib import FUNCTIONS, KEYWORDS, METHODS, REGISTERING, SILENT
-from transforms.python.rewriting import Rewriting
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Site
+from codeaudit.transforms.permutations import free, permuted
+from codeaudit.transforms.python.analysis.knowledge import BUILTINS
+from codeaudit.transforms.python.code import Code, Function
+from codeaudit.transforms.python.order.permutation import binders, rearranged
+from codeaudit.transforms.python.order.stdlib import FUNCTIONS, KEYWORDS, METHODS, REGISTERING, SILENT
+from codeaudit.transforms.python.rewriting import Rewriting
 
 UNKNOWN: Final = "the callee may see the order of its keywords"
 EFFECTS: Final = "the order of two values can be seen"

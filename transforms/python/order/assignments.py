@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.patches import Patch, Site, Span
-from transforms.permutations import free
-from transforms.python.code import Code
-from transforms.python.order.permutation import bodies, rearranged
-from transforms.python.rewriting import Rewriting
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Patch, Site, Span
+from codeaudit.transforms.permutations import free
+from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.order.permutation import bodies, rearranged
+from codeaudit.transforms.python.rewriting import Rewriting
 
 EFFECTS: Final = "the order of evaluation can be seen"
 TARGETS: Final = "not one variable for one value"

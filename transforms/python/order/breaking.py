@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from transforms.dependence.moves import NO_BLOCK
-from transforms.dependence.reversals import broken, reversed_pair, reversible
-from transforms.interface import Refused, Rewritten
-from transforms.python.analysis.blocks import Block
-from transforms.python.analysis.program import analyse
-from transforms.python.order.reorder import is_large, note_of, reordered
-from transforms.records import Kind, Move, Unit
+from codeaudit.transforms.dependence.moves import NO_BLOCK
+from codeaudit.transforms.dependence.reversals import broken, reversed_pair, reversible
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.python.analysis.blocks import Block
+from codeaudit.transforms.python.analysis.program import analyse
+from codeaudit.transforms.python.order.reorder import is_large, note_of, reordered
+from codeaudit.transforms.records import Kind, Move, Unit
 
 NO_PAIR: Final = "no true dependence that stands alone"
 

@@ -9,15 +9,15 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias
 
-from transforms.dependence.effects import BARRIER, Effects, conflicts
-from transforms.interface import Refused
-from transforms.patches import Site, Span
-from transforms.permutations import MOST, permuted
-from transforms.python.analysis.knowledge import PLAIN
-from transforms.python.code import Code
-from transforms.python.order.permutation import binders, line_end, rearranged, unit
-from transforms.python.order.stdlib import DISJOINT
-from transforms.python.rewriting import Rewriting
+from codeaudit.transforms.dependence.effects import BARRIER, Effects, conflicts
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Site, Span
+from codeaudit.transforms.permutations import MOST, permuted
+from codeaudit.transforms.python.analysis.knowledge import PLAIN
+from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.order.permutation import binders, line_end, rearranged, unit
+from codeaudit.transforms.python.order.stdlib import DISJOINT
+from codeaudit.transforms.python.rewriting import Rewriting
 
 SHARED_SUBCLASS: Final = "an exception may belong to two clauses"
 SUBJECT: Final = "the subject may be of any type"

@@ -12,15 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from transforms.dependence.effects import BARRIER, Effects, conflicts
-from transforms.interface import Refused
-from transforms.patches import Site
-from transforms.permutations import MOST
-from transforms.python.analysis.facts import own_nodes, stored
-from transforms.python.analysis.knowledge import BUILTINS
-from transforms.python.code import Code, Function
-from transforms.python.order.permutation import binders, heading, line_above, rearranged, unit
-from transforms.python.rewriting import Rewriting
+from codeaudit.transforms.dependence.effects import BARRIER, Effects, conflicts
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Site
+from codeaudit.transforms.permutations import MOST
+from codeaudit.transforms.python.analysis.facts import own_nodes, stored
+from codeaudit.transforms.python.analysis.knowledge import BUILTINS
+from codeaudit.transforms.python.code import Code, Function
+from codeaudit.transforms.python.order.permutation import binders, heading, line_above, rearranged, unit
+from codeaudit.transforms.python.rewriting import Rewriting
 
 Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 

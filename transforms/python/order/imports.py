@@ -10,14 +10,14 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
-from transforms.dependence.effects import ACTS, BARRIER, Effects, conflicts
-from transforms.interface import Refused
-from transforms.patches import Site
-from transforms.permutations import MOST
-from transforms.python.code import Code
-from transforms.python.order.permutation import bodies, heading, line_above, rearranged, unit
-from transforms.python.order.stdlib import REGISTERING, SILENT
-from transforms.python.rewriting import Rewriting
+from codeaudit.transforms.dependence.effects import ACTS, BARRIER, Effects, conflicts
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Site
+from codeaudit.transforms.permutations import MOST
+from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.order.permutation import bodies, heading, line_above, rearranged, unit
+from codeaudit.transforms.python.order.stdlib import REGISTERING, SILENT
+from codeaudit.transforms.python.rewriting import Rewriting
 
 Import: TypeAlias = ast.Import | ast.ImportFrom
 

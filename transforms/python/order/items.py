@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.patches import Site, Span
-from transforms.permutations import MOST, free, permuted
-from transforms.python.analysis.knowledge import BUILTINS, PLAIN
-from transforms.python.code import Code
-from transforms.python.order.permutation import binders, rearranged
-from transforms.python.rewriting import Rewriting
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Site, Span
+from codeaudit.transforms.permutations import MOST, free, permuted
+from codeaudit.transforms.python.analysis.knowledge import BUILTINS, PLAIN
+from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.order.permutation import binders, rearranged
+from codeaudit.transforms.python.rewriting import Rewriting
 
 EQUALITY: Final = "an unknown type may see the order of comparisons"
 EFFECTS: Final = "the order of two items can be seen"

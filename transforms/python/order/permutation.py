@@ -6,10 +6,10 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from transforms.patches import Site, Span
-from transforms.permutations import legal_orders, permuted
-from transforms.python.analysis.facts import stored
-from transforms.python.code import Code
+from codeaudit.transforms.patches import Site, Span
+from codeaudit.transforms.permutations import legal_orders, permuted
+from codeaudit.transforms.python.analysis.facts import stored
+from codeaudit.transforms.python.code import Code
 
 _COOKIE: Final = re.compile(rb"#!|[ \t\f]*#.*?coding[:=]")
 

@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from transforms.dependence import moves as moves_of
-from transforms.dependence.moves import is_movable
-from transforms.edits import line_starts
-from transforms.errors import SourceError
-from transforms.interface import Refused, Rewritten
-from transforms.python.analysis.blocks import Block, Statement, first_line
-from transforms.python.analysis.program import Dependence, Program, analyse
-from transforms.python.order.units import rearrange, units
-from transforms.python.parsing import parse
-from transforms.records import Kind, Move, Unit
+from codeaudit.transforms.dependence import moves as moves_of
+from codeaudit.transforms.dependence.moves import is_movable
+from codeaudit.transforms.edits import line_starts
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.python.analysis.blocks import Block, Statement, first_line
+from codeaudit.transforms.python.analysis.program import Dependence, Program, analyse
+from codeaudit.transforms.python.order.units import rearrange, units
+from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.records import Kind, Move, Unit
 
 OBSTACLES: Final = (*moves_of.OBSTACLES, "neighbours leave or suspend the block")
 """Why a function has one legal order only; the first would be the easiest to remove."""

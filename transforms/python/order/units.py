@@ -8,7 +8,7 @@ import ast
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from transforms.python.analysis.blocks import Block, first_line
+from codeaudit.transforms.python.analysis.blocks import Block, first_line
 
 
 class Unit(NamedTuple):

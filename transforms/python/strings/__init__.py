@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from transforms.entries import TransformEntry
+from codeaudit.transforms.entries import TransformEntry
 
 _TITLE: Final = """\
 def title(chapter, name):
@@ -38,7 +38,7 @@ def shout(times):
 
 def _entry(target: str, summary: str, example: str) -> TransformEntry:
     return TransformEntry(
-        f"transforms.python.strings.{target}",
+        f"codeaudit.transforms.python.strings.{target}",
         summary,
         family="strings",
         example=example,
@@ -53,7 +53,7 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
     "f-string-to-concat": _entry("fields:F_STRING_TO_CONCAT", "f-strings become sums of texts", _LABEL),
     "concat-to-f-string": _entry("into:CONCAT_TO_F_STRING", "sums of texts become f-strings", _SHOUT),
     "fields-swapped": TransformEntry(
-        "transforms.python.strings.fields:FIELDS_SWAPPED",
+        "codeaudit.transforms.python.strings.fields:FIELDS_SWAPPED",
         "control: two fields of a text are swapped",
         family="strings",
         kind="control",

@@ -6,13 +6,13 @@ from itertools import pairwise
 from string import Formatter
 from typing import Final
 
-from transforms.interface import Refused
-from transforms.patches import Patch, Site, Span
-from transforms.python.code import Code
-from transforms.python.contexts import nodes
-from transforms.python.layout.lexemes import Literal
-from transforms.python.rewriting import Rewriting
-from transforms.python.strings.templates import (
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Patch, Site, Span
+from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.contexts import nodes
+from codeaudit.transforms.python.layout.lexemes import Literal
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.strings.templates import (
     COMMENT,
     DIFFERENT,
     ORDER,

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from transforms.errors import SourceError
-from transforms.python.analysis.fstrings import PARSER_KNOWS, prints_itself, straighten
-from transforms.python.code import Code
-from transforms.python.layout.lexemes import Lexeme, Literal, lexemes, token_at
-from transforms.python.parsing import parse
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.analysis.fstrings import PARSER_KNOWS, prints_itself, straighten
+from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.layout.lexemes import Lexeme, Literal, lexemes, token_at
+from codeaudit.transforms.python.parsing import parse
 
 SEVERAL: Final = "string is written in several pieces"
 PRINTS_ITSELF: Final = "field prints its own text"

@@ -18,9 +18,9 @@ from typing import Any, Final, TypeAlias
 
 import iced_x86 as iced
 
-from transforms.errors import CannotAudit
-from transforms.x86.reading import Block, Operation
-from transforms.x86.registers import BASES
+from codeaudit.transforms.errors import CannotAudit
+from codeaudit.transforms.x86.reading import Block, Operation
+from codeaudit.transforms.x86.registers import BASES
 
 CODE: Final = 0x1000_0000
 """Where the code stands."""

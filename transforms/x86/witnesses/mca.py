@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
-from transforms.errors import CannotAudit, SourceError
-from transforms.x86.reading import read
+from codeaudit.transforms.errors import CannotAudit, SourceError
+from codeaudit.transforms.x86.reading import read
 
 BATCH: Final = 1000
 """Blocks of one process."""

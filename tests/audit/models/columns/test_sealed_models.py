@@ -6,20 +6,20 @@ from typing import Any
 import pytest
 import torch
 
-from audit.models.checkpoint import CheckpointModel
-from audit.models.columns.authorised import authorise
-from audit.models.columns.opening import Opened, open_checkpoint
-from audit.models.columns.planning import Plan, plan
-from audit.models.columns.wrapper import Columns
-from audit.records import Predicted, Query
+from codeaudit.audit.models.checkpoint import CheckpointModel
+from codeaudit.audit.models.columns.authorised import authorise
+from codeaudit.audit.models.columns.opening import Opened, open_checkpoint
+from codeaudit.audit.models.columns.planning import Plan, plan
+from codeaudit.audit.models.columns.wrapper import Columns
+from codeaudit.audit.records import Predicted, Query
+from codeaudit.transforms.columns.keys import Key
+from codeaudit.transforms.columns.proof import EXACT
+from codeaudit.transforms.columns.sealing import seal, unseal, weight_files
+from codeaudit.transforms.columns.tracing import tensors
+from codeaudit.transforms.errors import ModelError
 from tests.support.checkpoints import write_checkpoint
 from tests.support.families import FAMILIES, make
 from tests.support.models import Recorder, echo
-from transforms.columns.keys import Key
-from transforms.columns.proof import EXACT
-from transforms.columns.sealing import seal, unseal, weight_files
-from transforms.columns.tracing import tensors
-from transforms.errors import ModelError
 
 SHARDED = {"t5": "20KB", "llama": "20KB"}
 SOURCE = (

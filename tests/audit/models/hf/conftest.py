@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from audit.models import catalogue
-from audit.models.hf.model import HubModel
-from audit.models.settings import Settings
-from audit.records import Query
+from codeaudit.audit.models import catalogue
+from codeaudit.audit.models.hf.model import HubModel
+from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.records import Query
 from tests.audit.models.hf import networks as made
 
 Load = Callable[..., HubModel]

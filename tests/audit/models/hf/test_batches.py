@@ -6,9 +6,9 @@ from math import inf
 import pytest
 import torch
 
-from audit.models.hf.batches import Asked, Batcher, padded
-from audit.records import Failed, Predicted, Prediction, Query
-from transforms.errors import ModelError
+from codeaudit.audit.models.hf.batches import Asked, Batcher, padded
+from codeaudit.audit.records import Failed, Predicted, Prediction, Query
+from codeaudit.transforms.errors import ModelError
 
 
 def rows(*lengths: int, each: int = 1) -> list[Asked]:

@@ -9,11 +9,11 @@ import pytest
 import torch
 import transformers
 
-from audit.models.hf.quiet import quiet
-from audit.records import Failed, Predicted
-from audit.tasks.throughput import THROUGHPUT
+from codeaudit.audit.models.hf.quiet import quiet
+from codeaudit.audit.records import Failed, Predicted
+from codeaudit.audit.tasks.throughput import THROUGHPUT
+from codeaudit.transforms.errors import ModelError, UsageError
 from tests.audit.models.hf.conftest import LONG, SOURCES, Load, asked
-from transforms.errors import ModelError, UsageError
 
 BLOCKS = ("addq %rax, %rbx", "movq 64(%rsp), %rax\nsubl $1, 56(%rbp)\nmovl 16(%rax), %eax", "incq %rcx")
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from audit.models.columns.wrapper import Columns
-from audit.records import Predicted
+from codeaudit.audit.models.columns.wrapper import Columns
+from codeaudit.audit.records import Predicted
 from tests.audit.models.hf.conftest import Load, asked
 
 TASKS = {

@@ -11,11 +11,11 @@ import torch
 import transformers
 from torch.nn.functional import cosine_similarity
 
-from audit.models.hf import embed
-from audit.models.hf.quiet import quiet
-from audit.records import Failed, Predicted
+from codeaudit.audit.models.hf import embed
+from codeaudit.audit.models.hf.quiet import quiet
+from codeaudit.audit.records import Failed, Predicted
+from codeaudit.transforms.errors import ModelError, UsageError
 from tests.audit.models.hf.conftest import LONG, SHORT, SOURCES, Load, asked
-from transforms.errors import ModelError, UsageError
 
 NAMES = "# ours\nget_value\nadd\ngetValue\nfind_item\n\n_\n"
 

@@ -6,12 +6,12 @@ import pytest
 import torch
 import transformers
 
-from audit.models.hf.quiet import quiet
-from audit.models.prompts import PROMPTS
-from audit.records import Failed, Predicted
+from codeaudit.audit.models.hf.quiet import quiet
+from codeaudit.audit.models.prompts import PROMPTS
+from codeaudit.audit.records import Failed, Predicted
+from codeaudit.transforms.errors import ModelError
 from tests.audit.models.hf import networks as made
 from tests.audit.models.hf.conftest import LONG, SHORT, SOURCES, Load, asked
-from transforms.errors import ModelError
 
 
 @torch.no_grad()

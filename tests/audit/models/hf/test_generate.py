@@ -11,13 +11,13 @@ import torch
 import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-from audit.models.hf.generate import _END_OF, _Watch
-from audit.models.hf.quiet import quiet
-from audit.models.prompts import PROMPTS
-from audit.records import Failed, Predicted
+from codeaudit.audit.models.hf.generate import _END_OF, _Watch
+from codeaudit.audit.models.hf.quiet import quiet
+from codeaudit.audit.models.prompts import PROMPTS
+from codeaudit.audit.records import Failed, Predicted
+from codeaudit.transforms.errors import ModelError, UsageError
 from tests.audit.models.hf import networks as made
 from tests.audit.models.hf.conftest import LONG, SHORT, SOURCES, Load, asked
-from transforms.errors import ModelError, UsageError
 
 LONGEST = 6
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from audit.cli.main import main
-from audit.models import catalogue
-from audit.models.settings import Settings
-from audit.records import Failed, Predicted
+from codeaudit.audit.models import catalogue
+from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.records import Failed, Predicted
+from codeaudit.cli.main import main
+from codeaudit.transforms.errors import ModelError, UsageError
 from tests.audit.models.hf import networks as made
 from tests.audit.models.hf.conftest import SHORT, SOURCES, Load, asked
-from transforms.errors import ModelError, UsageError
 
 
 def config(folder: Path, **changes: object) -> None:

@@ -13,10 +13,10 @@ from pathlib import Path
 import huggingface_hub.constants as hub
 import pytest
 
-from audit.models.hf import place
-from audit.records import Predicted
+from codeaudit.audit.models.hf import place
+from codeaudit.audit.records import Predicted
+from codeaudit.transforms.errors import ModelError
 from tests.audit.models.hf.conftest import Load, asked
-from transforms.errors import ModelError
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 NAME = "someone/tiny"

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import pytest
 import torch
 
-from audit.models.hf.batches import Asked, Batcher
-from audit.models.hf.model import ATTEMPTS_AT_ONCE, HubModel
-from audit.models.hf.sampling import Sampled, gumbel, splitmix
-from audit.models.samples import draws
-from audit.records import Failed, Predicted, Prediction
+from codeaudit.audit.models.hf.batches import Asked, Batcher
+from codeaudit.audit.models.hf.model import ATTEMPTS_AT_ONCE, HubModel
+from codeaudit.audit.models.hf.sampling import Sampled, gumbel, splitmix
+from codeaudit.audit.models.samples import draws
+from codeaudit.audit.records import Failed, Predicted, Prediction
+from codeaudit.transforms.errors import UsageError
 from tests.audit.models.hf.conftest import SOURCES, Load, asked
-from transforms.errors import UsageError
 
 WRITERS = ("gpt2", "llama", "t5")
 QUERIES = asked("generation", *SOURCES)

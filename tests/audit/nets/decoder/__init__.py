@@ -1,1 +1,1 @@
-"""Tests of `audit.nets.decoder`."""
+"""Tests of `codeaudit.audit.nets.decoder`."""

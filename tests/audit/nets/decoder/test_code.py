@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from audit.nets.decoder.code import LineAttention, code, sparsity
-from audit.nets.decoder.trunk import Cache, Places
+from codeaudit.audit.nets.decoder.code import LineAttention, code, sparsity
+from codeaudit.audit.nets.decoder.trunk import Cache, Places
 from tests.audit.nets.decoder.test_decoders import NEWLINE, SIZES, START, network, texts
 
 LENGTH = 13

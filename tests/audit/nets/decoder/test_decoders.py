@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from audit.nets.decoder.positions import PositionedAttention
-from audit.nets.decoder.registry import DECODERS, OPTIONS, build
-from audit.nets.decoder.trunk import Cache, Decoder, Places, Sizes
-from transforms.errors import UsageError
+from codeaudit.audit.nets.decoder.positions import PositionedAttention
+from codeaudit.audit.nets.decoder.registry import DECODERS, OPTIONS, build
+from codeaudit.audit.nets.decoder.trunk import Cache, Decoder, Places, Sizes
+from codeaudit.transforms.errors import UsageError
 
 NEWLINE, START = 3, 19
 SIZES = Sizes(

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from audit.nets.decoder.positions import (
+from codeaudit.audit.nets.decoder.positions import (
     FIRE,
     ALiBi,
     Position,
@@ -17,7 +17,7 @@ from audit.nets.decoder.positions import (
     sharpen,
     slopes,
 )
-from audit.nets.decoder.trunk import Block, Cache, Places
+from codeaudit.audit.nets.decoder.trunk import Block, Cache, Places
 from tests.audit.nets.decoder.test_decoders import SIZES, network, texts
 
 WIDE = replace(SIZES, width=32, heads=2, window=64)

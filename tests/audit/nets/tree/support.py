@@ -4,7 +4,7 @@ from random import Random
 
 import numpy as np
 
-from audit.features.nodes import TreeInput
+from codeaudit.audit.features.nodes import TreeInput
 
 TYPES, VALUES = 12, 30
 

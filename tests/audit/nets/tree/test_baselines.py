@@ -7,10 +7,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from audit.features.nodes import TreeInput
-from audit.nets.tree.baselines import STEPS, Kim, Sequential, Shaw, Shiv, between
-from audit.nets.tree.batches import NEAREST, TreeBatch, collate, whole
-from audit.nets.tree.positions import Prepared
+from codeaudit.audit.features.nodes import TreeInput
+from codeaudit.audit.nets.tree.baselines import STEPS, Kim, Sequential, Shaw, Shiv, between
+from codeaudit.audit.nets.tree.batches import NEAREST, TreeBatch, collate, whole
+from codeaudit.audit.nets.tree.positions import Prepared
 from tests.audit.nets.tree.support import random_tree, tree
 
 WIDTH, HEADS = 16, 2

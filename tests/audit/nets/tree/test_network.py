@@ -8,12 +8,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from audit.features.nodes import TreeInput
-from audit.nets.tree.batches import collate, whole
-from audit.nets.tree.network import BEGIN_ID, END_ID, LONGEST, Completer, Namer, TreeShape, sizes
-from audit.nets.tree.registry import TREE_NETWORKS, completer, namer, scheme, tree_architecture
+from codeaudit.audit.features.nodes import TreeInput
+from codeaudit.audit.nets.tree.batches import collate, whole
+from codeaudit.audit.nets.tree.network import BEGIN_ID, END_ID, LONGEST, Completer, Namer, TreeShape, sizes
+from codeaudit.audit.nets.tree.registry import TREE_NETWORKS, completer, namer, scheme, tree_architecture
+from codeaudit.transforms.errors import UsageError
 from tests.audit.nets.tree.support import TYPES, VALUES, random_tree, tree
-from transforms.errors import UsageError
 
 SHAPE = TreeShape(
     types=TYPES, values=VALUES, names=6, width=16, layers=2, heads=2, levels=6, embedding=4, dropout=0.0

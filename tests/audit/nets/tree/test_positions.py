@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from audit.features.nodes import TreeInput
-from audit.nets.tree.batches import CLIP, COORDINATES, Piece, TreeBatch, collate, coordinate, whole
-from audit.nets.tree.positions import TreePositions
+from codeaudit.audit.features.nodes import TreeInput
+from codeaudit.audit.nets.tree.batches import CLIP, COORDINATES, Piece, TreeBatch, collate, coordinate, whole
+from codeaudit.audit.nets.tree.positions import TreePositions
 from tests.audit.nets.tree.support import random_parents, random_tree, tree
 
 WIDTH, HEADS, LEVELS, EMBEDDING = 8, 2, 5, 3

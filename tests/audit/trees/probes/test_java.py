@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from audit.trees.probes.java import PROBES
-from transforms.java.tree import places
-from transforms.java.witnesses.javac import find
+from codeaudit.audit.trees.probes.java import PROBES
+from codeaudit.transforms.java.tree import places
+from codeaudit.transforms.java.witnesses.javac import find
 
 ALL = """\
 import java.util.*;

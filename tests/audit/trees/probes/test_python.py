@@ -2,8 +2,8 @@
 
 import pytest
 
-from audit.trees.probes.python import PROBES
-from transforms.trees import MODULE
+from codeaudit.audit.trees.probes.python import PROBES
+from codeaudit.transforms.trees import MODULE
 
 RAISING = PROBES.raising
 with_first = PROBES.with_first

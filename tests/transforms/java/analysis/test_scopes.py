@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from transforms.errors import SourceError
-from transforms.java.analysis.scopes import (
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.java.analysis.scopes import (
     IN_CASE,
     INHERITED,
     IS_TYPE,

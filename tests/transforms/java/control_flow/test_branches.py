@@ -1,7 +1,6 @@
 """Branches of Java in another arrangement."""
 
-from tests.transforms.java.support import everything, refused, variants
-from transforms.java.control_flow.branches import (
+from codeaudit.transforms.java.control_flow.branches import (
     DANGLING,
     DECLARES,
     ELSE_TO_RETURN,
@@ -16,7 +15,7 @@ from transforms.java.control_flow.branches import (
     REMOVE_BRACES,
     RETURN_TO_ELSE,
 )
-from transforms.java.control_flow.conditions import (
+from codeaudit.transforms.java.control_flow.conditions import (
     ARMS,
     IF_TO_TERNARY,
     IN_LAMBDA,
@@ -26,6 +25,7 @@ from transforms.java.control_flow.conditions import (
     TARGET,
     TERNARY_TO_IF,
 )
+from tests.transforms.java.support import everything, refused, variants
 
 
 def test_branches_are_exchanged_under_the_opposite() -> None:

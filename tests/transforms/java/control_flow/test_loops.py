@@ -1,8 +1,7 @@
 """Loops and switches of Java in another form."""
 
-from tests.transforms.java.support import everything, refused
-from transforms.java.control_flow.jumps import PATTERN
-from transforms.java.control_flow.loops import (
+from codeaudit.transforms.java.control_flow.jumps import PATTERN
+from codeaudit.transforms.java.control_flow.loops import (
     CONSTANT,
     CONTINUES,
     DO_TO_WHILE_TRUE,
@@ -15,7 +14,7 @@ from transforms.java.control_flow.loops import (
     WHILE_TO_FOR,
     WHILE_TO_WHILE_TRUE,
 )
-from transforms.java.control_flow.switches import (
+from codeaudit.transforms.java.control_flow.switches import (
     FALLS,
     INNER_BREAK,
     SELECTOR,
@@ -23,6 +22,7 @@ from transforms.java.control_flow.switches import (
     SWITCH_TO_IF,
     VALUE,
 )
+from tests.transforms.java.support import everything, refused
 
 
 def test_a_for_keeps_its_scope_and_its_update() -> None:

@@ -2,9 +2,8 @@
 
 import pytest
 
-from tests.transforms.java.support import everything, refused, variants
-from transforms.java.code import COMMENT
-from transforms.java.control_flow.switches import (
+from codeaudit.transforms.java.code import COMMENT
+from codeaudit.transforms.java.control_flow.switches import (
     CHAIN,
     IF_TO_SWITCH,
     INNER_BREAK,
@@ -15,6 +14,7 @@ from transforms.java.control_flow.switches import (
     SWITCH_TO_IF,
     TWICE,
 )
+from tests.transforms.java.support import everything, refused, variants
 
 
 def test_a_chain_becomes_groups_that_do_not_fall_through() -> None:

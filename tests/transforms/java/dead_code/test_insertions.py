@@ -2,15 +2,15 @@
 
 from random import Random
 
-from tests.transforms.java.support import everything, method, refused
-from transforms.interface import Rewritten
-from transforms.java.dead_code.insertions import (
+from codeaudit.transforms.interface import Rewritten
+from codeaudit.transforms.java.dead_code.insertions import (
     ELSE_PASS,
     LEAVES,
     NO_OP_STATEMENTS,
     REDUNDANT_JUMPS,
     UNUSED_LOCALS,
 )
+from tests.transforms.java.support import everything, method, refused
 
 
 def test_what_is_inserted_is_reached_and_follows_no_other_constructor() -> None:

@@ -1,7 +1,6 @@
 """Declarations of Java's locals in another form."""
 
-from tests.transforms.java.support import everything, refused
-from transforms.java.declarations.locals import (
+from codeaudit.transforms.java.declarations.locals import (
     CONSTANT,
     FINAL,
     INSERT_FINAL,
@@ -14,6 +13,7 @@ from transforms.java.declarations.locals import (
     TYPE_TO_VAR,
     VAR_TO_TYPE,
 )
+from tests.transforms.java.support import everything, refused
 
 
 def test_declarations() -> None:

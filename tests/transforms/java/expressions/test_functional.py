@@ -2,10 +2,9 @@
 
 import pytest
 
-from tests.transforms.java.support import everything, refused
-from transforms.java.analysis.knowledge import KNOWN_TYPES
-from transforms.java.code import COMMENT
-from transforms.java.expressions.functional import (
+from codeaudit.transforms.java.analysis.knowledge import KNOWN_TYPES
+from codeaudit.transforms.java.code import COMMENT
+from codeaudit.transforms.java.expressions.functional import (
     ANONYMOUS_TO_LAMBDA,
     CONSTRUCTING,
     ITSELF,
@@ -17,7 +16,8 @@ from transforms.java.expressions.functional import (
     UNKNOWN,
     _table,
 )
-from transforms.java.parts import REBOUND
+from codeaudit.transforms.java.parts import REBOUND
+from tests.transforms.java.support import everything, refused
 
 CLASS = "new Comparator<String>() {{ @Override public int compare(String x, String y) {{ {} }} }}"
 LAMBDA = "(String x, String y) -> {{ {} }}"

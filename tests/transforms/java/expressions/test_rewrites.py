@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.transforms.java.support import everything, refused, variants
-from transforms.java.expressions.augmented import (
+from codeaudit.transforms.java.expressions.augmented import (
     CAST,
     CONTRACT_AUGMENTED,
     CONTRACT_INCREMENTS,
@@ -12,9 +11,10 @@ from transforms.java.expressions.augmented import (
     UNKNOWN,
     VALUE_USED,
 )
-from transforms.java.expressions.literals import BOOL_LITERALS, IDENTITY_ARITHMETIC
-from transforms.java.expressions.logic import DE_MORGAN, DOUBLE_NEGATION, NAN, NEGATE_COMPARISONS
-from transforms.java.expressions.operands import FLIP_COMPARISONS, ORDER, SWAP_OPERANDS, TEXT
+from codeaudit.transforms.java.expressions.literals import BOOL_LITERALS, IDENTITY_ARITHMETIC
+from codeaudit.transforms.java.expressions.logic import DE_MORGAN, DOUBLE_NEGATION, NAN, NEGATE_COMPARISONS
+from codeaudit.transforms.java.expressions.operands import FLIP_COMPARISONS, ORDER, SWAP_OPERANDS, TEXT
+from tests.transforms.java.support import everything, refused, variants
 
 
 def test_operands_of_numbers_are_swapped_and_texts_are_not() -> None:

@@ -7,12 +7,11 @@ from random import Random
 
 import pytest
 
-from tests.support.java_programs import PROGRAMS
-from transforms.edits import Edit, splice
-from transforms.errors import SourceError
-from transforms.interface import Refused
-from transforms.java.identifiers.merging import RENAME_MERGING
-from transforms.java.identifiers.rename import (
+from codeaudit.transforms.edits import Edit, splice
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.identifiers.merging import RENAME_MERGING
+from codeaudit.transforms.java.identifiers.rename import (
     RENAME,
     RENAME_CANONICAL,
     RENAME_MISLEADING,
@@ -20,8 +19,9 @@ from transforms.java.identifiers.rename import (
     RENAME_RANDOM,
     RENAME_SHUFFLE,
 )
-from transforms.java.parsing import callables, read
-from transforms.java.witnesses.javac import find
+from codeaudit.transforms.java.parsing import callables, read
+from codeaudit.transforms.java.witnesses.javac import find
+from tests.support.java_programs import PROGRAMS
 
 TRANSFORMS = (
     RENAME,

@@ -4,12 +4,12 @@ from random import Random
 
 import pytest
 
-from transforms.interface import Refused, Rewritten
-from transforms.java.analysis.scopes import resolve
-from transforms.java.identifiers.merging import RENAME_MERGING
-from transforms.java.identifiers.variables import NOT_A_MOVE
-from transforms.merging import NO_PAIR
-from transforms.records import Evidence, Move
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.java.analysis.scopes import resolve
+from codeaudit.transforms.java.identifiers.merging import RENAME_MERGING
+from codeaudit.transforms.java.identifiers.variables import NOT_A_MOVE
+from codeaudit.transforms.merging import NO_PAIR
+from codeaudit.transforms.records import Evidence, Move
 
 MERGED: dict[str, tuple[str, str, Evidence]] = {
     "certain": (

@@ -4,9 +4,9 @@ from random import Random
 
 import pytest
 
-from transforms.interface import Refused, Rewritten
-from transforms.java.analysis.scopes import IN_CASE, INHERITED, IS_TYPE, resolve
-from transforms.java.identifiers.obstacles import (
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.java.analysis.scopes import IN_CASE, INHERITED, IS_TYPE, resolve
+from codeaudit.transforms.java.identifiers.obstacles import (
     ANNOTATED,
     ANNOTATED_METHOD,
     BODILESS,
@@ -14,7 +14,7 @@ from transforms.java.identifiers.obstacles import (
     RECORD,
     SPECIAL,
 )
-from transforms.java.identifiers.rename import (
+from codeaudit.transforms.java.identifiers.rename import (
     COLLISION,
     RENAME,
     RENAME_CANONICAL,
@@ -24,9 +24,9 @@ from transforms.java.identifiers.rename import (
     RENAME_SHUFFLE,
     UNVERIFIED,
 )
-from transforms.java.identifiers.variables import NO_LOCAL, NO_PARAMETER, NOT_A_MOVE, Variables
-from transforms.java.parts import ESCAPED
-from transforms.records import Move
+from codeaudit.transforms.java.identifiers.variables import NO_LOCAL, NO_PARAMETER, NOT_A_MOVE, Variables
+from codeaudit.transforms.java.parts import ESCAPED
+from codeaudit.transforms.records import Move
 
 ALL = (RENAME, RENAME_RANDOM, RENAME_SHUFFLE, RENAME_MISLEADING, RENAME_CANONICAL, RENAME_PARAMETERS)
 

@@ -6,11 +6,10 @@ from random import Random
 
 import pytest
 
-from tests.support.data import data_set
-from transforms.interface import Refused, Rewritten
-from transforms.java.analysis.scopes import resolve
-from transforms.java.identifiers.merging import RENAME_MERGING
-from transforms.java.identifiers.rename import (
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.java.analysis.scopes import resolve
+from codeaudit.transforms.java.identifiers.merging import RENAME_MERGING
+from codeaudit.transforms.java.identifiers.rename import (
     RENAME,
     RENAME_CANONICAL,
     RENAME_MISLEADING,
@@ -18,7 +17,8 @@ from transforms.java.identifiers.rename import (
     RENAME_RANDOM,
     RENAME_SHUFFLE,
 )
-from transforms.java.witnesses.javalang import confirms
+from codeaudit.transforms.java.witnesses.javalang import confirms
+from tests.support.data import data_set
 
 EVERY = {"java_methods": 12, "defects4j_methods": 4}
 LOCALS = {"local", "lambda", "loop", "catch", "resource", "pattern", "label"}

@@ -2,18 +2,18 @@
 
 from random import Random
 
-from tests.transforms.java.support import everything, refused, variants
-from transforms.interface import Rewritten
-from transforms.java.layout.brackets import INSERT_PARENTHESES, NEEDED, REMOVE_PARENTHESES
-from transforms.java.layout.comments import INSERT_COMMENTS, REMOVE_COMMENTS
-from transforms.java.layout.lines import INDENTATION, REMOVE_BLANK_LINES, SPACING
-from transforms.java.layout.literals import (
+from codeaudit.transforms.interface import Rewritten
+from codeaudit.transforms.java.layout.brackets import INSERT_PARENTHESES, NEEDED, REMOVE_PARENTHESES
+from codeaudit.transforms.java.layout.comments import INSERT_COMMENTS, REMOVE_COMMENTS
+from codeaudit.transforms.java.layout.lines import INDENTATION, REMOVE_BLANK_LINES, SPACING
+from codeaudit.transforms.java.layout.literals import (
     CHARACTER_ESCAPES,
     JOIN_STRINGS,
     LITERAL_BASES,
     OPEN,
     SPLIT_STRINGS,
 )
+from tests.transforms.java.support import everything, refused, variants
 
 
 def test_strings_are_split_between_their_characters() -> None:

@@ -8,10 +8,10 @@ from random import Random
 
 import pytest
 
-from transforms.interface import Refused, Rewritten
-from transforms.java.members import ENTRIES
-from transforms.java.members.classes import MemberRewriting
-from transforms.java.members.this import (
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.java.members import ENTRIES
+from codeaudit.transforms.java.members.classes import MemberRewriting
+from codeaudit.transforms.java.members.this import (
     CONSTANT,
     HIDDEN,
     INSERT_THIS,
@@ -25,11 +25,11 @@ from transforms.java.members.this import (
     UNKNOWN,
     UNSET,
 )
-from transforms.java.tree import JAVA
-from transforms.java.witnesses.javac import find
-from transforms.perturb import perturb_one
-from transforms.records import Move, Origin, Perturbed, Sample
-from transforms.trees import MODULE, Applied, Series, perturb_file
+from codeaudit.transforms.java.tree import JAVA
+from codeaudit.transforms.java.witnesses.javac import find
+from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.records import Move, Origin, Perturbed, Sample
+from codeaudit.transforms.trees import MODULE, Applied, Series, perturb_file
 
 SETTING = re.compile(r"this\.(blank|value|door)")
 

@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.java.order.breaking import REORDER_BREAKING
+from codeaudit.transforms.java.order.reorder import REORDER, REORDER_NAMES_ONLY, Reorder
 from tests.support.java_fuzzing import Writer, outcomes
-from transforms.interface import Refused, Rewritten
-from transforms.java.order.breaking import REORDER_BREAKING
-from transforms.java.order.reorder import REORDER, REORDER_NAMES_ONLY, Reorder
 
 PROGRAMS = 150
 DRAWS = 2

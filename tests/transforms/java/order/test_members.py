@@ -8,10 +8,10 @@ from random import Random
 
 import pytest
 
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.java.members.classes import MemberRewriting
+from codeaudit.transforms.java.order.members import ALIKE, REORDER_CONSTANTS, REORDER_METHODS, SHARED_LINE
 from tests.transforms.java.members.test_this import compiled, refused
-from transforms.interface import Refused, Rewritten
-from transforms.java.members.classes import MemberRewriting
-from transforms.java.order.members import ALIKE, REORDER_CONSTANTS, REORDER_METHODS, SHARED_LINE
 
 TRAPS = """\
 import java.util.*;

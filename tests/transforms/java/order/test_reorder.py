@@ -6,18 +6,18 @@ from random import Random
 
 import pytest
 
-from transforms.dependence import orders
-from transforms.dependence.moves import NO_BLOCK
-from transforms.interface import Refused, Rewritten
-from transforms.java.analysis.builder import SHARED_LINE
-from transforms.java.analysis.knowledge import KNOWN_TYPES
-from transforms.java.analysis.library import BOXES, CONSTANTS, NEW, RAISED, STATIC
-from transforms.java.analysis.program import analyse
-from transforms.java.order.breaking import REORDER_BREAKING
-from transforms.java.order.reorder import REORDER
-from transforms.java.parsing import read
-from transforms.java.parts import ESCAPED
-from transforms.records import Move
+from codeaudit.transforms.dependence import orders
+from codeaudit.transforms.dependence.moves import NO_BLOCK
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.java.analysis.builder import SHARED_LINE
+from codeaudit.transforms.java.analysis.knowledge import KNOWN_TYPES
+from codeaudit.transforms.java.analysis.library import BOXES, CONSTANTS, NEW, RAISED, STATIC
+from codeaudit.transforms.java.analysis.program import analyse
+from codeaudit.transforms.java.order.breaking import REORDER_BREAKING
+from codeaudit.transforms.java.order.reorder import REORDER
+from codeaudit.transforms.java.parsing import read
+from codeaudit.transforms.java.parts import ESCAPED
+from codeaudit.transforms.records import Move
 
 
 def swapped(source: str, order: tuple[int, ...] = (1, 0), site: int = 1) -> str:

@@ -5,14 +5,14 @@ from random import Random
 
 import pytest
 
+from codeaudit.transforms.dependence.layers import layers, permute
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.java.analysis.program import analyse
+from codeaudit.transforms.java.order.breaking import REORDER_BREAKING
+from codeaudit.transforms.java.order.reorder import OBSTACLES, REORDER
+from codeaudit.transforms.java.parsing import read
 from tests.transforms.java.identifiers.test_sweep import methods
-from transforms.dependence.layers import layers, permute
-from transforms.errors import SourceError
-from transforms.interface import Refused, Rewritten
-from transforms.java.analysis.program import analyse
-from transforms.java.order.breaking import REORDER_BREAKING
-from transforms.java.order.reorder import OBSTACLES, REORDER
-from transforms.java.parsing import read
 
 EVERY = {"java_methods": 60, "defects4j_methods": 6}
 

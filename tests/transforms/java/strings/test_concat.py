@@ -1,7 +1,7 @@
 """Sums of texts of Java as calls."""
 
+from codeaudit.transforms.java.strings.concat import CONCAT_TO_BUILDER, CONCAT_TO_VALUE_OF, CONSTANT, UNKNOWN
 from tests.transforms.java.support import everything, refused
-from transforms.java.strings.concat import CONCAT_TO_BUILDER, CONCAT_TO_VALUE_OF, CONSTANT, UNKNOWN
 
 
 def test_sums_of_texts_hold_nothing_that_changes() -> None:

@@ -5,9 +5,9 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from transforms.interface import Refused, Rewritten
-from transforms.python.analysis.scopes import resolve
-from transforms.python.identifiers.rename import RENAME
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.python.analysis.scopes import resolve
+from codeaudit.transforms.python.identifiers.rename import RENAME
 
 TEXTS = ("x", " ", "{{", "}}", "é日", "=", ":", "!", "#x", "x=", "{{x}}", "\t")
 ESCAPES = ("\\n", "\\\\", "\\N{BULLET}", "\\x41", "\\u0078")

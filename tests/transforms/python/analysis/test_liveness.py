@@ -2,7 +2,7 @@ import ast
 
 import pytest
 
-from transforms.python.analysis.liveness import interferences
+from codeaudit.transforms.python.analysis.liveness import interferences
 
 
 @pytest.mark.parametrize(

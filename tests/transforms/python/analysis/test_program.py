@@ -7,12 +7,12 @@ from textwrap import dedent, indent
 
 import pytest
 
-from transforms.dependence import orders
-from transforms.dependence.layers import permute
-from transforms.errors import SourceError
-from transforms.python.analysis.blocks import emitted
-from transforms.python.analysis.program import Program, analyse
-from transforms.seeding import stream
+from codeaudit.transforms.dependence import orders
+from codeaudit.transforms.dependence.layers import permute
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.analysis.blocks import emitted
+from codeaudit.transforms.python.analysis.program import Program, analyse
+from codeaudit.transforms.seeding import stream
 
 
 def movable(body: str, parameters: str = "a, b, c") -> bool:
@@ -309,8 +309,8 @@ def lines_in(program: Program, choose: dict[int, tuple[int, ...]]) -> list[int]:
 
 
 def test_the_relation_of_a_legally_permuted_function_is_the_permuted_relation() -> None:
-    from transforms.python.order.reorder import REORDER
-    from transforms.records import Move
+    from codeaudit.transforms.python.order.reorder import REORDER
+    from codeaudit.transforms.records import Move
 
     moved = 0
     for name, source in FUNCTIONS:

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.analysis.scopes import OUTER, Scopes, resolve
 from tests.support.stdlib import sample
-from transforms.errors import SourceError
-from transforms.python.analysis.scopes import OUTER, Scopes, resolve
 
 
 def views(source: str) -> dict[str, str]:

@@ -2,10 +2,10 @@
 
 import textwrap
 
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.records import Perturbed
 from tests.support.watched import behaviour
 from tests.transforms.python.order.support import outcome, variants
-from transforms.python.rewriting import Rewriting
-from transforms.records import Perturbed
 
 
 def function(text: str, parameters: str = "a, b") -> str:

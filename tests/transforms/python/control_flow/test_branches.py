@@ -2,19 +2,19 @@
 
 import pytest
 
-from tests.transforms.python.control_flow.support import function, logged
-from tests.transforms.python.order.support import agrees, outcome, reasons, run, untouched, variants
-from transforms.python.control_flow import branches
-from transforms.python.control_flow.branches import (
+from codeaudit.transforms.python.control_flow import branches
+from codeaudit.transforms.python.control_flow.branches import (
     ELSE_TO_RETURN,
     FLATTEN_ELIF,
     INVERT_IF,
     NEST_ELIF,
     RETURN_TO_ELSE,
 )
-from transforms.python.rewriting import Rewriting
-from transforms.python.suites import COMMENT, INDENTATION
-from transforms.records import Perturbed
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.suites import COMMENT, INDENTATION
+from codeaudit.transforms.records import Perturbed
+from tests.transforms.python.control_flow.support import function, logged
+from tests.transforms.python.order.support import agrees, outcome, reasons, run, untouched, variants
 
 BEFORE_AFTER: dict[str, tuple[Rewriting, str, str]] = {
     "an else": (

@@ -2,17 +2,17 @@
 
 import pytest
 
-from tests.transforms.python.control_flow.support import function, logged
-from tests.transforms.python.order.support import agrees, reasons, untouched, variants
-from transforms.python.control_flow import conditions
-from transforms.python.control_flow.conditions import (
+from codeaudit.transforms.python.control_flow import conditions
+from codeaudit.transforms.python.control_flow.conditions import (
     IF_TO_TERNARY,
     MERGE_CONDITIONS,
     SPLIT_CONDITIONS,
     TERNARY_TO_IF,
 )
-from transforms.python.rewriting import Rewriting
-from transforms.python.suites import COMMENT, INDENTATION, SHARED
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.suites import COMMENT, INDENTATION, SHARED
+from tests.transforms.python.control_flow.support import function, logged
+from tests.transforms.python.order.support import agrees, reasons, untouched, variants
 
 BEFORE_AFTER: dict[str, tuple[Rewriting, str, tuple[str, ...]]] = {
     "an assignment": (

@@ -2,10 +2,8 @@
 
 import pytest
 
-from tests.transforms.python.control_flow.support import function
-from tests.transforms.python.order.support import outcome, reasons, run, untouched, variants
-from transforms.python.control_flow import branches, controls
-from transforms.python.control_flow.controls import (
+from codeaudit.transforms.python.control_flow import branches, controls
+from codeaudit.transforms.python.control_flow.controls import (
     BRANCH_DROPPED,
     CONDITION_DROPPED,
     FOR_OFF_BY_ONE,
@@ -13,8 +11,10 @@ from transforms.python.control_flow.controls import (
     LOOP_LEFT_EARLY,
     RETURN_DROPPED,
 )
-from transforms.python.rewriting import Rewriting
-from transforms.records import Perturbed
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.records import Perturbed
+from tests.transforms.python.control_flow.support import function
+from tests.transforms.python.order.support import outcome, reasons, run, untouched, variants
 
 BEFORE_AFTER: dict[str, tuple[Rewriting, str, tuple[str, ...]]] = {
     "negated": (

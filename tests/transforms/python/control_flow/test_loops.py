@@ -6,13 +6,13 @@ import sys
 
 import pytest
 
+from codeaudit.transforms.python.control_flow import loops
+from codeaudit.transforms.python.control_flow.loops import FOR_TO_WHILE, UNROLL_WHILE, WHILE_TO_WHILE_TRUE
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.suites import COMMENT, REFLECTION, SHARED, bound_in
+from codeaudit.transforms.records import Perturbed
 from tests.transforms.python.control_flow.support import function, logged
 from tests.transforms.python.order.support import agrees, outcome, reasons, run, untouched, variants
-from transforms.python.control_flow import loops
-from transforms.python.control_flow.loops import FOR_TO_WHILE, UNROLL_WHILE, WHILE_TO_WHILE_TRUE
-from transforms.python.rewriting import Rewriting
-from transforms.python.suites import COMMENT, REFLECTION, SHARED, bound_in
-from transforms.records import Perturbed
 
 COUNTED: dict[str, tuple[str, str]] = {
     "a range": (

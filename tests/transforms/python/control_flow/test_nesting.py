@@ -2,12 +2,12 @@
 
 import pytest
 
+from codeaudit.transforms.python.control_flow import nesting
+from codeaudit.transforms.python.control_flow.nesting import MERGE_TRY, MERGE_WITH, SPLIT_TRY, SPLIT_WITH
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.suites import COMMENT, INDENTATION
 from tests.transforms.python.control_flow.support import function, logged
 from tests.transforms.python.order.support import agrees, reasons, untouched, variants
-from transforms.python.control_flow import nesting
-from transforms.python.control_flow.nesting import MERGE_TRY, MERGE_WITH, SPLIT_TRY, SPLIT_WITH
-from transforms.python.rewriting import Rewriting
-from transforms.python.suites import COMMENT, INDENTATION
 
 MANAGERS = """\
 log = []

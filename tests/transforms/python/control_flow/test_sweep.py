@@ -10,16 +10,16 @@ from random import Random
 
 import pytest
 
+from codeaudit.transforms.interface import Rewritten
+from codeaudit.transforms.python import control_flow
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.records import Perturbed
+from codeaudit.transforms.registry import TRANSFORMS
 from tests.support import stdlib
 from tests.support.branching import program
 from tests.support.watched import behaviour
 from tests.transforms.python.control_flow.normal import normal
 from tests.transforms.python.order.support import outcome
-from transforms.interface import Rewritten
-from transforms.python import control_flow
-from transforms.python.rewriting import Rewriting
-from transforms.records import Perturbed
-from transforms.registry import TRANSFORMS
 
 PRESERVING = [name for name, entry in control_flow.ENTRIES.items() if entry.kind == "preserving"]
 CONTROLS = [name for name, entry in control_flow.ENTRIES.items() if entry.kind == "control"]

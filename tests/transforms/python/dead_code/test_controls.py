@@ -1,13 +1,13 @@
 """Insertions that look dead and are not."""
 
-from tests.transforms.python.order.support import reasons, run, untouched, variants
-from transforms.python.dead_code.controls import (
+from codeaudit.transforms.python.dead_code.controls import (
     EARLY_RETURN,
     LIVE_ASSIGNMENT,
     NO_EFFECT,
     NOTHING_READ,
     REACHABLE_BRANCH,
 )
+from tests.transforms.python.order.support import reasons, run, untouched, variants
 
 SOURCE = "def f(a):\n    b = a + 1\n    print(b)\n    return b * 2\n"
 

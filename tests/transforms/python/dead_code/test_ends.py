@@ -2,10 +2,10 @@
 
 import pytest
 
+from codeaudit.transforms.python.dead_code.ends import AFTER_RETURN, ELSE_PASS, HAS_ELSE
+from codeaudit.transforms.python.suites import SHARED
+from codeaudit.transforms.records import Perturbed
 from tests.transforms.python.order.support import agrees, outcome, reasons, untouched, variants
-from transforms.python.dead_code.ends import AFTER_RETURN, ELSE_PASS, HAS_ELSE
-from transforms.python.suites import SHARED
-from transforms.records import Perturbed
 
 ELSES = {
     "def f(a):\n    if a:\n        b = 1\n": "def f(a):\n    if a:\n        b = 1\n    else:\n        pass\n",

@@ -4,19 +4,19 @@ import re
 
 import pytest
 
-from tests.transforms.python.order.support import agrees, outcome, reasons, run, untouched, variants
-from transforms.python.code import read
-from transforms.python.dead_code import insertions
-from transforms.python.dead_code.insertions import (
+from codeaudit.transforms.python.code import read
+from codeaudit.transforms.python.dead_code import insertions
+from codeaudit.transforms.python.dead_code.insertions import (
     DEAD_STORES,
     NO_OP_STATEMENTS,
     UNREACHABLE_BRANCHES,
     UNUSED_LOCALS,
 )
-from transforms.python.dead_code.places import blocks, variables
-from transforms.python.rewriting import Rewriting
-from transforms.python.suites import REFLECTION
-from transforms.records import Perturbed
+from codeaudit.transforms.python.dead_code.places import blocks, variables
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.suites import REFLECTION
+from codeaudit.transforms.records import Perturbed
+from tests.transforms.python.order.support import agrees, outcome, reasons, run, untouched, variants
 
 RULES = [UNUSED_LOCALS, DEAD_STORES, UNREACHABLE_BRANCHES, NO_OP_STATEMENTS]
 MEAN = """\

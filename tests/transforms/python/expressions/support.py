@@ -3,10 +3,10 @@
 import itertools
 import warnings
 
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.records import Perturbed
 from tests.support.watched import behaviour
 from tests.transforms.python.order.support import outcome, run, variants
-from transforms.python.rewriting import Rewriting
-from transforms.records import Perturbed
 
 VALUES = ("1", "0", "True", "2.5", "-0.0", "float('nan')", "'xy'", "b'x'", "None", "[1]", "(1, 2)", "{1: 2}")
 _START = "    n = 3; m = 4; x = 2.5; nan = float('nan'); s = 'text'; t = (1, 2); p = not a; l = [1]\n"

@@ -2,10 +2,14 @@
 
 import pytest
 
+from codeaudit.transforms.python.expressions import augmented
+from codeaudit.transforms.python.expressions.augmented import (
+    AUGMENTED_WRONG,
+    CONTRACT_AUGMENTED,
+    EXPAND_AUGMENTED,
+)
 from tests.transforms.python.expressions.support import same, statement
 from tests.transforms.python.order.support import reasons, run, untouched, variants
-from transforms.python.expressions import augmented
-from transforms.python.expressions.augmented import AUGMENTED_WRONG, CONTRACT_AUGMENTED, EXPAND_AUGMENTED
 
 BOTH = {
     "n += 1": "n = n + 1",

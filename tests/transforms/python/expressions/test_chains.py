@@ -2,11 +2,11 @@
 
 import pytest
 
+from codeaudit.transforms.python.expressions import chains
+from codeaudit.transforms.python.expressions.chains import MERGE_COMPARISONS, SPLIT_COMPARISONS
+from codeaudit.transforms.records import Perturbed
 from tests.transforms.python.expressions.support import condition, same, value
 from tests.transforms.python.order.support import outcome, reasons, untouched, variants
-from transforms.python.expressions import chains
-from transforms.python.expressions.chains import MERGE_COMPARISONS, SPLIT_COMPARISONS
-from transforms.records import Perturbed
 
 SPLIT = {
     "a < n < b": "a < n and n < b",

@@ -2,16 +2,16 @@
 
 import pytest
 
-from tests.transforms.python.expressions.support import condition, same, value
-from tests.transforms.python.order.support import reasons, run, untouched, variants
-from transforms.python.expressions import literals
-from transforms.python.expressions.literals import (
+from codeaudit.transforms.python.expressions import literals
+from codeaudit.transforms.python.expressions.literals import (
     BOOL_LITERALS,
     BOOL_LITERALS_WRONG,
     IDENTITY_ARITHMETIC,
     IDENTITY_ARITHMETIC_WRONG,
     MEMBERSHIP_DISPLAYS,
 )
+from tests.transforms.python.expressions.support import condition, same, value
+from tests.transforms.python.order.support import reasons, run, untouched, variants
 
 BOOLS = {
     "True": {"not False", "(1 == 1)", "(0 == 0)"},

@@ -2,17 +2,17 @@
 
 import pytest
 
-from tests.transforms.python.expressions.support import condition, same, value
-from tests.transforms.python.order.support import reasons, run, untouched, variants
-from transforms.python.expressions import logic
-from transforms.python.expressions.logic import (
+from codeaudit.transforms.python.expressions import logic
+from codeaudit.transforms.python.expressions.logic import (
     DE_MORGAN,
     DE_MORGAN_WRONG,
     DOUBLE_NEGATION,
     NEGATE_COMPARISONS,
     NEGATION_DROPPED,
 )
-from transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import Rewriting
+from tests.transforms.python.expressions.support import condition, same, value
+from tests.transforms.python.order.support import reasons, run, untouched, variants
 
 CONDITIONS: dict[tuple[Rewriting, str], set[str]] = {
     (DE_MORGAN, "a and b"): {"not (not a or not b)"},

@@ -2,16 +2,16 @@
 
 import pytest
 
-from tests.transforms.python.expressions.support import same, value
-from tests.transforms.python.order.support import reasons, run, untouched, variants
-from transforms.python.expressions import operands
-from transforms.python.expressions.operands import (
+from codeaudit.transforms.python.expressions import operands
+from codeaudit.transforms.python.expressions.operands import (
     COMPARISON_FLIPPED_WRONG,
     FLIP_COMPARISONS,
     OPERANDS_SWAPPED_WRONG,
     SWAP_OPERANDS,
 )
-from transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import Rewriting
+from tests.transforms.python.expressions.support import same, value
+from tests.transforms.python.order.support import reasons, run, untouched, variants
 
 SWAPPED: dict[str, set[str]] = {
     "n + m": {"m + n"},

@@ -8,15 +8,15 @@ from random import Random
 
 import pytest
 
+from codeaudit.transforms.interface import Rewritten
+from codeaudit.transforms.python import expressions
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.records import Perturbed
+from codeaudit.transforms.registry import TRANSFORMS
 from tests.support import stdlib
 from tests.support.branching import program
 from tests.transforms.python.expressions.support import watched
 from tests.transforms.python.order.support import outcome
-from transforms.interface import Rewritten
-from transforms.python import expressions
-from transforms.python.rewriting import Rewriting
-from transforms.records import Perturbed
-from transforms.registry import TRANSFORMS
 
 RULES = [name for name, entry in expressions.ENTRIES.items() if entry.kind == "preserving"]
 RARE = {"merge-comparisons", "contract-augmented"}

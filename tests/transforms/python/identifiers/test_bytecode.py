@@ -4,9 +4,9 @@ from itertools import pairwise
 
 import pytest
 
+from codeaudit.transforms.python.identifiers.bytecode import Image, compiled, same_code
+from codeaudit.transforms.python.identifiers.variables import variables
 from tests.support.stdlib import sample
-from transforms.python.identifiers.bytecode import Image, compiled, same_code
-from transforms.python.identifiers.variables import variables
 
 BEFORE = "def f(a):\n    x = a\n    y = 1\n    return [x.z(k=x) for z in y]\n"
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from transforms.perturb import perturb_one
-from transforms.python.identifiers import ENTRIES
-from transforms.records import Origin, Perturbed, Sample
-from transforms.registry import TRANSFORMS
+from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.python.identifiers import ENTRIES
+from codeaudit.transforms.records import Origin, Perturbed, Sample
+from codeaudit.transforms.registry import TRANSFORMS
 
 
 @pytest.mark.parametrize("name", ENTRIES)

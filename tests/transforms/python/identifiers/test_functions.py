@@ -5,13 +5,12 @@ from typing import Any
 
 import pytest
 
-from tests.support.stdlib import sample
-from transforms.errors import SourceError
-from transforms.interface import Refused, Rewritten
-from transforms.python.identifiers.functions import NO_FUNCTION, RENAME_INNER_FUNCTIONS
-from transforms.python.identifiers.obstacles import REFLECTION
-from transforms.python.identifiers.rename import COLLISION
-from transforms.python.identifiers.survey import (
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.python.identifiers.functions import NO_FUNCTION, RENAME_INNER_FUNCTIONS
+from codeaudit.transforms.python.identifiers.obstacles import REFLECTION
+from codeaudit.transforms.python.identifiers.rename import COLLISION
+from codeaudit.transforms.python.identifiers.survey import (
     ARGUMENTS,
     DECORATED,
     ELSEWHERE,
@@ -20,7 +19,8 @@ from transforms.python.identifiers.survey import (
     OUT_OF_SIGHT,
     SPECIAL_KIND,
 )
-from transforms.records import Move
+from codeaudit.transforms.records import Move
+from tests.support.stdlib import sample
 
 
 def renamed(source: str, name: str = "h") -> str:

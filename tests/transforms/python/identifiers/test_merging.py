@@ -4,15 +4,15 @@ from random import Random
 
 import pytest
 
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.merging import NO_PAIR
+from codeaudit.transforms.python.analysis.scopes import resolve
+from codeaudit.transforms.python.identifiers.merging import RENAME_MERGING, certain_pairs, likely_pairs
+from codeaudit.transforms.python.identifiers.obstacles import REFLECTION
+from codeaudit.transforms.records import Move
 from tests.support.pure_functions import PROGRAMS
 from tests.support.stdlib import sample
-from transforms.errors import SourceError
-from transforms.interface import Refused, Rewritten
-from transforms.merging import NO_PAIR
-from transforms.python.analysis.scopes import resolve
-from transforms.python.identifiers.merging import RENAME_MERGING, certain_pairs, likely_pairs
-from transforms.python.identifiers.obstacles import REFLECTION
-from transforms.records import Move
 
 
 def merges(source: str) -> set[str]:

@@ -7,18 +7,17 @@ from typing import Any
 
 import pytest
 
-from tests.support.stdlib import MODULES
-from transforms.errors import SourceError
-from transforms.interface import Refused, Rewritten
-from transforms.python.identifiers.modules import (
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.python.identifiers.modules import (
     NOT_A_MOVE,
     RENAME_CLASSES,
     RENAME_FUNCTIONS,
     RenameDefinitions,
 )
-from transforms.python.identifiers.obstacles import REFLECTION
-from transforms.python.identifiers.rename import COLLISION
-from transforms.python.identifiers.survey import (
+from codeaudit.transforms.python.identifiers.obstacles import REFLECTION
+from codeaudit.transforms.python.identifiers.rename import COLLISION
+from codeaudit.transforms.python.identifiers.survey import (
     ANNOTATION,
     ARGUMENTS,
     DECORATED,
@@ -31,7 +30,8 @@ from transforms.python.identifiers.survey import (
     SPECIAL_KIND,
     VALUE,
 )
-from transforms.records import Move
+from codeaudit.transforms.records import Move
+from tests.support.stdlib import MODULES
 
 MODULE = '''\
 """A module."""

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.naming import Strategy
-from transforms.python.identifiers.names import NATURAL, draw, reserved, shuffle
+from codeaudit.transforms.naming import Strategy
+from codeaudit.transforms.python.identifiers.names import NATURAL, draw, reserved, shuffle
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 

@@ -7,17 +7,17 @@ from textwrap import dedent
 
 import pytest
 
-from transforms.errors import SourceError
-from transforms.interface import Refused, Rewritten
-from transforms.python.analysis.scopes import resolve
-from transforms.python.identifiers.obstacles import REFLECTION, Guard
-from transforms.python.identifiers.rename import (
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.python.analysis.scopes import resolve
+from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, Guard
+from codeaudit.transforms.python.identifiers.rename import (
     COLLISION,
     RENAME,
     RENAME_PARAMETERS,
     Rename,
 )
-from transforms.records import Move
+from codeaudit.transforms.records import Move
 
 BOTH = RENAME_PARAMETERS
 

@@ -12,17 +12,17 @@ from typing import Any, get_args
 
 import pytest
 
+from codeaudit.transforms.interface import Refused, Rewritten, Transform
+from codeaudit.transforms.naming import Strategy
+from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.python.analysis.scopes import resolve
+from codeaudit.transforms.python.identifiers.functions import RENAME_INNER_FUNCTIONS
+from codeaudit.transforms.python.identifiers.merging import RENAME_MERGING
+from codeaudit.transforms.python.identifiers.rename import COLLISION, RENAME, RENAME_PARAMETERS, Rename
+from codeaudit.transforms.python.identifiers.variables import collides
+from codeaudit.transforms.records import Origin, Perturbed, Sample
 from tests.support.pure_functions import PROGRAMS, Program
 from tests.support.stdlib import sample
-from transforms.interface import Refused, Rewritten, Transform
-from transforms.naming import Strategy
-from transforms.perturb import perturb_one
-from transforms.python.analysis.scopes import resolve
-from transforms.python.identifiers.functions import RENAME_INNER_FUNCTIONS
-from transforms.python.identifiers.merging import RENAME_MERGING
-from transforms.python.identifiers.rename import COLLISION, RENAME, RENAME_PARAMETERS, Rename
-from transforms.python.identifiers.variables import collides
-from transforms.records import Origin, Perturbed, Sample
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 TRANSFORMS = [replace(base, strategy=name) for base in (RENAME, RENAME_PARAMETERS) for name in STRATEGIES]

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from transforms.interface import Refused, Rewritten
-from transforms.python.analysis.scopes import resolve
-from transforms.python.identifiers.obstacles import REFLECTION, Guard
-from transforms.python.identifiers.rename import RENAME, RENAME_PARAMETERS
-from transforms.records import Move
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.python.analysis.scopes import resolve
+from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, Guard
+from codeaudit.transforms.python.identifiers.rename import RENAME, RENAME_PARAMETERS
+from codeaudit.transforms.records import Move
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from transforms.errors import SourceError
-from transforms.interface import Refused, Rewritten
-from transforms.python.identifiers.swapping import NO_PAIR, RENAME_FUNCTIONS_MERGING
-from transforms.records import Move
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.python.identifiers.swapping import NO_PAIR, RENAME_FUNCTIONS_MERGING
+from codeaudit.transforms.records import Move
 
 MODULE = "def half(x):\n    return x / 2\n\n\ndef twice(x):\n    return x * 2\n\n\ndef f(x):\n    return half(x), twice(x)\n"
 

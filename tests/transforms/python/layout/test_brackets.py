@@ -2,16 +2,16 @@
 
 import pytest
 
-from tests.transforms.python.order.support import outcome, reasons, untouched, variants
-from transforms.python.layout import brackets
-from transforms.python.layout.brackets import (
+from codeaudit.transforms.python.layout import brackets
+from codeaudit.transforms.python.layout.brackets import (
     INSERT_PARENTHESES,
     INSERT_TRAILING_COMMAS,
     REMOVE_PARENTHESES,
     REMOVE_TRAILING_COMMAS,
 )
-from transforms.python.rewriting import Rewriting
-from transforms.records import Perturbed
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.records import Perturbed
+from tests.transforms.python.order.support import outcome, reasons, untouched, variants
 
 EVERYWHERE: dict[str, tuple[Rewriting, str, str]] = {
     "operations, calls, conditions": (

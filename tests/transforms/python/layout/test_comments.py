@@ -5,8 +5,7 @@ import tokenize
 
 import pytest
 
-from tests.transforms.python.order.support import outcome, reasons, untouched, variants
-from transforms.python.layout.comments import (
+from codeaudit.transforms.python.layout.comments import (
     AFTER_BACKSLASH,
     ENCODING,
     FOR_A_TOOL,
@@ -15,7 +14,8 @@ from transforms.python.layout.comments import (
     REMOVE_COMMENTS,
     directive,
 )
-from transforms.records import Perturbed
+from codeaudit.transforms.records import Perturbed
+from tests.transforms.python.order.support import outcome, reasons, untouched, variants
 
 REMOVED = {
     "on a line of its own: the line goes": ("a = 1\n# b\nc = 2\n", "a = 1\nc = 2\n"),

@@ -2,10 +2,10 @@
 
 import pytest
 
+from codeaudit.transforms.python.layout import indentation
+from codeaudit.transforms.python.layout.indentation import INDENTATION, INDENTATION_CHANGED
+from codeaudit.transforms.records import NotApplied
 from tests.transforms.python.order.support import outcome, reasons, run, untouched, variants
-from transforms.python.layout import indentation
-from transforms.python.layout.indentation import INDENTATION, INDENTATION_CHANGED
-from transforms.records import NotApplied
 
 BEFORE_AFTER = {
     "every block": (

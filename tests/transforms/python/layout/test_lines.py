@@ -2,9 +2,8 @@
 
 import pytest
 
-from tests.transforms.python.order.support import outcome, reasons, untouched, variants
-from transforms.python.layout import lines
-from transforms.python.layout.lines import (
+from codeaudit.transforms.python.layout import lines
+from codeaudit.transforms.python.layout.lines import (
     INSERT_BLANK_LINES,
     JOIN_LINES,
     JOIN_STATEMENTS,
@@ -12,8 +11,9 @@ from transforms.python.layout.lines import (
     SPLIT_LINES,
     SPLIT_STATEMENTS,
 )
-from transforms.python.rewriting import Rewriting
-from transforms.records import Perturbed
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.records import Perturbed
+from tests.transforms.python.order.support import outcome, reasons, untouched, variants
 
 EVERYWHERE: dict[str, tuple[Rewriting, str, str]] = {
     "blank lines go": (REMOVE_BLANK_LINES, "a = 1\n\n \t\nb = 2\n", "a = 1\nb = 2\n"),

@@ -5,9 +5,8 @@ import re
 
 import pytest
 
-from tests.transforms.python.order.support import outcome, reasons, run, untouched, variants
-from transforms.python.layout import literals
-from transforms.python.layout.literals import (
+from codeaudit.transforms.python.layout import literals
+from codeaudit.transforms.python.layout.literals import (
     JOIN_STRINGS,
     LITERAL_BASES,
     LITERAL_CHANGED,
@@ -15,8 +14,9 @@ from transforms.python.layout.literals import (
     SPLIT_STRINGS,
     STRING_CHANGED,
 )
-from transforms.python.rewriting import Rewriting
-from transforms.records import Perturbed
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.records import Perturbed
+from tests.transforms.python.order.support import outcome, reasons, run, untouched, variants
 
 EVERYWHERE: dict[str, tuple[Rewriting, str, str]] = {
     "quotes": (QUOTES, "a = 'b', \"c\"\n", "a = \"b\", 'c'\n"),

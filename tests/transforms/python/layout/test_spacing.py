@@ -2,8 +2,8 @@
 
 import pytest
 
+from codeaudit.transforms.python.layout.spacing import BREAK, SPACING
 from tests.transforms.python.order.support import reasons, untouched, variants
-from transforms.python.layout.spacing import BREAK, SPACING
 
 CASES = {
     "around an operator": ("a = -b\n", {"a=-b\n", "a  =  -b\n"}),

@@ -7,13 +7,13 @@ from collections import Counter
 
 import pytest
 
+from codeaudit.transforms.interface import Rewritten
+from codeaudit.transforms.python import layout
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.records import Perturbed
+from codeaudit.transforms.registry import TRANSFORMS
 from tests.support import stdlib
 from tests.transforms.python.order.support import outcome
-from transforms.interface import Rewritten
-from transforms.python import layout
-from transforms.python.rewriting import Rewriting
-from transforms.records import Perturbed
-from transforms.registry import TRANSFORMS
 
 RULES = [name for name, entry in layout.ENTRIES.items() if entry.kind == "preserving"]
 RARE = {"split-statements"}

@@ -5,12 +5,12 @@ import io
 import warnings
 from typing import Any
 
-from transforms.interface import Refused, Rewritten
-from transforms.patches import Site
-from transforms.perturb import perturb_one
-from transforms.python.code import read
-from transforms.python.rewriting import Rewriting
-from transforms.records import Move, Origin, Outcome, Perturbed, Sample
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.patches import Site
+from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.python.code import read
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.records import Move, Origin, Outcome, Perturbed, Sample
 
 
 def outcome(rule: Rewriting, source: str, *, seed: int = 0) -> Outcome:

@@ -6,10 +6,10 @@ import inspect
 
 import pytest
 
+from codeaudit.transforms.python.order.arguments import ARGUMENTS_SWAPPED, EFFECTS, REORDER_KEYWORDS, UNKNOWN
+from codeaudit.transforms.python.order.stdlib import FUNCTIONS, KEYWORDS, METHODS
+from codeaudit.transforms.records import Perturbed
 from tests.transforms.python.order.support import agrees, outcome, reasons, untouched, variants
-from transforms.python.order.arguments import ARGUMENTS_SWAPPED, EFFECTS, REORDER_KEYWORDS, UNKNOWN
-from transforms.python.order.stdlib import FUNCTIONS, KEYWORDS, METHODS
-from transforms.records import Perturbed
 
 PASSED_ON = {"subprocess.run", "subprocess.check_output"}
 """They hand other keywords to `Popen`, by name."""

@@ -2,14 +2,14 @@
 
 import pytest
 
-from tests.transforms.python.order.support import agrees, reasons, untouched, variants
-from transforms.python.order.assignments import (
+from codeaudit.transforms.python.order.assignments import (
     COMMENT,
     EFFECTS,
     REORDER_GLOBALS,
     TARGETS,
     TUPLE_ASSIGNMENTS,
 )
+from tests.transforms.python.order.support import agrees, reasons, untouched, variants
 
 
 @pytest.mark.parametrize(

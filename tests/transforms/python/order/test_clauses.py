@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.transforms.python.order.support import agrees, reasons, untouched, variants
-from transforms.python.order.clauses import (
+from codeaudit.transforms.python.order.clauses import (
     BRANCHES_SWAPPED,
     LAYOUT,
     PATTERNS,
@@ -17,7 +16,8 @@ from transforms.python.order.clauses import (
     SHARED_SUBCLASS,
     SUBJECT,
 )
-from transforms.python.order.stdlib import DISJOINT
+from codeaudit.transforms.python.order.stdlib import DISJOINT
+from tests.transforms.python.order.support import agrees, reasons, untouched, variants
 
 KNOWN = "def f(v):\n    x = len(str(v is None))\n"
 

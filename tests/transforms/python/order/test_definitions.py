@@ -2,14 +2,14 @@
 
 import pytest
 
-from tests.transforms.python.order.support import agrees, reasons, run, untouched, variants
-from transforms.python.order.definitions import (
+from codeaudit.transforms.python.order.definitions import (
     NAMESPACE_READ,
     ONE_ORDER,
     REORDER_FUNCTIONS,
     REORDER_METHODS,
     UNKNOWN_CLASS,
 )
+from tests.transforms.python.order.support import agrees, reasons, run, untouched, variants
 
 
 @pytest.mark.parametrize(

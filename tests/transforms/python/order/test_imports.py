@@ -5,8 +5,7 @@ import sys
 
 import pytest
 
-from tests.transforms.python.order.support import agrees, reasons, untouched, variants
-from transforms.python.order.imports import (
+from codeaudit.transforms.python.order.imports import (
     GUARDED,
     ONE_ORDER,
     REORDER_IMPORT_NAMES,
@@ -14,7 +13,8 @@ from transforms.python.order.imports import (
     SHARED,
     UNKNOWN,
 )
-from transforms.python.order.stdlib import REGISTERING, SILENT
+from codeaudit.transforms.python.order.stdlib import REGISTERING, SILENT
+from tests.transforms.python.order.support import agrees, reasons, untouched, variants
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.transforms.python.order.support import agrees, reasons, untouched, variants
-from transforms.python.order.items import (
+from codeaudit.transforms.python.order.items import (
     EFFECTS,
     EQUALITY,
     ITEMS_SWAPPED,
@@ -12,6 +11,7 @@ from transforms.python.order.items import (
     SAME,
     VISIBLE,
 )
+from tests.transforms.python.order.support import agrees, reasons, untouched, variants
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from transforms.interface import Refused, Rewritten
-from transforms.python.analysis.program import analyse
-from transforms.python.order.breaking import REORDER_BREAKING
-from transforms.python.order.reorder import REORDER, REORDER_NAMES_ONLY
-from transforms.records import Move
-from transforms.seeding import stream
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.python.analysis.program import analyse
+from codeaudit.transforms.python.order.breaking import REORDER_BREAKING
+from codeaudit.transforms.python.order.reorder import REORDER, REORDER_NAMES_ONLY
+from codeaudit.transforms.records import Move
+from codeaudit.transforms.seeding import stream
 
 
 def swap(source: str, order: tuple[int, ...] = (1, 0), site: int = 1) -> str:

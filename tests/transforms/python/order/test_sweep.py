@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from codeaudit.transforms.interface import Rewritten
+from codeaudit.transforms.python import order
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.records import Perturbed
+from codeaudit.transforms.registry import TRANSFORMS
 from tests.support import stdlib
 from tests.transforms.python.order.support import outcome
-from transforms.interface import Rewritten
-from transforms.python import order
-from transforms.python.rewriting import Rewriting
-from transforms.records import Perturbed
-from transforms.registry import TRANSFORMS
 
 RULES = [name for name in order.ENTRIES if isinstance(TRANSFORMS.get(name), Rewriting)]
 MODULES = ("textwrap", "shlex", "configparser", "statistics", "calendar", "plistlib", "json/encoder", "uuid")

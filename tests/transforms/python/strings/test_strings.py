@@ -4,16 +4,20 @@ import itertools
 
 import pytest
 
+from codeaudit.transforms.interface import Rewritten
+from codeaudit.transforms.python import strings
+from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.strings import fields, into, templates
+from codeaudit.transforms.python.strings.fields import F_STRING_TO_CONCAT, F_STRING_TO_FORMAT, FIELDS_SWAPPED
+from codeaudit.transforms.python.strings.into import (
+    CONCAT_TO_F_STRING,
+    FORMAT_TO_F_STRING,
+    PERCENT_TO_F_STRING,
+)
+from codeaudit.transforms.records import Perturbed
+from codeaudit.transforms.registry import TRANSFORMS
 from tests.support import stdlib
 from tests.transforms.python.order.support import agrees, outcome, reasons, run, untouched, variants
-from transforms.interface import Rewritten
-from transforms.python import strings
-from transforms.python.rewriting import Rewriting
-from transforms.python.strings import fields, into, templates
-from transforms.python.strings.fields import F_STRING_TO_CONCAT, F_STRING_TO_FORMAT, FIELDS_SWAPPED
-from transforms.python.strings.into import CONCAT_TO_F_STRING, FORMAT_TO_F_STRING, PERCENT_TO_F_STRING
-from transforms.records import Perturbed
-from transforms.registry import TRANSFORMS
 
 BEFORE_AFTER: dict[str, tuple[Rewriting, str, str]] = {
     "fields": (F_STRING_TO_FORMAT, 'f"a{a}b{b!r}c{a:>5}"', '"a{}b{!r}c{:>5}".format(a, b, a)'),

@@ -5,12 +5,12 @@ from random import Random
 
 import pytest
 
+from codeaudit.transforms.errors import CannotAudit
+from codeaudit.transforms.x86.rename import RENAME
+from codeaudit.transforms.x86.witnesses import mca
+from codeaudit.transforms.x86.witnesses.mca import Mca, Measured, NotMeasured, find
 from tests.transforms.x86.programs import random_block
 from tests.transforms.x86.support import FIGURE_A, FIGURE_B, FIGURE_C, own_blocks, rewrite
-from transforms.errors import CannotAudit
-from transforms.x86.rename import RENAME
-from transforms.x86.witnesses import mca
-from transforms.x86.witnesses.mca import Mca, Measured, NotMeasured, find
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,49 @@
+"""What the shell completes: names of models, tasks, transforms and corpora. It imports no framework."""
+
+from collections.abc import Iterable
+
+import click
+from click.shell_completion import CompletionItem
+
+from codeaudit.audit.corpora.specs import FORMS
+from codeaudit.audit.models import catalogue
+from codeaudit.audit.registry import TASKS
+from codeaudit.transforms.registry import ALL, ENTRIES
+
+Items = list[CompletionItem]
+
+
+def models(ctx: click.Context, param: click.Parameter, begun: str) -> Items:
+    """Bundled checkpoints, named models of a provider and the heads of specs; a folder otherwise."""
+    named = [f"{head}/{name}" for head, provider in catalogue.PROVIDERS.items() for name in provider.names]
+    heads = [f"{head}/" for head, provider in catalogue.PROVIDERS.items() if not provider.names]
+    known = [*catalogue.bundled(), *named, *heads, f"{catalogue.CANONICAL}/"]
+    return _starting(known, begun) or _files(begun)
+
+
+def tasks(ctx: click.Context, param: click.Parameter, begun: str) -> Items:
+    """All tasks."""
+    return _starting(TASKS, begun)
+
+
+def transforms(ctx: click.Context, param: click.Parameter, begun: str) -> Items:
+    """Transforms and families; behind a comma those that are not named yet."""
+    before, comma, last = begun.rpartition(",")
+    named = before.split(",")
+    families = dict.fromkeys(entry.family for entry in ENTRIES.values())
+    free = (name for name in (ALL, *families, *ENTRIES) if name not in named)
+    return _starting((f"{before}{comma}{name}" for name in free if name.startswith(last)), begun)
+
+
+def corpora(ctx: click.Context, param: click.Parameter, begun: str) -> Items:
+    """Corpora that have a name, and the beginnings of those with a part of their own; a file otherwise."""
+    words = (form.partition(":")[0] for form in FORMS if not form.startswith("PATH"))
+    return _starting(dict.fromkeys(words), begun) or _files(begun)
+
+
+def _starting(names: Iterable[str], begun: str) -> Items:
+    return [CompletionItem(name) for name in names if name.startswith(begun)]
+
+
+def _files(begun: str) -> Items:
+    return [CompletionItem(begun, type="file")]

@@ -1,0 +1,335 @@
+"""`codeaudit gate`: fail where invariance got worse."""
+
+import os
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from math import inf
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from codeaudit.audit.store import VERDICTS
+from codeaudit.cli import completion
+from codeaudit.cli.judged import finished, named_transforms, read_baseline, read_judged, restricted, trials
+from codeaudit.cli.options import FORMATS, Listed, option
+from codeaudit.cli.output import show_sheets, show_text
+from codeaudit.cli.progress import note
+from codeaudit.cli.versions import version
+from codeaudit.reports.cases import Case, Place, cases
+from codeaudit.reports.checks import Gate, Outcome
+from codeaudit.reports.gate import Judged, Limits, lasting
+from codeaudit.reports.gate import gate as decide
+from codeaudit.reports.gate_sheets import gate_sheets, verdict
+from codeaudit.reports.records import LOWER_IS_BETTER, UNITS
+from codeaudit.transforms.errors import CannotAudit, RunError, UsageError
+
+EXIT: Final[dict[Outcome, int]] = {"passed": 0, "failed": 1}
+"""By outcome; what cannot be told is raised, and ends with 3."""
+
+
+def _number(text: str, *, most: float) -> float:
+    """A share as `0.05`, `5%` or `5 %`."""
+    shown = str(text).strip()
+    try:
+        value = float(shown.removesuffix("%")) / (100 if shown.endswith("%") else 1)
+    except ValueError:
+        raise click.BadParameter(f"{shown!r} is no share; write 0.05 or 5%") from None
+    if not 0 <= value <= most:
+        hint = f"; did you mean {shown}%?" if 1 < value <= 100 else ""
+        raise click.BadParameter(f"{shown!r} is not between 0 and {most:g}{hint}")
+    return value
+
+
+def _share(text: str) -> float:
+    return _number(text, most=1)
+
+
+def _loss(text: str) -> float:
+    return _number(text, most=inf)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What `codeaudit gate` was asked to do."""
+
+    run: Path
+    baseline: Path | None
+    transform: str | None
+    limits: Limits
+    junit: Path | None
+    sarif: Path | None
+    github: bool
+    form: str
+
+
+def _configure(ctx: click.Context, param: click.Parameter, path: Path | None) -> None:
+    """Take options from the table `gate` of a TOML file."""
+    if path is None:
+        return
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8")).get("gate", {})
+    except OSError as error:
+        raise RunError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{str(path)!r} is not TOML: {error}") from error
+    if not isinstance(table, dict):
+        raise UsageError(f"'gate' in {str(path)!r} is no table; write [gate]")
+    known = {one.name for one in ctx.command.params if one.name and one is not param}
+    found = {key.replace("-", "_"): value for key, value in table.items()}
+    for name in found.keys() - known:
+        near = get_close_matches(name, known, n=1)
+        hint = f"; did you mean {near[0].replace('_', '-')!r}?" if near else ""
+        raise UsageError(f"unknown option {name.replace('_', '-')!r} in {str(path)!r}{hint}")
+    joined = {
+        name: ",".join(map(str, value)) if isinstance(value, list) else value for name, value in found.items()
+    }
+    ctx.default_map = {**joined, **({"form": joined["format"]} if "format" in joined else {})}
+
+
+FILE: Final = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command("gate")
+@click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
+@option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    metavar="RUN_OR_SUMMARY",
+    help="An earlier run, or its summary.json: fail where violations rose.",
+    show_default=False,
+)
+@option(
+    "--transform",
+    cls=Listed,
+    shell_complete=completion.transforms,
+    metavar="NAME[,NAME]",
+    help="Judge these transforms or families alone.  [default: all that keep the meaning]",
+)
+@option(
+    "--max-violation-rate",
+    type=_share,
+    metavar="P",
+    help="Fail above this share of changed answers.",
+    show_default=False,
+)
+@option(
+    "--max-f1-drop",
+    type=_loss,
+    metavar="D",
+    help="Fail where the task's score loses more under attack (worst variant of each sample).",
+    show_default=False,
+)
+@option(
+    "--min-sensitivity",
+    type=_share,
+    metavar="P",
+    help="Fail below this share of answers that change under controls.",
+    show_default=False,
+)
+@option("--margin", type=_share, metavar="P", default=0.01, help="A rise up to this is let through.")
+@option(
+    "--alpha",
+    type=_share,
+    metavar="P",
+    default=0.01,
+    help="False alarms: how often an unchanged model may fail.",
+)
+@option(
+    "--max-unjudged", type=_share, metavar="P", default=0.2, help="Decide nothing where more is unjudged."
+)
+@option("--junit", type=FILE, metavar="FILE", help="Write a JUnit XML report.", show_default=False)
+@option("--sarif", type=FILE, metavar="FILE", help="Write SARIF for code scanning.", show_default=False)
+@option("--github/--no-github", default=False, help="Print annotations and write the step's summary.")
+@option("--format", "form", type=click.Choice(FORMATS), default="rich", help="What goes to stdout.")
+@click.option(
+    "--config",
+    type=FILE,
+    metavar="FILE",
+    is_eager=True,
+    expose_value=False,
+    callback=_configure,
+    help="Read options from the table [gate] of a TOML file.",
+)
+def gate(**options: Any) -> int:
+    """Fail where a run is not good enough, or worse than an earlier one.
+
+    Exit code 0 passed, 1 failed, 2 wrong usage, 3 could not be judged: no answers, no shared inputs, or too
+    few samples to show any rise.
+
+    \b
+    Examples:
+      codeaudit gate RUN --max-violation-rate 5%
+      codeaudit gate RUN --baseline codeaudit-runs/main --junit gate.xml
+      codeaudit gate RUN --baseline main/summary.json --github
+    """
+    asked = _asked(**options)
+    finished(asked.run)
+    now = read_judged(asked.run)
+    _check_drop(now, asked.limits)
+    chosen = named_transforms(asked.transform, now.summary) if asked.transform is not None else None
+    if chosen is not None:
+        now = Judged(
+            name=now.name,
+            summary=restricted(asked.run, now.summary, chosen),
+            flips=now.flips,
+            originals=now.originals,
+            unjudged={
+                key: found
+                for key, found in now.unjudged.items()
+                if key[1] != "preserving" or key[2] in chosen
+            },
+        )
+    baseline = _baseline(asked.baseline)
+    found = decide(now, asked.limits, baseline=baseline, transforms=chosen)
+    old = lasting(now, baseline) if baseline is not None and baseline.flips is not None else None
+    _show(found, asked.form)
+    _write(asked, now, found, chosen, old)
+    if found.outcome not in EXIT:
+        raise CannotAudit(verdict(found))
+    return EXIT[found.outcome]
+
+
+def _asked(
+    *,
+    max_violation_rate: float | None,
+    max_f1_drop: float | None,
+    min_sensitivity: float | None,
+    margin: float,
+    alpha: float,
+    max_unjudged: float,
+    **rest: Any,
+) -> Options:
+    limits = (max_violation_rate, max_f1_drop, min_sensitivity)
+    if rest["baseline"] is None and all(limit is None for limit in limits):
+        raise UsageError(
+            "nothing to hold the run to: give --baseline RUN, --max-violation-rate, --max-f1-drop "
+            "or --min-sensitivity"
+        )
+    if not 0 < alpha < 1:
+        raise UsageError(f"--alpha {alpha:g} must lie between 0 and 1")
+    return Options(
+        limits=Limits(
+            violations=max_violation_rate,
+            drop=max_f1_drop,
+            sensitivity=min_sensitivity,
+            margin=margin,
+            alpha=alpha,
+            unjudged=max_unjudged,
+        ),
+        **rest,
+    )
+
+
+def _check_drop(now: Judged, limits: Limits) -> None:
+    """A drop above 1 makes sense for scores in units of their own only."""
+    if limits.drop is None or limits.drop <= 1:
+        return
+    names = {model.score.name.lower() for model in now.summary.models}
+    if not names <= UNITS | LOWER_IS_BETTER:
+        raise UsageError(f"--max-f1-drop {limits.drop:g} is more than a whole score; write {limits.drop:g}%")
+
+
+def _baseline(path: Path | None) -> Judged | None:
+    if path is None:
+        return None
+    found = read_baseline(path)
+    if found.flips is None and path.is_file() and (path.parent / VERDICTS).exists():
+        note(f"the verdicts beside {path} are not read; give the folder {path.parent} for the paired test")
+    return found
+
+
+def _show(found: Gate, form: str) -> None:
+    if form == "json":
+        show_text(found.to_json())
+    else:
+        show_sheets(gate_sheets(found), form)
+
+
+def _write(
+    asked: Options, now: Judged, found: Gate, chosen: frozenset[str] | None, old: frozenset[Place] | None
+) -> None:
+    """Write the reports that were asked for."""
+    if not (asked.junit or asked.sarif or asked.github):
+        return
+    every = list(_cases(asked.run, now, chosen))
+    if asked.junit is not None:
+        from codeaudit.reports.render.junit import junit
+
+        _file(
+            asked.junit,
+            junit(every, started=str(finished(asked.run).get("started", "")), checks=found.checks),
+        )
+    locate = locator(now.summary.corpus, Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()))
+    if asked.sarif is not None:
+        from codeaudit.reports.render.sarif import sarif
+
+        _file(asked.sarif, sarif(every, locate=locate, version=version("codeaudit") or "0", lasting=old))
+    if asked.github:
+        _github(
+            asked, found, [case for case in every if case.state == "violated"], locate, old or frozenset()
+        )
+
+
+def _cases(path: Path, now: Judged, chosen: frozenset[str] | None) -> Sequence[Case]:
+    pairs = ((seed, one) for seed, audited in trials(path, now.summary, chosen) for one in audited)
+    return list(cases(pairs, transforms=chosen))
+
+
+def _github(
+    asked: Options,
+    found: Gate,
+    violated: Sequence[Case],
+    locate: Callable[[str], str | None],
+    old: frozenset[Place],
+) -> None:
+    from codeaudit.reports.render import github
+    from codeaudit.reports.render.markdown import of_sheets
+
+    lines = "".join(f"{line}\n" for line in github.annotations(found, violated, locate=locate, lasting=old))
+    # The runner reads both streams; JSON on stdout is for another program.
+    click.echo(lines, nl=False, err=True) if asked.form == "json" else show_text(lines)
+    place = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not place:
+        note("no step summary: GITHUB_STEP_SUMMARY is not set")
+        return
+    path = Path(place)
+    taken = path.stat().st_size if path.exists() else 0
+    text = github.summary(
+        of_sheets(gate_sheets(found)), violated, lasting=old, room=max(0, github.SUMMARY - taken)
+    )
+    try:
+        with path.open("a", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+    except OSError as error:
+        raise RunError(f"cannot write {place!r}: {error.strerror or error}") from error
+
+
+def locator(corpus: str, root: Path) -> Callable[[str], str | None]:
+    """From a sample's path to one below `root`, where the corpus is a file or folder that is still there."""
+    specs = [corpus, *corpus.split(), corpus.rpartition(":")[2], corpus.rpartition(":")[0]]
+    places = [place for place in map(Path, filter(None, specs)) if place.exists()]
+    bases = list(dict.fromkeys(place if place.is_dir() else place.parent for place in places))
+    top = root.resolve()
+
+    def locate(path: str) -> str | None:
+        for base in bases:
+            try:
+                file = (base / path).resolve()
+                if file.is_file() and file.is_relative_to(top):
+                    return file.relative_to(top).as_posix()
+            except (OSError, ValueError):
+                continue
+        return None
+
+    return locate
+
+
+def _file(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RunError(f"cannot write {str(path)!r}: {error.strerror or error}") from error

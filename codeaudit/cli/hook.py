@@ -1,0 +1,38 @@
+"""What pre-commit calls: `codeaudit run`, then `codeaudit gate`, by the repository's `codeaudit.toml`."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from codeaudit.cli.main import main as codeaudit
+
+CONFIG: Final = "codeaudit.toml"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Audit and judge; the exit code is that of the first of the two that does not end well.
+
+    The one argument that may be given is the file to read instead of `codeaudit.toml`.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    config = words[0] if words else CONFIG
+    folder = str(_folder() / "run")
+    code = codeaudit(["run", "--config", config, "--out", folder])
+    return code or codeaudit(["gate", folder, "--config", config])
+
+
+def _folder() -> Path:
+    """A place that git does not track: in its own folder, or beside other runs where there is none."""
+    try:
+        done = subprocess.run(
+            ["git", "rev-parse", "--git-path", "codeaudit"], capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return Path("codeaudit-runs", "hook")
+    return Path(done.stdout.strip())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

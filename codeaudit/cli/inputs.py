@@ -1,0 +1,281 @@
+"""What a run feeds its models: samples drawn from a corpus, or a suite frozen earlier."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Protocol
+
+from codeaudit.audit import suite
+from codeaudit.audit.cache import default_folder
+from codeaudit.audit.corpora.selection import Selection, select
+from codeaudit.audit.corpora.specs import INTERPRETER, Desk, corpus
+from codeaudit.audit.execution import Witness, execute, witnesses
+from codeaudit.audit.interface import Task
+from codeaudit.audit.labels import Labels, labels
+from codeaudit.audit.run import Case
+from codeaudit.audit.tables import read_about, read_suite, suite_contents
+from codeaudit.audit.testimony import Findings
+from codeaudit.cli.options import RunOptions
+from codeaudit.cli.progress import note
+from codeaudit.transforms.errors import CorpusError, UsageError
+from codeaudit.transforms.records import Sites
+
+CORPORA: Final = {"throughput": INTERPRETER, "error-detection": "bugs:stdlib:bisect,colorsys,textwrap"}
+"""Where samples come from unless a corpus is named; else `STDLIB`."""
+STDLIB: Final = "stdlib"
+NOUNS: Final = {"throughput": "blocks", "derivative": "expressions", "generation": "problems"}
+"""What the samples of a task are, else functions."""
+
+
+class Inputs(Protocol):
+    """The cases of every trial."""
+
+    @property
+    def name(self) -> str:
+        """The corpus as the user named it."""
+        ...
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """One per trial."""
+        ...
+
+    @property
+    def language(self) -> str:
+        """That of most samples."""
+        ...
+
+    @property
+    def transforms(self) -> tuple[str, ...]:
+        """What is done to the samples, the identity among them."""
+        ...
+
+    @property
+    def skipped(self) -> Mapping[str, int]:
+        """What the corpus left out, by reason."""
+        ...
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """What a manifest says about them; equal for equal inputs."""
+        ...
+
+    def size(self, seed: int) -> int | None:
+        """How many cases the trial has, where that is known beforehand."""
+        ...
+
+    def cases(self, seed: int) -> Iterator[Case]:
+        """The cases of the trial with this seed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """Samples of a corpus, perturbed now."""
+
+    name: str
+    selections: tuple[Selection, ...]
+    transforms: tuple[str, ...]
+    variants: int
+    workers: int
+    sites: Sites = "auto"
+    witnesses: Mapping[str, Witness] | None = None
+    """Who judges the variants, by language; `None` where nobody does."""
+    labels: Labels
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Those of the selections."""
+        return tuple(selection.seed for selection in self.selections)
+
+    @property
+    def language(self) -> str:
+        """That of most samples in all trials."""
+        return _commonest(sample.language for one in self.selections for sample in one.samples)
+
+    @property
+    def skipped(self) -> Mapping[str, int]:
+        """What the first trial's reading and drawing left out."""
+        return dict(self.selections[0].skipped)
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """The draw of the first trial, and the hash of each."""
+        first = self.selections[0]
+        tools = {language: list(one.tools) for language, one in (self.witnesses or {}).items()}
+        return {
+            "spec": self.name,
+            "hash": first.hash,
+            "samples": len(first.samples),
+            "available": first.available,
+            "skipped": self.skipped,
+            "labels": self.labels.about,
+            **({"witnesses": tools} if tools else {}),
+            "trials": [
+                {"seed": one.seed, "hash": one.hash, "samples": len(one.samples)} for one in self.selections
+            ],
+        }
+
+    def size(self, seed: int) -> int:
+        """The number of samples drawn."""
+        return len(self._selection(seed).samples)
+
+    def cases(self, seed: int) -> Iterator[Case]:
+        """The samples of one trial with their variants."""
+        plan = suite.Plan(transforms=self.transforms, variants=self.variants, seed=seed, sites=self.sites)
+        made = suite.cases(self._selection(seed).samples, plan, workers=self.workers)
+        judged = made if self.witnesses is None else _judged(made, self.witnesses)
+        return self.labels.relabelled(judged)
+
+    def _selection(self, seed: int) -> Selection:
+        return next(one for one in self.selections if one.seed == seed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frozen:
+    """The cases of a suite file, as they were."""
+
+    path: Path
+    name: str
+    seeds: tuple[int, ...]
+    transforms: tuple[str, ...]
+    hash: str
+
+    @property
+    def skipped(self) -> Mapping[str, int]:
+        """Nothing: a suite holds examples only."""
+        return {}
+
+    @property
+    def language(self) -> str:
+        """That of most samples in all trials."""
+        return _commonest(case.sample.language for seed in self.seeds for case in self.cases(seed))
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """The suite's file and hash."""
+        return {"spec": self.name, "suite": str(self.path), "hash": self.hash}
+
+    def size(self, seed: int) -> None:
+        """Not known before reading."""
+        return
+
+    def cases(self, seed: int) -> Iterator[Case]:
+        """The cases that were written for one trial."""
+        return read_suite(self.path, seed=seed)
+
+
+def _commonest(languages: Iterable[str]) -> str:
+    return Counter(languages).most_common(1)[0][0]
+
+
+def prepare_inputs(options: RunOptions, task: Task) -> Inputs:
+    """Draw the samples, or open the suite.
+
+    Raises:
+        CorpusError: there is no such corpus, or it has no example of the task.
+        RunError: there is no such suite.
+        UsageError: the suite was made for another task.
+    """
+    if options.suite is None:
+        return _drawn(options, task)
+    if (made_for := suite_task(options.suite)) != task.name:
+        raise UsageError(
+            f"suite {str(options.suite)!r} was made for the task {made_for!r}, not {task.name!r}"
+        )
+    return _frozen(options.suite)
+
+
+def suite_task(path: Path) -> str:
+    """The task that a suite was made for.
+
+    Raises:
+        RunError: there is no such suite.
+    """
+    return str(read_about(path).get("task"))
+
+
+def _drawn(options: RunOptions, task: Task) -> Drawn:
+    seeds = range(options.seed, options.seed + options.trials)
+    source = labels(options.labels, task, cache=(options.cache or default_folder()) / "labels", note=note)
+    named = options.corpus or CORPORA.get(task.name, STDLIB)
+    drawn = select(
+        *source.examples(corpus(named, source.column, Desk(cache=options.cache, note=note)), task),
+        limit=options.limit or None,
+        seeds=seeds,
+        unit=NOUNS.get(task.name),
+    )
+    truth = source.settled(sample for one in drawn for sample in one.samples)
+    if truth.changing:
+        note(f"labels: {truth}")
+    selections = tuple(replace(one, samples=truth.filled(one.samples)) for one in drawn)
+    languages = {sample.language for selection in selections for sample in selection.samples}
+    if options.transforms is None:
+        transforms = suite.standard_transforms(languages, controls=options.controls)
+        if transforms == ("identity",):
+            raise CorpusError(f"no transform is known for {', '.join(sorted(languages))} in {named!r}")
+    else:
+        transforms = suite.with_noise_floor(options.transforms, languages, controls=options.controls)
+    return Drawn(
+        name=named,
+        selections=selections,
+        transforms=transforms,
+        variants=options.variants,
+        workers=options.workers,
+        sites=options.sites,
+        witnesses=called(languages, truth) if options.execute else None,
+        labels=truth,
+    )
+
+
+def called(languages: Iterable[str], truth: Labels) -> Mapping[str, Witness]:
+    """The witnesses of these languages; a line to the user for each tool that is not here."""
+    found = witnesses(languages, truth)
+    for one in found.values():
+        for line in one.missing:
+            note(f"--execute goes on without it: {line}")
+    return found
+
+
+def _judged(cases: Iterator[Case], known: Mapping[str, Witness]) -> Iterator[Case]:
+    findings = Findings()
+    yield from execute(cases, known, findings)
+    tools = [
+        ", ".join(f"{key} {value}" for key, value in tool.items())
+        for one in known.values()
+        for tool in one.tools
+    ]
+    if not tools:
+        note("no variant was executed: there is no tool for it")
+        return
+    note(
+        f"judged {findings.total:,} variants ({'; '.join(tools)}): "
+        f"{findings.kept:,} agree with their original, {findings.broken:,} do not (left out); "
+        f"{findings.changed:,} controls differ from it, {findings.unchanged:,} could not be shown to"
+    )
+    if findings.open:
+        note(f"undecided: {most(findings.open)}")
+
+
+def most(reasons: Mapping[str, int], number: int = 3) -> str:
+    """The most frequent reasons with their counts, in words."""
+    ranked = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+    told = [f"{count:,} × {reason}" for reason, count in ranked[:number]]
+    more = sum(count for _, count in ranked[number:])
+    return ", ".join([*told, f"{more:,} others"] if more else told) or "no samples"
+
+
+def _frozen(path: Path) -> Frozen:
+    about = read_about(path)
+    seeds, transforms = suite_contents(path)
+    if not seeds:
+        raise CorpusError(f"no samples in suite {str(path)!r}")
+    return Frozen(
+        path=path,
+        name=str(about.get("corpus", path)),
+        seeds=seeds,
+        transforms=transforms,
+        hash=hashlib.sha256(path.read_bytes()).hexdigest(),
+    )

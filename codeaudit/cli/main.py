@@ -1,0 +1,197 @@
+"""The command `codeaudit`: finds the subcommand, and turns every end of it into a line and an exit code."""
+
+import errno
+import io
+import os
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from difflib import get_close_matches
+from importlib import import_module
+from types import FrameType
+from typing import Final
+
+import click
+
+from codeaudit.cli.streams import silence_stdout
+from codeaudit.transforms.errors import CodeauditError
+
+INTERRUPTED: Final = 130
+CANNOT_AUDIT: Final = 3
+USAGE: Final = 2
+FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""What the system says where there is no room to write to."""
+
+COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
+    "run": ("codeaudit.cli.run:run", "Audit one or more models on a perturbed suite."),
+    "compare": (
+        "codeaudit.cli.compare:compare",
+        "Compare models or runs: statistics across models and trials.",
+    ),
+    "gate": ("codeaudit.cli.gate:gate", "Fail CI when invariance regressed."),
+    "transform": (
+        "codeaudit.cli.transform:transform",
+        "Write a perturbed suite, or a perturbed copy of a source tree.",
+    ),
+    "verify": ("codeaudit.cli.verify:verify", "Prove the engines on a project by its own tests."),
+    "explain": (
+        "codeaudit.cli.explain:explain",
+        "Show the smallest edit that flips a prediction, as a diff.",
+    ),
+    "report": ("codeaudit.cli.report:report", "Render a run: HTML, Markdown, LaTeX, CSV, JUnit."),
+    "train": ("codeaudit.cli.train:train", "Train one of the papers' models."),
+    "seal": ("codeaudit.cli.seal:seal", "Permute or encrypt a checkpoint under a secret key."),
+    "unseal": ("codeaudit.cli.seal:unseal", "Give a sealed checkpoint back, bit for bit."),
+    "list": ("codeaudit.cli.list:listing", "List models, tasks, transforms, corpora."),
+}
+"""Each command's lazy target and its line in the help, so that `--help` imports none of them."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click's, with the nearest name for a command that does not exist."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            near = get_close_matches(args[0], list(COMMANDS), n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(COMMANDS)}"
+            raise click.UsageError(f"unknown command {args[0]!r}; {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table of commands, without importing one."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from codeaudit.cli.versions import version
+
+        click.echo(f"codeaudit {version('codeaudit') or 'not installed'}")
+        ctx.exit()
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=False)
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_show_version,
+    help="Show the version.",
+)
+def cli() -> None:
+    """Audits code models: does the answer change when the code's meaning does not?"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit code; every error becomes one line on stderr."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    if "_CODEAUDIT_COMPLETE" in os.environ:
+        cli.main(words, prog_name="codeaudit")
+    with _interruptible():
+        try:
+            return _invoke(words)
+        except KeyboardInterrupt as interrupt:
+            _say(str(interrupt) or "interrupted", INTERRUPTED)
+            if arguments is None:
+                # At once: while the interpreter shuts down a second Ctrl-C would no longer be ours.
+                os._exit(INTERRUPTED)
+            return INTERRUPTED
+        except CodeauditError as error:
+            return _say(str(error), error.exit_code)
+        except click.exceptions.Exit as done:
+            return int(done.exit_code)
+        except click.UsageError as error:
+            hint = f" (try: {error.ctx.command_path} --help)" if error.ctx else ""
+            return _say(_sentence(error.format_message()) + hint, USAGE)
+        except click.ClickException as error:
+            return _say(error.format_message(), CANNOT_AUDIT)
+        except BrokenPipeError:
+            # The reader of our output has had enough; what was to be kept is in the run folder.
+            silence_stdout()
+            return 0
+        except OSError as error:
+            if error.errno not in FULL or os.environ.get("CODEAUDIT_DEBUG"):
+                raise
+            return _say(f"cannot write the output: {error.strerror}", CANNOT_AUDIT)
+        except Exception as error:
+            if os.environ.get("CODEAUDIT_DEBUG"):
+                raise
+            told = " ".join(f"{type(error).__name__}: {error}".split())
+            return _say(f"unexpected error: {told} (CODEAUDIT_DEBUG=1 shows the traceback)", CANNOT_AUDIT)
+
+
+def _invoke(words: list[str]) -> int:
+    if not words:
+        with cli.make_context("codeaudit", ["--help"], resilient_parsing=True) as ctx:
+            click.echo(cli.get_help(ctx), err=True)
+        return USAGE
+    with cli.make_context("codeaudit", words) as ctx:
+        result = cli.invoke(ctx)
+    sys.stdout.flush()
+    return int(result or 0)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """The first Ctrl-C raises KeyboardInterrupt, the second ends the process on the spot. So does SIGTERM, by
+    which schedulers and CI cancel.
+    """
+    seen = False
+
+    def on_interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal seen
+        if seen:
+            show_cursor = b"\x1b[?25h" if os.isatty(2) else b""
+            os.write(2, show_cursor + b"codeaudit: stopped\n")
+            os._exit(INTERRUPTED)
+        seen = True
+        raise KeyboardInterrupt
+
+    signals = (signal.SIGINT, signal.SIGTERM)
+    try:
+        before = [signal.signal(each, on_interrupt) for each in signals]
+    except ValueError:  # not the main thread, where no signal arrives
+        yield
+        return
+    try:
+        yield
+    finally:
+        for each, handler in zip(signals, before, strict=True):
+            signal.signal(each, handler)
+
+
+def _say(message: str, code: int) -> int:
+    with suppress(BrokenPipeError):
+        click.echo(f"codeaudit: {message}", err=True)
+    return code
+
+
+def _sentence(text: str) -> str:
+    """click's message in the voice of ours: one line, no capital, no full stop."""
+    line = " ".join(text.split()).rstrip(".")
+    return line[:1].lower() + line[1:]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,346 @@
+"""The options of `codeaudit run`: from the command line, the environment, a TOML file or an old manifest."""
+
+import json
+import shlex
+import tomllib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import Enum
+from os import cpu_count
+from pathlib import Path
+from typing import Any, Final, TypeVar, get_args
+
+import click
+
+from codeaudit.audit.models import catalogue
+from codeaudit.audit.models.openai.address import asked_at, redacted
+from codeaudit.audit.store import MANIFEST, read_manifest
+from codeaudit.cli import completion
+from codeaudit.transforms.errors import CorpusError, UsageError
+from codeaudit.transforms.records import Sites
+from codeaudit.transforms.registry import expand
+
+F = TypeVar("F", bound=Callable[..., object])
+
+PRECISIONS: Final = ("float32", "float64", "bfloat16", "float16")
+FORMATS: Final = ("rich", "json", "markdown")
+WRAPPERS: Final = ("canonical", "columns")
+ENGINES: Final = ("local",)
+ATTACKS: Final = ("random", "greedy", "beam", "genetic", "exhaustive")
+NOT_REPEATED: Final = frozenset({"out", "config"})
+"""Options that a manifest does not hand on to its repetition."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """What `codeaudit run` was asked to do. The fields are the options of its help."""
+
+    model: tuple[str, ...]
+    model_argument: tuple[str, ...]
+    base_url: str | None
+    task: str | None
+    corpus: str | None
+    labels: str | None
+    transform: str | None
+    sites: Sites
+    variants: int
+    controls: bool
+    execute: bool
+    attack: str | None
+    budget: int
+    limit: int
+    seed: int
+    trials: int
+    suite: Path | None
+    wrap: str | None
+    out: Path | None
+    format: str
+    device: str
+    precision: str | None
+    batch_size: int
+    workers: int
+    engine: str
+    cache: Path | None
+
+    @property
+    def transforms(self) -> tuple[str, ...] | None:
+        """The named transforms and families; `None` for the standard set.
+
+        Raises:
+            UsageError: there is no such transform or family, or none is named.
+        """
+        if self.transform is None:
+            return None
+        names = tuple(name.strip() for name in self.transform.split(",") if name.strip())
+        if not expand(names):
+            raise UsageError("--transform names no transform; leave it out for the standard set")
+        return names
+
+    @property
+    def attacks(self) -> tuple[str, ...]:
+        """The strategies of the worst-case search.
+
+        Raises:
+            UsageError: there is no such strategy.
+        """
+        names = tuple(dict.fromkeys(name.strip() for name in (self.attack or "").split(",") if name.strip()))
+        for name in names:
+            if name not in ATTACKS:
+                near = get_close_matches(name, ATTACKS, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(ATTACKS)}"
+                raise UsageError(f"unknown attack {name!r}; {hint}")
+        return names
+
+    @property
+    def arguments(self) -> dict[str, str]:
+        """The `-M` arguments as text by key.
+
+        Raises:
+            UsageError: one has no `=`.
+        """
+        pairs = [text.partition("=") for text in self.model_argument]
+        for key, equals, _ in pairs:
+            if not (key and equals):
+                raise UsageError(f"model argument {key!r} must be -M key=value")
+        return {key: value for key, _, value in pairs}
+
+
+class ModelSpec(click.types.StringParamType):
+    """A model; in the environment several, quoted as in a shell."""
+
+    name = "SPEC"
+
+    def split_envvar_value(self, rv: str) -> Sequence[str]:
+        """`CODEAUDIT_MODEL="spe-checkpoint 'exec/python m.py'"` names two models."""
+        return shlex.split(rv)
+
+
+class Listed(click.Option):
+    """An option with commas between its values; given again, it adds to them."""
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """As click's, but the last one does not replace the others."""
+        parser.add_option(obj=self, opts=self.opts, dest=self.name, action="append", nargs=self.nargs)
+
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> Any:
+        """What was given, as one text."""
+        value, source = super().consume_value(ctx, opts)
+        return (",".join(value) if isinstance(value, list) else value), source
+
+
+def option(*names: str, **settings: Any) -> Callable[[F], F]:
+    """An option that `CODEAUDIT_<OPTION>` sets too."""
+    long = next(name for name in names if name.startswith("--")).partition("/")[0]
+    variable = "CODEAUDIT_" + long.removeprefix("--").replace("-", "_").upper()
+    return click.option(*names, envvar=variable, show_default=settings.pop("show_default", True), **settings)
+
+
+POSITIVE: Final = click.IntRange(min=1)
+EXECUTE: Final = (
+    "Run each variant beside its original. Python: in a sandbox, on the sample's own tests or on inputs "
+    "drawn from its text. Java, where nothing runs: by a second reader and javac. x86: by llvm-mca and an "
+    "emulator. Each as far as it is installed."
+)
+
+RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
+    option(
+        "--model",
+        type=ModelSpec(),
+        shell_complete=completion.models,
+        multiple=True,
+        help="A model; repeatable.  [default: the task's bundled ones]",
+    ),
+    option(
+        "-M",
+        "--model-argument",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="An argument of the models; repeatable.",
+    ),
+    option(
+        "--base-url",
+        metavar="URL",
+        help="Where the models openai/MODEL are, such as http://127.0.0.1:8000/v1. Their key is taken from "
+        "OPENAI_API_KEY.  [default: OPENAI_BASE_URL, else OpenAI's]",
+    ),
+    option(
+        "--task",
+        metavar="NAME",
+        shell_complete=completion.tasks,
+        help="What is asked.  [default: the model's own, else function-name]",
+    ),
+    option(
+        "--corpus",
+        metavar="SPEC",
+        shell_complete=completion.corpora,
+        help="Where the samples come from.  [default: stdlib; for throughput, interpreter]",
+    ),
+    option(
+        "--labels",
+        metavar="SPEC",
+        help="What is true: COLUMN[/DIVISOR] of a table (by number where it has no header), "
+        "llvm-mca[:PROCESSOR], or none.  "
+        "[default: the corpus's own; for throughput else llvm-mca, if installed]",
+    ),
+    option(
+        "--transform",
+        cls=Listed,
+        metavar="NAME[,NAME]",
+        shell_complete=completion.transforms,
+        help="Which perturbations: transforms or families of them; `all` for every one that keeps the "
+        "meaning and what callers see.  [default: the standard set for the language]",
+    ),
+    option(
+        "--sites",
+        type=click.Choice(get_args(Sites)),
+        default="auto",
+        help="At how many places a transform edits: all and then random subsets, always all, or one.",
+    ),
+    option("--variants", type=POSITIVE, default=4, metavar="K", help="Variants per sample and transform."),
+    option(
+        "--controls/--no-controls",
+        default=True,
+        help="Also audit sensitivity, with changes of the meaning: the standard ones, and the twin of each "
+        "named transform that has one.",
+    ),
+    option("--execute/--no-execute", default=False, help=EXECUTE),
+    option(
+        "--attack",
+        cls=Listed,
+        metavar="STRATEGY[,…]",
+        help=f"Besides, search for a variant that changes the answer: {', '.join(ATTACKS)}.",
+    ),
+    option(
+        "--budget",
+        type=POSITIVE,
+        default=32,
+        metavar="Q",
+        help="Most texts that an attack asks about a sample.",
+    ),
+    option("--limit", type=click.IntRange(min=0), default=200, metavar="N", help="Samples; 0 for all."),
+    option("--seed", type=int, default=0, metavar="S", help="Decides which samples and which variants."),
+    option("--trials", type=POSITIVE, default=1, metavar="N", help="Repeat with seeds S, S+1, …"),
+    option(
+        "--suite",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Audit the inputs of an earlier run's suite.parquet.",
+    ),
+    option(
+        "--wrap",
+        type=click.Choice(WRAPPERS),
+        help="canonical: show the models canonical code only. columns: answer the repeated inputs with the "
+        "hidden columns of the weights permuted; the noise floor then shows what that changed.",
+    ),
+    option(
+        "--out",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="Run folder.  [default: codeaudit-runs/<time>-<task>]",
+    ),
+    option("--format", type=click.Choice((*FORMATS, "latex")), default="rich", help="What goes to stdout."),
+    option("--device", default="auto", metavar="NAME", help="Where models run: auto, cpu, cuda, …"),
+    option("--precision", type=click.Choice(PRECISIONS), help="Arithmetic.  [default: the model's own]"),
+    option("--batch-size", type=POSITIVE, default=32, metavar="N", help="Queries asked together."),
+    option(
+        "--workers",
+        type=POSITIVE,
+        default=lambda: min(4, cpu_count() or 1),
+        show_default="one per core, at most 4",
+        metavar="N",
+        help="Processes that make the variants.",
+    ),
+    option("--engine", type=click.Choice(ENGINES), default="local", help="Where the work is done."),
+    option(
+        "--cache",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="Where answers are kept between runs.  [default: the user's cache folder]",
+        show_default=False,
+    ),
+)
+
+
+def run_options(command: F) -> F:
+    """Add the options of `codeaudit run`, and `--config`, to a command."""
+    for add in reversed(RUN_OPTIONS):
+        command = add(command)
+    config = option(
+        "--config",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        is_eager=True,
+        expose_value=False,
+        callback=_configure,
+        help="Read options from a TOML file, or from a run's manifest.json to repeat it.",
+    )
+    return config(command)
+
+
+def _configure(ctx: click.Context, param: click.Parameter, path: Path | None) -> None:
+    if path is not None:
+        multiple = {one.name for one in ctx.command.params if isinstance(one, click.Option) and one.multiple}
+        known = {one.name for one in ctx.command.params if one.name and one is not param}
+        ctx.default_map = {
+            name: _as_option(name, value, multiple) for name, value in _read(path, known).items()
+        }
+
+
+def _read(path: Path, known: set[str]) -> dict[str, object]:
+    """The options that a file sets, by parameter name.
+
+    Raises:
+        UsageError: it sets an option that does not exist.
+        CorpusError: it cannot be read.
+    """
+    if path.suffix == ".json" or path.is_dir():
+        options = read_manifest(path / MANIFEST if path.is_dir() else path)["options"]
+        return {name: value for name, value in options.items() if name in known - NOT_REPEATED}
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CorpusError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{str(path)!r} is not TOML: {error}") from error
+    inner = table.get("run", table)
+    found = {key.replace("-", "_"): value for key, value in inner.items()}
+    for name in found.keys() - known:
+        near = get_close_matches(name, known, n=1)
+        hint = f"; did you mean {near[0].replace('_', '-')!r}?" if near else ""
+        raise UsageError(f"unknown option {name.replace('_', '-')!r} in {str(path)!r}{hint}")
+    return found
+
+
+def _as_option(name: str, value: object, multiple: Collection[str | None]) -> object:
+    """A value of a file as click takes it: lists for repeatable options, joined text for the others."""
+    if isinstance(value, Mapping):
+        return [f"{key}={each}" for key, each in value.items()]
+    if name in multiple:
+        return value if isinstance(value, list) else [value]
+    return ",".join(map(str, value)) if isinstance(value, list) else value
+
+
+def as_json(options: RunOptions) -> dict[str, object]:
+    """The options as a manifest keeps them: with the address that was meant, but for user and password."""
+    values = {**{name: getattr(options, name) for name in RunOptions.__slots__}, "base_url": None}
+    if any(catalogue.at_endpoint(spec) for spec in options.model):
+        values["base_url"] = redacted(asked_at(options.base_url))
+    return json.loads(json.dumps(values, default=str)) or {}
+
+
+def repeated(manifest: Mapping[str, Any], command: click.Command, **other: object) -> RunOptions:
+    """The options of a run as its manifest has them, some of them others. `command` is `codeaudit run`.
+
+    Nothing comes from the environment, since the run is what was; what a manifest of an earlier version
+    does not tell has its default.
+    """
+    context = click.Context(command)
+    given = {**manifest["options"], **other}
+    values: dict[str, Any] = {}
+    for each in command.params:
+        if each.name in RunOptions.__slots__:
+            value = given.get(each.name, each.get_default(context))
+            unset = isinstance(value, Enum)  # click's mark of an option without a default
+            values[each.name] = each.type_cast_value(context, None if unset else value)
+    return RunOptions(**values)

@@ -1,0 +1,168 @@
+"""`codeaudit seal` and `codeaudit unseal`: checkpoints under a secret key."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import click
+
+from codeaudit.cli.output import show_text
+from codeaudit.cli.progress import note
+from codeaudit.transforms.errors import CannotAudit, ModelError, UsageError
+
+if TYPE_CHECKING:
+    from codeaudit.transforms.columns.keys import Key
+    from codeaudit.transforms.columns.layout import Layout
+
+SCHEMES: Final = ("columns", "cipher")
+"""Named here so that the help needs no framework; a test compares them with the engine's."""
+Command = TypeVar("Command", bound=Callable[..., object])
+
+READABLE: Final = 0o077
+"""The bits of a file's mode that let others in."""
+
+
+def _key_option(text: str) -> Callable[[Command], Command]:
+    kind = click.Path(path_type=Path, dir_okay=False)
+    return click.option("--key", "key_file", type=kind, required=True, metavar="FILE", help=text)
+
+
+_out_option: Final = click.option(
+    "--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="A new or empty folder."
+)
+
+
+@click.command()
+@click.argument("checkpoint", metavar="CHECKPOINT")
+@_key_option("The secret. Made if there is no such file, for its owner's eyes only.")
+@_out_option
+@click.option(
+    "--scheme",
+    type=click.Choice(SCHEMES),
+    default="columns",
+    show_default=True,
+    help="columns: permute the hidden columns of the blocks. The copy loads and computes nonsense; who has "
+    "the weights that it was tuned from can undo it. cipher: encrypt every number; only the key undoes it.",
+)
+@click.option(
+    "--inner/--no-inner",
+    default=True,
+    show_default=True,
+    help="With columns: also permute what stands inside the blocks alone, such as heads. This is no lock.",
+)
+def seal(checkpoint: str, key_file: Path, out: Path, scheme: str, inner: bool) -> int:
+    """Permute or encrypt a checkpoint under a secret key.
+
+    CHECKPOINT is a folder of Hugging Face (config.json and model.safetensors, or shards), a folder written by
+    `codeaudit train`, or a bundled name. The copy in DIR keeps configuration and tokenizer in the clear.
+    Without the key nothing brings the weights back: keep it, and not beside them.
+
+    Columns are obfuscation. Use cipher where the weights have to stay secret.
+
+    \b
+    Examples:
+      codeaudit seal spe-checkpoint --key my.key --out sealed/
+      codeaudit seal ./my-model --key my.key --out sealed/ --scheme cipher
+    """
+    from codeaudit.transforms.columns import sealing
+
+    folder = _checkpoint(checkpoint)
+    _check_places(folder, key_file, out)
+    layout, outside = sealing.EMPTY, frozenset[str]()
+    if scheme == "columns":
+        layout, outside = _planned(str(folder), inner)
+    for name in sealing.left_behind(folder):
+        note(f"not copied: {name}")
+    with _key(key_file) as key:
+        sealing.seal(folder, out, key, scheme=scheme, layout=layout, outside=outside)  # type: ignore[arg-type]
+    show_text(f"sealed {checkpoint} in {out}; key {key_file}\n")
+    return 0
+
+
+@click.command()
+@click.argument("sealed", metavar="SEALED", type=click.Path(path_type=Path))
+@_key_option("The key that it was sealed with.")
+@_out_option
+def unseal(sealed: Path, key_file: Path, out: Path) -> int:
+    """Give a sealed checkpoint back, bit for bit.
+
+    A wrong key and a damaged file are told, and nothing is written.
+
+    \b
+    Example:
+      codeaudit unseal sealed/ --key my.key --out mine/
+    """
+    from codeaudit.transforms.columns import sealing
+    from codeaudit.transforms.columns.keys import Key
+
+    if not sealed.is_dir():
+        raise ModelError(f"no sealed checkpoint at {str(sealed)!r}: there is no such folder")
+    sealing.unseal(sealed, out, Key.read(key_file))
+    show_text(f"unsealed {sealed} in {out}\n")
+    return 0
+
+
+def _checkpoint(place: str) -> Path:
+    """The folder that is meant; nothing is loaded."""
+    from codeaudit.audit import checkpoints
+
+    bundled = checkpoints.FOLDER / place
+    folder = bundled if "/" not in place and (bundled / "config.json").is_file() else Path(place).expanduser()
+    if not folder.is_dir():
+        raise ModelError(f"no checkpoint {place!r}: neither a folder nor a bundled name")
+    if not (folder / "config.json").is_file():
+        raise ModelError(f"{place!r} is no checkpoint: it has no config.json")
+    return folder
+
+
+def _check_places(folder: Path, key_file: Path, out: Path) -> None:
+    """See that nothing is overwritten, and that the key does not travel with what it locks."""
+    for place, noun in ((out, "sealed"), (folder, "plain")):
+        if key_file.resolve().is_relative_to(place.resolve()):
+            raise UsageError(f"--key {str(key_file)!r} lies in the {noun} checkpoint; keep it elsewhere")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise CannotAudit(f"{str(out)!r} exists and is not an empty folder")
+    if key_file.exists() and key_file.stat().st_mode & READABLE:
+        note(f"{key_file} can be read by others; chmod 600 keeps it to its owner")
+
+
+def _planned(place: str, inner: bool) -> "tuple[Layout, frozenset[str]]":
+    from codeaudit.audit.models.columns.opening import open_checkpoint
+    from codeaudit.audit.models.columns.planning import plan
+
+    note("tracing the model, and proving that it computes the same when permuted")
+    found = plan(open_checkpoint(place), inner=inner)
+    moved = len(found.layout.tensors) - len(found.outside)
+    note(
+        f"permuted: {len(found.layout.sizes)} groups in {moved} tensors, {found.layout.bits:,.0f} bits; "
+        f"of them against embeddings and head: {_bits(found.layout, found.locking):,.0f}"
+    )
+    note(
+        f"proved in {'double' if found.double else 'single'} precision: outputs differ by at most "
+        f"{found.proved.forward:.0e}, gradients by {found.proved.backward:.0e}; without the key outputs "
+        f"differ by {found.change:.0%} of the largest"
+    )
+    return found.layout, found.outside
+
+
+def _bits(layout: "Layout", groups: int) -> float:
+    return layout.only({number: number for number in range(groups)}).bits
+
+
+@contextmanager
+def _key(path: Path) -> "Iterator[Key]":
+    """The key of a file; a new one is written before it is used, and is gone if nothing was sealed."""
+    from codeaudit.transforms.columns.keys import Key
+
+    if path.exists():
+        yield Key.read(path)
+        return
+    key = Key.new()
+    key.write(path)
+    try:
+        yield key
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    note(f"new key in {path}; without it the weights are lost")

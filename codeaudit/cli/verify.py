@@ -1,0 +1,303 @@
+"""`codeaudit verify`: a project's own tests as the judge of the engines."""
+
+import json
+import shlex
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from codeaudit.audit.trees import narrow as narrowing
+from codeaudit.audit.trees import verify as verifying
+from codeaudit.audit.trees.diffs import unit_diff
+from codeaudit.audit.trees.narrow import Culprit, Narrowed
+from codeaudit.audit.trees.verify import Changed, Failure, Request, Trial, Verified, WorkingCopy, keep_folder
+from codeaudit.cli import completion
+from codeaudit.cli.options import POSITIVE, Listed, option
+from codeaudit.cli.output import show_sheet, show_text
+from codeaudit.cli.progress import note
+from codeaudit.cli.tallies import tally_json, tally_sheet
+from codeaudit.transforms.errors import CorpusError, UsageError
+from codeaudit.transforms.registry import ALL, expand
+from codeaudit.transforms.trees import Unit
+
+SHOWN: Final = 10
+"""Failing tests that are told of with their traceback's units, for each seed."""
+LINES: Final = 12
+"""Lines of a failure's text that are shown."""
+
+
+@click.command("verify")
+@click.argument("project", type=click.Path(path_type=Path), metavar="PROJECT")
+@option(
+    "--test-command",
+    default="pytest -q",
+    metavar="COMMAND",
+    help="How the project is tested, from its top folder; for a shell's syntax: sh -c '…'.",
+)
+@option(
+    "--transform",
+    cls=Listed,
+    default=ALL,
+    metavar="NAME[,NAME]",
+    shell_complete=completion.transforms,
+    help="Which perturbations, all at once.",
+)
+@option("--seeds", type=POSITIVE, default=1, metavar="N", help="Repeat with seeds S, S+1, …")
+@option("--seed", type=int, default=0, metavar="S", help="The first seed.")
+@option(
+    "--source",
+    "sources",
+    multiple=True,
+    metavar="PATH",
+    help="A folder (its tests aside) or file of the project to perturb; repeatable.  [default: all of it, "
+    "without tests, documents, examples, setup.py]",
+    show_default=False,
+)
+@option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Limit for one run of the tests.  [default: five times the first run and a minute]",
+    show_default=False,
+)
+@option(
+    "--keep",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Keep each perturbed copy in DIR/seed-S.",
+    show_default=False,
+)
+@option(
+    "--workers",
+    type=POSITIVE,
+    default=1,
+    metavar="N",
+    help="Processes that perturb.",
+)
+@option("--narrow/--no-narrow", default=True, help="Look for the smallest edit that makes tests fail.")
+@option("--format", "form", type=click.Choice(("rich", "json")), default="rich", help="What goes to stdout.")
+def verify(project: Path, narrow: bool, form: str, **options: Any) -> int:
+    """Prove the engines on a project: perturb a copy of it, run its own tests before and after.
+
+    The project's tests and code run as they always do, with your rights and without a sandbox, but in a
+    private copy; PROJECT itself is only read. Exit code 0: no test that passed fails now. 1: some do; they
+    are listed with the perturbed units in their tracebacks and the smallest edit that was found to break
+    them. 3: the tests cannot be run, or do not run the copy.
+
+    \b
+    Examples:
+      codeaudit verify . --test-command "pytest -q"
+      codeaudit verify . --test-command "python -m unittest discover -s tests" --seeds 5
+      codeaudit verify . --source src/mypackage --transform reorder,rename
+    """
+    request = _request(project, **options)
+    with tempfile.TemporaryDirectory(prefix="codeaudit-verify-", ignore_cleanup_errors=True) as scratch:
+        copy = WorkingCopy.make(request, Path(scratch), note)
+        verified = verifying.verify(copy)
+        culprits = {
+            trial.seed: narrowing.narrow(copy, trial) if narrow else Narrowed(culprits=(), unexplained=())
+            for trial in verified.trials
+            if trial.failures
+        }
+    if form == "json":
+        show_text(json.dumps(as_json(request, verified, culprits), indent=2) + "\n")
+    else:
+        _show(verified, culprits)
+    return 0 if verified.held else 1
+
+
+def _request(
+    project: Path,
+    *,
+    test_command: str,
+    transform: str,
+    seeds: int,
+    seed: int,
+    sources: tuple[str, ...],
+    timeout: float | None,
+    keep: Path | None,
+    workers: int,
+) -> Request:
+    if not project.is_dir():
+        raise CorpusError(f"no project {str(project)!r}: not a folder")
+    names = expand([name.strip() for name in transform.split(",") if name.strip()], interface=False)
+    if not names:
+        raise UsageError("--transform names no transform; leave it out for all of them")
+    if keep is not None:
+        if keep.resolve().is_relative_to(project.resolve()):
+            raise UsageError(f"--keep {str(keep)!r} lies in the project; give a folder outside of it")
+        keep_folder(keep)
+    return Request(
+        project=project,
+        words=_words(test_command),
+        transforms=names,
+        seeds=tuple(range(seed, seed + seeds)),
+        sources=tuple(_source(project, source) for source in sources),
+        timeout=timeout,
+        workers=workers,
+        keep=keep,
+    )
+
+
+def _words(text: str) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise UsageError(f"--test-command {text!r} cannot be read: {error}") from error
+    if not words:
+        raise UsageError("--test-command is empty; give a command such as 'pytest -q'")
+    return words
+
+
+def _source(project: Path, source: str) -> str:
+    """A source as a path below the project."""
+    root = project.resolve()
+    for place in (root / source, Path(source).resolve()):
+        if place.exists() and place.resolve().is_relative_to(root):
+            return place.resolve().relative_to(root).as_posix()
+    raise UsageError(f"--source {source!r} is no file or folder of {str(project)!r}")
+
+
+def _show(verified: Verified, culprits: Mapping[int, Narrowed]) -> None:
+    for trial in verified.trials:
+        show_sheet(tally_sheet(trial.tallies, title=f"seed {trial.seed}", units="units"))
+        show_text("\n")
+        for failure in trial.failures[:SHOWN]:
+            show_text("\n".join(_failure_lines(trial, failure)) + "\n\n")
+        if len(trial.failures) > SHOWN:
+            rest = ", ".join(failure.test for failure in trial.failures[SHOWN:])
+            show_text(f"{len(trial.failures) - SHOWN:,} more fail: {rest}\n\n")
+        if trial.seed in culprits:
+            show_text("\n".join(_culprit_lines(culprits[trial.seed])) + "\n")
+    show_text("\n".join(_closing_lines(verified)) + "\n")
+
+
+def _failure_lines(trial: Trial, failure: Failure) -> Iterator[str]:
+    yield f"FAILS NOW (seed {trial.seed}): {failure.test}"
+    for line in failure.text.strip().splitlines()[-LINES:]:
+        yield f"    {line}"
+    for unit in failure.units:
+        changed = trial.files[unit.path]
+        yield f"  in its traceback: {_place(unit)}, touched by {', '.join(changed.applied[unit])}"
+        yield from _indented(_diff(changed, unit))
+
+
+def _culprit_lines(narrowed: Narrowed) -> Iterator[str]:
+    for culprit in narrowed.culprits:
+        told = " and ".join(f"{name} in {_place(unit)}" for unit, name in culprit.rewritten)
+        yield f"CULPRIT: {told}"
+        yield f"  alone it makes {len(culprit.tests):,} tests fail, such as {culprit.tests[0]}"
+        yield from _indented(_culprit_diff(culprit))
+    if narrowed.unexplained:
+        shown = ", ".join(narrowed.unexplained[:SHOWN])
+        yield f"not narrowed down: {shown}{', …' if len(narrowed.unexplained) > SHOWN else ''}"
+
+
+def _closing_lines(verified: Verified) -> Iterator[str]:
+    before, power = verified.before, verified.power
+    left_out = [
+        f"{count:,} {word}"
+        for count, word in (
+            (before.failed, "failed before"),
+            (before.unsteady, "were unsteady before"),
+            (before.skipped, "were skipped"),
+        )
+        if count
+    ]
+    yield f"before: {len(before.passed):,} tests pass" + (f"; {', '.join(left_out)}" if left_out else "")
+    noticed = "tests hang" if power.caught is None else f"{power.caught:,} tests fail"
+    yield (
+        f"power: tests run {power.executed:,} of {power.changed:,} changed units ("
+        f"{power.units:,} functions in all); {noticed} when the changed units raise errors"
+    )
+    for trial in verified.trials:
+        late = " (ran into the time limit)" if trial.timed_out else ""
+        flaky = f", {trial.flaky:,} flaky" if trial.flaky else ""
+        yield f"seed {trial.seed}: {len(trial.failures):,} tests fail that passed before{flaky}{late}"
+
+
+def _place(unit: Unit) -> str:
+    return f"{unit.path}:{unit.line} {unit.name}"
+
+
+def _diff(changed: Changed, unit: Unit) -> str:
+    return unit_diff(unit.path, unit.name, changed.before, changed.after)
+
+
+def _culprit_diff(culprit: Culprit) -> str:
+    units = dict.fromkeys(unit for unit, _ in culprit.rewritten)
+    return "".join(_diff(culprit.files[unit.path], unit) for unit in units if unit.path in culprit.files)
+
+
+def _indented(text: str) -> Iterator[str]:
+    return (f"    {line}" for line in text.splitlines())
+
+
+def as_json(request: Request, verified: Verified, culprits: Mapping[int, Narrowed]) -> dict[str, object]:
+    """Everything, for programs."""
+    before, power = verified.before, verified.power
+    return {
+        "schema": 1,
+        "project": str(request.project),
+        "command": list(request.words),
+        "transforms": list(request.transforms),
+        "held": verified.held,
+        "before": {
+            "passed": len(before.passed),
+            "failed": before.failed,
+            "skipped": before.skipped,
+            "unsteady": before.unsteady,
+            "seconds": before.seconds,
+            "told_by": before.told_by,
+        },
+        "power": {
+            "units": power.units,
+            "changed": power.changed,
+            "executed": power.executed,
+            "caught": power.caught,
+        },
+        "trials": [_trial_json(trial, culprits.get(trial.seed)) for trial in verified.trials],
+    }
+
+
+def _trial_json(trial: Trial, narrowed: Narrowed | None) -> dict[str, object]:
+    return {
+        "seed": trial.seed,
+        "files_changed": len(trial.files),
+        "seconds": trial.seconds,
+        "timed_out": trial.timed_out,
+        "flaky": trial.flaky,
+        "by_transform": tally_json(trial.tallies),
+        "failures": [
+            {
+                "test": failure.test,
+                "text": failure.text,
+                "units": [
+                    {
+                        **_unit_json(unit),
+                        "transforms": list(trial.files[unit.path].applied[unit]),
+                        "diff": _diff(trial.files[unit.path], unit),
+                    }
+                    for unit in failure.units
+                ],
+            }
+            for failure in trial.failures
+        ],
+        "culprits": [
+            {
+                "tests": list(culprit.tests),
+                "rewritten": [{**_unit_json(unit), "transform": name} for unit, name in culprit.rewritten],
+                "diff": _culprit_diff(culprit),
+                "runs": culprit.runs,
+            }
+            for culprit in (narrowed.culprits if narrowed else ())
+        ],
+        "unexplained": list(narrowed.unexplained) if narrowed else [],
+    }
+
+
+def _unit_json(unit: Unit) -> dict[str, object]:
+    return {"path": unit.path, "name": unit.name, "line": unit.line}

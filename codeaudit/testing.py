@@ -1,0 +1,193 @@
+"""Invariance as an assertion, for a model's own tests.
+
+    from codeaudit.testing import assert_invariant
+
+    def test_names_do_not_matter():
+        assert_invariant(predict, [Path("src")], transforms=["rename"])
+
+Under pytest the fixture `assert_invariant` is the same function. Importing this module imports no engine and
+no framework.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+from codeaudit.transforms.errors import CannotAudit, UsageError
+from codeaudit.transforms.records import Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from codeaudit.audit.interface import Model, Task
+    from codeaudit.audit.models.callable import Answering
+    from codeaudit.audit.records import Audited, Violated
+
+    Tested: TypeAlias = Model | Answering | str
+
+SHOWN: Final = 3
+"""Violations that a failed assertion shows with their diffs."""
+
+
+def assert_invariant(
+    model: Tested,
+    samples: Iterable[str | Path | Sample],
+    *,
+    transforms: Sequence[str] | str | None = None,
+    task: str | None = None,
+    language: str = "python",
+    variants: int = 4,
+    seed: int = 0,
+    max_violation_rate: float = 0.0,
+    max_unjudged: float = 0.2,
+) -> list[Audited]:
+    """Assert that a model's answers hold under edits that keep the meaning; what was asked and answered.
+
+    Parameters
+    ----------
+    model
+        A callable from a list of queries (each with `source`, `language`, `task`) to a list of answers, a
+        model as the command line names it (`"spe-checkpoint"`, `"exec/./predict"`), or a model object.
+    samples
+        Texts of a function each (in `language`; indented ones are moved to the left), paths of files or
+        folders whose functions are taken, or samples.
+    transforms
+        Names or families, in a list or with commas between; the standard ones of the languages by default.
+    task
+        What is asked, by which an answer is read and compared; the model's own, else `function-name`, which
+        masks the name of the function and compares answers as sets of subtokens.
+    variants, seed
+        How many variants of each sample and transform are tried, and which.
+    max_violation_rate, max_unjudged
+        Shares of all variants up to which the assertion holds, and up to which missing answers are let go.
+
+    Raises:
+        AssertionError: more answers changed; with the first diffs and both answers.
+        CannotAudit: there is no sample, no variant, or too few answers: nothing that could be asserted.
+        UsageError: no such model, task or transform.
+    """
+    __tracebackhide__ = True
+    from codeaudit.audit.cache import NoMemory
+    from codeaudit.audit.records import ANSWER_CHANGES, ANSWER_UNKNOWN, Held, Unjudged, Violated
+    from codeaudit.audit.run import Desk, Unwatched, audit
+    from codeaudit.audit.suite import Plan, cases
+
+    chosen = _model(model)
+    asked = _task(task, chosen)
+    prepared = list(_prepared(samples, asked, language))
+    plan = Plan(transforms=_names(transforms, prepared), variants=variants, seed=seed)
+    desk = Desk(model=chosen, task=asked, memory=NoMemory(), monitor=Unwatched(), batch_size=32)
+    found = list(audit(cases(prepared, plan, workers=1), desk))
+    verdicts = [verdict for one in found for verdict in one.verdicts]
+    violated = [verdict for verdict in verdicts if isinstance(verdict, Violated)]
+    judged = len(violated) + sum(isinstance(verdict, Held) for verdict in verdicts)
+    reasons = Counter(verdict.reason for verdict in verdicts if isinstance(verdict, Unjudged))
+    missing = reasons.total() - reasons[ANSWER_CHANGES] - reasons[ANSWER_UNKNOWN]
+    if not judged:
+        gaps = reasons or Counter(gap.reason for one in found for gap in one.not_applied)
+        raise CannotAudit(f"{chosen.name}: nothing could be judged ({_most(gaps)})")
+    if missing > max_unjudged * len(verdicts):
+        share = f"{missing} of {len(verdicts)} variants"
+        raise CannotAudit(f"{chosen.name}: {share} could not be judged ({_most(reasons)})")
+    if len(violated) > max_violation_rate * judged:
+        raise AssertionError(_told(chosen.name, violated, judged))
+    return found
+
+
+def _model(model: Tested) -> Model:
+    if isinstance(model, str):
+        from codeaudit.audit.models import catalogue
+        from codeaudit.audit.models.settings import Settings
+
+        catalogue.check(model)
+        return catalogue.load(model, Settings(), {})
+    if hasattr(model, "predict") and hasattr(model, "fingerprint"):
+        return cast("Model", model)
+    if not callable(model):
+        raise UsageError(f"{model!r} is no model: give a callable, a model's name, or a model")
+    from codeaudit.audit.models.callable import CallableModel
+
+    name = getattr(model, "__qualname__", type(model).__name__)
+    return CallableModel(name=name, function=model, fingerprint=f"volatile:{name}")
+
+
+def _task(name: str | None, model: Model) -> Task:
+    from codeaudit.audit.registry import TASKS
+
+    return TASKS.get(name or model.task or "function-name")
+
+
+def _prepared(samples: Iterable[str | Path | Sample], task: Task, language: str) -> Iterator[Sample]:
+    """The samples as the task asks about them."""
+    if isinstance(samples, str | Path):
+        samples = [samples]
+    left_out: Counter[str] = Counter()
+    seen: set[str] = set()
+    for raw in _raw(samples, language, left_out):
+        ready = task.prepare(raw)
+        if isinstance(ready, str):
+            left_out[ready] += 1
+        elif ready.id not in seen:
+            seen.add(ready.id)
+            yield ready
+    if not seen:
+        raise CannotAudit(f"no sample for the task {task.name!r} ({_most(left_out)})")
+
+
+def _raw(samples: Iterable[str | Path | Sample], language: str, left_out: Counter[str]) -> Iterator[Sample]:
+    from textwrap import dedent
+
+    from codeaudit.audit.corpora.records import raw_sample
+    from codeaudit.audit.corpora.specs import corpus
+
+    for number, sample in enumerate(samples, start=1):
+        if isinstance(sample, Sample):
+            yield sample
+        elif isinstance(sample, Path):
+            yield from corpus(str(sample)).read(left_out)
+        else:
+            text = dedent(sample).strip("\n")
+            yield raw_sample(text, language=language, label=None, path=f"<sample {number}>", line=1)
+
+
+def _names(transforms: Sequence[str] | str | None, samples: Sequence[Sample]) -> tuple[str, ...]:
+    from codeaudit.audit.suite import standard_transforms
+    from codeaudit.transforms.registry import ENTRIES, expand
+
+    languages = {sample.language for sample in samples}
+    if transforms is None:
+        names = standard_transforms(languages, controls=False)
+    else:
+        given = transforms.split(",") if isinstance(transforms, str) else transforms
+        names = expand([name.strip() for name in given if name.strip()], languages=languages)
+    if controls := [name for name in names if ENTRIES[name].kind == "control"]:
+        raise UsageError(f"{controls[0]!r} changes the meaning: no answer has to hold under it")
+    kept = tuple(name for name in names if ENTRIES[name].kind == "preserving")
+    if not kept:
+        raise UsageError(f"no transform that keeps the meaning for {', '.join(sorted(languages))}")
+    return kept
+
+
+def _told(name: str, violated: Sequence[Violated], judged: int) -> str:
+    from codeaudit.audit.trees.diffs import text_diff
+
+    samples = len({one.perturbed.sample.id for one in violated})
+    counts = f"{len(violated)} of {judged} variants ({samples} sample{'s'[: samples != 1]})"
+    parts = [f"{name} changed its answer on {counts} although the meaning was kept"]
+    for one in violated[:SHOWN]:
+        edit = one.perturbed
+        place = f"{edit.sample.origin.path}:{edit.sample.origin.line}"
+        parts.append(
+            f"{place} under {edit.transform}, variant {edit.variant}: "
+            f"{one.before.answer!r} became {one.after.answer!r}\n"
+            f"{text_diff(place, edit.sample.source, edit.source)}"
+        )
+    if len(violated) > SHOWN:
+        parts.append(f"... and {len(violated) - SHOWN} more")
+    return "\n\n".join(parts)
+
+
+def _most(reasons: Counter[str]) -> str:
+    return ", ".join(f"{reason} {number}" for reason, number in reasons.most_common(3)) or "none given"

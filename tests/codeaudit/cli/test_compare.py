@@ -1,0 +1,76 @@
+"""`codeaudit compare` where it audits the models itself. Reading finished runs: `test_run.py`."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from codeaudit.cli.main import main
+
+AUDIT = ["--workers", "1", "--transform", "rename", "--variants", "2"]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+
+
+def inputs(folder: str) -> object:
+    return json.loads(Path(folder, "manifest.json").read_text(encoding="utf-8"))["corpus"]
+
+
+def test_models_of_several_kinds_in_one_command(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("compared_names.py").write_text(
+        "def predict(queries):\n    return ['get value'] * len(queries)\n", "utf-8"
+    )
+    words = [
+        "--model",
+        "fake/hash",
+        "--model",
+        "py/compared_names:predict",
+        "--corpus",
+        str(sources),
+        "--out",
+        "both",
+    ]
+    assert main(["compare", *words, *AUDIT]) == 0
+    told = capsys.readouterr()
+    assert "Models beside each other" in told.out
+    assert "py/compared_names:predict" in told.out
+    assert "Effect sizes: violated movable samples" in told.out
+    assert "run folder: both" in told.err
+
+
+def test_a_model_beside_a_run_meets_its_inputs(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "old"]
+    assert main(["run", *words, *AUDIT]) == 0
+    capsys.readouterr()
+    assert main(["compare", "old", "--model", "fake/constant", "--out", "new", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    violated = found["paired"][0]
+    counts = {each["model"]: each["changed"]["count"] for each in violated["standings"]}
+    assert counts == {"fake/hash": violated["standings"][0]["changed"]["total"], "fake/constant": 0}
+    assert counts["fake/hash"] > 0
+    assert violated["ranks"] == {"fake/hash": 2.0, "fake/constant": 1.0}
+
+
+def test_a_model_of_the_environment_audits_nothing_beside_runs(
+    sources: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("hash", "constant"):
+        words = ["--model", f"fake/{name}", "--corpus", str(sources), "--out", name]
+        assert main(["run", *words, *AUDIT]) == 0
+    capsys.readouterr()
+    monkeypatch.setenv("CODEAUDIT_MODEL", "fake/length")
+    assert main(["compare", "hash", "constant"]) == 0
+    told = capsys.readouterr()
+    assert "fake/length" not in told.out
+    assert "run folder" not in told.err
+
+
+@pytest.mark.parametrize("words", [[], ["--model", "fake/hash"]])
+def test_one_model_is_no_comparison(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", *words]) == 2
+    assert "give runs, or two models with --model" in capsys.readouterr().err

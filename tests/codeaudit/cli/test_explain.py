@@ -1,0 +1,107 @@
+"""`codeaudit explain` from end to end, with a callable that reads one name only."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from codeaudit.cli.main import main
+
+MODEL = """
+import re
+
+def predict(queries):
+    return [{"answer": "get total" if re.search(r"\\btotal\\b", q.source) else "other", "scores": {"get": 0.5}}
+            for q in queries]
+"""
+CODE = """def summed(rows, start):
+    total = start
+    count = 0
+    for row in rows:
+        total += row
+        count += 1
+    return total / count
+
+
+def plain(rows):
+    first = rows[0]
+    last = rows[-1]
+    spread = last - first
+    return spread
+"""
+
+
+@pytest.fixture(autouse=True)
+def _run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.delitem(sys.modules, "reads_total", raising=False)
+    monkeypatch.chdir(tmp_path)
+    Path("reads_total.py").write_text(MODEL, "utf-8")
+    Path("code.py").write_text(CODE, "utf-8")
+    words = ["--model", "py/reads_total:predict", "--corpus", "code.py", "--transform", "rename"]
+    assert main(["run", *words, "--workers", "1", "--no-controls", "--out", "out"]) == 0
+    capsys.readouterr()
+
+
+def rows() -> list[dict[str, object]]:
+    return [json.loads(line) for line in Path("out/explanations.jsonl").read_text("utf-8").splitlines()]
+
+
+def test_the_smallest_edit_is_shown_as_a_diff(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "out"]) == 0
+    told = capsys.readouterr()
+    assert "1 of 3 moves (no smaller set flips it" in " ".join(told.out.split())
+    assert "-    total = start" in told.out
+    assert " count = 0" in told.out
+    assert "before  get total" in told.out
+    assert "after   other" in told.out
+    assert "name first in assignment" in told.out
+    found = rows()
+    assert {len(row["moves"]) for row in found} == {1}  # type: ignore[arg-type]
+    assert all(row["before"] == ["get", "total"] for row in found)
+
+
+def test_json_and_markdown_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "out", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == rows()
+    assert main(["explain", "out", "--format", "markdown", "--show", "1"]) == 0
+    text = capsys.readouterr().out
+    assert text.count("```diff\n") == 1
+    assert "| py/reads\\_total:predict | rename | name first in assignment |" in text
+
+
+def test_one_sample_by_the_beginning_of_its_id(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "out", "--format", "json"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    sample = whole[0]["sample"]
+    assert main(["explain", "out", sample[:8], "--format", "json"]) == 0
+    assert {row["sample"] for row in json.loads(capsys.readouterr().out)} == {sample}
+    assert len(rows()) == len(whole)
+
+
+def test_a_model_that_changed_has_no_violation_any_more(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("reads_total.py").write_text("def predict(queries):\n    return ['a'] * len(queries)\n", "utf-8")
+    monkeypatch.delitem(sys.modules, "reads_total", raising=False)
+    assert main(["explain", "out"]) == 0
+    told = capsys.readouterr().err
+    assert "is not as it was in the run" in told
+    assert "no violation any more" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["nowhere"], 3, "no run at 'nowhere'"),
+        (["out", "zzz"], 3, "the run has no sample 'zzz'"),
+        (["out", "--model", "py/reads_total:predic"], 2, "did you mean 'py/reads_total:predict'?"),
+        (["out", "--transform", "reorder"], 0, "nothing to explain"),
+        ([], 2, "missing argument"),
+    ],
+)
+def test_bad_input(words: list[str], code: int, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", *words]) == code
+    assert told in capsys.readouterr().err

@@ -1,0 +1,193 @@
+"""Real processes and real signals: Ctrl-C once and twice, kill -9, a reader that leaves."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from codeaudit.audit.tables import read_rows
+from tests.support.commands import COMMAND, environment, start
+
+BATCH = 4
+
+PROGRAM = """
+import json, sys, time
+log = open(sys.argv[1], "a")
+for line in sys.stdin:
+    row = json.loads(line)
+    log.write(json.dumps(row["source"]) + "\\n")
+    log.flush()
+    time.sleep(float(sys.argv[2]))
+    print(json.dumps({"id": row["id"], "answer": "get_value"}), flush=True)
+time.sleep(float(sys.argv[3]))
+"""
+
+
+@pytest.fixture
+def words(tmp_path: Path, sources: Path) -> list[str]:
+    """A run of a program that logs its queries and takes its time."""
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+    return [
+        "run",
+        "--corpus",
+        str(sources),
+        "--out",
+        "out",
+        "--workers",
+        "1",
+        "--batch-size",
+        str(BATCH),
+        "--model",
+    ]
+
+
+def model(pause: float, linger: float = 0.0) -> str:
+    return f"exec/{sys.executable} program.py log {pause} {linger}"
+
+
+def logged(folder: Path) -> list[str]:
+    path = folder / "log"
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
+def wait_for(folder: Path, count: int, process: subprocess.Popen[str]) -> None:
+    end = time.monotonic() + 60
+    while len(logged(folder)) < count:
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_ctrl_c_says_how_to_go_on_and_going_on_asks_nothing_twice(tmp_path: Path, words: list[str]) -> None:
+    process = start(*words, model(0.03), cwd=tmp_path)
+    wait_for(tmp_path, 10, process)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert "Traceback" not in err
+    assert err.splitlines()[-1].endswith("Go on with: codeaudit run --config out --out out")
+    _finish(tmp_path, ["run", "--config", "out", "--out", "out"])
+
+
+def test_a_scheduler_that_ends_a_run_ends_it_as_ctrl_c_does(tmp_path: Path, words: list[str]) -> None:
+    process = start(*words, model(0.03), cwd=tmp_path)
+    wait_for(tmp_path, 6, process)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Go on with: codeaudit run --config out --out out" in err
+
+
+def test_kill_9_loses_at_most_the_batch_in_flight(tmp_path: Path, words: list[str]) -> None:
+    process = start(*words, model(0.03), cwd=tmp_path)
+    wait_for(tmp_path, 14, process)
+    process.kill()
+    process.communicate(timeout=60)
+    _finish(tmp_path, [*words, model(0.03)])
+
+
+def _finish(folder: Path, again: list[str]) -> None:
+    before = len(logged(folder))
+    process = start(*again, cwd=folder)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert "going on with the run in out" in err
+    needed = _needed(folder)
+    assert before < needed, "the run was over before it was interrupted"
+    assert needed <= len(logged(folder)) <= needed + BATCH
+    assert sorted(path.name for path in (folder / "out").iterdir()) == [
+        "manifest.json",
+        "suite.parquet",
+        "summary.json",
+        "verdicts.parquet",
+    ]
+
+
+def _needed(folder: Path) -> int:
+    """How many queries the run asks when nothing disturbs it: each distinct text, and each original again, in
+    smaller batches, in which none may be alone.
+    """
+    rows = list(read_rows(folder / "out" / "suite.parquet"))
+    originals = {row["source"] for row in rows}
+    variants = {row["perturbed"] for row in rows if row["status"] == "perturbed"}
+    company = len(originals) % (BATCH // 2 + 1) == 1
+    return len(originals | variants) + len(originals) + company
+
+
+STUBBORN = """
+import time
+def f(queries):
+    open("log", "w").write("here")
+    try:
+        time.sleep(60)
+    except KeyboardInterrupt:
+        time.sleep(60)
+"""
+
+
+def test_a_second_ctrl_c_ends_at_once_and_without_a_traceback(tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "stubborn.py").write_text(STUBBORN, encoding="utf-8")
+    process = start(*words, "py/stubborn:f", cwd=tmp_path)
+    wait_for(tmp_path, 1, process)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    assert process.poll() is None
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.endswith("codeaudit: stopped\n")
+    assert "Traceback" not in err
+    assert time.monotonic() - began < 1.5
+
+
+def test_the_program_behind_a_model_does_not_outlive_ctrl_c(tmp_path: Path, words: list[str]) -> None:
+    process = start(*words, model(0.05, linger=60), cwd=tmp_path)
+    wait_for(tmp_path, 6, process)
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    process.communicate(timeout=60)  # until every holder of the pipes is gone
+    assert process.returncode == 130
+    assert time.monotonic() - began < 5
+
+
+def test_two_ctrl_c_in_one_moment(tmp_path: Path, words: list[str]) -> None:
+    process = start(*words, model(0.2), cwd=tmp_path)
+    wait_for(tmp_path, 3, process)
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+
+
+def test_ctrl_c_before_the_first_answer(tmp_path: Path, words: list[str]) -> None:
+    process = start(*words[:-1], "--corpus", "stdlib", "--limit", "0", "--model", "fake/hash", cwd=tmp_path)
+    time.sleep(1.2)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert "interrupted" in err
+
+
+@pytest.mark.skipif(not Path("/bin/bash").exists(), reason="needs bash")
+def test_a_reader_that_leaves_is_no_error(tmp_path: Path, sources: Path) -> None:
+    command = f"{' '.join(COMMAND)} run --model fake/hash --workers 1 --corpus {sources} --out out | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["/bin/bash", "-c", command],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr
+    assert os.path.exists(tmp_path / "out" / "summary.json")

@@ -1,0 +1,78 @@
+"""`codeaudit list`: names for people and for programs."""
+
+import json
+
+import pytest
+
+from codeaudit.cli.main import main
+from codeaudit.transforms.registry import ENTRIES, FAMILIES, languages
+
+
+def listed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(["list", *words]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"), [("models", "fake/hash"), ("tasks", "function-name"), ("corpora", "stdlib")]
+)
+def test_names_alone_or_with_what_they_are(
+    kind: str, expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    short = listed(capsys, kind)
+    assert expected in short.splitlines()
+    assert len(listed(capsys, kind, "--verbose")) > len(short)
+
+
+def test_transforms_stand_under_their_family(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = listed(capsys, "transforms").splitlines()
+    heads = [line.partition(":")[0] for line in lines if line and not line.startswith(" ")]
+    assert heads[0].startswith("identity")
+    assert heads[1:] == [entry.family for family in FAMILIES for entry in list(family.ENTRIES.values())[:1]]
+    told = {line.split()[0]: line for line in lines if line.startswith("  ")}
+    assert told.keys() == ENTRIES.keys() - {"identity"}
+    assert told["reorder"].endswith(" [default]")
+    assert not told["reorder-methods"].endswith(" [default]")
+
+
+def test_an_example_of_each_transform_is_a_diff_of_a_real_rewriting(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    told = listed(capsys, "transforms", "--verbose")
+    assert "  reorder-keywords\n" in told
+    assert (
+        """\
+      keyword arguments in another order, where the callee is known
+      keeps the meaning; its control: arguments-swapped
+       def ranked(words):
+      -    return sorted(words, key=len, reverse=True)
+      +    return sorted(words, reverse=True, key=len)
+"""
+        in told
+    )
+    assert "      keeps the meaning, changes what callers see" in told
+    assert "      changes the meaning\n" in told
+    assert "@@" not in told
+    assert listed(capsys, "transforms", "--verbose") == told
+
+
+def test_json_is_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(listed(capsys, "--format", "json"))
+    assert list(found) == ["models", "tasks", "transforms", "corpora"]
+    by_name = {one["name"]: one for one in found["transforms"]}
+    assert by_name["reorder"] == {
+        "name": "reorder",
+        "summary": ENTRIES["reorder"].summary,
+        "family": "order",
+        "kind": "preserving",
+        "twin": "reorder-breaking",
+        "interface": False,
+        "languages": list(languages("reorder")),
+        "default": True,
+    }
+
+
+def test_everything_has_a_heading(capsys: pytest.CaptureFixture[str]) -> None:
+    told = listed(capsys)
+    for kind in ("models", "tasks", "transforms", "corpora"):
+        assert kind in told.splitlines()

@@ -1,0 +1,100 @@
+"""Where an option comes from: command line, environment, file; in this order."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from codeaudit.cli.main import main
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+
+
+def options(*words: str) -> dict[str, object]:
+    """What the manifest of a run says that it was asked."""
+    assert main(["run", "--workers", "1", "--out", "out", *words]) == 0
+    manifest = json.loads(Path("out/manifest.json").read_text(encoding="utf-8"))
+    found = manifest["options"]
+    assert isinstance(found, dict)
+    return found
+
+
+def test_a_toml_file_sets_options(sources: Path) -> None:
+    Path("audit.toml").write_text(
+        f'model = ["fake/hash", "fake/length"]\ncorpus = "{sources}"\nbatch-size = 7\n'
+        'transform = ["rename", "reorder"]\ncontrols = false\n',
+        encoding="utf-8",
+    )
+    found = options("--config", "audit.toml")
+    assert found["model"] == ["fake/hash", "fake/length"]
+    assert found["batch_size"] == 7
+    assert found["transform"] == "rename,reorder"
+    assert found["controls"] is False
+
+
+def test_a_list_that_is_given_again_adds_to_itself(sources: Path) -> None:
+    words = (
+        "--model",
+        "fake/hash",
+        "--corpus",
+        str(sources),
+        "--transform",
+        "rename",
+        "--transform",
+        "reorder",
+    )
+    found = options(*words, "--attack", "random", "--attack", "greedy", "--budget", "2")
+    assert (found["transform"], found["attack"]) == ("rename,reorder", "random,greedy")
+
+
+def test_a_single_model_may_stand_alone_and_a_table_may_be_named_run(sources: Path) -> None:
+    Path("audit.toml").write_text(f'[run]\nmodel = "fake/hash"\ncorpus = "{sources}"\n', encoding="utf-8")
+    assert options("--config", "audit.toml")["model"] == ["fake/hash"]
+
+
+def test_arguments_of_models_may_be_a_table(sources: Path) -> None:
+    Path("mine.py").write_text("def f(queries): return ['x' for q in queries]\n", encoding="utf-8")
+    Path("audit.toml").write_text(
+        f'model = "py/mine:f"\ncorpus = "{sources}"\n[model-argument]\nversion = "6e12345"\n',
+        encoding="utf-8",
+    )
+    assert options("--config", "audit.toml")["model_argument"] == ["version=6e12345"]
+    manifest = json.loads(Path("out/manifest.json").read_text(encoding="utf-8"))
+    assert manifest["models"][0]["fingerprint"] == "py/mine:f@6e12345"
+
+
+def test_the_environment_wins_over_the_file_and_the_command_line_over_both(
+    sources: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("audit.toml").write_text("seed = 1\nvariants = 1\nlimit = 1\n", encoding="utf-8")
+    monkeypatch.setenv("CODEAUDIT_CONFIG", "audit.toml")
+    monkeypatch.setenv("CODEAUDIT_CORPUS", str(sources))
+    monkeypatch.setenv("CODEAUDIT_MODEL", "fake/hash 'fake/length'")
+    monkeypatch.setenv("CODEAUDIT_SEED", "2")
+    monkeypatch.setenv("CODEAUDIT_VARIANTS", "2")
+    found = options("--variants", "3")
+    assert (found["limit"], found["seed"], found["variants"]) == (1, 2, 3)
+    assert found["model"] == ["fake/hash", "fake/length"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "message"),
+    [
+        ("sed = 1\n", 2, "unknown option 'sed' in 'audit.toml'; did you mean 'seed'?"),
+        ("seed = \n", 2, "is not TOML"),
+        ('seed = "x"\n', 2, "--seed"),
+    ],
+)
+def test_a_wrong_file_is_one_line(
+    text: str, code: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("audit.toml").write_text(text, encoding="utf-8")
+    assert main(["run", "--config", "audit.toml"]) == code
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line

@@ -1,0 +1,369 @@
+"""`codeaudit run` from end to end, with the shipped fakes."""
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from codeaudit.audit.tables import read_rows
+from codeaudit.cli.main import main
+from codeaudit.transforms.registry import ENTRIES, expand
+from tests.support.data import data_set
+from tests.transforms.x86.support import own_blocks
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+
+
+def run(*words: str) -> int:
+    return main(["run", "--workers", "1", *words])
+
+
+def summary(folder: str = "out") -> dict[str, dict[str, object]]:
+    found = json.loads(Path(folder, "summary.json").read_text(encoding="utf-8"))
+    return {model["model"]: model for model in found["models"]}
+
+
+def manifest(folder: str = "out") -> dict[str, object]:
+    found = json.loads(Path(folder, "manifest.json").read_text(encoding="utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+def test_a_run_writes_its_folder_and_prints_its_table(
+    sources: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("--model", "fake/hash", "--corpus", str(sources), "--out", "out") == 0
+    assert sorted(path.name for path in Path("out").iterdir()) == [
+        "manifest.json",
+        "suite.parquet",
+        "summary.json",
+        "verdicts.parquet",
+    ]
+    printed = capsys.readouterr()
+    assert "fake/hash" in printed.out
+    assert "run folder: out" in printed.err
+    assert "4 of 4 functions" in printed.err
+    assert max(len(line) for line in printed.out.splitlines()) <= 80
+
+
+def test_the_fakes_show_both_ends_of_the_scale(sources: Path) -> None:
+    words = ["--model", "fake/hash", "--model", "fake/constant", "--corpus", str(sources), "--out", "out"]
+    assert run(*words) == 0
+    found = summary()
+    for name, rate in (("fake/hash", 1.0), ("fake/constant", 0.0)):
+        for measure in ("violations", "sensitivity"):
+            measured = found[name][measure]
+            assert isinstance(measured, dict)
+            assert measured["total"] > 0
+            assert measured["rate"] == rate
+        floor = found[name]["noise_floor"]
+        assert isinstance(floor, dict)
+        assert (floor["count"], floor["total"]) == (0, 4)
+
+
+def test_json_on_stdout_is_the_summary(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--format", "json") == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(
+        Path("out/summary.json").read_text(encoding="utf-8")
+    )
+
+
+def test_markdown_on_stdout(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--format", "markdown") == 0
+    assert "| fake/hash |" in capsys.readouterr().out
+
+
+def test_the_default_folder_is_named_by_time_and_task(sources: Path) -> None:
+    assert run("--model", "fake/hash", "--corpus", str(sources)) == 0
+    (folder,) = Path("codeaudit-runs").iterdir()
+    assert folder.name.endswith("-function-name")
+
+
+def test_the_same_command_gives_the_same_results(sources: Path) -> None:
+    words = ["--model", "fake/length", "--corpus", str(sources)]
+    assert run(*words, "--out", "one") == 0
+    assert run(*words, "--out", "two", "--batch-size", "3", "--workers", "2") == 0
+    for name in ("summary.json", "suite.parquet", "verdicts.parquet"):
+        assert Path("one", name).read_bytes() == Path("two", name).read_bytes()
+
+
+def test_another_seed_makes_other_variants(sources: Path) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--transform", "rename", "--no-controls"]
+    assert run(*words, "--out", "one") == 0
+    assert run(*words, "--out", "two", "--seed", "1") == 0
+    one, two = (
+        {row["perturbed"] for row in read_rows(Path(name, "suite.parquet"))} for name in ("one", "two")
+    )
+    assert one != two
+
+
+def test_the_identity_is_always_there_and_controls_can_be_left_out(sources: Path) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--transform", "rename"]
+    assert run(*words, "--no-controls", "--variants", "2") == 0
+    rows = list(read_rows(Path("out/suite.parquet")))
+    assert {row["transform"] for row in rows} == {"identity", "rename"}
+    assert {row["variant"] for row in rows} == {0, 1}
+    assert manifest()["transforms"] == ["identity", "rename"]
+
+
+def test_the_identity_alone_can_be_audited(sources: Path) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--transform", "identity", "--no-controls"]
+    assert run(*words, "--out", "out") == 0
+    violations = summary()["fake/hash"]["violations"]
+    assert isinstance(violations, dict)
+    assert violations["total"] == 0
+    assert violations["rate"] is None
+
+
+def test_trials_repeat_with_the_next_seeds(sources: Path) -> None:
+    words = ["--model", "fake/length", "--corpus", str(sources), "--limit", "3"]
+    assert run(*words, "--out", "both", "--seed", "4", "--trials", "2") == 0
+    assert run(*words, "--out", "second", "--seed", "5") == 0
+    trials = summary("both")["fake/length"]["trials"]
+    others = summary("second")["fake/length"]["trials"]
+    assert isinstance(trials, list)
+    assert isinstance(others, list)
+    (alone,) = others
+    assert [trial["seed"] for trial in trials] == [4, 5]
+    assert trials[1]["score"] == alone["score"]
+    assert trials[1]["violations"]["count"] == alone["violations"]["count"]
+    both = [row for row in read_rows(Path("both/suite.parquet")) if row["seed"] == 5]
+    assert both == list(read_rows(Path("second/suite.parquet")))
+
+
+def test_a_frozen_suite_meets_another_model_unchanged(
+    sources: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("--model", "fake/hash", "--corpus", str(sources), "--out", "one") == 0
+    words = ["--model", "fake/constant", "--suite", "one/suite.parquet", "--limit", "1", "--out", "two"]
+    assert run(*words) == 0
+    assert "--limit: no effect with --suite" in capsys.readouterr().err
+    assert Path("one/suite.parquet").read_bytes() == Path("two/suite.parquet").read_bytes()
+    assert run("--model", "fake/hash", "--suite", "one/suite.parquet", "--out", "three") == 0
+    assert Path("one/verdicts.parquet").read_bytes() == Path("three/verdicts.parquet").read_bytes()
+
+
+def test_the_manifest_repeats_the_run(sources: Path) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--variants", "3", "--seed", "9"]
+    assert run(*words, "--out", "one", "--transform", "rename,reorder", "--no-controls") == 0
+    assert main(["run", "--config", "one/manifest.json", "--out", "two"]) == 0
+    for name in ("summary.json", "suite.parquet", "verdicts.parquet"):
+        assert Path("one", name).read_bytes() == Path("two", name).read_bytes()
+
+
+def test_the_manifest_says_what_was_run(sources: Path) -> None:
+    assert run("--model", "fake/hash", "--corpus", str(sources), "--out", "out") == 0
+    told = manifest()
+    assert told["schema"] == 1
+    assert told["state"] == "finished"
+    assert told["task"] == "function-name"
+    assert told["models"] == [
+        {"name": "fake/hash", "fingerprint": "fake/hash", "parameters": 0, "noise": 0.0}
+    ]
+    corpus = told["corpus"]
+    assert isinstance(corpus, dict)
+    assert len(corpus["hash"]) == 64
+    assert corpus["skipped"] == {"dunder name": 1, "function under 3 lines": 1, "stub": 1}
+
+
+def test_answers_come_from_the_cache_but_for_the_noise_floor(
+    sources: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out"]
+    assert run(*words) == 0
+    asked = _asked(capsys.readouterr().err)
+    assert run(*words) == 0
+    again = capsys.readouterr().err
+    assert _asked(again) == 4
+    assert f"{asked - 4} from the cache" in again
+
+
+def _asked(told: str) -> int:
+    (line,) = [line for line in told.splitlines() if line.startswith("codeaudit: fake/hash: ")]
+    return int(line.split()[2])
+
+
+def test_a_cache_that_cannot_be_used_is_replaced_by_one_in_the_run_folder(
+    sources: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("file").write_text("x", encoding="utf-8")
+    monkeypatch.delenv("CODEAUDIT_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(Path("file").resolve()))
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out"]
+    assert run(*words) == 0
+    assert "answers are kept in the run folder" in capsys.readouterr().err
+    assert Path("out/answers.sqlite").exists()
+    assert run(*words, "--cache", "file/deeper") == 3
+
+
+def test_the_wrapper_makes_any_model_invariant(sources: Path) -> None:
+    assert run("--model", "fake/hash", "--wrap", "canonical", "--corpus", str(sources), "--out", "out") == 0
+    violations = summary()["canonical/fake/hash"]["violations"]
+    assert isinstance(violations, dict)
+    assert violations["total"] > 0
+    assert violations["count"] == 0
+
+
+def test_the_wrapper_makes_any_model_of_blocks_invariant(
+    sources: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("blocks.s").write_text("\n\n".join(own_blocks(40)), encoding="utf-8")
+    words = [
+        "--task",
+        "throughput",
+        "--labels",
+        "none",
+        "--model",
+        "fake/hash",
+        "--workers",
+        "1",
+        "--out",
+        "out",
+    ]
+    assert run(*words, "--corpus", "blocks.s", "--wrap", "canonical") == 0
+    found = summary()["canonical/fake/hash"]
+    violations, sensitivity = found["violations"], found["sensitivity"]
+    assert isinstance(violations, dict)
+    assert isinstance(sensitivity, dict)
+    assert (violations["count"], violations["total"]) == (0, 160)
+    assert sensitivity["count"] == sensitivity["total"] > 100
+    capsys.readouterr()
+    assert run(*words, "--corpus", str(sources / "words.py")) == 3
+    assert "words.py' (2 × not x86)" in (told := capsys.readouterr().err)
+    assert "no blocks in corpus" in told
+
+
+def test_a_callable_and_a_program_run_too(sources: Path) -> None:
+    Path("mine.py").write_text("def f(queries): return ['get_value' for q in queries]\n", encoding="utf-8")
+    assert run("--model", "py/mine:f", "--corpus", str(sources), "--out", "out") == 0
+    violations = summary()["py/mine:f"]["violations"]
+    assert isinstance(violations, dict)
+    assert violations["rate"] == 0.0
+
+
+def test_compare_reads_runs_back(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("hash", "constant"):
+        words = ["--model", f"fake/{name}", "--corpus", str(sources), "--out", name, "--trials", "2"]
+        assert run(*words) == 0
+    capsys.readouterr()
+    assert main(["compare", "hash", "constant", "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {standing["model"] for standing in told["paired"][0]["standings"]} == {
+        "fake/hash",
+        "fake/constant",
+    }
+    assert main(["compare", "hash", "constant"]) == 0
+
+
+def names_of_transforms() -> set[object]:
+    return {row["transform"] for row in read_rows(Path("out/suite.parquet"))}
+
+
+def test_a_family_stands_for_its_members_and_brings_their_twins(sources: Path) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--transform", "order"]
+    assert run(*words, "--variants", "1") == 0
+    members = expand(["order"], languages=["python"])
+    twins = {ENTRIES[name].twin for name in members} - {None}
+    assert names_of_transforms() == {"identity", *members, "reorder-breaking", "rename-merging", *twins}
+    assert manifest()["transforms"][1 : len(members) + 1] == list(members)
+    assert run(*words, "--variants", "1", "--no-controls") == 0
+    assert names_of_transforms() == {"identity", *members}
+
+
+def test_all_keeps_what_callers_see(sources: Path) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--transform", "all"]
+    assert run(*words, "--variants", "1", "--no-controls") == 0
+    assert names_of_transforms() == {"identity", *expand(["all"], languages=["python"])}
+    assert "rename-parameters" not in names_of_transforms()
+
+
+def test_a_transform_of_modules_counts_its_reason_on_functions(
+    sources: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--no-controls"]
+    assert run(*words, "--transform", "reorder-functions,rename") == 0
+    (row,) = (
+        one for one in summary()["fake/hash"]["by_transform"] if one["transform"] == "reorder-functions"
+    )
+    assert row["not_applied"] == {"no two definitions side by side": 16}
+    assert run(*words, "--transform", "reorder-functions") == 3
+    assert (
+        "no perturbation could be applied (16 × no two definitions side by side)" in capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize("sites", ["one", "all"])
+def test_the_sites_of_a_variant(sources: Path, sites: str) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--transform", "rename"]
+    assert run(*words, "--no-controls", "--sites", sites, "--variants", "3") == 0
+    counts = [
+        len(json.loads(str(row["moves"])))
+        for row in read_rows(Path("out/suite.parquet"))
+        if row["transform"] == "rename" and row["status"] == "perturbed"
+    ]
+    assert manifest()["sites"] == sites
+    assert set(counts) == {1} if sites == "one" else max(counts) > 1
+
+
+def test_other_sites_are_another_run(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--transform", "rename"]
+    assert run(*words, "--sites", "one") == 0
+    again = manifest()
+    Path("out/manifest.json").write_text(json.dumps({**again, "state": "running"}), encoding="utf-8")
+    assert run(*words, "--sites", "all") == 0
+    assert "replacing the run in out" in capsys.readouterr().err
+
+
+def test_a_finished_run_is_kept_where_another_takes_its_place(
+    sources: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--transform", "rename"]
+    assert run(*words) == 0
+    first = manifest()["codeaudit"], Path("out/summary.json").read_bytes()
+    assert run(*words, "--limit", "1") == 0
+    assert "the finished run in out is kept in out/previous" in capsys.readouterr().err
+    assert main(["report", "out/previous", "--format", "json"]) == 0
+    kept = json.loads(Path("out/previous/manifest.json").read_text(encoding="utf-8"))["codeaudit"]
+    assert (kept, Path("out/previous/summary.json").read_bytes()) == first
+
+
+def test_real_functions_from_a_real_table(capsys: pytest.CaptureFixture[str]) -> None:
+    corpus = f"{data_set('python_functions.jsonl.gz')}:test"
+    words = ["--model", "fake/hash", "--corpus", corpus, "--limit", "20", "--variants", "1", "--out", "out"]
+    assert run(*words) == 0
+    assert "20 of 9,645 functions" in capsys.readouterr().err
+
+
+def test_execution_is_evidence(sources: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--out", "out", "--execute"]
+    assert run(*words) == 0
+    told = capsys.readouterr().err
+    assert "agree with their original, 0 do not (left out)" in told
+    rows = [row for row in read_rows(Path("out/suite.parquet")) if row["status"] == "perturbed"]
+    by_kind = {
+        kind: Counter(row["evidence"] for row in rows if row["kind"] == kind)
+        for kind in ("preserving", "control")
+    }
+    assert by_kind["preserving"]["executed"] > 0
+    assert by_kind["control"]["executed"] > 0
+    assert manifest()["execute"] is True
+
+
+def test_own_tests_of_a_table_are_run(capsys: pytest.CaptureFixture[str]) -> None:
+    corpus = str(data_set("HumanEval.jsonl.gz"))
+    words = ["--model", "fake/hash", "--corpus", corpus, "--out", "out", "--execute", "--variants", "1"]
+    assert run(*words, "--limit", "60") == 0
+    rows = [row for row in read_rows(Path("out/suite.parquet")) if row["status"] == "perturbed"]
+    kept = [row for row in rows if row["kind"] == "preserving"]
+    controls = Counter(row["evidence"] == "executed" for row in rows if row["kind"] == "control")
+    assert len(kept) > 60
+    assert {row["evidence"] for row in kept} <= {"executed", "compiled"}
+    assert sum(row["evidence"] == "executed" for row in kept) > 0.97 * len(kept)
+    assert controls[True] > 0.9 * controls.total()

@@ -1,0 +1,186 @@
+"""`-M samples=N` from end to end: pass@k with k above 1 of models that write text."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codeaudit.audit.tables import read_rows
+from codeaudit.cli.main import main
+from tests.support.endpoints import Act, Asked, says, serving
+
+NAMES = ("first", "second", "third")
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    rows = [
+        {
+            "task_id": f"own/{name}",
+            "prompt": f"def {name}(left, right):\n",
+            "canonical_solution": (
+                f'    """Add up, the {name} way."""\n    left = left + 0\n    total = left + right\n'
+                "    total = total + 0\n    return total\n"
+            ),
+            "test": "def check(candidate):\n    assert candidate(3, 4) == 7\n",
+            "entry_point": name,
+        }
+        for name in NAMES
+    ]
+    Path("own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def run(*words: str, task: str = "generation", out: str = "out") -> int:
+    few = ["--transform", "rename,insert-comments", "--variants", "1", "--no-controls", "--workers", "1"]
+    return main(["run", "--task", task, "--corpus", "own.jsonl", *few, "--out", out, *words])
+
+
+def model_in(out: str = "out") -> Mapping[str, Any]:
+    (found,) = json.loads(Path(out, "summary.json").read_text(encoding="utf-8"))["models"]
+    assert isinstance(found, dict)
+    return found
+
+
+def answers(out: str = "out") -> dict[tuple[str, str], list[str]]:
+    """By sample and transform, with the outcome of each attempt in its first line; `""` for the original."""
+    found = {}
+    for row in read_rows(Path(out, "verdicts.parquet")):
+        found[row["sample"], ""] = json.loads(row["before"])
+        found[row["sample"], row["transform"]] = json.loads(row["after"])
+    return found
+
+
+def passed(texts: list[str]) -> int:
+    return sum(text.startswith("passes\n") for text in texts)
+
+
+def half(folder: Path) -> Path:
+    """A network that ends a function with `return total` or, as likely, with `return place`."""
+    torch = pytest.importorskip("torch")
+    made = pytest.importorskip("tests.audit.models.hf.networks", exc_type=ImportError)
+    words = made.tokenizer(made.GPT)
+    network = made.decoder("Llama", words)
+    made.say(network, words, "\n", "    return total")
+    total, place = (words.encode(word)[-1] for word in (" total", " place"))
+    with torch.no_grad():
+        network.lm_head.weight[place] = network.lm_head.weight[total]
+        network.lm_head.weight[words.eos_token_id] += 10 * network.model.embed_tokens.weight[place]
+    made.save(folder, network, words)
+    return folder
+
+
+def test_a_network_that_solves_half_of_the_time(capsys: pytest.CaptureFixture[str]) -> None:
+    network = ("--model", f"hf/{half(Path('half'))}", "-M", "max_new_tokens=12")
+    assert run(*network, "-M", "samples=5") == 0
+    told = capsys.readouterr()
+    assert "1 of 5" in told.out
+    assert "5 of 5" in told.out
+    found = answers()
+    assert all(len(one) == 5 for one in found.values())
+    assert {text.partition("\n")[2] for one in found.values() for text in one} == {
+        "    return total",
+        "    return place",
+    }
+    own = [passed(found[sample, ""]) for sample, transform in found if not transform]
+    assert 0 < sum(own) < 5 * len(NAMES)
+    nominal = {
+        block["k"]: block["nominal"]["value"] for block in model_in()["robust"] if not block["transform"]
+    }
+    assert nominal == {
+        1: pytest.approx(sum(own) / 5 / len(NAMES)),
+        5: pytest.approx(sum(map(bool, own)) / len(NAMES)),
+    }
+    assert model_in()["score"]["original"] == pytest.approx(nominal[1])
+    for (sample, transform), texts in found.items():
+        if transform == "identity":
+            assert texts == found[sample, ""], "equal prompts have equal answers"
+        if transform == "insert-comments":
+            assert texts == found[sample, ""], "chance is no difference"
+        if transform == "rename":
+            assert passed(texts) == 0
+
+    alone = ("--batch-size", "1", "--cache", "other")
+    assert run(*network, "-M", "samples=5", *alone, out="alone") == 0
+    assert answers("alone") == found
+    assert run(*network, "-M", "samples=5", "-M", "temperature=0.01", out="cold") == 0
+    assert run(*network, out="greedy") == 0
+    assert {block["k"] for block in model_in("greedy")["robust"]} == {1}
+
+
+def test_an_endpoint_is_asked_for_as_many_and_not_twice(capsys: pytest.CaptureFixture[str]) -> None:
+    def script(asked: Asked) -> Act:
+        return says("    return total\n" if asked.body["seed"] % 2 else "    return left\n")
+
+    with serving(script) as endpoint:
+        words = (
+            "--model",
+            "openai/tiny",
+            "--base-url",
+            endpoint.url,
+            "-M",
+            "samples=5",
+            "-M",
+            "price_in=1000",
+        )
+        assert run(*words) == 0
+        requests = len(endpoint.asked)
+        found = answers()
+        seeds = [one.body["seed"] for one in endpoint.asked]
+        assert run(*words, out="more") == 0
+        again = [one.body["seed"] for one in endpoint.asked[requests:]]
+    assert requests == 5 * (2 + 2) * len(NAMES), "the original twice, and two variants"
+    assert len(set(seeds)) == 5
+    assert sorted(again) == sorted(len(NAMES) * [*set(seeds)]), "for the noise alone"
+    told = capsys.readouterr()
+    assert f"openai/tiny: {requests} requests; {7 * requests} tokens in" in told.err
+    assert "5 of 5" in told.out
+    blocks = {(block["transform"], block["k"]): block for block in model_in()["robust"]}
+    own = [passed(found[sample, ""]) for sample, transform in found if not transform]
+    assert blocks["", 1]["nominal"]["value"] == pytest.approx(sum(own) / 5 / len(NAMES))
+    assert blocks["", 5]["nominal"]["value"] == pytest.approx(sum(map(bool, own)) / len(NAMES))
+    commented = [passed(found[sample, one]) for sample, one in found if one == "insert-comments"]
+    assert commented == own, "an endpoint that keeps to its seeds gives the same answers"
+    assert 0 < sum(commented) < 5 * len(NAMES)
+    assert blocks["insert-comments", 1]["robust"]["value"] == pytest.approx(sum(commented) / 5 / len(NAMES))
+
+
+@pytest.mark.parametrize("task", ["function-name", "error-detection", "output-prediction", "next-line"])
+def test_other_tasks_take_one_answer(task: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with serving(lambda asked: says("x")) as endpoint:
+        words = ("--model", "openai/tiny", "--base-url", endpoint.url)
+        assert run(*words, "-M", "samples=5", task=task) == 2
+        assert not endpoint.asked
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == (
+        f"codeaudit: -M samples=5: an answer to the task {task!r} is one text, not several attempts; leave "
+        "samples out, or write --task generation"
+    )
+    assert not Path("out").exists()
+
+
+def test_a_model_behind_a_wrapper_is_refused_too(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("--model", "canonical/openai/tiny", "--base-url", "http://127.0.0.1:1/v1", "-M", "samples=2")
+    assert run(*words, task="error-detection") == 2
+    assert "-M samples=2: an answer to the task 'error-detection' is one text" in capsys.readouterr().err
+
+
+def test_one_sampled_answer_is_for_every_task(sources: Path) -> None:
+    with serving(lambda asked: says("buggy")) as endpoint:
+        words = [
+            "--model",
+            "openai/tiny",
+            "--base-url",
+            endpoint.url,
+            "-M",
+            "samples=1",
+            "-M",
+            "temperature=0.7",
+        ]
+        few = ["--transform", "rename", "--variants", "1", "--workers", "1", "--out", "out"]
+        assert main(["run", "--task", "error-detection", "--corpus", str(sources), *few, *words]) == 0
+    assert {one.body["temperature"] for one in endpoint.asked} == {0.7}

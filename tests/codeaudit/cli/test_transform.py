@@ -1,0 +1,240 @@
+"""`codeaudit transform`: trees byte for byte, suites that `codeaudit run` takes."""
+
+import ast
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from codeaudit.audit.tables import read_suite, suite_contents
+from codeaudit.cli.main import main
+from codeaudit.transforms.records import Perturbed
+from tests.support.commands import start
+
+METHODS = b"""\
+# coding: latin-1
+class Totals:\r
+    def total(self, values):\r
+        result = 0  # \xfc\r
+        for value in values:\r
+            result += value\r
+        return result\r
+"""
+
+
+@pytest.fixture
+def tree(tmp_path: Path, sources: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A source tree with everything that a copy could spoil."""
+    monkeypatch.chdir(tmp_path)
+    (sources / "latin.py").write_bytes(METHODS)
+    (sources / "broken.py").write_bytes(b"def f(:\n")
+    (sources / "data.bin").write_bytes(bytes(range(256)))
+    (sources / "empty").mkdir()
+    (sources / "sub").mkdir()
+    shutil.copy(sources / "words.py", sources / "sub" / "words.py")
+    (sources / "sub" / "words.py").chmod(0o500)
+    (sources / "link.py").symlink_to("words.py")
+    (sources / "away").symlink_to("/nowhere/at/all")
+    for name in (".git", "__pycache__"):
+        (sources / name).mkdir()
+        (sources / name / "x.py").write_text("def f():\n    a = 1\n    return a\n", encoding="utf-8")
+    os.mkfifo(sources / "pipe")
+    return sources
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and not path.is_symlink()
+    }
+
+
+def test_a_copy_of_a_tree(tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = files(tree)
+    assert main(["transform", "sources", "--out", "out", "--transform", "rename"]) == 0
+    out = tmp_path / "out"
+    assert files(tree) == before
+    expected = {name for name in before if not name.startswith((".git", "__pycache__"))}
+    assert files(out).keys() == expected
+    for name in ("data.bin", "broken.py"):
+        assert files(out)[name] == before[name]
+    for name in ("totals.py", "words.py", "sub/words.py"):
+        assert files(out)[name] != before[name]
+        ast.parse(files(out)[name])
+    assert files(out)["words.py"] == files(out)["sub/words.py"]
+    assert os.readlink(out / "link.py") == "words.py"
+    assert os.readlink(out / "away") == "/nowhere/at/all"
+    assert stat.S_IMODE((out / "sub" / "words.py").stat().st_mode) == 0o500
+    assert (out / "empty").is_dir()
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".out")] == []
+    told = capsys.readouterr()
+    assert "source does not parse" in told.out
+    assert "4 of 5 files changed" in told.err
+
+
+def test_line_ends_and_encoding_of_a_changed_file(tree: Path, tmp_path: Path) -> None:
+    assert main(["transform", "sources/latin.py", "--out", "out", "--transform", "rename"]) == 0
+    found = (tmp_path / "out" / "latin.py").read_bytes()
+    lines, old = found.split(b"\n"), METHODS.split(b"\n")
+    assert found != METHODS
+    assert [line.endswith(b"\r") for line in lines] == [line.endswith(b"\r") for line in old]
+    assert b"# \xfc\r" in found
+
+
+def test_a_file_gives_a_file(tree: Path, tmp_path: Path) -> None:
+    assert main(["transform", "sources/words.py", "--out", "new/other.py", "--transform", "rename"]) == 0
+    assert main(["transform", "sources/words.py", "--out", "folder", "--transform", "rename"]) == 0
+    other = (tmp_path / "new" / "other.py").read_bytes()
+    assert other == (tmp_path / "folder" / "words.py").read_bytes()
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["other.py"]
+
+
+def test_several_sources_stand_side_by_side(tree: Path, tmp_path: Path) -> None:
+    assert main(["transform", "sources/sub", "sources/totals.py", "--out", "out"]) == 0
+    assert sorted(files(tmp_path / "out")) == ["sub/words.py", "totals.py"]
+
+
+def test_equal_seeds_give_equal_trees_for_any_number_of_workers(tree: Path, tmp_path: Path) -> None:
+    words = ["transform", "sources", "--transform", "rename,reorder"]
+    assert main([*words, "--seed", "3", "--out", "a"]) == 0
+    assert main([*words, "--seed", "3", "--out", "b", "--workers", "2"]) == 0
+    assert main([*words, "--seed", "4", "--out", "c"]) == 0
+    assert files(tmp_path / "a") == files(tmp_path / "b") != files(tmp_path / "c")
+
+
+def test_the_identity_is_a_copy(tree: Path, tmp_path: Path) -> None:
+    assert main(["transform", "sources", "--transform", "identity", "--out", "out", "--format", "json"]) == 0
+    before = files(tree)
+    assert all(before[name] == data for name, data in files(tmp_path / "out").items())
+
+
+def test_by_default_nothing_that_callers_see_is_changed(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["transform", "sources", "--out", "out", "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    names = [row["transform"] for row in told["by_transform"]]
+    assert "rename" in names
+    assert "rename-parameters" not in names
+    for row in told["by_transform"]:
+        assert row["units"] == row["changed"] + sum(row["not_applied"].values())
+
+
+def test_a_diff_is_a_patch(tree: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    words = ["transform", "sources/sub", "--transform", "rename"]
+    assert main([*words, "--diff"]) == 0
+    told = capfd.readouterr()
+    assert "keeps meaning" in told.err
+    assert main([*words, "--out", "out"]) == 0
+    shutil.copytree(tree / "sub", tmp_path / "patched")
+    (tmp_path / "patched" / "words.py").chmod(0o600)
+    subprocess.run(
+        ["git", "apply", "-p1", "-"], cwd=tmp_path / "patched", input=told.out, text=True, check=True,
+    )  # fmt: skip
+    assert files(tmp_path / "patched") == files(tmp_path / "out")
+
+
+def test_a_file_without_a_last_line_end_has_a_diff_that_says_so(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tree / "bare.py").write_text("def f(a):\n    b = a\n    return b", encoding="utf-8")
+    assert main(["transform", "sources/bare.py", "--transform", "rename", "--diff"]) == 0
+    assert capsys.readouterr().out.count("\n\\ No newline at end of file\n") == 2
+
+
+REFUSED = {
+    "out in the source": (["sources", "--out", "sources/new"], 2, "lies in 'sources'"),
+    "out is the source": (["sources", "--out", "sources"], 2, "lies in 'sources'"),
+    "out is not empty": (["sources/sub", "--out", "full"], 2, "is not empty; give a new folder"),
+    "out is a file": (["sources/words.py", "--out", "full/x"], 2, "exists; give a new name"),
+    "no place to write to": (["sources"], 2, "give --out DIR"),
+    "both places": (["sources", "--out", "o", "--suite", "s.jsonl"], 2, "not both"),
+    "variants of a tree": (["sources", "--out", "o", "--variants", "2"], 2, "--variants goes with --suite"),
+    "limit of a tree": (["sources", "--out", "o", "--limit", "2"], 2, "--limit goes with --suite"),
+    "execution of a tree": (["sources", "--out", "o", "--execute"], 2, "--execute goes with --suite"),
+    "corpus as a tree": (["stdlib:json", "--out", "o"], 2, "give --suite FILE"),
+    "no such source": (["nowhere", "--out", "o"], 3, "no corpus 'nowhere'"),
+    "no Python": (["sources/empty", "--out", "o"], 3, "no Python or Java file"),
+    "no such transform": (["sources", "--out", "o", "--transform", "renam"], 2, "did you mean 'rename'?"),
+    "no transform": (["sources", "--out", "o", "--transform", ","], 2, "names no transform"),
+    "ending of a suite": (["sources", "--suite", "s.txt"], 2, "must end with .parquet or .jsonl"),
+    "a file that is no suite": (["sources", "--suite", "full/x.jsonl"], 2, "is no suite"),
+    "no such task": (["sources", "--suite", "s.jsonl", "--task", "nam"], 2, "unknown task"),
+    "equal names": (["sources/words.py", "sources/sub/words.py", "--out", "o"], 2, "have one name"),
+}
+
+
+@pytest.mark.parametrize(("words", "code", "told"), REFUSED.values(), ids=REFUSED)
+def test_what_is_refused_writes_nothing(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], code: int, told: str
+) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "x").touch()
+    (tmp_path / "full" / "x.jsonl").write_text('{"a": 1}\n', encoding="utf-8")
+    before = files(tmp_path)
+    assert main(["transform", *words]) == code
+    shown = capsys.readouterr()
+    assert told in shown.err
+    assert len(shown.err.splitlines()) == 1
+    assert files(tmp_path) == before
+    assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.parametrize("ending", ["parquet", "jsonl"])
+def test_a_suite_is_audited_as_it_was_written(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str
+) -> None:
+    suite = tmp_path / f"suite.{ending}"
+    words = ["transform", "sources", "--suite", str(suite), "--seed", "5", "--variants", "2"]
+    assert main([*words, "--transform", "rename"]) == 0
+    seeds, names = suite_contents(suite)
+    assert seeds == (5,)
+    assert names == ("identity", "rename", "reorder-breaking", "rename-merging")
+    cases = list(read_suite(suite, seed=5))
+    variants = [one for case in cases for one in case.outcomes if isinstance(one, Perturbed)]
+    assert {one.variant for one in variants} == {0, 1}
+    capsys.readouterr()
+    run = ["run", "--suite", str(suite), "--model", "fake/hash", "--out", "run", "--format", "json"]
+    assert main(run) == 0
+    summary = json.loads(capsys.readouterr().out)
+    (model,) = summary["models"]
+    assert model["samples"] == len(cases) == 5
+    assert (summary["task"], summary["seed"]) == ("function-name", 5)
+    assert main([*words, "--transform", "rename"]) == 0  # a suite of ours may be replaced
+
+
+def test_both_forms_of_a_suite_say_the_same(tree: Path, tmp_path: Path) -> None:
+    for ending in ("parquet", "jsonl"):
+        words = ["transform", "sources", "--suite", f"s.{ending}", "--no-controls", "--sites", "one"]
+        assert main(words) == 0
+    cases = [list(read_suite(tmp_path / f"s.{ending}", seed=0)) for ending in ("parquet", "jsonl")]
+    assert cases[0] == cases[1]
+    moved = [
+        o for case in cases[0] for o in case.outcomes if isinstance(o, Perturbed) and o.kind != "identity"
+    ]
+    assert moved
+    assert all(len(outcome.moves) == 1 for outcome in moved)
+
+
+def test_ctrl_c_leaves_nothing_behind(tree: Path, tmp_path: Path) -> None:
+    process = start(
+        "transform", os.path.dirname(os.__file__), "--out", "out", "--transform", "all", cwd=tmp_path
+    )
+    end = time.monotonic() + 60
+    while not list(tmp_path.glob(".out.*")):
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert "Traceback" not in err
+    assert [path.name for path in tmp_path.iterdir()] == ["sources"]

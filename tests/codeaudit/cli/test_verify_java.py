@@ -1,0 +1,165 @@
+"""`codeaudit verify` and `transform` on a small Java project: a real compiler, real runs."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codeaudit.cli.main import main
+from tests.support.commands import codeaudit
+
+SHAPES = """\
+package p;
+
+public class Shapes {
+    public static int area(int width) {
+        int side = width;
+        side = side + 2;
+        width = side * width;
+        return side * width;
+    }
+
+    public int volume(int height) {
+        int base = 3;
+        int depth = 5;
+        return base * depth * height;
+    }
+
+    static int unused(int width) {
+        int side = width;
+        return side * 2;
+    }
+}
+"""
+
+TESTS = """\
+package p;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+
+public class ShapesTest {
+    static String told = "";
+
+    static void check(String name, Runnable test) {
+        String failure = "";
+        try {
+            test.run();
+        } catch (Throwable error) {
+            StringWriter text = new StringWriter();
+            error.printStackTrace(new PrintWriter(text));
+            failure = "<failure><![CDATA[" + text + "]]></failure>";
+        }
+        told += "<testcase classname='p.ShapesTest' name='" + name + "'>" + failure + "</testcase>";
+    }
+
+    static void same(int one, int other) {
+        if (one != other) throw new AssertionError(one + " " + other);
+    }
+
+    public static void main(String[] args) throws Exception {
+        check("area", () -> same(Shapes.area(2), 32));
+        check("volume", () -> same(new Shapes().volume(2), 30));
+        try (PrintWriter out = new PrintWriter("TEST-shapes.xml")) {
+            out.println("<testsuite>" + told + "</testsuite>");
+        }
+    }
+}
+"""
+
+COMMAND = """\
+set -e
+mkdir -p out
+javac -J-XX:TieredStopAtLevel=1 -d out src/main/java/p/Shapes.java src/test/java/p/ShapesTest.java
+java -XX:TieredStopAtLevel=1 -cp out p.ShapesTest
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    if shutil.which("javac") is None or shutil.which("java") is None:
+        pytest.skip("no Java")
+    folder = tmp_path / "project"
+    for path, text in (
+        ("src/main/java/p/Shapes.java", SHAPES),
+        ("src/test/java/p/ShapesTest.java", TESTS),
+        ("test.sh", COMMAND),
+    ):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    return folder
+
+
+def report(project: Path, *words: str, code: int) -> Any:
+    command = ("verify", "project", "--test-command", "sh test.sh", "--format", "json", *words)
+    done = codeaudit(*command, cwd=project.parent)
+    assert done.returncode == code, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_what_keeps_the_meaning_keeps_the_tests(project: Path) -> None:
+    found = report(project, "--transform", "reorder,rename-parameters,reorder-imports", code=0)
+    assert found["before"]["told_by"] == "junit"
+    assert found["before"]["passed"] == 2
+    assert found["power"] == {"units": 3, "changed": 3, "executed": 2, "caught": 2}
+    rows = {row["transform"]: row["changed"] for row in found["trials"][0]["by_transform"]}
+    assert rows == {"reorder": 1, "rename-parameters": 3}  # the third is none of Java
+
+
+def test_what_changes_it_is_found_with_its_unit(project: Path) -> None:
+    found = report(project, "--transform", "reorder-breaking", "--seed", "1", code=1)
+    (trial,) = found["trials"]
+    failures = {failure["test"]: failure["text"] for failure in trial["failures"]}
+    assert "p.ShapesTest::area" in failures
+    assert "AssertionError" in failures["p.ShapesTest::area"]
+    (culprit,) = trial["culprits"]
+    assert [one["name"] for one in culprit["rewritten"]] == ["Shapes.area"]
+    assert "side" in culprit["diff"]
+
+
+def test_where_the_build_ends_before_the_tests_every_test_fails(project: Path) -> None:
+    (project / "test.sh").write_text(
+        COMMAND.replace("mkdir", "grep -q 'int depth' src/main/java/p/Shapes.java\nmkdir"), encoding="utf-8"
+    )
+    found = report(project, "--transform", "rename", "--no-narrow", code=1)
+    tests = [failure["test"] for failure in found["trials"][0]["failures"]]
+    assert tests == ["p.ShapesTest::area", "p.ShapesTest::volume"]
+
+
+def test_a_copy_of_a_tree_of_java(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "src"
+    (source / "p").mkdir(parents=True)
+    (source / "p" / "Shapes.java").write_bytes(SHAPES.replace("\n", "\r\n").encode())
+    (source / "p" / "Shape.java").write_text(
+        "package p;\n\ninterface Shape { int area(); }\n", encoding="utf-8"
+    )
+    out = tmp_path / "out"
+    assert main(["transform", str(source), "--out", str(out), "--format", "json"]) == 0
+    rows = {row["transform"]: row for row in json.loads(capsys.readouterr().out)["by_transform"]}
+    assert rows.keys() == {"reorder", "rename"}
+    assert (rows["rename"]["units"], rows["rename"]["changed"]) == (4, 3)
+    after = (out / "p" / "Shapes.java").read_bytes()
+    assert after != (source / "p" / "Shapes.java").read_bytes()
+    assert after.count(b"\r\n") == after.count(b"\n") == SHAPES.count("\n")
+    assert (out / "p" / "Shape.java").read_bytes() == (source / "p" / "Shape.java").read_bytes()
+    assert main(["transform", str(source / "p" / "Shapes.java"), "--diff", "--transform", "rename"]) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith("--- a/Shapes.java\n+++ b/Shapes.java\n")
+
+
+def test_each_language_has_its_own_transforms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "src"
+    source.mkdir()
+    (source / "Shapes.java").write_text(SHAPES, encoding="utf-8")
+    (source / "shapes.py").write_text(
+        "def area(side):\n    twice = side * 2\n    return twice\n", encoding="utf-8"
+    )
+    words = ["transform", str(source), "--out", str(tmp_path / "out"), "--format", "json"]
+    assert main([*words, "--transform", "rename,reorder-imports,remove-braces"]) == 0
+    rows = {row["transform"]: row for row in json.loads(capsys.readouterr().out)["by_transform"]}
+    assert rows["rename"]["units"] == 4
+    assert rows["reorder-imports"]["units"] == 1
+    assert rows["remove-braces"]["units"] == 3
+    assert all("other language" not in row["not_applied"] for row in rows.values())
