@@ -99,12 +99,12 @@ class ModelMemory:
     """Names the run: repeated queries and volatile models are remembered for it alone."""
 
     def recall(self, queries: Sequence[Query], *, again: bool) -> dict[Query, Prediction]:
-        """As `codeaudit.audit.run.Memory.recall`."""
+        """As `codeaudit.audit.run.AnswerMemory.recall`."""
         keys = {self._key(query, again=again): query for query in queries}
         return {keys[key]: decode(text) for key, text in self.cache.fetch(list(keys)).items()}
 
     def remember(self, answers: Mapping[Query, Prediction], *, again: bool) -> None:
-        """As `codeaudit.audit.run.Memory.remember`."""
+        """As `codeaudit.audit.run.AnswerMemory.remember`."""
         if answers:
             texts = {self._key(query, again=again): encode(one) for query, one in answers.items()}
             self.cache.store(texts, run=self._scope(again=again))

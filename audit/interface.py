@@ -1,4 +1,9 @@
-"""The seams that models and tasks implement. Neither knows a transform; neither knows the other's insides."""
+"""The protocols that models and tasks implement.
+
+The driver (`codeaudit.audit.run`) and the reports call them. `Model` and `Task` are required. The others are
+optional abilities: the driver asks with `isinstance` whether a model or a task has one. A model knows no
+transform and no task; a task knows no transform and no model.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
@@ -7,99 +12,103 @@ from codeaudit.audit.records import Answer, Predicted, Prediction, Query
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
 Expectation: TypeAlias = Literal["same", "other", "unknown"]
-"""What becomes of the right answer under a perturbation."""
+"""Whether the right answer stays the same under a perturbation, becomes another one, or may do either."""
 
 
 class Model(Protocol):
-    """Anything that answers queries. Batching by length, caching and retrying belong to the driver."""
+    """Answers queries. The driver batches by length and caches; wrappers retry and throttle."""
 
     @property
     def name(self) -> str:
-        """As the user named it."""
+        """The SPEC with which the user named it; unique within a run."""
         ...
 
     @property
     def task(self) -> str | None:
-        """The task it was made for; `None` if it takes any."""
+        """The name of the task that the model was made for; `None` if it accepts every task."""
         ...
 
     @property
     def parameters(self) -> int | None:
-        """How many weights it has; `None` if unknown."""
+        """Number of weights; `None` if unknown."""
         ...
 
     @property
     def fingerprint(self) -> str:
-        """A hash over everything that decides its answers: weights, tokenizer, decoding, precision."""
+        """Hash of everything that decides its answers: weights, tokenizer, decoding, precision.
+
+        The cache shares answers between models with equal fingerprints. One that begins with `volatile:` is
+        shared within one run only, because it does not cover everything that decides the answers.
+        """
         ...
 
     @property
     def noise(self) -> float:
-        """How far its scores may move by arithmetic alone (reduction order, batch composition)."""
+        """Largest change of a score that arithmetic alone may cause (reduction order, batch composition)."""
         ...
 
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
-        """One prediction per query, in the same order. A failed query is a `Failed`, never an exception.
+        """One prediction per query, in the same order. A query that fails gives a `Failed`, not an exception.
 
         Raises:
-            ModelError: the model as a whole cannot answer (it is gone, or does not fit the task).
+            ModelError: the model cannot answer any query (it is gone, or does not fit the task).
         """
         ...
 
 
 @runtime_checkable
-class Written(Protocol):
-    """What a model has besides if its answers stand written: to ask it again would measure no noise."""
+class RecordedAnswers(Protocol):
+    """Optional: a model that reads its answers from a file. Asking it twice would measure no noise."""
 
     @property
     def once(self) -> str:
-        """Why a repeated query has no answer; counts together."""
+        """The reason with which every repeated query is recorded as failed."""
         ...
 
     def fit(self, queries: Iterable[Query]) -> str:
-        """How well its answers and these queries cover each other, as a line for people.
+        """One line for the user: how many of these queries have an answer, and how many answers are unused.
 
         Raises:
-            ModelError: it answers none of them.
+            ModelError: none of the queries has an answer.
         """
         ...
 
 
 @runtime_checkable
-class Metered(Protocol):
-    """What a model has besides if every answer costs something."""
+class HasUsage(Protocol):
+    """Optional: a model whose answers cost requests, tokens or money."""
 
     @property
     def usage(self) -> Mapping[str, object]:
-        """What asking it took so far, as a manifest keeps it; empty where nothing was asked."""
+        """Requests, tokens and cost so far, for the manifest; empty before the first request."""
         ...
 
     @property
     def bill(self) -> str:
-        """The same as a line for people."""
+        """The usage as one line for the user."""
         ...
 
 
 @runtime_checkable
-class Rechecked(Protocol):
-    """What a model has besides if repeated queries go another way, which has to lead to the same answers."""
+class SecondComputation(Protocol):
+    """Optional: a model with a second, equivalent computation. The driver uses it for repeated queries."""
 
     def again(self, queries: Sequence[Query]) -> list[Prediction]:
-        """As `predict`, the other way.
+        """As `predict`, by the second computation.
 
         Raises:
-            ModelError: as `predict`; also where the other way is not one.
+            ModelError: as `predict`; also if the two computations are not equivalent.
         """
         ...
 
 
 @runtime_checkable
-class Versatile(Protocol):
-    """What a model has besides if it takes more tasks than its own."""
+class SeveralTasks(Protocol):
+    """Optional: a model that accepts more tasks than the one in `Model.task`."""
 
     @property
     def tasks(self) -> frozenset[str]:
-        """All of them, its own included."""
+        """Names of all accepted tasks, that of `Model.task` included."""
         ...
 
 
@@ -169,12 +178,12 @@ class Attempted(Protocol):
 
 
 @runtime_checkable
-class Sampling(Protocol):
-    """What a model has besides if it may answer a query several times: its answer is then a list of texts."""
+class SamplesAnswers(Protocol):
+    """Optional: a model that can draw several answers to one query; the answer is then a tuple of texts."""
 
     @property
     def samples(self) -> int:
-        """How many answers a query has."""
+        """Number of answers that it draws for each query."""
         ...
 
 

@@ -1,7 +1,9 @@
-"""The driver: cases in, verdicts out. It knows no concrete model, task or transform.
+"""The driver of an audit: asks one model about cases and yields a verdict for each variant.
 
-It batches, deduplicates and remembers, so that models need not, and trusts none of them. What it finds
-for a sample depends on that sample and the model alone, not on batch size, cache or the other samples.
+The Python API (`codeaudit.run`), `assert_invariant` and the search for violations call it. It batches
+queries, asks equal queries once and keeps answers in a memory, so that models need not. It checks every answer.
+Guarantee: the verdicts on a sample depend on that sample and the model alone, not on batch size, cache or the
+other samples. It knows no concrete model, task or transform, and it writes no files.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +12,7 @@ from math import isfinite
 from typing import Final, NamedTuple, Protocol
 
 from codeaudit.audit.cut import shown
-from codeaudit.audit.interface import Expectation, Grading, Model, Rechecked, Task, Written
+from codeaudit.audit.interface import Expectation, Grading, Model, RecordedAnswers, SecondComputation, Task
 from codeaudit.audit.records import (
     ANSWER_CHANGES,
     ANSWER_STAYS,
@@ -32,130 +34,134 @@ from codeaudit.transforms.errors import ModelError
 from codeaudit.transforms.records import NotApplied, Outcome, Perturbed, Sample
 
 WINDOW: Final = 4096
-"""Queries that are sorted by length together; bounds the memory of a run over a large corpus."""
+"""Number of queries that are sorted by length together; bounds the memory of a run over a large corpus."""
 
 NOISE_FACTOR: Final = 10.0
-"""A flip whose margin is within this many times the model's arithmetic noise is no verdict."""
+"""A changed answer whose margin is at most this many times the model's arithmetic noise is unjudged."""
 
 NUMERIC_NOISE: Final = "numeric noise"
 FINAL: Final = frozenset({MALFORMED, CUT_OFF})
-"""Failures that are what a model said: asking again would cost as much and give as little."""
+"""Failures that are kept in the memory: the model did answer, and a repeated query would fail again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One sample, as the task asks about it, with everything that was tried on it."""
+    """One sample with its variants under all transforms."""
 
     sample: Sample
+    """As the task prepared it."""
     outcomes: tuple[Outcome, ...]
+    """In the order of the transforms, then of the variants."""
 
 
-class Memory(Protocol):
-    """Answers of one model that were had before."""
+class AnswerMemory(Protocol):
+    """Keeps the answers of one model."""
 
     def recall(self, queries: Sequence[Query], *, again: bool) -> Mapping[Query, Prediction]:
-        """Those of the queries whose answers are known, answers that cannot be used among them.
+        """The known answers, by query; failures in `FINAL` are known answers, too.
 
-        `again` asks for the answers to repeated queries of this very run, which no other run may serve:
-        they measure the model's noise.
+        With `again`, only answers to repeated queries of this run: they measure the model's noise, so the
+        answers of another run must not be used.
         """
         ...
 
     def remember(self, answers: Mapping[Query, Prediction], *, again: bool) -> None:
-        """Keep answers durably before the next batch is asked."""
+        """Store answers durably; the driver calls it after every batch."""
         ...
 
 
-class Monitor(Protocol):
-    """Watches a run."""
+class AnswerMonitor(Protocol):
+    """Is told how many answers have arrived."""
 
     def answered(self, count: int, *, recalled: bool) -> None:
-        """So many queries were answered, from memory or by the model."""
+        """`count` more queries were answered: from memory if `recalled`, else by the model."""
         ...
 
 
-class Unwatched:
-    """Watches nothing: where nobody looks on, or progress is told in other units than answers."""
+class NoMonitor:
+    """Ignores progress: nobody watches, or the caller counts other units than answers."""
 
     def answered(self, count: int, *, recalled: bool) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
-    """What the driver works with while it audits one model."""
+class AuditSetup:
+    """One model, with everything that the driver needs to audit it."""
 
     model: Model
     task: Task
-    memory: Memory
-    monitor: Monitor
+    memory: AnswerMemory
+    monitor: AnswerMonitor
     batch_size: int
 
 
-class Batch(NamedTuple):
-    """Queries that are asked together; the answers to the first `company` of them are not wanted."""
+class QueryBatch(NamedTuple):
+    """Queries that go to the model in one call."""
 
     queries: Sequence[Query]
     company: int = 0
+    """The answers to this many queries at the start are thrown away; they only fill the batch."""
 
 
-def audit(cases: Iterable[Case], desk: Desk) -> Iterator[Audited]:
-    """The verdicts on every case, in the order of the cases.
+def audit(cases: Iterable[Case], setup: AuditSetup) -> Iterator[Audited]:
+    """One record per case, in the order of the cases.
 
     Raises:
-        ModelError: the model as a whole cannot answer, or does not keep its contract.
+        ModelError: the model cannot answer at all, or gives another number of answers than queries.
     """
     for window in _windows(cases):
-        firsts = list(dict.fromkeys(query for case in window for query in queries(case, desk.task.name)))
-        repeated = list(dict.fromkeys(query for case in window for query in repeats(case, desk.task.name)))
-        answers = first_answers(firsts, desk)
-        second = _second_answers(repeated, firsts, desk)
+        firsts = list(dict.fromkeys(query for case in window for query in queries(case, setup.task.name)))
+        repeated = list(dict.fromkeys(query for case in window for query in repeats(case, setup.task.name)))
+        answers = first_answers(firsts, setup)
+        second = _second_answers(repeated, firsts, setup)
         for case in window:
-            yield _audited(case, answers, second, desk)
+            yield _audited(case, answers, second, setup)
 
 
 def queries(case: Case, task: str) -> tuple[Query, ...]:
-    """What a case asks apart from its repeated original: the original first, then each variant."""
+    """The queries of a case, the original first. The identity is left out: see `repeats`."""
     variants = [outcome for outcome in case.outcomes if isinstance(outcome, Perturbed)]
     texts = [outcome.source for outcome in variants if outcome.kind != "identity"]
     return tuple(query_of(case.sample, text, task) for text in [case.sample.source, *texts])
 
 
 def repeats(case: Case, task: str) -> tuple[Query, ...]:
-    """What a case asks a second time: the unchanged input of each identity outcome."""
+    """The repeated queries of a case: the unchanged input once for each identity outcome."""
     variants = [outcome for outcome in case.outcomes if isinstance(outcome, Perturbed)]
     return tuple(query_of(case.sample, one.source, task) for one in variants if one.kind == "identity")
 
 
-def batches(rest: Sequence[Query], size: int) -> Iterator[Batch]:
-    """Queries of similar length together, longest first, so that little is padded and memory fails early."""
+def batches(rest: Sequence[Query], size: int) -> Iterator[QueryBatch]:
+    """Batches of queries of similar length, longest first: little padding, and memory fails early."""
     ordered = sorted(rest, key=lambda query: (-len(query.source), query.source))
     for start in range(0, len(ordered), size):
-        yield Batch(ordered[start : start + size])
+        yield QueryBatch(ordered[start : start + size])
 
 
-def rebatches(rest: Sequence[Query], company: Sequence[Query], size: int) -> Iterator[Batch]:
-    """The same queries in batches of another size, each in another place of its batch than `batches` gives.
+def rebatches(rest: Sequence[Query], company: Sequence[Query], size: int) -> Iterator[QueryBatch]:
+    """Batches of another size than those of `batches`, with each query at another position in its batch.
 
-    A query that would be alone gets company where the batch size allows it, so that it meets another shape.
+    If `size` allows it, a query that would be alone is asked beside one of `company`, because a batch of one
+    has another shape.
     """
     other = size // 2 + 1
     for batch in batches(rest, other):
         if len(batch.queries) > 1 or size == 1:
-            yield Batch([*batch.queries[1:], batch.queries[0]])
+            yield QueryBatch([*batch.queries[1:], batch.queries[0]])
         else:
             alone = batch.queries[0]
             beside = max((query for query in company if query != alone), key=_length, default=alone)
-            yield Batch([beside, alone], company=1)
+            yield QueryBatch([beside, alone], company=1)
 
 
 def query_of(sample: Sample, source: str, task: str) -> Query:
-    """What a model is asked about a text of a sample: all of it, or the part that is shown."""
+    """The query about a text of a sample: the whole text, or the beginning that the task shows."""
     return Query(task=task, language=sample.language, source=shown(sample, source))
 
 
 def answer_to(sample: Sample, source: str, answers: Mapping[Query, Prediction], task: Task) -> Prediction:
-    """The answer to a text of a sample, as the task judges it; the sample brings the label."""
+    """The answer to a text of a sample, graded if the task grades answers."""
     query = query_of(sample, source, task.name)
     found = answers[query]
     if isinstance(task, Grading) and isinstance(found, Predicted):
@@ -180,47 +186,49 @@ def _windows(cases: Iterable[Case]) -> Iterator[list[Case]]:
         yield window
 
 
-def first_answers(wanted: Sequence[Query], desk: Desk) -> dict[Query, Prediction]:
-    """The answers to distinct queries, remembered ones first; what a search asks on its way.
+def first_answers(wanted: Sequence[Query], setup: AuditSetup) -> dict[Query, Prediction]:
+    """The answers to distinct queries, from memory or from the model.
 
     Raises:
-        ModelError: the model as a whole cannot answer, or does not keep its contract.
+        ModelError: the model cannot answer at all, or gives another number of answers than queries.
     """
-    answers = _recalled(wanted, desk, again=False)
+    answers = _recalled(wanted, setup, again=False)
     rest = [query for query in wanted if query not in answers]
-    return answers | _asked(batches(rest, desk.batch_size), desk, again=False)
+    return answers | _asked(batches(rest, setup.batch_size), setup, again=False)
 
 
-def _second_answers(wanted: Sequence[Query], company: Sequence[Query], desk: Desk) -> dict[Query, Prediction]:
-    if isinstance(desk.model, Written):
-        desk.monitor.answered(len(wanted), recalled=False)
-        return dict.fromkeys(wanted, Failed(reason=desk.model.once))
-    answers = _recalled(wanted, desk, again=True)
+def _second_answers(
+    wanted: Sequence[Query], company: Sequence[Query], setup: AuditSetup
+) -> dict[Query, Prediction]:
+    if isinstance(setup.model, RecordedAnswers):
+        setup.monitor.answered(len(wanted), recalled=False)
+        return dict.fromkeys(wanted, Failed(reason=setup.model.once))
+    answers = _recalled(wanted, setup, again=True)
     rest = [query for query in wanted if query not in answers]
-    return answers | _asked(rebatches(rest, company, desk.batch_size), desk, again=True)
+    return answers | _asked(rebatches(rest, company, setup.batch_size), setup, again=True)
 
 
-def _recalled(wanted: Sequence[Query], desk: Desk, *, again: bool) -> dict[Query, Prediction]:
-    answers: dict[Query, Prediction] = dict(desk.memory.recall(wanted, again=again))
+def _recalled(wanted: Sequence[Query], setup: AuditSetup, *, again: bool) -> dict[Query, Prediction]:
+    answers: dict[Query, Prediction] = dict(setup.memory.recall(wanted, again=again))
     if answers:
-        desk.monitor.answered(len(answers), recalled=True)
+        setup.monitor.answered(len(answers), recalled=True)
     return answers
 
 
-def _asked(plan: Iterable[Batch], desk: Desk, *, again: bool) -> dict[Query, Prediction]:
+def _asked(plan: Iterable[QueryBatch], setup: AuditSetup, *, again: bool) -> dict[Query, Prediction]:
     answers: dict[Query, Prediction] = {}
-    model = desk.model
-    ask = model.again if again and isinstance(model, Rechecked) else model.predict
+    model = setup.model
+    ask = model.again if again and isinstance(model, SecondComputation) else model.predict
     for batch in plan:
         predictions = ask(batch.queries)
         if len(predictions) != len(batch.queries):
             raise ModelError(
-                f"model {desk.model.name!r} gave {len(predictions)} answers to {len(batch.queries)} queries"
+                f"model {setup.model.name!r} gave {len(predictions)} answers to {len(batch.queries)} queries"
             )
-        checked = [_checked(desk.task, prediction) for prediction in predictions]
+        checked = [_checked(setup.task, prediction) for prediction in predictions]
         found = dict(zip(batch.queries[batch.company :], checked[batch.company :], strict=True))
-        desk.memory.remember({query: one for query, one in found.items() if _is_final(one)}, again=again)
-        desk.monitor.answered(len(found), recalled=False)
+        setup.memory.remember({query: one for query, one in found.items() if _is_final(one)}, again=again)
+        setup.monitor.answered(len(found), recalled=False)
         answers |= found
     return answers
 
@@ -242,24 +250,24 @@ def _checked(task: Task, prediction: Prediction) -> Prediction:
 
 
 def _audited(
-    case: Case, answers: Mapping[Query, Prediction], second: Mapping[Query, Prediction], desk: Desk
+    case: Case, answers: Mapping[Query, Prediction], second: Mapping[Query, Prediction], setup: AuditSetup
 ) -> Audited:
-    before = answer_to(case.sample, case.sample.source, answers, desk.task)
+    before = answer_to(case.sample, case.sample.source, answers, setup.task)
     verdicts: list[Verdict] = []
     scores: list[float | None] = []
     for outcome in case.outcomes:
         if isinstance(outcome, Perturbed):
             book = second if outcome.kind == "identity" else answers
-            after = answer_to(case.sample, outcome.source, book, desk.task)
+            after = answer_to(case.sample, outcome.source, book, setup.task)
             verdicts.append(
-                judge(outcome, before, after, case.sample, task=desk.task, noise=desk.model.noise)
+                judge(outcome, before, after, case.sample, task=setup.task, noise=setup.model.noise)
             )
-            scores.append(_score(desk.task, after, outcome.sample))
+            scores.append(_score(setup.task, after, outcome.sample))
     return Audited(
-        model=desk.model.name,
+        model=setup.model.name,
         sample=case.sample,
         before=before,
-        score=_score(desk.task, before, case.sample),
+        score=_score(setup.task, before, case.sample),
         verdicts=tuple(verdicts),
         after_scores=tuple(scores),
         not_applied=tuple(outcome for outcome in case.outcomes if isinstance(outcome, NotApplied)),
@@ -279,8 +287,11 @@ def judge(
     task: Task,
     noise: float,
 ) -> Verdict:
-    """Whether the answer held; no verdict without both answers, where a flip is as small as noise, or where
-    the right answer did not do what a perturbation of its kind stands for.
+    """Whether the answer held.
+
+    Unjudged if one of the two answers is missing, if the change is as small as the model's arithmetic noise,
+    or if the right answer does not behave as the kind of the perturbation requires: it must stay under a
+    meaning-keeping transform and change under a control.
     """
     if isinstance(before, Failed):
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=before.reason)
@@ -297,7 +308,7 @@ def judge(
 
 
 def _off(perturbed: Perturbed, expected: Expectation) -> str:
-    """Why neither staying nor changing is a fault; empty where one of them is."""
+    """The reason why no verdict is possible; empty if one is."""
     if expected == "unknown":
         return ANSWER_UNKNOWN
     if perturbed.kind == "control":
@@ -306,13 +317,13 @@ def _off(perturbed: Perturbed, expected: Expectation) -> str:
 
 
 def deviation(before: Predicted, after: Predicted) -> float:
-    """The largest absolute difference of the scores of labels present on both sides; 0 without any."""
+    """Largest absolute difference between the scores of labels on both sides; 0 if no label is on both."""
     old, new = dict(before.scores), dict(after.scores)
     return max((abs(old[label] - new[label]) for label in old.keys() & new.keys()), default=0.0)
 
 
 def _within_noise(before: Predicted, after: Predicted, bound: float) -> bool:
-    """Whether both margins, or else the moves of every label that came or went, are at most `bound`."""
+    """Whether both margins are at most `bound`; without margins, the score changes of all changed labels."""
     if bound <= 0:
         return False
     if before.margin is not None and after.margin is not None:

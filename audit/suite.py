@@ -18,7 +18,7 @@ FEW: Final = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class SuitePlan:
     """What is done to each sample. Names, not transforms, so that it can be sent to a worker."""
 
     transforms: tuple[str, ...]
@@ -56,18 +56,18 @@ def with_noise_floor(names: Sequence[str], languages: Iterable[str], *, controls
     return tuple(dict.fromkeys(["identity", *found, *wanted]))
 
 
-def cases(samples: Iterable[Sample], plan: Plan, *, workers: int) -> Iterator[Case]:
+def cases(samples: Iterable[Sample], plan: SuitePlan, *, workers: int) -> Iterator[Case]:
     """One case per sample, in the order of the samples; equal for every number of workers."""
     yield from spread(partial(case, plan=plan), samples, workers=workers, chunk=CHUNK, few=FEW)
 
 
-def case(sample: Sample, plan: Plan) -> Case:
+def case(sample: Sample, plan: SuitePlan) -> Case:
     """One sample under every transform of the plan."""
     found = [outcome for name in plan.transforms for outcome in _outcomes(sample, name, plan)]
     return Case(sample=sample, outcomes=tuple(found))
 
 
-def _outcomes(sample: Sample, name: str, plan: Plan) -> list[Outcome]:
+def _outcomes(sample: Sample, name: str, plan: SuitePlan) -> list[Outcome]:
     transform = transform_for(name, sample.language)
     try:
         return list(perturb_one(sample, transform, variants=plan.variants, seed=plan.seed, sites=plan.sites))

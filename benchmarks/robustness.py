@@ -43,8 +43,8 @@ from codeaudit.audit.interface import Model
 from codeaudit.audit.models.canonical import Canonical
 from codeaudit.audit.models.checkpoint import CONFIG, CheckpointModel
 from codeaudit.audit.nets.registry import NETWORKS
-from codeaudit.audit.run import Case, Desk, Unwatched, audit
-from codeaudit.audit.suite import Plan, cases
+from codeaudit.audit.run import AuditSetup, Case, NoMonitor, audit
+from codeaudit.audit.suite import SuitePlan, cases
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.audit.training import folder, loop, material
 from codeaudit.audit.training.material import Material, Splits
@@ -203,7 +203,7 @@ def ground(settings: Settings, spec: str, cache: Path) -> Ground:
     )
     if not chosen:
         raise CorpusError("no test function of this window has another order; take a larger --test")
-    plan = Plan(transforms=(*PRESERVING, *CONTROLS), variants=1, seed=DRAWN, sites="all")
+    plan = SuitePlan(transforms=(*PRESERVING, *CONTROLS), variants=1, seed=DRAWN, sites="all")
     return Ground(splits=splits, materials=materials, suite=tuple(cases(chosen, plan, workers=1)))
 
 
@@ -212,7 +212,7 @@ def _reads_names(network: str) -> bool:
 
 
 def _is_movable(sample: Sample) -> bool:
-    plan = Plan(transforms=(SELECTED_BY,), variants=1, seed=DRAWN, sites="all")
+    plan = SuitePlan(transforms=(SELECTED_BY,), variants=1, seed=DRAWN, sites="all")
     return any(
         isinstance(one, Perturbed) for case in cases([sample], plan, workers=1) for one in case.outcomes
     )
@@ -303,8 +303,8 @@ class Shelf:
 
 def measured(model: Model, suite: Sequence[Case]) -> tuple[dict[str, float], Changes]:
     """The scores of a model, and which answers changed. What cannot be told is left out."""
-    desk = Desk(model=model, task=FUNCTION_NAME, memory=NoMemory(), monitor=Unwatched(), batch_size=64)
-    seen = [observe(one, seed=DRAWN) for one in audit(suite, desk)]
+    setup = AuditSetup(model=model, task=FUNCTION_NAME, memory=NoMemory(), monitor=NoMonitor(), batch_size=64)
+    seen = [observe(one, seed=DRAWN) for one in audit(suite, setup)]
     answered = [one for one in seen if one.answer is not None]
     told: dict[str, float | None] = {"answered": len(answered) / len(seen), "f1": _f1(answered, None)}
     changes: dict[str, dict[str, bool]] = {}

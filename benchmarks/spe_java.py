@@ -26,15 +26,15 @@ from trials import Ledger, Trial
 
 from codeaudit.audit.cache import NoMemory
 from codeaudit.audit.corpora.selection import select
-from codeaudit.audit.corpora.specs import Desk as Sources
+from codeaudit.audit.corpora.specs import AuditSetup as Sources
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.interface import Task
 from codeaudit.audit.models.checkpoint import CheckpointModel
 from codeaudit.audit.nets.line_tasks import TASKS as LINE_TASKS
 from codeaudit.audit.nets.registry import NETWORKS
 from codeaudit.audit.registry import TASKS
-from codeaudit.audit.run import Case, Desk, audit
-from codeaudit.audit.suite import Plan, cases
+from codeaudit.audit.run import AuditSetup, Case, audit
+from codeaudit.audit.suite import SuitePlan, cases
 from codeaudit.audit.tasks.error_detection import BUGGY, ERROR_DETECTION
 from codeaudit.audit.training import folder, loop, material
 from codeaudit.audit.training.material import Material, Splits
@@ -178,7 +178,7 @@ def ground(task: Task, spec: str, settings: Settings) -> Ground:
     """
 
     def drawn(split: str, limit: int) -> list[Sample]:
-        source = corpus(f"{spec}:{split}", desk=Sources(note=lambda text: print(text, file=sys.stderr)))
+        source = corpus(f"{spec}:{split}", setup=Sources(note=lambda text: print(text, file=sys.stderr)))
         (found,) = select(source, task.prepare, limit=limit or None, seeds=[0])
         return [sample for sample in found.samples if sample.label is not None]
 
@@ -187,7 +187,7 @@ def ground(task: Task, spec: str, settings: Settings) -> Ground:
         valid=drawn("valid", settings.valid),
         test=drawn("test", settings.test),
     )
-    plan = Plan(transforms=(settings.transform,), variants=ORDERS, seed=DRAWN, sites="all")
+    plan = SuitePlan(transforms=(settings.transform,), variants=ORDERS, seed=DRAWN, sites="all")
     return Ground(task=task, splits=splits, suite=tuple(cases(splits.test, plan, workers=1)))
 
 
@@ -248,8 +248,8 @@ def measure(network: str, seed: int, settings: Settings, found: Ground, read: Ma
 
 def audited(model: CheckpointModel, found: Ground, watch: Watch) -> dict[str, float]:
     """What the tables hold of one network. What cannot be told, as where nothing moves, is left out."""
-    desk = Desk(model=model, task=found.task, memory=NoMemory(), monitor=watch, batch_size=64)
-    seen = [observe(one, seed=DRAWN) for one in audit(found.suite, desk)]
+    setup = AuditSetup(model=model, task=found.task, memory=NoMemory(), monitor=watch, batch_size=64)
+    seen = [observe(one, seed=DRAWN) for one in audit(found.suite, setup)]
     block = score(seen, found.task)
     answered = [one for one in seen if one.answer is not None]
     moved = [changed for one in answered if (changed := _changed(one)) is not None]

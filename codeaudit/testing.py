@@ -71,15 +71,15 @@ def assert_invariant(
     __tracebackhide__ = True
     from codeaudit.audit.cache import NoMemory
     from codeaudit.audit.records import ANSWER_CHANGES, ANSWER_UNKNOWN, Held, Unjudged, Violated
-    from codeaudit.audit.run import Desk, Unwatched, audit
-    from codeaudit.audit.suite import Plan, cases
+    from codeaudit.audit.run import AuditSetup, NoMonitor, audit
+    from codeaudit.audit.suite import SuitePlan, cases
 
     chosen = _model(model)
     asked = _task(task, chosen)
     prepared = list(_prepared(samples, asked, language))
-    plan = Plan(transforms=_names(transforms, prepared), variants=variants, seed=seed)
-    desk = Desk(model=chosen, task=asked, memory=NoMemory(), monitor=Unwatched(), batch_size=32)
-    found = list(audit(cases(prepared, plan, workers=1), desk))
+    plan = SuitePlan(transforms=_names(transforms, prepared), variants=variants, seed=seed)
+    setup = AuditSetup(model=chosen, task=asked, memory=NoMemory(), monitor=NoMonitor(), batch_size=32)
+    found = list(audit(cases(prepared, plan, workers=1), setup))
     verdicts = [verdict for one in found for verdict in one.verdicts]
     violated = [verdict for verdict in verdicts if isinstance(verdict, Violated)]
     judged = len(violated) + sum(isinstance(verdict, Held) for verdict in verdicts)

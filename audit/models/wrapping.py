@@ -1,6 +1,6 @@
 """What every model around another model has in common: it is that model, but for what it changes."""
 
-from codeaudit.audit.interface import Model, Sampling
+from codeaudit.audit.interface import Model, SamplesAnswers
 
 
 class Wrapping:
@@ -37,4 +37,4 @@ class Wrapping:
     @property
     def samples(self) -> int:
         """How many answers of the inner model a query has."""
-        return self.inner.samples if isinstance(self.inner, Sampling) else 1
+        return self.inner.samples if isinstance(self.inner, SamplesAnswers) else 1

@@ -16,7 +16,7 @@ from random import Random
 from typing import Final, NamedTuple, TypeAlias
 
 from codeaudit.audit.records import Attacked, Failed, Predicted, Prediction, Query, Unjudged, Violated
-from codeaudit.audit.run import Case, Desk, answer_to, first_answers, judge, query_of
+from codeaudit.audit.run import AuditSetup, Case, answer_to, first_answers, judge, query_of
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Finite, Refused, Transform
 from codeaudit.transforms.perturb import reapply
@@ -115,7 +115,13 @@ class Space:
 
 
 def attack(
-    cases: Iterable[Case], strategy: str, desk: Desk, *, transforms: Sequence[str], budget: int, seed: int
+    cases: Iterable[Case],
+    strategy: str,
+    setup: AuditSetup,
+    *,
+    transforms: Sequence[str],
+    budget: int,
+    seed: int,
 ) -> Iterator[Attacked]:
     """Look for a violation of every case, with at most `budget` texts asked about for each.
 
@@ -124,14 +130,20 @@ def attack(
     """
     found = iter(cases)
     while window := list(islice(found, TOGETHER)):
-        yield from _window(window, strategy, desk, transforms=transforms, budget=budget, seed=seed)
+        yield from _window(window, strategy, setup, transforms=transforms, budget=budget, seed=seed)
 
 
 def _window(
-    cases: Sequence[Case], strategy: str, desk: Desk, *, transforms: Sequence[str], budget: int, seed: int
+    cases: Sequence[Case],
+    strategy: str,
+    setup: AuditSetup,
+    *,
+    transforms: Sequence[str],
+    budget: int,
+    seed: int,
 ) -> Iterator[Attacked]:
-    originals = {case.sample.id: query_of(case.sample, case.sample.source, desk.task.name) for case in cases}
-    before = first_answers(list(dict.fromkeys(originals.values())), desk)
+    originals = {case.sample.id: query_of(case.sample, case.sample.source, setup.task.name) for case in cases}
+    before = first_answers(list(dict.fromkeys(originals.values())), setup)
     hunts = []
     for case in cases:
         engines = [transform_for(name, case.sample.language) for name in transforms]
@@ -144,15 +156,15 @@ def _window(
             budget=budget,
             seen={case.sample.source},
         )
-        answer = answer_to(case.sample, case.sample.source, before, desk.task)
+        answer = answer_to(case.sample, case.sample.source, before, setup.task)
         hunts.append(_Hunt(case=case, space=space, before=answer, steps=STRATEGIES[strategy](space)))
-    while open_ := [hunt for hunt in hunts if hunt.next_batch(desk)]:
-        texts = {query: None for hunt in open_ for query in hunt.queries(desk)}
-        answers = first_answers(list(texts), desk)
+    while open_ := [hunt for hunt in hunts if hunt.next_batch(setup)]:
+        texts = {query: None for hunt in open_ for query in hunt.queries(setup)}
+        answers = first_answers(list(texts), setup)
         for hunt in open_:
-            hunt.judge(answers, desk)
+            hunt.judge(answers, setup)
     for hunt in hunts:
-        yield hunt.result(desk.model.name, strategy, seed)
+        yield hunt.result(setup.model.name, strategy, seed)
 
 
 def _speaks(transform: Transform, sample: Sample) -> bool:
@@ -177,7 +189,7 @@ class _Hunt:
     violated: Violated | None = None
     ended: str | None = None
 
-    def next_batch(self, desk: Desk) -> bool:
+    def next_batch(self, setup: AuditSetup) -> bool:
         """Have the strategy say what it wants to know; false once it is over."""
         if isinstance(self.before, Failed):
             self.ended = self.before.reason
@@ -193,15 +205,17 @@ class _Hunt:
             self.ended = SPENT if wanted else NO_VARIANT
         return bool(self.batch)
 
-    def queries(self, desk: Desk) -> list[Query]:
-        return [query_of(self.case.sample, one.source, desk.task.name) for one in self.batch]
+    def queries(self, setup: AuditSetup) -> list[Query]:
+        return [query_of(self.case.sample, one.source, setup.task.name) for one in self.batch]
 
-    def judge(self, answers: Mapping[Query, Prediction], desk: Desk) -> None:
+    def judge(self, answers: Mapping[Query, Prediction], setup: AuditSetup) -> None:
         self.held = []
         for one in self.batch:
             self.asked.append(one)
-            after = answer_to(self.case.sample, one.source, answers, desk.task)
-            verdict = judge(one, self.before, after, self.case.sample, task=desk.task, noise=desk.model.noise)
+            after = answer_to(self.case.sample, one.source, answers, setup.task)
+            verdict = judge(
+                one, self.before, after, self.case.sample, task=setup.task, noise=setup.model.noise
+            )
             if isinstance(verdict, Violated):
                 made = replace(one, sample=self.case.sample)
                 self.violated = replace(verdict, perturbed=made)

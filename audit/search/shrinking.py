@@ -10,7 +10,7 @@ from itertools import combinations, pairwise
 from typing import Final, TypeAlias
 
 from codeaudit.audit.records import Explained, Gone, Predicted, Prediction, Violated
-from codeaudit.audit.run import Desk, answer_to, first_answers, judge, query_of
+from codeaudit.audit.run import AuditSetup, answer_to, first_answers, judge, query_of
 from codeaudit.transforms.dependence.moves import milder
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.perturb import reapply
@@ -23,7 +23,7 @@ MOST_PAIRS: Final = 200
 """So many pairs of moves are tried each before the moves are taken away in chunks."""
 
 
-def explain(violated: Violated, desk: Desk, *, seed: int) -> Explained | Gone:
+def explain(violated: Violated, setup: AuditSetup, *, seed: int) -> Explained | Gone:
     """The smallest edit within a violation that still flips the answer.
 
     Single moves are tried first, then pairs while they are few, then ever smaller chunks are taken away
@@ -35,23 +35,23 @@ def explain(violated: Violated, desk: Desk, *, seed: int) -> Explained | Gone:
         ModelError: the model as a whole cannot answer.
     """
     sample = violated.perturbed.sample
-    original = query_of(sample, sample.source, desk.task.name)
-    before = answer_to(sample, sample.source, first_answers([original], desk), desk.task)
+    original = query_of(sample, sample.source, setup.task.name)
+    before = answer_to(sample, sample.source, first_answers([original], setup), setup.task)
     trials = _Trials(
         sample=replace(sample, label=None),
         label=sample.label,
         transform=transform_for(violated.perturbed.transform, sample.language),
         variant=violated.perturbed.variant,
         before=before,
-        desk=desk,
+        setup=setup,
     )
     whole = trials.flips([violated.perturbed.moves])[0]
     if whole is None:
-        return Gone(model=desk.model.name, seed=seed, violated=violated, reason=_why_gone(before))
+        return Gone(model=setup.model.name, seed=seed, violated=violated, reason=_why_gone(before))
     kept, smallest = _fewest(violated.perturbed.moves, trials)
     minimal = trials.flips([_mildest(kept, trials)])[0] or whole
     return Explained(
-        model=desk.model.name,
+        model=setup.model.name,
         seed=seed,
         violated=_of(sample, whole),
         minimal=_of(sample, minimal),
@@ -71,7 +71,7 @@ class _Trials:
     transform: Transform
     variant: int
     before: Prediction
-    desk: Desk
+    setup: AuditSetup
     asked: set[str] = field(default_factory=set)
     known: dict[Moves, Violated | None] = field(default_factory=dict)
 
@@ -104,21 +104,21 @@ class _Trials:
         return next((moves for moves, violated in flipped if violated is not None), None)
 
     def _judge(self, fresh: dict[Moves, Perturbed]) -> None:
-        task = self.desk.task
+        task = self.setup.task
         queries = dict.fromkeys(query_of(self.sample, made.source, task.name) for made in fresh.values())
-        answers = first_answers(list(queries), self.desk)
+        answers = first_answers(list(queries), self.setup)
         labelled = replace(self.sample, label=self.label)
         for moves, made in fresh.items():
             self.asked.add(made.source)
             after = answer_to(labelled, made.source, answers, task)
-            verdict = judge(made, self.before, after, labelled, task=task, noise=self.desk.model.noise)
+            verdict = judge(made, self.before, after, labelled, task=task, noise=self.setup.model.noise)
             if isinstance(verdict, Violated):
                 self.known[moves] = verdict
 
 
 def _fewest(moves: Moves, trials: _Trials) -> tuple[Moves, bool]:
     """Few of the moves that flip, and whether no smaller set does."""
-    size = trials.desk.batch_size
+    size = trials.setup.batch_size
     if len(moves) == 1:
         return moves, True
     if single := trials.first(((move,) for move in moves), size):
@@ -141,9 +141,9 @@ def _ddmin(moves: Moves, trials: _Trials) -> Moves:
         cuts = [round(n * len(moves) / parts) for n in range(parts + 1)]
         chunks = [moves[low:high] for low, high in pairwise(cuts)]
         rests = [moves[:low] + moves[high:] for low, high in pairwise(cuts)]
-        if chunk := trials.first(iter(chunks), trials.desk.batch_size):
+        if chunk := trials.first(iter(chunks), trials.setup.batch_size):
             moves, parts = chunk, 2
-        elif rest := trials.first(iter(rests), trials.desk.batch_size):
+        elif rest := trials.first(iter(rests), trials.setup.batch_size):
             moves, parts = rest, max(2, parts - 1)
         elif parts < len(moves):
             parts = min(len(moves), 2 * parts)
@@ -157,7 +157,7 @@ def _mildest(moves: Moves, trials: _Trials) -> Moves:
     number = 0
     while number < len(moves):
         head, move, tail = moves[:number], moves[number], moves[number + 1 :]
-        gentler = trials.first(((*head, less, *tail) for less in milder(move)), trials.desk.batch_size)
+        gentler = trials.first(((*head, less, *tail) for less in milder(move)), trials.setup.batch_size)
         if gentler is None:
             number += 1
         else:

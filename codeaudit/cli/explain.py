@@ -15,7 +15,7 @@ from rich.text import Text
 from codeaudit.audit.cache import ModelMemory
 from codeaudit.audit.records import Explained, Gone, Predicted, Violated
 from codeaudit.audit.registry import TASKS
-from codeaudit.audit.run import Desk, Unwatched
+from codeaudit.audit.run import AuditSetup, NoMonitor
 from codeaudit.audit.search.shrinking import explain as shrink
 from codeaudit.audit.store import SUITE, VERDICTS, Manifest, RunFolder
 from codeaudit.audit.tables import explanation_row, keep_explanations, prediction_of, read_rows, read_suite
@@ -193,13 +193,13 @@ def _explained(
             if model.fingerprint != print_then:
                 note(f"{name} is not as it was in the run: its violations are looked at anew")
             memory = ModelMemory(cache=cache, fingerprint=model.fingerprint, run=str(manifest["codeaudit"]))
-            desk = Desk(
-                model=model, task=task, memory=memory, monitor=Unwatched(), batch_size=asked.batch_size
+            setup = AuditSetup(
+                model=model, task=task, memory=memory, monitor=NoMonitor(), batch_size=asked.batch_size
             )
             mine = [(seed, violated) for each, seed, violated in found if each == name]
             with ProgressMonitor(name, len(mine), unit="violations") as monitor:
                 for seed, violated in mine:
-                    yield shrink(violated, desk, seed=seed)
+                    yield shrink(violated, setup, seed=seed)
                     monitor.answered(1, recalled=False)
 
 

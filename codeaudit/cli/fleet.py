@@ -7,7 +7,7 @@ from typing import Final
 import click
 from click.core import ParameterSource
 
-from codeaudit.audit.interface import Attempted, Choosy, Metered, Model, Sampling, Task, Versatile
+from codeaudit.audit.interface import Attempted, Choosy, HasUsage, Model, SamplesAnswers, SeveralTasks, Task
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.registry import TASKS
@@ -98,10 +98,10 @@ def billed(model: Model) -> Iterator[None]:
             note(f"{model.name}: {meter.bill}")
 
 
-def meter_of(model: Model) -> Metered | None:
+def meter_of(model: Model) -> HasUsage | None:
     """The meter of a model or of the one that it wraps, if it has one."""
     inner = getattr(model, "inner", model)
-    return inner if isinstance(inner, Metered) else None
+    return inner if isinstance(inner, HasUsage) else None
 
 
 def common_task(named: str | None, models: tuple[Model, ...]) -> Task:
@@ -113,7 +113,7 @@ def common_task(named: str | None, models: tuple[Model, ...]) -> Task:
         ModelError: a model was made for another task than the one named.
     """
     own = {model.name: model.task for model in models if model.task is not None}
-    takes = {model.name: model.tasks for model in models if isinstance(model, Versatile)}
+    takes = {model.name: model.tasks for model in models if isinstance(model, SeveralTasks)}
     if named is None and len(set(own.values())) > 1:
         told = ", ".join(f"{name} for {task}" for name, task in own.items())
         raise UsageError(f"the models were made for different tasks: {told}; audit them apart")
@@ -125,7 +125,7 @@ def common_task(named: str | None, models: tuple[Model, ...]) -> Task:
     found = TASKS.get(task)
     if not isinstance(found, Attempted):
         for model in models:
-            if isinstance(model, Sampling) and model.samples > 1:
+            if isinstance(model, SamplesAnswers) and model.samples > 1:
                 raise UsageError(
                     f"-M samples={model.samples}: an answer to the task {task!r} is one text, not several "
                     "attempts; leave samples out, or write --task generation"

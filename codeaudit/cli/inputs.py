@@ -124,7 +124,9 @@ class Drawn:
 
     def cases(self, seed: int) -> Iterator[Case]:
         """The samples of one trial with their variants."""
-        plan = suite.Plan(transforms=self.transforms, variants=self.variants, seed=seed, sites=self.sites)
+        plan = suite.SuitePlan(
+            transforms=self.transforms, variants=self.variants, seed=seed, sites=self.sites
+        )
         made = suite.cases(self._selection(seed).samples, plan, workers=self.workers)
         judged = made if self.witnesses is None else _judged(made, self.witnesses)
         return self.labels.relabelled(judged)

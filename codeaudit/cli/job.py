@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codeaudit.audit.cache import AnswerCache, ModelMemory
-from codeaudit.audit.interface import Model, Task, Written
+from codeaudit.audit.interface import Model, RecordedAnswers, Task
 from codeaudit.audit.records import Attacked, Audited, Query
-from codeaudit.audit.run import Desk, Monitor, Unwatched, audit, queries, repeats
+from codeaudit.audit.run import AnswerMonitor, AuditSetup, NoMonitor, audit, queries, repeats
 from codeaudit.audit.search.attacks import attack
 from codeaudit.audit.store import ATTACKS, SCHEMA, SUITE, VERDICTS, RunFolder
 from codeaudit.audit.tables import (
@@ -56,7 +56,7 @@ def carry_out(job: Job, cache: AnswerCache, *, run: str) -> Summary:
     with job.folder.replacing(SUITE) as place, TableWriter(place, SUITE_COLUMNS, about) as table:
         sizes = {seed: _write_suite(job, seed, table) for seed in job.inputs.seeds}
     for model in job.models:
-        if isinstance(model, Written):
+        if isinstance(model, RecordedAnswers):
             note(model.fit(_queries(job)))
     with job.folder.replacing(VERDICTS) as place, TableWriter(place, VERDICT_COLUMNS, about) as table:
         audits = _Audits(job=job, cache=cache, run=run, verdicts=table)
@@ -94,27 +94,27 @@ def _attacked(job: Job, cache: AnswerCache, table: TableWriter, *, run: str) -> 
     sizes = [job.inputs.size(seed) for seed in job.inputs.seeds]
     total = None if None in sizes else sum(size or 0 for size in sizes)
     for model in job.models:
-        desk = _desk(job, model, cache, run, Unwatched())
+        setup = _desk(job, model, cache, run, NoMonitor())
         for strategy in job.options.attacks:
             with (
                 billed(model),
                 ProgressMonitor(f"{model.name}, {strategy}", total, unit="samples") as monitor,
             ):
-                for one in _searches(job, strategy, desk):
+                for one in _searches(job, strategy, setup):
                     table.write([attack_row(one)])
                     monitor.answered(1, recalled=False)
                     yield one
 
 
-def _searches(job: Job, strategy: str, desk: Desk) -> Iterator[Attacked]:
+def _searches(job: Job, strategy: str, setup: AuditSetup) -> Iterator[Attacked]:
     for seed in job.inputs.seeds:
         cases = read_suite(job.folder.path / SUITE, seed=seed)
         names, budget = job.inputs.transforms, job.options.budget
-        yield from attack(cases, strategy, desk, transforms=names, budget=budget, seed=seed)
+        yield from attack(cases, strategy, setup, transforms=names, budget=budget, seed=seed)
 
 
-def _desk(job: Job, model: Model, cache: AnswerCache, run: str, monitor: Monitor) -> Desk:
-    return Desk(
+def _desk(job: Job, model: Model, cache: AnswerCache, run: str, monitor: AnswerMonitor) -> AuditSetup:
+    return AuditSetup(
         model=model,
         task=job.task,
         memory=ModelMemory(cache=cache, fingerprint=model.fingerprint, run=run),
@@ -155,7 +155,7 @@ class _Audits:
         """Every model on every case of one trial."""
         for model in self.job.models:
             with billed(model), ProgressMonitor(model.name, answers) as monitor:
-                desk = _desk(self.job, model, self.cache, self.run, monitor)
-                for one in audit(read_suite(self.job.folder.path / SUITE, seed=seed), desk):
+                setup = _desk(self.job, model, self.cache, self.run, monitor)
+                for one in audit(read_suite(self.job.folder.path / SUITE, seed=seed), setup):
                     self.verdicts.write(verdict_rows(seed, one))
                     yield one

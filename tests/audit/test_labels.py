@@ -10,7 +10,7 @@ import pytest
 from codeaudit.audit.corpora.tables import Column
 from codeaudit.audit.labels import Labels, labels, of_corpus
 from codeaudit.audit.run import Case
-from codeaudit.audit.suite import Plan, case
+from codeaudit.audit.suite import SuitePlan, case
 from codeaudit.audit.tables import SUITE_COLUMNS, LinesWriter, TableWriter, read_suite, suite_rows
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.audit.tasks.throughput import THROUGHPUT
@@ -56,7 +56,7 @@ def sample(source: str, label: float | None = None) -> Sample:
 
 
 def varied(label: float | None = None) -> list[Case]:
-    plan = Plan(transforms=("identity", "rename", "reorder", "rename-merging"), variants=3, seed=0)
+    plan = SuitePlan(transforms=("identity", "rename", "reorder", "rename-merging"), variants=3, seed=0)
     return [case(sample(source, label), plan) for source in BLOCKS]
 
 

@@ -9,7 +9,7 @@ import pytest
 from codeaudit.audit.cache import NoMemory
 from codeaudit.audit.interface import Model
 from codeaudit.audit.records import Audited, Failed, Held, Predicted, Prediction, Query, Unjudged, Violated
-from codeaudit.audit.run import Case, Desk, Memory, audit, batches, judge, rebatches
+from codeaudit.audit.run import AnswerMemory, AuditSetup, Case, audit, batches, judge, rebatches
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.transforms.errors import ModelError
 from tests.support.models import Recorder, case, echo, perturbed, refuse, sample
@@ -46,16 +46,16 @@ class Remembering:
 
 
 def run(
-    cases: Sequence[Case], model: Model, *, batch_size: int = 4, memory: Memory | None = None
+    cases: Sequence[Case], model: Model, *, batch_size: int = 4, memory: AnswerMemory | None = None
 ) -> list[Audited]:
-    desk = Desk(
+    setup = AuditSetup(
         model=model,
         task=FUNCTION_NAME,
         memory=memory or NoMemory(),
         monitor=Silent(),
         batch_size=batch_size,
     )
-    return list(audit(cases, desk))
+    return list(audit(cases, setup))
 
 
 CASES = [case("aaaa", "aab", "aac"), case("bb", "bbb", refused="no way"), case("cccccc", "aab", "bb")]
@@ -201,8 +201,10 @@ def test_batches_are_remembered_before_the_next_is_asked() -> None:
 def test_the_monitor_counts_what_was_asked_and_recalled() -> None:
     memory, monitor = Remembering(), Counting()
     for _ in range(2):
-        desk = Desk(model=Recorder(echo), task=FUNCTION_NAME, memory=memory, monitor=monitor, batch_size=4)
-        list(audit(CASES, desk))
+        setup = AuditSetup(
+            model=Recorder(echo), task=FUNCTION_NAME, memory=memory, monitor=monitor, batch_size=4
+        )
+        list(audit(CASES, setup))
     assert (monitor.asked, monitor.recalled) == (9, 9)
 
 

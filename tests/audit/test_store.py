@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.cache import NoMemory
-from codeaudit.audit.run import Case, Desk, audit
+from codeaudit.audit.run import AuditSetup, Case, audit
 from codeaudit.audit.store import SCHEMA, RunFolder
-from codeaudit.audit.suite import Plan, cases
+from codeaudit.audit.suite import SuitePlan, cases
 from codeaudit.audit.tables import (
     SUITE_COLUMNS,
     VERDICT_COLUMNS,
@@ -76,7 +76,7 @@ def test_a_suite_reads_back_as_it_was(tmp_path: Path) -> None:
     sample = Sample(
         id="s1", language="python", source=source, label=("go",), origin=Origin(path="a.py", line=3)
     )
-    plan = Plan(transforms=("identity", "reorder", "rename", "rename-merging"), variants=3, seed=5)
+    plan = SuitePlan(transforms=("identity", "reorder", "rename", "rename-merging"), variants=3, seed=5)
     written = list(cases([sample], plan, workers=1))
     assert any(isinstance(one, Perturbed) and one.moves for one in written[0].outcomes)
     path = tmp_path / "suite.parquet"
@@ -111,8 +111,10 @@ def test_verdicts_have_a_row_each(tmp_path: Path) -> None:
     path = tmp_path / "verdicts.parquet"
     with TableWriter(path, VERDICT_COLUMNS, ABOUT) as table:
         for model in (Recorder(echo, name="echo"), Recorder(refuse, name="refuse")):
-            desk = Desk(model=model, task=FUNCTION_NAME, memory=NoMemory(), monitor=Silent(), batch_size=4)
-            for one in audit([case("aaaa", "ab", refused="r"), case("b")], desk):
+            setup = AuditSetup(
+                model=model, task=FUNCTION_NAME, memory=NoMemory(), monitor=Silent(), batch_size=4
+            )
+            for one in audit([case("aaaa", "ab", refused="r"), case("b")], setup):
                 table.write(verdict_rows(7, one))
     rows = list(read_rows(path))
     assert [(row["model"], row["outcome"]) for row in rows] == [
@@ -157,5 +159,5 @@ def test_the_suite_does_not_depend_on_the_number_of_workers() -> None:
         )
         for number in range(40)
     ]
-    plan = Plan(transforms=("identity", "reorder", "rename"), variants=2, seed=0)
+    plan = SuitePlan(transforms=("identity", "reorder", "rename"), variants=2, seed=0)
     assert list(cases(samples, plan, workers=2)) == list(cases(samples, plan, workers=1))

@@ -12,8 +12,8 @@ from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.models.terms import TermModel
 from codeaudit.audit.nets.registry import TERM_NETWORKS
 from codeaudit.audit.records import Audited, Failed, Held, Predicted, Query, Violated
-from codeaudit.audit.run import Case, Desk, audit
-from codeaudit.audit.suite import Plan, case
+from codeaudit.audit.run import AuditSetup, Case, audit
+from codeaudit.audit.suite import SuitePlan, case
 from codeaudit.audit.tasks.derivative import DERIVATIVE
 from codeaudit.audit.tasks.throughput import THROUGHPUT
 from codeaudit.transforms.errors import ModelError
@@ -49,13 +49,13 @@ def blocks() -> list[Sample]:
 
 
 def cases() -> list[Case]:
-    plan = Plan(transforms=("identity", "rename"), variants=8, seed=3)
+    plan = SuitePlan(transforms=("identity", "rename"), variants=8, seed=3)
     return [case(sample, plan) for sample in blocks()]
 
 
 def audited(model: TermModel, size: int) -> list[Audited]:
-    desk = Desk(model=model, task=THROUGHPUT, memory=NoMemory(), monitor=Silent(), batch_size=size)
-    return list(audit(cases(), desk))
+    setup = AuditSetup(model=model, task=THROUGHPUT, memory=NoMemory(), monitor=Silent(), batch_size=size)
+    return list(audit(cases(), setup))
 
 
 @pytest.mark.parametrize("name", ["renamer", "canonicalized"])
@@ -103,17 +103,17 @@ def test_the_truth_is_a_word_with_the_log_odds_of_both(tmp_path: Path) -> None:
 
 
 def test_a_network_that_sees_the_names_of_variables_is_caught(tmp_path: Path) -> None:
-    plan = Plan(transforms=("identity", "rename"), variants=4, seed=3)
+    plan = SuitePlan(transforms=("identity", "rename"), variants=4, seed=3)
     samples = [
         Sample(id=f"{n}", language="algebra", source=source, label="true", origin=Origin(path="a", line=1))
         for n, source in enumerate(pairs.sources(60, movable_only=True))
     ]
     for name, caught in (("renamer", False), ("canonicalized", False), ("vanilla", True)):
         model = load(pairs.write(tmp_path / name, name))
-        desk = Desk(model=model, task=DERIVATIVE, memory=NoMemory(), monitor=Silent(), batch_size=8)
+        setup = AuditSetup(model=model, task=DERIVATIVE, memory=NoMemory(), monitor=Silent(), batch_size=8)
         verdicts = [
             verdict
-            for one in audit([case(sample, plan) for sample in samples], desk)
+            for one in audit([case(sample, plan) for sample in samples], setup)
             for verdict in one.verdicts
         ]
         assert len(verdicts) > 200

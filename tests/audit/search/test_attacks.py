@@ -7,7 +7,7 @@ import pytest
 
 from codeaudit.audit.cache import NoMemory
 from codeaudit.audit.records import Attacked, Failed, Predicted, Prediction, Query
-from codeaudit.audit.run import Case, Desk
+from codeaudit.audit.run import AuditSetup, Case
 from codeaudit.audit.search.attacks import MANY, NO_VARIANT, STRATEGIES, UNCOUNTED, attack, hold
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.transforms.perturb import perturb_one
@@ -59,9 +59,9 @@ def case(source: str) -> Case:
 def found(
     model: Model, strategy: str, *sources: str, transform: str = "rename", budget: int = 64, seed: int = 0
 ) -> list[Attacked]:
-    desk = Desk(model=model, task=FUNCTION_NAME, memory=NoMemory(), monitor=Silent(), batch_size=8)
+    setup = AuditSetup(model=model, task=FUNCTION_NAME, memory=NoMemory(), monitor=Silent(), batch_size=8)
     cases = [case(source) for source in sources]
-    return list(attack(cases, strategy, desk, transforms=("identity", transform), budget=budget, seed=seed))
+    return list(attack(cases, strategy, setup, transforms=("identity", transform), budget=budget, seed=seed))
 
 
 def constant(text: str) -> Prediction:

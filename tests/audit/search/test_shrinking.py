@@ -9,7 +9,7 @@ import pytest
 
 from codeaudit.audit.cache import NoMemory
 from codeaudit.audit.records import Explained, Gone, Predicted, Prediction, Query, Violated
-from codeaudit.audit.run import Desk
+from codeaudit.audit.run import AuditSetup
 from codeaudit.audit.search.shrinking import explain
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.transforms.interface import Refused
@@ -63,10 +63,12 @@ def violation(transform: str, seed: int = 0) -> Perturbed:
 
 
 def shrunk(made: Perturbed, model: Reader, *, batch_size: int = 4) -> Explained | Gone:
-    desk = Desk(model=model, task=FUNCTION_NAME, memory=NoMemory(), monitor=Silent(), batch_size=batch_size)
+    setup = AuditSetup(
+        model=model, task=FUNCTION_NAME, memory=NoMemory(), monitor=Silent(), batch_size=batch_size
+    )
     answer = Predicted(answer=("x",))
     recorded = Violated(perturbed=made, before=answer, after=answer, deviation=0.0)
-    return explain(recorded, desk, seed=3)
+    return explain(recorded, setup, seed=3)
 
 
 def has(*names: str) -> Callable[[str], object]:

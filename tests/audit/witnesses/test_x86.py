@@ -11,7 +11,7 @@ import pytest
 from codeaudit.audit.execution import execute
 from codeaudit.audit.labels import Labels
 from codeaudit.audit.run import Case
-from codeaudit.audit.suite import Plan, case
+from codeaudit.audit.suite import SuitePlan, case
 from codeaudit.audit.tables import read_rows
 from codeaudit.audit.testimony import Findings, Other, Same, Silent
 from codeaudit.audit.witnesses.x86 import (
@@ -165,7 +165,9 @@ def test_all_that_the_engines_make_agrees_with_what_is_installed() -> None:
     tools = witness(Labels())
     if not tools.tools:
         pytest.skip("neither llvm-mca nor unicorn is installed")
-    plan = Plan(transforms=("rename", "reorder", "reorder-breaking", "rename-merging"), variants=2, seed=0)
+    plan = SuitePlan(
+        transforms=("rename", "reorder", "reorder-breaking", "rename-merging"), variants=2, seed=0
+    )
     cases = [case(sample(source), plan) for source in (*BLOCKS, *own_blocks(60))]
     findings = Findings()
     found = [one for each in execute(iter(cases), {"x86": tools}, findings) for one in each.outcomes]

@@ -12,8 +12,8 @@ from codeaudit.audit import checkpoints
 from codeaudit.audit.cache import NoMemory
 from codeaudit.audit.models.checkpoint import CheckpointModel
 from codeaudit.audit.records import Held, Predicted, Violated
-from codeaudit.audit.run import Case, Desk, audit
-from codeaudit.audit.suite import Plan, cases
+from codeaudit.audit.run import AuditSetup, Case, audit
+from codeaudit.audit.suite import SuitePlan, cases
 from codeaudit.audit.tables import read_rows
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.cli.main import main
@@ -165,9 +165,11 @@ def _samples(sources: Path) -> list[Sample]:
 def _outcomes(
     found: list[Case], model: CheckpointModel, batch_size: int
 ) -> dict[tuple[str, str, int], tuple[type, object]]:
-    desk = Desk(model=model, task=FUNCTION_NAME, memory=NoMemory(), monitor=Silent(), batch_size=batch_size)
+    setup = AuditSetup(
+        model=model, task=FUNCTION_NAME, memory=NoMemory(), monitor=Silent(), batch_size=batch_size
+    )
     told: dict[tuple[str, str, int], tuple[type, object]] = {}
-    for one in audit(found, desk):
+    for one in audit(found, setup):
         for verdict in one.verdicts:
             key = (one.sample.id, verdict.perturbed.transform, verdict.perturbed.variant)
             answer = verdict.after.answer if isinstance(verdict.after, Predicted) else None
@@ -178,7 +180,7 @@ def _outcomes(
 @pytest.mark.parametrize("network", ["vanilla", "spe"])
 def test_verdicts_do_not_depend_on_batch_size_or_on_the_other_samples(network: str, sources: Path) -> None:
     model = CheckpointModel.load(str(write_checkpoint(Path("mine"), network=network)))
-    plan = Plan(transforms=("identity", "reorder", "rename", "reorder-breaking"), variants=3, seed=0)
+    plan = SuitePlan(transforms=("identity", "reorder", "rename", "reorder-breaking"), variants=3, seed=0)
     found = list(cases(_samples(sources), plan, workers=1))
     together = _outcomes(found, model, 32)
     assert {kind for kind, _ in together.values()} <= {Held, Violated}
