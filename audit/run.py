@@ -1,7 +1,7 @@
 """The driver of an audit: asks one model about cases and yields a verdict for each variant.
 
 The Python API (`codeaudit.run`), `assert_invariant` and the search for violations call it. It batches
-queries, asks equal queries once and keeps answers in a memory, so that models need not. It checks every answer.
+queries, asks equal queries once and keeps answers in a memory, so that models need not. It checks answers.
 Guarantee: the verdicts on a sample depend on that sample and the model alone, not on batch size, cache or the
 other samples. It knows no concrete model, task or transform, and it writes no files.
 """
