@@ -15,11 +15,11 @@ from random import Random
 import numpy as np
 import torch
 
-from codeaudit.audit.features.lines import Encoded
-from codeaudit.audit.models.checkpoint import PRECISIONS, CheckpointModel
-from codeaudit.audit.nets.batches import collate
-from codeaudit.audit.nets.registry import NETWORKS, build
-from codeaudit.audit.nets.trunk import Shape
+from codeaudit.audit.papers.checkpoint import PRECISIONS, CheckpointModel
+from codeaudit.audit.papers.lines.batches import collate
+from codeaudit.audit.papers.lines.encoding import Encoded
+from codeaudit.audit.papers.lines.trunk import Shape
+from codeaudit.audit.papers.registry import NETWORKS, build
 from codeaudit.transforms.python.analysis.program import analyse
 from tests.support import stdlib
 

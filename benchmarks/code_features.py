@@ -18,9 +18,9 @@ import numpy.typing as npt
 import torch
 
 from codeaudit.audit.corpora.specs import corpus
-from codeaudit.audit.models.decoder import DecoderModel
-from codeaudit.audit.nets.decoder.registry import build
-from codeaudit.audit.nets.decoder.trunk import Decoder
+from codeaudit.audit.papers.dependency_encoding.model import DecoderModel
+from codeaudit.audit.papers.dependency_encoding.registry import build
+from codeaudit.audit.papers.dependency_encoding.trunk import Decoder
 from codeaudit.transforms.errors import SourceError
 
 KINDS: Final[Mapping[str, re.Pattern[str]]] = {

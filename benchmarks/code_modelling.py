@@ -34,16 +34,16 @@ from torch import Tensor
 from trials import Ledger, Trial
 
 from codeaudit.audit.corpora.specs import corpus
-from codeaudit.audit.features.streams import Integers, Streams, learn
-from codeaudit.audit.nets.decoder.code import sparsity
-from codeaudit.audit.nets.decoder.positions import sharpen
-from codeaudit.audit.nets.decoder.registry import build
-from codeaudit.audit.nets.decoder.trunk import SPREAD, Decoder, Sizes
+from codeaudit.audit.papers.dependency_encoding import loop, material
+from codeaudit.audit.papers.dependency_encoding.material import NOTHING
+from codeaudit.audit.papers.dependency_encoding.network import sparsity
+from codeaudit.audit.papers.dependency_encoding.positions import sharpen
+from codeaudit.audit.papers.dependency_encoding.recipe import StreamRecipe
+from codeaudit.audit.papers.dependency_encoding.registry import build
+from codeaudit.audit.papers.dependency_encoding.scores import EMPTY, NextTokens, of_logits
+from codeaudit.audit.papers.dependency_encoding.streams import Integers, Streams, learn
+from codeaudit.audit.papers.dependency_encoding.trunk import SPREAD, Decoder, Sizes
 from codeaudit.audit.registry import TASKS
-from codeaudit.audit.training.streams import loop, material
-from codeaudit.audit.training.streams.material import NOTHING
-from codeaudit.audit.training.streams.recipe import StreamRecipe
-from codeaudit.audit.training.streams.scores import EMPTY, NextTokens, of_logits
 from codeaudit.reports.records import Metric
 from codeaudit.reports.statistics.adjustment import ALPHA
 from codeaudit.reports.statistics.intervals import wilson

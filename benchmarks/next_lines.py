@@ -7,10 +7,10 @@ from typing import Final, NamedTuple
 import torch
 from torch import Tensor
 
-from codeaudit.audit.features.streams import Streams
-from codeaudit.audit.nets.decoder.trunk import Cache, Decoder
+from codeaudit.audit.papers.dependency_encoding import material
+from codeaudit.audit.papers.dependency_encoding.streams import Streams
+from codeaudit.audit.papers.dependency_encoding.trunk import Cache, Decoder
 from codeaudit.audit.tasks.likeness import bleu, edit_similarity
-from codeaudit.audit.training.streams import material
 from codeaudit.transforms.records import Sample
 
 LONGEST: Final = 24

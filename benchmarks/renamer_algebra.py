@@ -24,15 +24,15 @@ from typing import Final, NamedTuple
 import torch
 from trials import Ledger, Trial
 
-from codeaudit.audit.features.terms import TermReader
-from codeaudit.audit.nets.registry import TERM_NETWORKS
-from codeaudit.audit.nets.renamer import BERT
-from codeaudit.audit.nets.term_tasks import TASKS
-from codeaudit.audit.training.terms import loop, material
-from codeaudit.audit.training.terms.material import TermExamples, TermMaterial
-from codeaudit.audit.training.terms.recipe import DEFAULTS, TermRecipe
-from codeaudit.audit.training.terms.rules import rules
-from codeaudit.audit.training.terms.scores import mean_error
+from codeaudit.audit.papers.registry import TERM_NETWORKS
+from codeaudit.audit.papers.renamer import loop, material
+from codeaudit.audit.papers.renamer.material import TermExamples, TermMaterial
+from codeaudit.audit.papers.renamer.network import BERT
+from codeaudit.audit.papers.renamer.recipe import DEFAULTS, TermRecipe
+from codeaudit.audit.papers.renamer.rules import rules
+from codeaudit.audit.papers.renamer.scores import mean_error
+from codeaudit.audit.papers.renamer.tasks import TASKS
+from codeaudit.audit.papers.renamer.terms import TermReader
 from codeaudit.reports.records import Metric
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import verdict

@@ -22,17 +22,17 @@ from trials import Ledger, Trial, table
 
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.labels import labels
-from codeaudit.audit.models.terms import TermModel
-from codeaudit.audit.nets.registry import TERM_NETWORKS
-from codeaudit.audit.nets.renamer import BERT
+from codeaudit.audit.papers.registry import TERM_NETWORKS
+from codeaudit.audit.papers.renamer import folder, loop, material
+from codeaudit.audit.papers.renamer.loop import TermProgress
+from codeaudit.audit.papers.renamer.material import TermMaterial, TermSplits
+from codeaudit.audit.papers.renamer.model import TermModel
+from codeaudit.audit.papers.renamer.network import BERT
+from codeaudit.audit.papers.renamer.recipe import TermRecipe
+from codeaudit.audit.papers.renamer.rules import rules
+from codeaudit.audit.papers.renamer.scores import mean_error
 from codeaudit.audit.records import Predicted, Query
 from codeaudit.audit.registry import TASKS
-from codeaudit.audit.training.terms import folder, loop, material
-from codeaudit.audit.training.terms.loop import TermProgress
-from codeaudit.audit.training.terms.material import TermMaterial, TermSplits
-from codeaudit.audit.training.terms.recipe import TermRecipe
-from codeaudit.audit.training.terms.rules import rules
-from codeaudit.audit.training.terms.scores import mean_error
 from codeaudit.transforms.errors import CodeauditError
 from codeaudit.transforms.x86.legality import choices
 from codeaudit.transforms.x86.reading import read

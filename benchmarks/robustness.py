@@ -38,17 +38,17 @@ from trials import Ledger, Trial
 from codeaudit.audit.cache import NoMemory
 from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
-from codeaudit.audit.features.lines import Encoded, Encoder
 from codeaudit.audit.interface import Model
 from codeaudit.audit.models.canonical import Canonical
-from codeaudit.audit.models.checkpoint import CONFIG, CheckpointModel
-from codeaudit.audit.nets.registry import NETWORKS
+from codeaudit.audit.papers.checkpoint import CONFIG, CheckpointModel
+from codeaudit.audit.papers.lines.encoding import Encoded, Encoder
+from codeaudit.audit.papers.registry import NETWORKS
+from codeaudit.audit.papers.spe_attention import folder, loop, material
+from codeaudit.audit.papers.spe_attention.material import Material, Splits
+from codeaudit.audit.papers.spe_attention.recipe import Recipe
 from codeaudit.audit.run import AuditSetup, Case, NoMonitor, audit
 from codeaudit.audit.suite import SuitePlan, cases
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
-from codeaudit.audit.training import folder, loop, material
-from codeaudit.audit.training.material import Material, Splits
-from codeaudit.audit.training.recipe import Recipe
 from codeaudit.audit.training.state import FILE, Progress
 from codeaudit.reports.observations import Observation, Pair, observe
 from codeaudit.reports.records import Metric, Rate

@@ -29,10 +29,10 @@ from torch import nn
 from codeaudit.audit import checkpoints
 from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
-from codeaudit.audit.models.checkpoint import CheckpointModel
-from codeaudit.audit.models.columns.authorised import authorise
-from codeaudit.audit.models.columns.opening import open_checkpoint
-from codeaudit.audit.models.columns.planning import Plan, plan
+from codeaudit.audit.papers.checkpoint import CheckpointModel
+from codeaudit.audit.papers.permutation_equivariance.authorised import authorise
+from codeaudit.audit.papers.permutation_equivariance.opening import open_checkpoint
+from codeaudit.audit.papers.permutation_equivariance.planning import Plan, plan
 from codeaudit.audit.records import Answer, Predicted, Query
 from codeaudit.audit.registry import TASKS
 from codeaudit.transforms.columns.keys import Key

@@ -29,16 +29,16 @@ from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import AuditSetup as Sources
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.interface import Task
-from codeaudit.audit.models.checkpoint import CheckpointModel
-from codeaudit.audit.nets.line_tasks import TASKS as LINE_TASKS
-from codeaudit.audit.nets.registry import NETWORKS
+from codeaudit.audit.papers.checkpoint import CheckpointModel
+from codeaudit.audit.papers.lines.tasks import TASKS as LINE_TASKS
+from codeaudit.audit.papers.registry import NETWORKS
+from codeaudit.audit.papers.spe_attention import folder, loop, material
+from codeaudit.audit.papers.spe_attention.material import Material, Splits
+from codeaudit.audit.papers.spe_attention.recipe import Recipe
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.run import AuditSetup, Case, audit
 from codeaudit.audit.suite import SuitePlan, cases
 from codeaudit.audit.tasks.error_detection import BUGGY, ERROR_DETECTION
-from codeaudit.audit.training import folder, loop, material
-from codeaudit.audit.training.material import Material, Splits
-from codeaudit.audit.training.recipe import Recipe
 from codeaudit.audit.training.state import Progress
 from codeaudit.reports.observations import Observation, observe
 from codeaudit.reports.records import Better, Metric

@@ -31,14 +31,14 @@ from trials import Ledger, Trial
 
 from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
-from codeaudit.audit.features.nodes import Degree, Spelling
-from codeaudit.audit.models.tree import TreeModel
-from codeaudit.audit.nets.tree.network import sizes
+from codeaudit.audit.papers.spe_attention.material import Splits
+from codeaudit.audit.papers.tree_transformer import completion, folder, loop, material
+from codeaudit.audit.papers.tree_transformer.loop import TreeProgress
+from codeaudit.audit.papers.tree_transformer.model import TreeModel
+from codeaudit.audit.papers.tree_transformer.network import sizes
+from codeaudit.audit.papers.tree_transformer.nodes import Degree, Spelling
+from codeaudit.audit.papers.tree_transformer.recipe import TreeRecipe
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
-from codeaudit.audit.training.material import Splits
-from codeaudit.audit.training.trees import completion, folder, loop, material
-from codeaudit.audit.training.trees.loop import TreeProgress
-from codeaudit.audit.training.trees.recipe import TreeRecipe
 from codeaudit.reports.records import Metric
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import verdict

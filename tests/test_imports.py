@@ -13,15 +13,16 @@ from tests.support.commands import ROOT, environment
 
 HOMES = {
     "torch": (
-        *("audit/nets/", "audit/training/", "codeaudit/cli/train.py"),
-        *("audit/models/checkpoint.py", "audit/models/terms.py", "audit/models/tree.py", "audit/models/hf/"),
-        "audit/models/decoder.py",
-        *("transforms/columns/", "audit/models/columns/"),
+        "audit/papers/",
+        "audit/training/",
+        "audit/models/hf/",
+        "transforms/columns/",
+        "codeaudit/cli/train.py",
     ),
     "scipy": ("reports/statistics/", "transforms/columns/recovery.py"),
     "statsmodels": ("reports/statistics/",),
     "scikit_posthocs": ("reports/statistics/",),
-    "transformers": ("audit/models/hf/", "audit/models/columns/"),
+    "transformers": ("audit/models/hf/", "audit/papers/permutation_equivariance/"),
     "huggingface_hub": ("audit/models/hf/",),
     "openai": ("audit/models/openai/",),
     "pyarrow": ("audit/tables.py", "audit/corpora/tables.py", "audit/models/predictions.py"),

@@ -160,7 +160,7 @@ def load(spec: str, settings: Settings, given: Mapping[str, str]) -> Model:
     if given:
         raise UsageError(f"model {spec!r} takes no -M arguments; given: {', '.join(sorted(given))}")
     place = spec if spec in bundled() else str(Path(spec).expanduser())
-    trained = import_module("codeaudit.audit.models.trained")
+    trained = import_module("codeaudit.audit.papers.trained")
     model: Model = trained.load(place, device=settings.device, precision=settings.precision)
     return model
 
@@ -177,7 +177,9 @@ def permuted(model: Model, *, seed: int) -> Model:
     Raises:
         ModelError: it has no weights here.
     """
-    wrapper: Model = import_module("codeaudit.audit.models.columns.wrapper").Columns(model, seed=seed)
+    wrapper: Model = import_module("codeaudit.audit.papers.permutation_equivariance.wrapper").Columns(
+        model, seed=seed
+    )
     return wrapper
 
 

@@ -133,7 +133,7 @@ def _watched(
 
 def _drawing(sample: Sample) -> "Drawing | None":
     """The dependence graph of a function, where its language can be read and it is not too large to draw."""
-    from codeaudit.audit.features.programs import analyse
+    from codeaudit.audit.papers.lines.programs import analyse
     from codeaudit.reports.render.html.browser import Drawing
     from codeaudit.transforms.dependence.layers import bits, layers, reduction
 

@@ -13,8 +13,8 @@ from codeaudit.cli.training import watched
 from codeaudit.transforms.errors import UsageError
 
 if TYPE_CHECKING:
-    from codeaudit.audit.training.folder import Finished
-    from codeaudit.audit.training.recipe import Recipe
+    from codeaudit.audit.papers.spe_attention.folder import Finished
+    from codeaudit.audit.papers.spe_attention.recipe import Recipe
 
 TREES: Final = ("tree", "tree-vanilla", "tree-shaw", "tree-shiv", "tree-kim")
 """Networks that read syntax trees."""
@@ -190,7 +190,7 @@ def train(
 
 def _recipe(model: str, given: dict[str, Any]) -> "Recipe":
     """The defaults with what was asked."""
-    from codeaudit.audit.training.recipe import Recipe
+    from codeaudit.audit.papers.spe_attention.recipe import Recipe
 
     chosen = {name: value for name, value in given.items() if value is not None}
     options: dict[str, object] = {name: chosen.pop(name) for name in SPE_ONLY if name in chosen}
@@ -210,9 +210,9 @@ def _trained(
     recipe: "Recipe", *, task: str, specs: dict[str, str | None], out: Path, cache: Path, workers: int
 ) -> "Finished":
     from codeaudit.audit.corpora.specs import Desk, corpus
-    from codeaudit.audit.nets.line_tasks import TASKS as LINE_TASKS
+    from codeaudit.audit.papers.lines.tasks import TASKS as LINE_TASKS
+    from codeaudit.audit.papers.spe_attention import folder, loop, material
     from codeaudit.audit.registry import TASKS
-    from codeaudit.audit.training import folder, loop, material
     from codeaudit.audit.training.state import FILE
     from codeaudit.cli.versions import versions
 

@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 from codeaudit.audit.corpora.specs import corpus
-from codeaudit.audit.models.checkpoint import usable_device
+from codeaudit.audit.papers.checkpoint import usable_device
+from codeaudit.audit.papers.dependency_encoding import folder, loop, material
+from codeaudit.audit.papers.dependency_encoding.recipe import StreamRecipe
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.training.state import FILE
-from codeaudit.audit.training.streams import folder, loop, material
-from codeaudit.audit.training.streams.recipe import StreamRecipe
 from codeaudit.cli.progress import note
 from codeaudit.cli.training import watched
 from codeaudit.cli.versions import versions

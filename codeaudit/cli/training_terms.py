@@ -9,15 +9,15 @@ import click
 
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.labels import SYNTAX, labels
-from codeaudit.audit.models.checkpoint import usable_device
-from codeaudit.audit.nets.renamer import BERT
-from codeaudit.audit.nets.term_tasks import TASKS as TERM_TASKS
-from codeaudit.audit.nets.term_tasks import Target
+from codeaudit.audit.papers.checkpoint import usable_device
+from codeaudit.audit.papers.renamer import folder, loop, material
+from codeaudit.audit.papers.renamer.material import UNLABELLED
+from codeaudit.audit.papers.renamer.network import BERT
+from codeaudit.audit.papers.renamer.recipe import DEFAULTS, TermRecipe
+from codeaudit.audit.papers.renamer.tasks import TASKS as TERM_TASKS
+from codeaudit.audit.papers.renamer.tasks import Target
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.training.state import FILE
-from codeaudit.audit.training.terms import folder, loop, material
-from codeaudit.audit.training.terms.material import UNLABELLED
-from codeaudit.audit.training.terms.recipe import DEFAULTS, TermRecipe
 from codeaudit.cli.progress import note
 from codeaudit.cli.training import watched
 from codeaudit.cli.versions import versions

@@ -7,11 +7,11 @@ from typing import Any, Final
 import click
 
 from codeaudit.audit.corpora.specs import Desk, corpus
+from codeaudit.audit.papers.spe_attention.material import read
+from codeaudit.audit.papers.tree_transformer import folder, loop, material
+from codeaudit.audit.papers.tree_transformer.recipe import TreeRecipe
 from codeaudit.audit.registry import TASKS
-from codeaudit.audit.training.material import read
 from codeaudit.audit.training.state import FILE
-from codeaudit.audit.training.trees import folder, loop, material
-from codeaudit.audit.training.trees.recipe import TreeRecipe
 from codeaudit.cli.progress import note
 from codeaudit.cli.training import watched
 from codeaudit.cli.versions import versions

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import torch
 
-from codeaudit.audit.features.streams import learn
-from codeaudit.audit.nets.decoder.registry import build
-from codeaudit.audit.nets.decoder.trunk import Decoder, Sizes
+from codeaudit.audit.papers.dependency_encoding.registry import build
+from codeaudit.audit.papers.dependency_encoding.streams import learn
+from codeaudit.audit.papers.dependency_encoding.trunk import Decoder, Sizes
 from codeaudit.cli.main import main
 from codeaudit.transforms.records import Origin, Sample
 

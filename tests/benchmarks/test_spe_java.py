@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.audit.test_training_detection import java, rows, written
+from tests.audit.papers.spe_attention.test_detection import java, rows, written
 
 SMALL = ["--width", "16", "--layers", "1", "--vocabulary", "300", "--epochs", "1", "--bag-epochs", "1"]
 SMALL += ["--seeds", "2", "--test", "12", "--batch", "16"]

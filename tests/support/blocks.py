@@ -9,11 +9,11 @@ from random import Random
 import torch
 from safetensors.torch import save_file
 
-from codeaudit.audit.features.blocks import terms, words
-from codeaudit.audit.features.terms import TermReader, spelled, tokenizer_of
-from codeaudit.audit.models.terms import TermConfig
-from codeaudit.audit.nets.registry import TERM_NETWORKS
-from codeaudit.audit.nets.renamer import Renamer, Sizes
+from codeaudit.audit.papers.registry import TERM_NETWORKS
+from codeaudit.audit.papers.renamer.blocks import terms, words
+from codeaudit.audit.papers.renamer.model import TermConfig
+from codeaudit.audit.papers.renamer.network import Renamer, Sizes
+from codeaudit.audit.papers.renamer.terms import TermReader, spelled, tokenizer_of
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.x86.rename import Rename
 

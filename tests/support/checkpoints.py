@@ -8,9 +8,9 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
-from codeaudit.audit.models.checkpoint import CONFIG, TOKENIZER, WEIGHTS, Config
-from codeaudit.audit.nets.registry import build
-from codeaudit.audit.nets.trunk import Shape
+from codeaudit.audit.papers.checkpoint import CONFIG, TOKENIZER, WEIGHTS, Config
+from codeaudit.audit.papers.lines.trunk import Shape
+from codeaudit.audit.papers.registry import build
 
 LABELS = ("count", "get", "join", "letters", "sum", "values", "words")
 WORDS = ("[PAD]", "[UNK]", *LABELS, "return", "for", "in", "if", "=", "+", "(", ")", ":", "0", "1")

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import torch
 from tokenizers import Tokenizer
 
-from codeaudit.audit.features import vocabulary
-from codeaudit.audit.features.lines import Encoded, Encoder
-from codeaudit.audit.features.words import words
-from codeaudit.audit.nets.batches import collate
-from codeaudit.audit.nets.registry import NETWORKS, Network, build
-from codeaudit.audit.nets.trunk import Shape
+from codeaudit.audit.papers.lines import vocabulary
+from codeaudit.audit.papers.lines.batches import collate
+from codeaudit.audit.papers.lines.encoding import Encoded, Encoder
+from codeaudit.audit.papers.lines.trunk import Shape
+from codeaudit.audit.papers.lines.words import words
+from codeaudit.audit.papers.registry import NETWORKS, Network, build
 from codeaudit.transforms.dependence.moves import is_movable
 from codeaudit.transforms.dependence.orders import enumerate_orders
 from codeaudit.transforms.python.analysis.blocks import Block

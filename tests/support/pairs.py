@@ -9,11 +9,11 @@ from random import Random
 import torch
 from safetensors.torch import save_file
 
-from codeaudit.audit.features.pairs import choices, terms, words
-from codeaudit.audit.features.terms import TermInput, TermReader, tokenizer_of
-from codeaudit.audit.models.terms import TermConfig
-from codeaudit.audit.nets.registry import TERM_NETWORKS
-from codeaudit.audit.nets.renamer import Renamer, Sizes, collate
+from codeaudit.audit.papers.registry import TERM_NETWORKS
+from codeaudit.audit.papers.renamer.model import TermConfig
+from codeaudit.audit.papers.renamer.network import Renamer, Sizes, collate
+from codeaudit.audit.papers.renamer.pairs import choices, terms, words
+from codeaudit.audit.papers.renamer.terms import TermInput, TermReader, tokenizer_of
 from codeaudit.transforms.algebra.views import movable, renamed
 from tests.transforms.algebra.support import some
 

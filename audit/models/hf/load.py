@@ -8,7 +8,6 @@ from typing import Any, Final
 import torch
 import transformers
 
-from codeaudit.audit.models.checkpoint import PRECISIONS, usable_device, usable_precision
 from codeaudit.audit.models.hf import place
 from codeaudit.audit.models.hf.arguments import HEADS, Arguments
 from codeaudit.audit.models.hf.classify import Classification
@@ -20,6 +19,7 @@ from codeaudit.audit.models.hf.model import HubModel, room_on
 from codeaudit.audit.models.hf.quiet import in_one_line, quiet
 from codeaudit.audit.models.hf.texts import Texts, window_of
 from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.papers.checkpoint import PRECISIONS, usable_device, usable_precision
 from codeaudit.transforms.errors import ModelError
 
 ENDINGS: Final = (

@@ -10,7 +10,7 @@ import pytest
 
 from codeaudit.audit import checkpoints
 from codeaudit.audit.cache import NoMemory
-from codeaudit.audit.models.checkpoint import CheckpointModel
+from codeaudit.audit.papers.checkpoint import CheckpointModel
 from codeaudit.audit.records import Held, Predicted, Violated
 from codeaudit.audit.run import AuditSetup, Case, audit
 from codeaudit.audit.suite import SuitePlan, cases

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codeaudit.audit.models.columns.wrapper import Columns
+from codeaudit.audit.papers.permutation_equivariance.wrapper import Columns
 from codeaudit.audit.records import Predicted
 from tests.audit.models.hf.conftest import Load, asked
 

@@ -1,1 +1,0 @@
-"""Functions as the networks take them: words, ids, and relations between lines."""

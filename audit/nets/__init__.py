@@ -1,1 +1,0 @@
-"""The papers' networks, one file each, over one trunk."""

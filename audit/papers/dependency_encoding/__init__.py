@@ -1,0 +1,1 @@
+"""CoDE (Zhang et al.) and what it is compared with: decoders that predict the next token."""

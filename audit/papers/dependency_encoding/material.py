@@ -1,0 +1,226 @@
+"""From corpora of code to windows of tokens. The functions of a file are one document, in their order."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from codeaudit.audit.corpora.records import Corpus
+from codeaudit.audit.interface import Task
+from codeaudit.audit.papers.dependency_encoding.recipe import StreamRecipe
+from codeaudit.audit.papers.dependency_encoding.streams import Integers, Streams, learn
+from codeaudit.transforms.errors import CorpusError
+from codeaudit.transforms.records import Sample
+
+PARTS: Final = 20
+"""Without a corpus of its own, validation gets one file in so many, and the test another."""
+NAMES: Final = ("train", "valid", "test")
+NOTHING: Final = -1
+"""Behind the end of a document; no token."""
+UNREADABLE: Final = "text that is no Unicode"
+KNOWN: Final = "also learned from"
+
+
+class Windows:
+    """Documents cut to one length."""
+
+    def __init__(self, rows: Integers, streams: Streams) -> None:
+        """(N, W + 1) ids, `NOTHING` behind the end of a document; the first of each row is `start`."""
+        self.rows = rows
+        self._bytes = byte_counts(streams)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def batch(self, chosen: Integers) -> tuple[Tensor, Tensor]:
+        """(B, W) inputs and the (B, W) tokens that follow them, `NOTHING` where none does."""
+        rows = torch.from_numpy(self.rows[chosen])
+        return rows[:, :-1].clamp(min=0), rows[:, 1:]
+
+    def bytes(self, chosen: Integers) -> int:
+        """How much text the tokens are that are to be predicted."""
+        targets = self.rows[chosen][:, 1:]
+        return int(self._bytes[targets[targets != NOTHING]].sum())
+
+
+def byte_counts(streams: Streams) -> Integers:
+    """The length of each token in bytes; that of `start` is 0."""
+    spelled = streams.tokenizer.get_vocab()
+    found = np.zeros(streams.vocabulary, dtype=np.int64)
+    for token, number in spelled.items():
+        found[number] = len(token)  # byte-level tokens have one sign for each byte
+    return found
+
+
+class StreamSplits(NamedTuple):
+    """Samples, those of one file in one split."""
+
+    train: list[Sample]
+    valid: list[Sample]
+    test: list[Sample]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamMaterial:
+    """All that a training reads."""
+
+    streams: Streams
+    train: Windows
+    valid: Windows
+    test: Sequence[Sequence[int]]
+    """The ids of the test texts, each alone and without `start`."""
+    hashes: Mapping[str, str]
+    """Of the samples of each split."""
+    counts: Mapping[str, int]
+    """The samples of each split."""
+    languages: tuple[str, ...]
+    """Of what is learned."""
+    left_out: Mapping[str, int]
+    """Why samples were left out, and how many."""
+
+
+def read(
+    task: Task,
+    recipe: StreamRecipe,
+    train: Corpus,
+    valid: Corpus | None = None,
+    test: Corpus | None = None,
+    *,
+    note: Callable[[str], None],
+) -> StreamMaterial:
+    """The texts of corpora. For want of another corpus a twentieth of the files is held out.
+
+    Raises:
+        CorpusError: a corpus cannot be read, or a split is empty.
+    """
+    left_out: Counter[str] = Counter()
+
+    def samples(corpus: Corpus) -> list[Sample]:
+        found = list(_samples(task, corpus, left_out))
+        note(f"{corpus.spec}: {len(found):,} functions")
+        return found
+
+    given = [None if corpus is None else samples(corpus) for corpus in (train, valid, test)]
+    splits = split(given[0] or [], given[1], given[2], left_out)
+    for name, some in zip(NAMES, splits, strict=True):
+        if not some:
+            held = valid is None or test is None
+            hint = "; to hold texts out takes three files, else name --valid and --test" if held else ""
+            raise CorpusError(f"no {name} texts of task {task.name!r} in corpus {train.spec!r}{hint}")
+    return material(splits, recipe, left_out)
+
+
+def split(
+    train: Sequence[Sample],
+    valid: Sequence[Sample] | None,
+    test: Sequence[Sample] | None,
+    left_out: Counter[str],
+) -> StreamSplits:
+    """Splits that are not given are files held out of `train`, decided by the hashes of their paths.
+
+    From the others, texts that are learned are left out.
+    """
+    files = sorted({sample.origin.path for sample in train}, key=_hash)
+    size = max(1, len(files) // PARTS)
+    for_valid = set(files[:size]) if valid is None else set()
+    for_test = set(files[size : 2 * size]) if test is None else set()
+    found = StreamSplits([], [], [])
+    for sample in train:
+        path = sample.origin.path
+        (found.valid if path in for_valid else found.test if path in for_test else found.train).append(sample)
+    known = {sample.id for sample in found.train}
+    for given, place in ((valid, found.valid), (test, found.test)):
+        wanted = place if given is None else given
+        fresh = [sample for sample in wanted if sample.id not in known]
+        left_out[KNOWN] += len(wanted) - len(fresh)
+        place[:] = fresh
+    return found
+
+
+def material(splits: StreamSplits, recipe: StreamRecipe, left_out: Mapping[str, int]) -> StreamMaterial:
+    """The splits as tokens that were learned from the first."""
+    streams = learn((sample.source for sample in splits.train), recipe.vocabulary)
+    rng = np.random.default_rng(recipe.seed)
+    tested = [splits.test[number] for number in rng.permutation(len(splits.test))[: recipe.tested]]
+    return StreamMaterial(
+        streams=streams,
+        train=windows(splits.train, streams, recipe.window),
+        valid=windows(splits.valid, streams, recipe.window),
+        test=[streams.ids(sample.source) for sample in tested],
+        hashes={name: _content(some) for name, some in zip(NAMES, splits, strict=True)},
+        counts={name: len(some) for name, some in zip(NAMES, splits, strict=True)},
+        languages=tuple(sorted({sample.language for sample in splits.train})),
+        left_out={reason: count for reason, count in left_out.items() if count},
+    )
+
+
+def documents(samples: Sequence[Sample], streams: Streams) -> Iterator[list[list[int]]]:
+    """Of each file the ids of its samples in their order, blank lines between; `start` ends the last."""
+    files: dict[str, list[Sample]] = {}
+    for sample in samples:
+        files.setdefault(sample.origin.path, []).append(sample)
+    for path in sorted(files):
+        ordered = sorted(files[path], key=lambda sample: (sample.origin.line, sample.id))
+        texts = [streams.ids(sample.source.rstrip("\n") + "\n\n") for sample in ordered]
+        yield [*texts[:-1], [*texts[-1], streams.start]]
+
+
+def windows(samples: Sequence[Sample], streams: Streams, size: int) -> Windows:
+    """The documents cut to `size` inputs, each window behind a `start` of its own.
+
+    The next window begins where a sample begins in the second half of this one; else with the line that the
+    cut went through, if it begins there; else at the cut.
+    """
+    rows = [
+        row
+        for texts in documents(samples, streams)
+        for row in _cut(texts, size, newline=streams.newline, start=streams.start)
+    ]
+    return Windows(np.array(rows, dtype=np.int64).reshape(-1, size + 1), streams)
+
+
+def _cut(texts: Sequence[Sequence[int]], size: int, *, newline: int, start: int) -> Iterator[list[int]]:
+    whole = [one for text in texts for one in text]
+    begins = set(np.cumsum([len(text) for text in texts]).tolist())
+    place = 0
+    while place < len(whole):
+        row = [start, *whole[place : place + size]]
+        yield row + [NOTHING] * (size + 1 - len(row))
+        end = place + size
+        second = range(min(end, len(whole)), place + size // 2, -1)
+        fresh = next((at for at in second if at in begins), None)
+        line = next((at for at in second if whole[at - 1] == newline), end)
+        place = end if end >= len(whole) else line if fresh is None else fresh
+
+
+def _samples(task: Task, corpus: Corpus, left_out: Counter[str]) -> Iterator[Sample]:
+    """The distinct texts of a corpus."""
+    known: set[str] = set()
+    for raw in corpus.read(left_out):
+        sample = task.prepare(raw)
+        if isinstance(sample, str):
+            left_out[sample] += 1
+        elif sample.id not in known:
+            known.add(sample.id)
+            try:
+                sample.source.encode()
+            except UnicodeEncodeError:
+                left_out[UNREADABLE] += 1
+            else:
+                yield sample
+
+
+def _hash(path: str) -> bytes:
+    return hashlib.sha256(path.encode("utf-8", "surrogatepass")).digest()
+
+
+def _content(samples: Sequence[Sample]) -> str:
+    digest = hashlib.sha256()
+    for sample in samples:
+        digest.update(f"{sample.id} {sample.origin.path} {sample.origin.line}\n".encode("utf-8", "replace"))
+    return digest.hexdigest()

@@ -1,0 +1,181 @@
+"""A function as the networks take it: token ids by line, and the relations between the lines.
+
+Nothing here depends on where a line stands in the text, except the order of the lines itself: a legal
+reordering of the statements permutes the lines of the result and both axes of its relations, exactly
+(SPE attention, section 4). Whether an input is too long depends on sums over lines only.
+
+Dimension key: T tokens, N lines.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from tokenizers import Encoding, Tokenizer
+
+from codeaudit.audit.papers.lines.programs import Program, analyse
+from codeaudit.audit.papers.lines.words import Word, masked_name, words
+from codeaudit.audit.records import Failed
+from codeaudit.transforms.dependence.layers import longest_paths, symmetry_mask
+from codeaudit.transforms.dependence.paths import common_ancestor_distances
+from codeaudit.transforms.errors import SourceError
+
+Relation: TypeAlias = Literal["none", "mask", "distances", "every", "referents"]
+"""What a network must know about its lines: nothing, the symmetry mask, or SYMC's distances. With `referents`
+it knows nothing about lines, and variables are read as what they are instead of how they are called.
+"""
+
+VERSION: Final = 2
+"""Grows whenever a network is shown something else of the same text: remembered answers then do not count."""
+LINE_TOKENS: Final = 48
+"""A line is cut after so many tokens. The cut is inside the line, so no reordering changes it."""
+TOO_LONG: Final = Failed(reason="input too long")
+UNPARSABLE: Final = Failed(reason="source does not parse")
+NO_REFERENTS: Final = Failed(reason="variables are told apart in Python only")
+NOT_ONE: Final = Failed(reason="variables are told apart in one function only")
+FARTHEST: Final = 255
+"""Distances beyond are this one."""
+
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoded:
+    """One function."""
+
+    ids: npt.NDArray[np.int32]
+    """(T,) token ids, line after line."""
+    line: npt.NDArray[np.int32]
+    """(T,) the line of each token, counted from 0."""
+    position: npt.NDArray[np.int32]
+    """(T,) the place of each token inside its line, counted from 0."""
+    relation: Bytes
+    """(R, N, N): R = 0 for none, 1 for the mask (0 or 1), 2 for the distances p and n, 3 for every one."""
+    referents: npt.NDArray[np.int32] | None = None
+    """(T,) which variable each token is, counted from 1, 0 for none; `None` where names are read instead."""
+
+    @property
+    def lines(self) -> int:
+        """N."""
+        return int(self.relation.shape[-1])
+
+    def permuted(self, order: Sequence[int] | npt.NDArray[np.uint16]) -> "Encoded":
+        """With its lines in another order: line `order[k]` comes to stand at k."""
+        tokens = [np.flatnonzero(self.line == line) for line in order]
+        chosen = np.concatenate(tokens)
+        return Encoded(
+            ids=self.ids[chosen],
+            line=np.repeat(np.arange(len(order), dtype=np.int32), [len(one) for one in tokens]),
+            position=self.position[chosen],
+            relation=self.relation[:, order][:, :, order],
+            referents=None if self.referents is None else self.referents[chosen],
+        )
+
+
+class Encoder:
+    """Turns sources into features for one network."""
+
+    def __init__(self, tokenizer: Tokenizer, *, window: int, relation: Relation) -> None:
+        self._tokenizer = tokenizer
+        self._window = window
+        self._relation = relation
+
+    def encode(self, source: str, language: str = "python") -> Encoded | Failed:
+        """The features of a source, or why there are none: it does not parse, or is too long, or its
+        variables cannot be told apart.
+        """
+        try:
+            return self.features(analyse(source, language), language)
+        except SourceError:
+            return UNPARSABLE
+
+    def features(self, program: Program, language: str = "python") -> Encoded | Failed:
+        """As `encode`, of an analysed program."""
+        if not program.lines:
+            return UNPARSABLE
+        read = line_words(program, language, self._relation)
+        if isinstance(read, Failed):
+            return read
+        texts = [[word.text for word in line] for line in read]
+        coded = self._tokenizer.encode_batch(texts, is_pretokenized=True, add_special_tokens=False)
+        ids = [one.ids[:LINE_TOKENS] for one in coded]
+        lengths = [len(one) for one in ids]
+        if sum(lengths) > self._window:
+            return TOO_LONG
+        starts = np.repeat(np.array([0, *accumulate(lengths)][:-1], dtype=np.int32), lengths)
+        return Encoded(
+            ids=np.array([token for one in ids for token in one], dtype=np.int32),
+            line=np.repeat(np.arange(len(ids), dtype=np.int32), lengths),
+            position=np.arange(sum(lengths), dtype=np.int32) - starts,
+            relation=RELATIONS[self._relation](program.graph.predecessors),
+            referents=None if self._relation != "referents" else _referents(read, coded),
+        )
+
+
+def line_words(program: Program, language: str, relation: Relation) -> list[list[Word]] | Failed:
+    """The words of each line, as a network with such a relation reads them."""
+    if relation == "referents":
+        if language != "python":
+            return NO_REFERENTS
+        from codeaudit.audit.papers.lines.referents import marked  # of one language
+
+        try:
+            return list(marked(program.source).lines())
+        except SourceError:
+            return NOT_ONE
+    name = masked_name(program.lines[0].text) if program.lines else ""
+    return [[Word(word) for word in words(line, name, language)] for line in program.lines]
+
+
+def _referents(read: Sequence[Sequence[Word]], coded: Sequence[Encoding]) -> npt.NDArray[np.int32]:
+    """(T,) the variable of each token, of however many its word consists."""
+    found = [
+        0 if word is None else line[word].referent
+        for line, one in zip(read, coded, strict=True)
+        for word in one.word_ids[:LINE_TOKENS]
+    ]
+    return np.array(found, dtype=np.int32)
+
+
+def _nothing(predecessors: Sequence[int]) -> Bytes:
+    return np.zeros((0, len(predecessors), len(predecessors)), dtype=np.uint8)
+
+
+def _mask(predecessors: Sequence[int]) -> Bytes:
+    """The symmetry mask of SPE attention, Definition 4.4."""
+    count = len(predecessors)
+    packed = (row.to_bytes(count // 8 + 1, "little") for row in symmetry_mask(predecessors))
+    rows = [np.frombuffer(row, np.uint8) for row in packed]
+    mask: Bytes = np.stack([np.unpackbits(row, count=count, bitorder="little") for row in rows])[None]
+    return mask
+
+
+def _distances(predecessors: Sequence[int]) -> Bytes:
+    """SYMC's distances from the common ancestor: p to the row's line, n to the column's line."""
+    found = common_ancestor_distances(predecessors, longest_paths(predecessors))
+    both: Bytes = np.minimum([found.positive, found.negative], FARTHEST).astype(np.uint8)
+    return both
+
+
+def _every(predecessors: Sequence[int]) -> Bytes:
+    return np.concatenate([_mask(predecessors), _distances(predecessors)])
+
+
+RELATIONS: Final[dict[Relation, Callable[[Sequence[int]], Bytes]]] = {
+    "none": _nothing,
+    "mask": _mask,
+    "distances": _distances,
+    "every": _every,
+    "referents": _nothing,
+}
+PLANES: Final[dict[Relation, slice]] = {
+    "none": slice(0, 0),
+    "mask": slice(0, 1),
+    "distances": slice(1, 3),
+    "every": slice(0, 3),
+    "referents": slice(0, 0),
+}
+"""Where each stands in the planes of `every`."""

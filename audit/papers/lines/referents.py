@@ -1,0 +1,58 @@
+"""A function whose variables are read as what they are instead of how they are called.
+
+Before the text is read, every local variable and parameter gets a mark for a name, numbered in the order of
+first occurrences. Which words are one variable is told by the analysis that renaming itself goes by, so no
+renaming changes what is read. Variables whose names a renaming has to leave alone get marks as well.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from codeaudit.audit.papers.lines.programs import Line, Program, analyse
+from codeaudit.audit.papers.lines.words import VARIABLE, Word, masked_name, words
+from codeaudit.transforms.python.identifiers.obstacles import MOVABLE_VIEWS
+from codeaudit.transforms.python.identifiers.variables import variables
+
+_STEM: Final = "referent"
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A function with marks for names."""
+
+    program: Program
+    marks: re.Pattern[str]
+    """What a mark looks like, with the mark as its group and the number in it."""
+
+    def lines(self) -> Iterator[list[Word]]:
+        """The words of each line."""
+        lines = self.program.lines
+        name = masked_name(lines[0].text) if lines else ""
+        for line in lines:
+            yield list(self._words(line, name))
+
+    def _words(self, line: Line, name: str) -> Iterator[Word]:
+        for text in words(line, name, marks=self.marks):
+            if self.marks.fullmatch(text):
+                yield Word(VARIABLE, int(text.strip("_").rpartition("_")[2]))
+            else:
+                yield Word(text)
+
+
+@lru_cache(maxsize=4)
+def marked(source: str) -> Marked:
+    """One Python function with marks for its variables.
+
+    Raises:
+        SourceError: the text does not parse, or is not one function.
+    """
+    known = variables(source)
+    stem = _STEM
+    while stem in source:
+        stem += "_x"
+    found = [one for one in known.scopes.bindings if one.view in MOVABLE_VIEWS and one.located]
+    names = {one.number: f"{stem}_{number}_" for number, one in enumerate(found, 1)}
+    return Marked(analyse(known.rewritten(names), "python"), re.compile(rf"({stem}_\d+_)"))

@@ -1,0 +1,122 @@
+"""The tasks of the networks that read lines: what their labels are, and what the labels that they choose say.
+
+A network gives a logit for each label. Names are sets of subtokens: any number of labels. A bug is there or
+not: one label, and the answer of an empty set of labels is an answer, too.
+
+Dimension key: B batch, K labels.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from torch import Tensor
+
+from codeaudit.audit.papers.lines import decision
+from codeaudit.audit.papers.lines.trunk import Pooling
+from codeaudit.audit.records import Answer
+from codeaudit.audit.tasks.error_detection import BUGGY, CLEAN
+from codeaudit.transforms.errors import CorpusError
+
+THRESHOLDS: Final = tuple(round(-4 + step / 10, 1) for step in range(51))
+"""Logits between which validation chooses."""
+MARK: Final = "<buggy>"
+"""The label of a function with a bug. No word of code is spelled so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """Names: those labels that are above a threshold, or the best one."""
+
+    name: str = "function-name"
+    thresholds: tuple[float, ...] = THRESHOLDS
+    """What validation chooses from."""
+    pooling: Pooling = "mean"
+    """How a network's tokens become its answer: a name is about all of a function."""
+
+    def truth(self, label: Answer | None) -> tuple[str, ...] | None:
+        """What a sample's label is as labels of the network; `None` without one."""
+        return tuple(sorted(set(label))) if isinstance(label, tuple) else None
+
+    def labels(self, truths: Collection[tuple[str, ...]], *, rarest: int) -> tuple[str, ...]:
+        """The subtokens that stand in at least so many names, in the alphabet's order.
+
+        Raises:
+            CorpusError: there is none.
+        """
+        counts = Counter(part for truth in truths for part in truth)
+        found = tuple(sorted(part for part, count in counts.items() if count >= rarest))
+        if not found:
+            raise CorpusError(
+                f"no subtoken stands in {rarest} of the {len(truths)} names; take a larger corpus, "
+                "or a smaller --rarest-label"
+            )
+        return found
+
+    def decide(self, logits: Tensor, threshold: float) -> Tensor:
+        """(B, K) to a (B, K) mask of the chosen labels."""
+        return decision.decide(logits, threshold)
+
+    def margin(self, logits: Tensor, threshold: float) -> Tensor:
+        """(B, K) to (B,): by how much all logits may move without another choice."""
+        return decision.margin(logits, threshold)
+
+    def answer(self, chosen: Sequence[str]) -> Answer:
+        """What the chosen labels say."""
+        return tuple(sorted(chosen))
+
+    def shown(self, label: str) -> str:
+        """What a label is called in the scores of an answer."""
+        return label
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """Bugs: one label, chosen where its logit is above 0, which is a probability of a half.
+
+    A threshold tuned for F1 would call everything buggy as long as a network knows little: that reaches two
+    thirds on balanced data.
+    """
+
+    name: str = "error-detection"
+    thresholds: tuple[float, ...] = (0.0,)
+    """No choice."""
+    pooling: Pooling = "votes"
+    """A bug is at one place."""
+
+    def truth(self, label: Answer | None) -> tuple[str, ...] | None:
+        """As `Naming.truth`."""
+        return {BUGGY: (MARK,), CLEAN: ()}.get(label) if isinstance(label, str) else None
+
+    def labels(self, truths: Collection[tuple[str, ...]], *, rarest: int) -> tuple[str, ...]:
+        """The one label.
+
+        Raises:
+            CorpusError: all functions are buggy, or all clean.
+        """
+        if len(set(truths)) < 2:
+            raise CorpusError("a detector needs functions with bugs and functions without; there is one kind")
+        return (MARK,)
+
+    def decide(self, logits: Tensor, threshold: float) -> Tensor:
+        """As `Naming.decide`."""
+        return logits > threshold
+
+    def margin(self, logits: Tensor, threshold: float) -> Tensor:
+        """As `Naming.margin`."""
+        return (logits - threshold).abs().amin(1)
+
+    def answer(self, chosen: Sequence[str]) -> Answer:
+        """As `Naming.answer`."""
+        return BUGGY if chosen else CLEAN
+
+    def shown(self, label: str) -> str:
+        """As `Naming.shown`."""
+        return BUGGY
+
+
+LineTask: TypeAlias = Naming | Detection
+NAMING: Final = Naming()
+DETECTION: Final = Detection()
+TASKS: Final[Mapping[str, LineTask]] = {task.name: task for task in (NAMING, DETECTION)}

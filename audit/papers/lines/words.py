@@ -1,0 +1,94 @@
+"""A line of code as words: the unit in which networks read code.
+
+Identifiers fall apart into lower-cased subtokens, so that `read_text` and `readText` are the same two words;
+a string keeps a few of its words, since texts tell what a function is about.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from codeaudit.audit.papers.lines.programs import Line
+from codeaudit.audit.tasks.function_name import MASK, subtokens
+
+NAME: Final = "<name>"
+"""Stands for the masked name of the function."""
+STRING: Final = "<str>"
+NUMBER: Final = "<num>"
+DEPTHS: Final = tuple(f"<d{depth}>" for depth in range(7))
+"""The first word of a line: how deeply it is nested; the last one also stands for deeper."""
+STRING_WORDS: Final = 4
+"""How many words of a string are kept."""
+SHORT_NUMBER: Final = 3
+VARIABLE: Final = "<var>"
+"""Stands for any local variable or parameter, where names are not read."""
+
+
+class Word(NamedTuple):
+    """One word of a line."""
+
+    text: str
+    referent: int = 0
+    """The number of the variable that it is, counted from 1; 0 where names are read, and for what is none."""
+
+
+_PATTERN: Final = r"""
+    (?P<string>(?:\b[rbfuRBFU]{1,2})?(?:'''.*?'''|\"\"\".*?\"\"\"|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"))
+  | (?P<number>\d[\w.]*)
+  | (?P<word>\w+)
+  | (?P<operator>{more}
+      \*\*=|//=|>>=|<<=|->|:=|==|!=|<=|>=|\+=|-=|\*=|/=|%=|&=|\|=|\^=|@=|\*\*|//|<<|>>|\.\.\.|\S)
+    """
+_OPERATORS: Final = {"python": "", "java": r">>>=|>>>|&&|\|\||\+\+|--|::|"}
+"""What a language has besides."""
+_WORDS: Final = {
+    language: re.compile(_PATTERN.replace("{more}", more), re.VERBOSE | re.DOTALL)
+    for language, more in _OPERATORS.items()
+}
+_LETTERS: Final = re.compile(r"[^\W\d_]{2,}")
+_MASKED: Final = re.compile(rf"\s({MASK}(?:_\d+)?)\s*\(")
+"""A name with an opening parenthesis behind `def`, or behind Java's type of the result."""
+
+
+def masked_name(header: str) -> str:
+    """What stands for the name in a function whose header this is; `MASK` where it was not masked."""
+    found = _MASKED.search(header)
+    return found.group(1) if found else MASK
+
+
+def words(
+    line: Line, name: str = MASK, language: str = "python", marks: re.Pattern[str] | None = None
+) -> Iterator[str]:
+    """The words of a line, its depth first; the identifier `name` is the masked name of the function.
+
+    What `marks` matches, a pattern with one group, is a word as it stands, also inside strings.
+    """
+    yield DEPTHS[min(line.depth, len(DEPTHS) - 1)]
+    for match in _WORDS[language].finditer(line.text):
+        text = match.group()
+        match match.lastgroup:
+            case "string":
+                yield STRING
+                yield from _in_string(text, marks)
+            case "number":
+                yield text if len(text) <= SHORT_NUMBER else NUMBER
+            case "word" if text == name:
+                yield NAME
+            case "word" if marks is not None and marks.fullmatch(text):
+                yield text
+            case "word":
+                yield from [part for part in subtokens(text) if not part.isdecimal()] or ["_"]
+            case _:
+                yield text
+
+
+def _in_string(text: str, marks: re.Pattern[str] | None) -> Iterator[str]:
+    """The first words of a string, and every mark in it."""
+    left = STRING_WORDS
+    for number, piece in enumerate(marks.split(text) if marks else [text]):
+        if number % 2:
+            yield piece
+        else:
+            found = _LETTERS.findall(piece)[:left]
+            left -= len(found)
+            yield from (part.lower() for part in found)

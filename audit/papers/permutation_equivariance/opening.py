@@ -1,0 +1,167 @@
+"""A checkpoint folder as a module and one call of it: what tracing needs, whoever wrote the folder."""
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import nn
+
+from codeaudit.audit.papers import trained
+from codeaudit.audit.papers.checkpoint import CONFIG, folder_of
+from codeaudit.audit.records import Query
+from codeaudit.transforms.columns.calls import Call, watched
+from codeaudit.transforms.columns.sealing import weight_files
+from codeaudit.transforms.columns.tracing import tensors
+from codeaudit.transforms.errors import ModelError
+
+SOURCES: Final[Mapping[str, tuple[str, str]]] = {
+    "function-name": (
+        "python",
+        "def f(a, b):\n    c = a + b\n    for d in c:\n        b += d\n    return b, c\n",
+    ),
+    "throughput": ("x86", "addq %rax, %rbx\nmovq (%rcx), %rdx\nimulq %rdx, %rbx\n"),
+    "derivative": ("algebra", "mul a0 sin mul y x =? mul a0 mul y cos mul y x"),
+}
+"""Something to ask a network of ours, by task."""
+JAVA: Final = ("java", "int f(int a, int b) {\n    int c = a + b;\n    b += c;\n    return b;\n}\n")
+BATCH: Final = 2
+TOKENS: Final = 7
+OTHER_TOKENS: Final = 5
+"""Sizes of the made-up input; no two axes alike."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A loaded checkpoint."""
+
+    folder: Path
+    module: nn.Module
+    call: Call
+    answers: bool
+    """Whether its outputs are answers, and not hidden states, which may come permuted."""
+    names: Mapping[str, str]
+    """The module's name of each tensor in the files that is one of its parameters."""
+
+
+def open_checkpoint(place: str) -> Opened:
+    """A bundled checkpoint by name, or a folder, of ours or of `transformers`.
+
+    Raises:
+        ModelError: there is no such checkpoint, or it cannot be loaded.
+    """
+    folder = folder_of(str(Path(place).expanduser()) if not folder_of(place).is_dir() else place)
+    weight_files(folder)
+    try:
+        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{place!r} is no checkpoint: its {CONFIG} cannot be read") from error
+    if not isinstance(config, dict):
+        raise ModelError(f"{place!r} is no checkpoint: its {CONFIG} is no record")
+    module, call = _ours(folder) if "schema" in config else _foreign(folder, config)
+    module.eval()
+    with torch.no_grad():
+        result = call(module)
+    answers = not isinstance(result, Mapping) or any(name.endswith("logits") for name in result)
+    if not tensors(result):
+        raise ModelError(f"{type(module).__name__} of {place!r} gives no tensor")
+    return Opened(folder=folder, module=module, call=call, answers=answers, names=_names(folder, module))
+
+
+def _ours(folder: Path) -> tuple[nn.Module, Call]:
+    model: Any = trained.load(str(folder), device="cpu", precision=None)
+    language, source = SOURCES.get(model.task, SOURCES["function-name"])
+    if "java" in getattr(model.config, "languages", ()):
+        language, source = JAVA
+    with watched(model.module) as calls:
+        model.predict([Query(task=model.task, language=language, source=source)])
+    if not calls:
+        raise ModelError(f"the checkpoint in {str(folder)!r} does not answer")
+    return model.module, calls[0]
+
+
+def _foreign(folder: Path, config: Mapping[str, Any]) -> tuple[nn.Module, Call]:
+    import transformers
+
+    from codeaudit.audit.models.hf.quiet import quiet
+
+    names = config.get("architectures") or ["AutoModel"]
+    kind = getattr(transformers, str(names[0]), None)
+    if kind is None:
+        raise ModelError(f"{str(folder)!r} holds a {names[0]}, which transformers does not know")
+    try:
+        with quiet():
+            module: Any = kind.from_pretrained(
+                folder, local_files_only=True, dtype="auto", attn_implementation="eager"
+            )
+    except Exception as error:  # whatever the library raises
+        told = " ".join(str(error).split())[:200]
+        raise ModelError(f"cannot load {str(folder)!r}: {told}") from error
+    return module, _example(module)
+
+
+def _example(module: Any) -> Call:
+    """Random tokens or a random picture, as the configuration says.
+
+    Raises:
+        ModelError: it reads something else.
+    """
+    config, wanted = module.config, module.main_input_name
+    generator = torch.Generator().manual_seed(0)
+    if wanted == "pixel_values":
+        size = config.image_size if isinstance(config.image_size, int) else config.image_size[0]
+        shape = (BATCH, config.num_channels, size, size)
+        kind = next(module.parameters()).dtype
+        return Call((), {"pixel_values": torch.randn(shape, generator=generator).to(kind)})
+    if wanted != "input_ids":
+        raise ModelError(f"{type(module).__name__} reads {wanted}, for which no example can be made")
+    vocabulary = config.get_text_config().vocab_size
+    lowest = min(3, vocabulary - 1)
+    ids = torch.randint(lowest, vocabulary, (BATCH, TOKENS), generator=generator)
+    given: dict[str, Any] = {"input_ids": ids, "use_cache": False}
+    if config.is_encoder_decoder:
+        given["decoder_input_ids"] = torch.randint(
+            lowest, vocabulary, (BATCH, OTHER_TOKENS), generator=generator
+        )
+    return Call((), given)
+
+
+def _names(folder: Path, module: nn.Module) -> dict[str, str]:
+    """The parameters by their names in the files, told by their numbers, since libraries rename on the way.
+
+    A parameter that is the same number everywhere need not be found: it has no order.
+    """
+    weights = dict(module.named_parameters(remove_duplicate=False))
+    alike: defaultdict[tuple[object, ...], list[str]] = defaultdict(list)
+    for own, weight in weights.items():
+        alike[_digest(weight)].append(own)
+    prefix = f"{getattr(module, 'base_model_prefix', '')}."
+    found: dict[str, str] = {}
+    for name, stored in _stored(folder):
+        kind = next((one.dtype for own, one in weights.items() if one.shape == stored.shape), stored.dtype)
+        owners = alike.get(_digest(stored.to(kind)), [])
+        named = [own for own in (name, name.removeprefix(prefix), f"{prefix}{name}") if own in owners]
+        same = len({id(weights[own]) for own in owners}) == 1
+        if named or same:
+            found[name] = (named or owners)[0]
+    return found
+
+
+def _stored(folder: Path) -> Iterator[tuple[str, torch.Tensor]]:
+    for name in weight_files(folder):
+        try:
+            with safe_open(folder / name, framework="pt") as file:
+                for key in file.keys():  # noqa: SIM118 - it is no mapping
+                    yield key, file.get_tensor(key)
+        except (SafetensorError, OSError) as error:
+            raise ModelError(f"cannot read {str(folder / name)!r}: {error}") from error
+
+
+def _digest(tensor: torch.Tensor) -> tuple[object, ...]:
+    numbers = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
+    return tuple(tensor.shape), tensor.dtype, hashlib.sha256(numbers.tobytes()).digest()

@@ -1,0 +1,175 @@
+"""Renamer: a transformer that is invariant to renaming ("Renamer", Ankner, Renda and Carbin).
+
+Two changes to BERT (section 4): a term is embedded by its view, and in the first layer a term attends only to
+terms with the same referent. What enters so is the same for a text and its renamings, and equal inputs of
+equal shape have bit-identical outputs. One layer alone would never mix terms with different referents, so
+there must be two. Without the two changes this is the plain BERT of the paper's baselines.
+
+In the first layer of Renamer an operand does not see the opcode that it belongs to. So the embedding of a
+term holds that of its context besides (for blocks the opcode and the operand's place), and positions count
+steps (instructions) where the language has them. All networks get the same; the paper does neither.
+
+Three readouts. `cls` is the paper's. With two layers its `<cls>` sees other terms in one layer only, so `sum`
+is the default: the exponentials of all terms' scores are added, as the costs of instructions are. `mean`
+averages the hidden states instead.
+
+Dimension key: B batch, T terms, D width, H heads.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from codeaudit.audit.papers.lines.trunk import PAD, Projections
+from codeaudit.audit.papers.renamer.terms import CONTEXT, TermInput
+
+Readout: TypeAlias = Literal["sum", "mean", "cls"]
+
+SPREAD: Final = 0.02
+"""Standard deviation of BERT's initial weights."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """The sizes of a network; the defaults are BERT-Tiny's."""
+
+    vocabulary: int
+    width: int = 128
+    layers: int = 2
+    heads: int = 2
+    window: int = 128
+    """Most terms of an input."""
+    readout: Readout = "sum"
+    dropout: float = 0.0
+
+
+BERT: Final[Mapping[str, tuple[int, int, int]]] = {
+    "tiny": (128, 2, 2),
+    "mini": (256, 4, 4),
+    "small": (512, 4, 8),
+}
+"""Width, layers and heads of the small BERT models."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermBatch:
+    """Padded inputs."""
+
+    ids: Tensor
+    """(B, T) ids of words, 0 for padding."""
+    referents: Tensor
+    """(B, T) equal for coreferential terms of a row, 0 for padding."""
+    context: Tensor
+    """(B, T, 2) ids of words, 0 for none."""
+    steps: Tensor
+    """(B, T) numbers of steps, 0 for padding."""
+
+    def to(self, device: str) -> "TermBatch":
+        """On another device."""
+        return TermBatch(
+            ids=self.ids.to(device),
+            referents=self.referents.to(device),
+            context=self.context.to(device),
+            steps=self.steps.to(device),
+        )
+
+
+def collate(inputs: Sequence[TermInput]) -> TermBatch:
+    """Inputs of any lengths, padded to the longest."""
+    shape = len(inputs), max(len(one.ids) for one in inputs)
+    ids, referents, steps = (np.zeros(shape, dtype=np.int64) for _ in range(3))
+    context = np.zeros((*shape, CONTEXT), dtype=np.int64)
+    for row, one in enumerate(inputs):
+        count = len(one.ids)
+        ids[row, :count], referents[row, :count] = one.ids, one.referents
+        context[row, :count], steps[row, :count] = one.context, one.steps
+    ids_, referents_, context_, steps_ = map(torch.from_numpy, (ids, referents, context, steps))
+    return TermBatch(ids=ids_, referents=referents_, context=context_, steps=steps_)
+
+
+class Layer(nn.Module):
+    """BERT's: normalised after each residual sum; the inner width is 4 D."""
+
+    def __init__(self, width: int, heads: int, dropout: float) -> None:
+        super().__init__()
+        self.projections = Projections(width, heads)
+        self.after_attention = nn.LayerNorm(width)
+        self.feed = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+        self.after_feed = nn.LayerNorm(width)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, bias: Tensor) -> Tensor:
+        """(B, T, D) and the (B, 1, T, T) bias of attention, to (B, T, D)."""
+        query, key, value = self.projections.split(x)
+        scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-2, -1)
+        mixed = self.projections.join(scores.add(bias).softmax(-1) @ value)
+        x = self.after_attention(x + self.dropout(mixed))
+        fed: Tensor = self.after_feed(x + self.dropout(self.feed(x)))
+        return fed
+
+
+class Renamer(nn.Module):
+    """BERT with one number for an answer; with `referents`, the first layer is bound to them."""
+
+    def __init__(self, sizes: Sizes, *, referents: bool) -> None:
+        super().__init__()
+        if sizes.layers < 2:
+            raise ValueError("with one layer no term would see another; take two or more")
+        if sizes.width % sizes.heads:
+            raise ValueError(f"{sizes.heads} heads do not divide the width {sizes.width}")
+        self.referents = referents
+        self.readout = sizes.readout
+        self.words = nn.Embedding(sizes.vocabulary, sizes.width, padding_idx=PAD)
+        self.positions = nn.Embedding(sizes.window, sizes.width)
+        self.norm = nn.LayerNorm(sizes.width)
+        self.dropout = nn.Dropout(sizes.dropout)
+        self.layers = nn.ModuleList(
+            Layer(sizes.width, sizes.heads, sizes.dropout) for _ in range(sizes.layers)
+        )
+        self.head = nn.Linear(sizes.width, 1)
+        self.apply(_initialise)
+
+    def forward(self, batch: TermBatch) -> Tensor:
+        """(B,) the logarithm of the answer."""
+        x = self.words(batch.ids) + self.words(batch.context).sum(2) + self.positions(batch.steps)
+        x = self.dropout(self.norm(x))
+        real = batch.ids != PAD
+        free = _bias(real[:, None, :].expand(-1, x.shape[1], -1), x.dtype)
+        bound = free
+        if self.referents:
+            same = batch.referents[:, :, None] == batch.referents[:, None, :]
+            bound = _bias(same, x.dtype)  # padding is coreferential with padding only
+        for number, layer in enumerate(self.layers):
+            x = layer(x, free if number else bound)
+        return self._read(x, real)
+
+    def _read(self, x: Tensor, real: Tensor) -> Tensor:
+        """(B, T, D) to (B,)."""
+        if self.readout == "cls":
+            x = x[:, 0]
+        elif self.readout == "mean":
+            weight = real.to(x.dtype)
+            x = torch.einsum("btd,bt->bd", x, weight) / weight.sum(1, keepdim=True)
+        with torch.autocast(x.device.type, enabled=False):  # in bfloat16 a cost would be one of few
+            scores: Tensor = self.head(x.to(self.head.weight.dtype)).squeeze(-1)
+        if self.readout == "sum":
+            return scores.masked_fill(~real, -torch.inf).logsumexp(1)
+        return scores
+
+
+def _bias(allowed: Tensor, dtype: torch.dtype) -> Tensor:
+    """(B, T, T) to (B, 1, T, T): 0 where a row may attend to a column, else minus infinity."""
+    return torch.zeros_like(allowed, dtype=dtype).masked_fill(~allowed, -torch.inf)[:, None]
+
+
+def _initialise(module: nn.Module) -> None:
+    if isinstance(module, nn.Linear | nn.Embedding):
+        nn.init.normal_(module.weight, std=SPREAD)
+    if isinstance(module, nn.Embedding) and module.padding_idx is not None:
+        nn.init.zeros_(module.weight[module.padding_idx])
+    if isinstance(module, nn.Linear) and module.bias is not None:
+        nn.init.zeros_(module.bias)

@@ -1,0 +1,301 @@
+"""Transformers over trees: one that names a function, and one that completes a tree.
+
+The sum of the embeddings of type and value enters. Embeddings have rows of norm 1 and are scaled by √d, as in
+Vaswani et al. (2017); the rows of what is said are those of what is read. The namer's encoder and decoder are
+post-norm as in the paper, the completer is pre-norm.
+
+Dimension key: B batch, n nodes, T words of a name, S words of a value, K names, V values, H heads, k width
+of a head, d width.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from codeaudit.audit.papers.tree_transformer.batches import TreeBatch
+from codeaudit.audit.papers.tree_transformer.branches import BEGIN, END, SPECIALS
+from codeaudit.audit.papers.tree_transformer.nodes import LIMIT
+from codeaudit.audit.papers.tree_transformer.positions import LayerScheme, Prepared, Scheme
+
+Norm: TypeAlias = Literal["post", "pre"]
+
+LONGEST: Final = 8
+"""Most words of a name that is said."""
+BEGIN_ID: Final = SPECIALS.index(BEGIN)
+END_ID: Final = SPECIALS.index(END)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeShape:
+    """The sizes of a network."""
+
+    types: int
+    values: int
+    names: int = 0
+    """Words that a namer can say, the end aside."""
+    width: int = 128
+    layers: int = 2
+    decoder_layers: int = 1
+    heads: int = 4
+    levels: int = 16
+    """D: how much of a path is told."""
+    embedding: int = 32
+    """Of a coordinate."""
+    window: int = LIMIT
+    """Most nodes."""
+    dropout: float = 0.1
+
+
+class Attention(nn.Module):
+    """Multi-head attention, with a scheme's part in the scores."""
+
+    def __init__(self, width: int, heads: int, scheme: LayerScheme | None = None) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.outward = (nn.Linear(width, width) for _ in range(4))
+        self.scheme = scheme
+
+    def forward(self, x: Tensor, source: Tensor, mask: Tensor, prepared: Prepared | None = None) -> Tensor:
+        """(B, n, d) that ask and (B, m, d) that are asked; `mask` is true where nobody may look."""
+        query, key, value = (
+            self._split(self.query(x)),
+            self._split(self.key(source)),
+            self._split(self.value(source)),
+        )
+        scores = query @ key.transpose(2, 3) / math.sqrt(query.shape[-1])
+        if self.scheme is not None and prepared is not None:
+            scores = self.scheme.scores(scores, query, key, prepared)
+        weights = scores.masked_fill(mask, -torch.inf).softmax(-1)
+        found = weights @ value
+        if self.scheme is not None:
+            gain = self.scheme.gain(weights)
+            found = found if gain is None else found + gain
+        joined: Tensor = self.outward(found.transpose(1, 2).flatten(2))
+        return joined
+
+    def _split(self, x: Tensor) -> Tensor:
+        """(B, n, d) to (B, H, n, k)."""
+        return x.view(*x.shape[:2], self.heads, -1).transpose(1, 2)
+
+
+class Block(nn.Module):
+    """Attention to itself, to another text where there is one, and a feed-forward of the inner width 4 d."""
+
+    def __init__(
+        self, shape: TreeShape, norm: Norm, scheme: LayerScheme | None = None, *, crossed: bool = False
+    ) -> None:
+        super().__init__()
+        width = shape.width
+        self.norm = norm
+        self.attention = Attention(width, shape.heads, scheme)
+        self.cross = Attention(width, shape.heads) if crossed else None
+        self.feed = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(3 if crossed else 2))
+        self.dropout = nn.Dropout(shape.dropout)
+
+    def listen_plainly(self) -> None:
+        """Let what is heard of the other text be as it is there, from the first step on."""
+        if self.cross is not None:
+            for layer in (self.cross.value, self.cross.outward):
+                nn.init.eye_(layer.weight)
+
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor,
+        prepared: Prepared | None = None,
+        memory: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+    ) -> Tensor:
+        """(B, n, d) to (B, n, d)."""
+
+        def look(x: Tensor) -> Tensor:
+            found: Tensor = self.attention(x, x, mask, prepared)
+            return found
+
+        def listen(x: Tensor) -> Tensor:
+            assert self.cross is not None
+            found: Tensor = self.cross(x, memory, memory_mask)
+            return found
+
+        steps: list[Callable[[Tensor], Tensor]] = [look, listen, self.feed]
+        if self.cross is None:
+            del steps[1]
+        for norm, step in zip(self.norms, steps, strict=True):
+            x = x + self.dropout(step(norm(x))) if self.norm == "pre" else norm(x + self.dropout(step(x)))
+        return x
+
+
+class Embedded(nn.Module):
+    """Types and values as vectors."""
+
+    def __init__(self, shape: TreeShape) -> None:
+        super().__init__()
+        self.types = nn.Embedding(shape.types, shape.width, padding_idx=0)
+        self.values = nn.Embedding(shape.values, shape.width, padding_idx=0)
+        self.scale = math.sqrt(shape.width)
+        with torch.no_grad():
+            for table in (self.types, self.values):
+                table.weight.normal_(0, shape.width**-0.5)
+                table.weight[0] = 0
+
+    def forward(self, batch: TreeBatch) -> Tensor:
+        """(B, n, d): the type, and the mean of the value's words."""
+        words = batch.values
+        counts = (words != 0).sum(-1, keepdim=True).clamp(min=1)
+        values = self.values(words).sum(2) / counts
+        found: Tensor = (self.types(batch.types) + values) * self.scale
+        return found
+
+
+def padding(batch: TreeBatch) -> Tensor:
+    """(B, 1, 1, n) true for padding."""
+    return ~batch.real[:, None, None, :]
+
+
+class Said(NamedTuple):
+    """What a namer says, word by word."""
+
+    words: Tensor
+    """(B, T) numbers of names, 0 from the end on."""
+    scores: Tensor
+    """(B, T) logits of the words said."""
+    margins: Tensor
+    """(B,) by how much all logits may move without another word being said."""
+
+
+class Namer(nn.Module):
+    """An encoder of the tree, and a decoder of its name's words."""
+
+    spoken: Tensor
+    """(1 + K,) the values that the words are: the end first."""
+
+    def __init__(self, shape: TreeShape, scheme: Scheme) -> None:
+        super().__init__()
+        self.embedded = Embedded(shape)
+        self.scheme = scheme
+        self.blocks = nn.ModuleList(Block(shape, "post", scheme.layer()) for _ in range(shape.layers))
+        self.places = nn.Embedding(LONGEST + 1, shape.width)
+        self.decoder = nn.ModuleList(Block(shape, "post", crossed=True) for _ in range(shape.decoder_layers))
+        self.bias = nn.Parameter(torch.zeros(1 + shape.names))
+        self.dropout = nn.Dropout(shape.dropout)
+        self.register_buffer("spoken", torch.full((1 + shape.names,), END_ID))
+        with torch.no_grad():
+            self.places.weight.normal_(0, 0.02)
+            for block in self.decoder:
+                assert isinstance(block, Block)
+                block.listen_plainly()
+
+    def encode(self, batch: TreeBatch) -> Tensor:
+        """(B, n, d)."""
+        x: Tensor = self.dropout(self.scheme.enter(self.embedded(batch), batch))
+        prepared, mask = self.scheme.prepare(batch), padding(batch)
+        for block in self.blocks:
+            x = block(x, mask, prepared)
+        return x
+
+    def forward(self, batch: TreeBatch, given: Tensor) -> Tensor:
+        """(B, T) values said before, `BEGIN` first, to (B, T, 1 + K) logits of what is said next."""
+        found: Tensor = self.decode(self.encode(batch), padding(batch), given)
+        return found
+
+    def decode(self, memory: Tensor, memory_mask: Tensor, given: Tensor) -> Tensor:
+        """As `forward`, of an encoded tree."""
+        size = given.shape[1]
+        x = self.dropout((self.embedded.values(given) + self.places.weight[:size]) * self.embedded.scale)
+        mask = torch.ones(size, size, dtype=torch.bool, device=given.device).triu(1)
+        for block in self.decoder:
+            x = block(x, mask, None, memory, memory_mask)
+        return F.linear(x, self.embedded.values.weight[self.spoken], self.bias)
+
+    @torch.no_grad()
+    def say(self, batch: TreeBatch) -> Said:
+        """The most probable word, again and again, until the end or `LONGEST` words. A name has a word."""
+        memory, memory_mask = self.encode(batch), padding(batch)
+        count = len(memory)
+        given = torch.full((count, 1), BEGIN_ID, device=memory.device)
+        words, scores = (
+            torch.zeros(count, 0, dtype=kind, device=memory.device) for kind in (torch.long, torch.double)
+        )
+        margins = torch.full((count,), torch.inf, dtype=torch.double, device=memory.device)
+        ended = torch.zeros(count, dtype=torch.bool, device=memory.device)
+        for place in range(LONGEST):
+            logits = self.decode(memory, memory_mask, given)[:, -1].double()
+            if place == 0:
+                logits[:, 0] = -torch.inf
+            best = logits.topk(min(2, logits.shape[1]), dim=1)
+            word = best.indices[:, 0].masked_fill(ended, 0)
+            gap = (best.values[:, 0] - best.values[:, -1]) / 2
+            margins = torch.where(ended, margins, torch.minimum(margins, gap))
+            words = torch.cat([words, word[:, None]], 1)
+            scores = torch.cat([scores, best.values[:, :1]], 1)
+            ended |= word == 0
+            if bool(ended.all()):
+                break
+            given = torch.cat([given, self.spoken[word][:, None]], 1)
+        return Said(words, scores, margins)
+
+
+class Completed(NamedTuple):
+    """What comes next, at each node."""
+
+    types: Tensor
+    """(B, n, types) logits."""
+    values: Tensor
+    """(B, n, V) logits."""
+
+
+class Completer(nn.Module):
+    """A decoder that predicts of each node the next one's type and value; it sees nothing later."""
+
+    def __init__(self, shape: TreeShape, scheme: Scheme) -> None:
+        super().__init__()
+        self.embedded = Embedded(shape)
+        self.scheme = scheme
+        self.blocks = nn.ModuleList(Block(shape, "pre", scheme.layer()) for _ in range(shape.layers))
+        self.norm = nn.LayerNorm(shape.width)
+        self.for_types, self.for_values = (nn.Linear(shape.width, shape.width) for _ in range(2))
+        self.type_bias = nn.Parameter(torch.zeros(shape.types))
+        self.value_bias = nn.Parameter(torch.zeros(shape.values))
+        self.dropout = nn.Dropout(shape.dropout)
+
+    def forward(self, batch: TreeBatch) -> Completed:
+        """The logits of what follows each node."""
+        x = self.hidden(batch)
+        return Completed(self.type_logits(x), self.value_logits(x))
+
+    def hidden(self, batch: TreeBatch) -> Tensor:
+        """(B, n, d)."""
+        x = self.dropout(self.scheme.enter(self.embedded(batch), batch))
+        nodes = x.shape[1]
+        later = torch.ones(nodes, nodes, dtype=torch.bool, device=x.device).triu(1)
+        # Padding stands behind everything, so that nobody sees it.
+        prepared = self.scheme.prepare(batch)
+        for block in self.blocks:
+            x = block(x, later, prepared)
+        found: Tensor = self.norm(x)
+        return found
+
+    def type_logits(self, x: Tensor) -> Tensor:
+        """(…, d) to (…, types)."""
+        return F.linear(self.for_types(x), self.embedded.types.weight, self.type_bias)
+
+    def value_logits(self, x: Tensor) -> Tensor:
+        """(…, d) to (…, V)."""
+        return F.linear(self.for_values(x), self.embedded.values.weight, self.value_bias)
+
+
+def sizes(network: nn.Module) -> Mapping[str, int]:
+    """Trained weights, of all and of the scheme alone."""
+    scheme = getattr(network, "scheme", nn.Module())
+    of_scheme = {id(weight) for weight in scheme.parameters()}
+    for module in network.modules():
+        if isinstance(module, LayerScheme):
+            of_scheme |= {id(weight) for weight in module.parameters()}
+    counts = {id(weight): weight.numel() for weight in network.parameters()}
+    return {"all": sum(counts.values()), "scheme": sum(counts[one] for one in of_scheme)}

@@ -1,0 +1,264 @@
+"""A function as a syntax tree of (type, value) nodes in depth-first order: what tree transformers read.
+
+A node's position is the path of pairs (which child it is, how many children its parent has) from the root
+down to it, `tree-transformer`, section 3.1. A docstring is no node, and neither are comments: both tell what
+a function is called. The masked name of the function is the value `FUNCTION` wherever it stands.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from codeaudit.audit.papers.lines.words import NUMBER, SHORT_NUMBER, STRING, STRING_WORDS
+from codeaudit.audit.papers.tree_transformer.branches import EMPTY, FUNCTION, SPECIALS, Branch, is_mask, known
+from codeaudit.audit.records import Failed
+from codeaudit.audit.tasks.function_name import subtokens
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.parsing import parse
+
+Degree: TypeAlias = Literal["full", "prefix"]
+"""How many children a parent is said to have: all of the finished tree, as in the paper, or those that have
+been seen when the node is reached. From the former a model that completes a tree learns what is to come."""
+
+Spelling: TypeAlias = Literal["whole", "subtokens"]
+"""A value as one word, as in the paper, or as its first few subtokens."""
+
+LIMIT: Final = 250
+"""Most nodes of a function, as in the paper."""
+PIECES: Final = 5
+"""Most subtokens of a value."""
+VERSION: Final = 1
+"""Grows whenever another tree is made of the same text."""
+TOO_LONG: Final = Failed(reason="input too long")
+UNPARSABLE: Final = Failed(reason="source does not parse")
+
+Integers: TypeAlias = npt.NDArray[np.int32]
+
+_WORD: Final = re.compile(r"[^\W\d][\w.]*")
+_LETTERS: Final = re.compile(r"[^\W\d_]{2,}")
+
+_GROUPED: Final = frozenset(
+    {
+        "body", "orelse", "finalbody", "handlers", "decorator_list", "bases", "defaults", "kw_defaults",
+        "posonlyargs", "kwonlyargs", "type_params", "cases", "patterns", "kwd_patterns",
+    }
+)  # fmt: skip
+"""Lists that get a node of their own, so that it is told which list a child is from."""
+_WRAPPED: Final = frozenset({"returns", "lower", "upper", "step", "vararg", "kwarg", "guard", "bound"})
+"""Children that may be missing and be mistaken for one another."""
+_SKIPPED: Final = frozenset({"kind", "type_comment", "type_ignores", "simple", "ops"})
+_FOLDED: Final = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop)
+"""Nodes that are no more than a word of their parent's type, such as `BinOpAdd`."""
+_DOCUMENTED: Final = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Nodes in depth-first order, the root first."""
+
+    types: tuple[str, ...]
+    values: tuple[str, ...]
+    parents: tuple[int, ...]
+    """-1 for the root."""
+    orders: tuple[int, ...]
+    """Which child of its parent a node is, counted from 1; 1 for the root."""
+    counts: tuple[int, ...]
+    """How many children its parent has; 1 for the root."""
+
+    def __len__(self) -> int:
+        return len(self.types)
+
+    def path(self, node: int, degree: Degree = "full") -> tuple[tuple[int, int], ...]:
+        """The pairs (which child, of how many) from the root to a node; Eq. 1 of the paper."""
+        found: list[tuple[int, int]] = []
+        while node >= 0:
+            order = self.orders[node]
+            found.append((order, self.counts[node] if degree == "full" else order))
+            node = self.parents[node]
+        return tuple(reversed(found))
+
+
+def read(source: str, language: str, *, limit: int | None = LIMIT) -> Tree | Failed:
+    """The tree of one function, or why there is none: it does not parse, or has more than `limit` nodes.
+
+    Raises:
+        SourceError: there is no reader for the language.
+    """
+    try:
+        if language == "python":
+            return _flat(_python_root(source), _python_branch, limit)
+        if language == "java":
+            # Imported here because its reader is not always needed.
+            from codeaudit.audit.papers.tree_transformer.java_nodes import branch, root
+
+            return _flat(root(source), branch, limit)
+    except (SourceError, RecursionError):
+        return UNPARSABLE
+    raise SourceError("no reader for this language")
+
+
+def spelled(value: str, spelling: Spelling) -> list[str]:
+    """The words of a value; always at least one."""
+    if spelling == "whole" or value in SPECIALS:
+        return [value]
+    if _WORD.fullmatch(value):
+        return [part for part in subtokens(value) if not part.isdecimal()][:PIECES] or [value]
+    if value[:1].isdecimal():
+        return [value if len(value) <= SHORT_NUMBER else NUMBER]
+    return [STRING, *(part.lower() for part in _LETTERS.findall(value)[:STRING_WORDS])]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeInput:
+    """One tree as numbers."""
+
+    types: Integers
+    """(n,)"""
+    values: Integers
+    """(n, s) the ids of each value's words, 0 behind the last."""
+    parents: Integers
+    """(n,) -1 for the root."""
+    orders: Integers
+    """(n,) from 1."""
+    counts: Integers
+    """(n,)"""
+
+
+class NodeReader:
+    """Turns sources into features for one network."""
+
+    def __init__(
+        self,
+        types: Iterable[str],
+        values: Iterable[str],
+        *,
+        spelling: Spelling,
+        limit: int | None = LIMIT,
+    ) -> None:
+        """`types` without, `values` with the `SPECIALS` at the beginning; ids are places, types' from 2."""
+        self._types = {one: number for number, one in enumerate(types, start=2)}
+        self._values: Mapping[str, int] = {one: number for number, one in enumerate(values)}
+        self._spelling: Spelling = spelling
+        self._limit = limit
+
+    def read(self, source: str, language: str) -> TreeInput | Failed:
+        """The features of a source, or why there are none."""
+        found = read(source, language, limit=self._limit)
+        return found if isinstance(found, Failed) else self.encode(found)
+
+    def encode(self, tree: Tree) -> TreeInput:
+        """The features of a tree."""
+        words = [spelled(value, self._spelling) for value in tree.values]
+        values = np.zeros((len(tree), 1 if self._spelling == "whole" else PIECES), dtype=np.int32)
+        for row, parts in zip(values, words, strict=True):
+            row[: len(parts)] = [self._values.get(part, 1) for part in parts]
+        return TreeInput(
+            types=np.array([self._types.get(one, 1) for one in tree.types], dtype=np.int32),
+            values=values,
+            parents=np.array(tree.parents, dtype=np.int32),
+            orders=np.array(tree.orders, dtype=np.int32),
+            counts=np.array(tree.counts, dtype=np.int32),
+        )
+
+    @cached_property
+    def sizes(self) -> tuple[int, int]:
+        """How many types and values there are, with padding and what is unknown."""
+        return len(self._types) + 2, len(self._values)
+
+
+def _flat(root: object, branch: Callable[[object], Branch], limit: int | None) -> Tree | Failed:
+    """Depth-first, without recursion."""
+    types: list[str] = []
+    values: list[str] = []
+    parents: list[int] = []
+    orders: list[int] = []
+    counts: list[int] = []
+    pending: list[tuple[object, int, int, int]] = [(root, -1, 1, 1)]
+    while pending:
+        node, parent, order, count = pending.pop()
+        found = node if isinstance(node, Branch) else branch(node)
+        if limit is not None and len(types) == limit:
+            return TOO_LONG
+        here = len(types)
+        types.append(found.type)
+        values.append(found.value)
+        parents.append(parent)
+        orders.append(order)
+        counts.append(count)
+        size = len(found.children)
+        pending += [(found.children[place], here, place + 1, size) for place in reversed(range(size))]
+    return Tree(tuple(types), tuple(values), tuple(parents), tuple(orders), tuple(counts))
+
+
+def _python_root(source: str) -> ast.AST:
+    module = parse(source)
+    return module.body[0] if len(module.body) == 1 else module
+
+
+def _python_branch(node: object) -> Branch:
+    assert isinstance(node, ast.AST)
+    kind, value = type(node).__name__, EMPTY
+    children: list[Branch | object] = []
+    if isinstance(node, ast.Constant):
+        return Branch(f"Constant{type(node.value).__name__}", _constant(node.value), ())
+    if isinstance(node, ast.Dict):
+        for key, item in zip(node.keys, node.values, strict=True):
+            children += [key or Branch("DictUnpack", EMPTY, ()), item]
+        return Branch(kind, value, children)
+    if isinstance(node, ast.Compare):
+        names = [type(one).__name__ for one in node.ops]
+        more = [Branch(name, EMPTY, ()) for name in names[1:]]
+        return Branch(kind + names[0], value, [node.left, *node.comparators, *more])
+    for field, found in ast.iter_fields(node):
+        if field in _SKIPPED or found is None:
+            continue
+        if isinstance(found, _FOLDED):
+            kind += type(found).__name__
+        elif isinstance(found, str):
+            name = _identifier(found)
+            if value == EMPTY:
+                value = name
+            else:
+                children.append(Branch(field, name, ()))
+        elif isinstance(found, int):
+            kind += {"is_async": "Async" if found else ""}.get(field, "" if found in (-1, 0) else str(found))
+        elif isinstance(found, list):
+            listed = list(_listed(node, field, found))
+            if field in _GROUPED:
+                children += [Branch(field, EMPTY, listed)] if listed else []
+            else:
+                children += listed
+        elif field in _WRAPPED:
+            children.append(Branch(field, EMPTY, (found,)))
+        else:
+            children.append(found)
+    return Branch(kind, value, children)
+
+
+def _listed(node: ast.AST, field: str, found: list[object]) -> Iterator[Branch | object]:
+    if field == "body" and isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+        found = found[1:]
+    for one in found:
+        if one is None:
+            yield Branch("none", EMPTY, ())
+        elif isinstance(one, str):
+            yield Branch("identifier", _identifier(one), ())
+        else:
+            yield one
+
+
+def _identifier(name: str) -> str:
+    return FUNCTION if is_mask(name) else known(name)
+
+
+def _constant(value: object) -> str:
+    if value is None or isinstance(value, bool):
+        return str(value)
+    text = value if isinstance(value, str) else "..." if value is ... else repr(value)
+    return FUNCTION if is_mask(text) else known(text)

@@ -1,0 +1,210 @@
+"""Two-dimensional tree positions in attention, `tree-transformer`, section 3.2.
+
+    a_i    = LN(W_a [h_1(i); …; h_D(i)])                 from the root on, without the deep end, zero-padded
+    r_ij   = LN(W_r (±h(own coordinate of the child)))   for parent and child, else 0
+    β_ij   = (a_i U_q)(a_j U_k) / √d_k                   global; the same in all layers
+    γ_ij   = ((x_i W_q)(r_ij R_k) + (r_ij R_q)(x_j W_k)) / √d_k      local
+    A_ij   = (α_ij + β_ij + γ_ij) / √2
+
+The difference of the sums of two lists, from which the paper takes r_ij, is plus or minus the child's own
+vector: plus where j is the parent of i. So there are twice as many r as coordinates, and γ takes four
+products per node, never one per pair. Where a list is cut, the own vector still counts.
+
+Dimension key: B batch, n nodes, D levels, H heads, k width of a head, d width.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+import torch
+from torch import Tensor, nn
+
+from codeaudit.audit.papers.tree_transformer.batches import CLIP, COORDINATES, TreeBatch
+
+Terms: TypeAlias = Literal["both", "local", "global"]
+"""Which of γ and β are added."""
+Dimension: TypeAlias = Literal["both", "first", "second"]
+"""What of a coordinate is told: which child it is, how many there are, or both."""
+Nonadjacent: TypeAlias = Literal["zero", "learned"]
+"""r of nodes that are not parent and child: zero as the paper says, or LN(W_r 0) as its code has it."""
+
+SCALE: Final = math.sqrt(2.0)
+"""Of the scores, as in the paper's Eq. 10."""
+
+
+class Scheme(nn.Module):
+    """How a transformer knows where nodes are. The base knows nothing."""
+
+    def enter(self, x: Tensor, batch: TreeBatch) -> Tensor:
+        """(B, n, d) embedded nodes, of about unit variance, with what is added to them."""
+        return x
+
+    def prepare(self, batch: TreeBatch) -> "Prepared":
+        """What all layers share."""
+        return Prepared()
+
+    def layer(self) -> "LayerScheme":
+        """What one layer has of its own."""
+        return LayerScheme()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """What all layers share; each scheme reads what it wrote."""
+
+    constant: Tensor | None = None
+    """(B, H, n, n) added to the scores."""
+    factor: Tensor | None = None
+    """(B, H, n, n) the scores are multiplied with."""
+    divisor: float = 1.0
+    """Of the scores."""
+    local: "Local | None" = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Local:
+    """The r of parents and children, and where these are."""
+
+    up_key: Tensor
+    """(B, H, n, k) r_ij R_k where j is the parent of i, by i."""
+    up_query: Tensor
+    """(B, H, n, k) r_ij R_q, likewise."""
+    down_key: Tensor
+    """(B, H, n, k) r_ij R_k where i is the parent of j, by j."""
+    down_query: Tensor
+    other_key: Tensor | None
+    """(H, k) r R_k of all other pairs; absent where r is zero. The four above are then less this one."""
+    other_query: Tensor | None
+    parents: Tensor
+    """(B, n)"""
+    orphan: Tensor
+    """(B, n)"""
+
+    def scores(self, query: Tensor, key: Tensor) -> Tensor:
+        """(B, H, n, k) queries and keys to γ, (B, H, n, n), before it is divided by √k."""
+        shape = query.shape
+        above = self.parents[:, None, :, None].expand(shape)
+        up = (query * self.up_key + self.up_query * key.gather(2, above)).sum(-1)
+        down = (query.gather(2, above) * self.down_key + self.down_query * key).sum(-1)
+        nothing = self.orphan[:, None, :]
+        up, down = up.masked_fill(nothing, 0), down.masked_fill(nothing, 0)
+        found = query.new_zeros(*shape[:3], shape[2])
+        at = self.parents[:, None, :].expand(shape[:3])
+        found = found.scatter(3, at[..., None], up[..., None])
+        found = found.scatter_add(2, at[:, :, None, :], down[:, :, None, :])
+        if self.other_key is not None and self.other_query is not None:
+            found = found + (query @ self.other_key[:, :, None])
+            found = found + (key @ self.other_query[:, :, None]).transpose(2, 3)
+        return found
+
+
+class LayerScheme(nn.Module):
+    """What a layer has of its own. The base has nothing, and uses what is shared."""
+
+    def scores(self, scores: Tensor, query: Tensor, key: Tensor, prepared: Prepared) -> Tensor:
+        """(B, H, n, n) scores q k / √k of (B, H, n, k) queries and keys, as they enter the softmax."""
+        if prepared.local is not None:
+            scores = scores + prepared.local.scores(query, key) / math.sqrt(query.shape[-1])
+        if prepared.factor is not None:
+            scores = scores * prepared.factor
+        if prepared.constant is not None:
+            scores = scores + prepared.constant
+        return scores / prepared.divisor if prepared.divisor != 1.0 else scores
+
+    def gain(self, weights: Tensor) -> Tensor | None:
+        """(B, H, n, n) attention to what is added to its result, (B, H, n, k)."""
+        return None
+
+
+class TreePositions(Scheme):
+    """The paper's."""
+
+    remap: Tensor
+    """(COORDINATES,) the number under which a coordinate is looked up."""
+
+    def __init__(
+        self,
+        width: int,
+        heads: int,
+        *,
+        levels: int,
+        embedding: int,
+        terms: Terms = "both",
+        dimension: Dimension = "both",
+        nonadjacent: Nonadjacent = "zero",
+    ) -> None:
+        super().__init__()
+        self.heads, self.terms, self.nonadjacent = heads, terms, nonadjacent
+        self.table = nn.Embedding(COORDINATES, embedding, padding_idx=0)
+        if terms != "local":
+            self.absolute = nn.Linear(levels * embedding, width)
+            self.absolute_norm = nn.LayerNorm(width)
+            self.absolute_query = nn.Linear(width, width, bias=False)
+            self.absolute_key = nn.Linear(width, width, bias=False)
+        if terms != "global":
+            self.relative = nn.Linear(embedding, width)
+            self.relative_norm = nn.LayerNorm(width)
+            self.relative_query = nn.Linear(width, width, bias=False)
+            self.relative_key = nn.Linear(width, width, bias=False)
+        self.register_buffer("remap", _remap(dimension), persistent=False)
+
+    def prepare(self, batch: TreeBatch) -> Prepared:
+        """β, and the r of this batch."""
+        return Prepared(
+            constant=None if self.terms == "local" else self._between(batch),
+            local=None if self.terms == "global" else self._local(batch),
+            divisor=SCALE,
+        )
+
+    def absolute_positions(self, batch: TreeBatch) -> Tensor:
+        """(B, n, d) a."""
+        found: Tensor = self.absolute_norm(self.absolute(self.table(self.remap[batch.paths]).flatten(2)))
+        return found
+
+    def relative_positions(self) -> Tensor:
+        """(2 · COORDINATES, d) r: of children towards parents, then of parents towards children.
+
+        The first row of each half is LN(W_r 0).
+        """
+        vectors = self.table(self.remap)
+        found: Tensor = self.relative_norm(self.relative(torch.cat([vectors, -vectors])))
+        return found
+
+    def _between(self, batch: TreeBatch) -> Tensor:
+        position = self.absolute_positions(batch)
+        query, key = (self._heads(part(position)) for part in (self.absolute_query, self.absolute_key))
+        between: Tensor = query @ key.transpose(2, 3) / math.sqrt(query.shape[-1])
+        return between
+
+    def _local(self, batch: TreeBatch) -> Local:
+        positions = self.relative_positions()
+        keys, queries = self.relative_key(positions), self.relative_query(positions)
+        learned = self.nonadjacent == "learned"
+        other_key, other_query = keys[0].view(self.heads, -1), queries[0].view(self.heads, -1)
+        if learned:
+            keys, queries = keys - keys[0], queries - queries[0]
+        down = batch.own + COORDINATES
+        return Local(
+            up_key=self._heads(nn.functional.embedding(batch.own, keys)),
+            up_query=self._heads(nn.functional.embedding(batch.own, queries)),
+            down_key=self._heads(nn.functional.embedding(down, keys)),
+            down_query=self._heads(nn.functional.embedding(down, queries)),
+            other_key=other_key if learned else None,
+            other_query=other_query if learned else None,
+            parents=batch.parents,
+            orphan=batch.orphan,
+        )
+
+    def _heads(self, x: Tensor) -> Tensor:
+        """(B, n, d) to (B, H, n, k)."""
+        return x.view(*x.shape[:2], self.heads, -1).transpose(1, 2)
+
+
+def _remap(dimension: Dimension) -> Tensor:
+    found = [0]
+    for second in range(1, CLIP + 1):
+        for first in range(1, second + 1):
+            a, f = {"both": (first, second), "first": (first, first), "second": (1, second)}[dimension]
+            found.append(a + f * (f - 1) // 2)
+    return torch.tensor(found)

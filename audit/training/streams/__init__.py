@@ -1,1 +1,0 @@
-"""Training of the language models: decoders that predict the next token."""

@@ -1,1 +1,0 @@
-"""Training the transformers that read syntax trees."""

@@ -1,1 +1,0 @@
-"""Tests of `codeaudit.audit.nets.decoder`."""

@@ -1,0 +1,131 @@
+"""Words, vocabulary and features of functions."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from codeaudit.audit.papers.lines import vocabulary
+from codeaudit.audit.papers.lines.encoding import LINE_TOKENS, Encoded, Encoder
+from codeaudit.audit.papers.lines.words import masked_name, words
+from codeaudit.audit.records import Failed
+from codeaudit.transforms.python.analysis.program import Line
+from tests.support import stdlib
+from tests.support.networks import CHAIN, LABELS, SMALL, legal_orders, tokenizer
+
+
+def said(text: str, *, depth: int = 0, name: str = "MASK") -> list[str]:
+    return list(words(Line(text=text, depth=depth, parent=-1), name))[1:]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("return readText2(my_file)", ["return", "read", "text", "(", "my", "file", ")"]),
+        ("x //= y ** 2 if a is not None else ...", ["x", "//=", "y", "**", "2", "if", "a", "is", "not", "none", "else", "..."]),
+        ("n = 12345 + 0x1F + 10", ["n", "=", "<num>", "+", "<num>", "+", "10"]),
+        ("raise ValueError('Not a valid file name here')", ["raise", "value", "error", "(", "<str>", "not", "valid", "file", "name", ")"]),
+        ("return MASK(n - 1)", ["return", "<name>", "(", "n", "-", "1", ")"]),
+        ("_ = __", ["_", "=", "_"]),
+        ("été = 1", ["été", "=", "1"]),
+    ],
+)  # fmt: skip
+def test_a_line_falls_into_words(text: str, expected: list[str]) -> None:
+    assert said(text)[: len(expected)] == expected
+
+
+@pytest.mark.parametrize(("depth", "word"), [(0, "<d0>"), (6, "<d6>"), (40, "<d6>")])
+def test_the_depth_comes_first(depth: int, word: str) -> None:
+    assert next(words(Line(text="pass", depth=depth, parent=-1))) == word
+
+
+def test_the_mask_is_the_name_even_where_it_had_to_be_numbered() -> None:
+    assert masked_name("def MASK_2(MASK, a):") == "MASK_2"
+    assert said("MASK_2(MASK)", name="MASK_2") == ["<name>", "(", "mask", ")"]
+    assert masked_name("async def MASK(a):") == "MASK"
+    assert masked_name("def read(a):") == "MASK"
+
+
+def test_the_vocabulary_has_labels_whole_and_leaves_no_ascii_word_unknown() -> None:
+    made = tokenizer()
+    assert made.get_vocab_size() == 700
+    assert made.token_to_id(vocabulary.PAD) == 0
+    assert all(made.token_to_id(label) is not None for label in LABELS)
+    known = set(made.get_vocab())
+    for source in stdlib.sample(30):
+        coded = made.encode(source.lower().split(), is_pretokenized=True).tokens
+        assert set(coded) <= known - {vocabulary.UNKNOWN}
+
+
+def test_the_vocabulary_depends_on_counts_alone_not_on_their_order() -> None:
+    counts = Counter({"alpha": 3, "beta": 3, "gamma": 9, "unusual": 1})
+    turned = Counter(dict(reversed(list(counts.items()))))
+    assert (
+        vocabulary.build(counts, ["get"], size=120).to_str()
+        == vocabulary.build(turned, ["get"], size=120).to_str()
+    )
+
+
+def encoder(*, window: int = 256) -> Encoder:
+    return Encoder(tokenizer(), window=window, relation="every")
+
+
+def test_tokens_know_their_line_and_their_place_in_it() -> None:
+    found = encoder().encode("def MASK(a):\n    return a\n")
+    assert isinstance(found, Encoded)
+    assert found.lines == 2
+    assert found.line.tolist() == [0] * 7 + [1] * 3
+    assert found.position.tolist() == [*range(7), *range(3)]
+    assert found.relation.shape == (3, 2, 2)
+
+
+def test_comments_docstrings_and_layout_are_not_seen() -> None:
+    plain = encoder().encode("def MASK(a):\n    return a+1\n")
+    dressed = encoder().encode(
+        'def MASK( a ):\n    """What it does."""\n\n    # why\n    return (a +\n        1)\n'
+    )
+    assert isinstance(plain, Encoded)
+    assert isinstance(dressed, Encoded)
+    assert (plain.ids == dressed.ids).all()
+    assert (plain.relation == dressed.relation).all()
+
+
+def test_a_long_line_is_cut_inside_itself() -> None:
+    found = encoder().encode(f"def MASK(a):\n    x = [{', '.join(['a'] * 90)}]\n    return x\n")
+    assert isinstance(found, Encoded)
+    assert np.bincount(found.line).tolist() == [7, LINE_TOKENS, 3]
+
+
+@pytest.mark.parametrize("source", SMALL)
+def test_no_legal_order_changes_whether_an_input_is_too_long(source: str) -> None:
+    whole = encoder().encode(source)
+    assert isinstance(whole, Encoded)
+    length = len(whole.ids)
+    for order in legal_orders(source):
+        assert isinstance(encoder(window=length).encode(order.source), Encoded)
+        assert encoder(window=length - 1).encode(order.source) == Failed(reason="input too long")
+
+
+@pytest.mark.parametrize("source", ["def (", "", "# nothing\n", "x = '", "def f():\n\0", "\ud800"])
+def test_what_does_not_parse_is_a_failure_not_an_exception(source: str) -> None:
+    assert encoder().encode(source) == Failed(reason="source does not parse")
+
+
+def test_permuting_lines_permutes_tokens_and_both_axes() -> None:
+    found = encoder().encode(CHAIN)
+    assert isinstance(found, Encoded)
+    order = (0, 2, 1, 3, 4)
+    moved = found.permuted(order)
+    assert moved.relation[0].tolist() == found.relation[0][list(order)][:, list(order)].tolist()
+    assert sorted(moved.ids.tolist()) == sorted(found.ids.tolist())
+    assert (moved.permuted(order).ids == found.ids).all()
+
+
+def test_every_relation_is_the_mask_and_both_distances() -> None:
+    found = encoder().encode(CHAIN)
+    assert isinstance(found, Encoded)
+    mask, near, far = found.relation
+    assert set(np.unique(mask)) <= {0, 1}
+    assert (mask.diagonal() == 1).all()
+    assert (near == far.T).all()
+    assert (near.diagonal() == 0).all()

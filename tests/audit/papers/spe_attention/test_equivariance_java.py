@@ -1,0 +1,67 @@
+"""Equivariance on Java: what the reorder engine makes of a method, equivariant networks answer alike."""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+
+import pytest
+import torch
+
+from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.papers.lines.encoding import Encoded, Encoder
+from codeaudit.audit.papers.registry import NETWORKS
+from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.records import Perturbed, Sample
+from codeaudit.transforms.registry import transform_for
+from tests.support.data import data_set
+from tests.support.networks import logits, network, tokenizer
+
+METHODS = (
+    "int f(int a, int b) {\n    int x = a + 1;\n    int y = b * 2;\n    int z = a - b;\n    return x + y + z;\n}",
+    "int g(int[] a, boolean c) {\n    int n = 0;\n    int m = 1;\n    if (c) {\n        n = 2;\n        m = 3;\n    } else {\n"
+    "        int k = 4;\n        m = k;\n    }\n    return n + m;\n}",
+)
+
+
+def orders(samples: Iterator[Sample], variants: int) -> Iterator[Perturbed]:
+    reorder = transform_for("reorder", "java")
+    for sample in samples:
+        for one in perturb_one(sample, reorder, variants=variants, seed=0):
+            if isinstance(one, Perturbed):
+                yield one
+
+
+def compared(found: list[Perturbed], kind: str) -> list[bool]:
+    """Whether the answers are equal, of each pair that fits the window."""
+    encoder, made = Encoder(tokenizer(), window=600, relation=NETWORKS[kind].relation), network(kind)
+    told = []
+    for one in found:
+        before, after = (encoder.encode(text, "java") for text in (one.sample.source, one.source))
+        assert isinstance(before, Encoded) == isinstance(after, Encoded), "a reordering decides what fits"
+        if isinstance(before, Encoded) and isinstance(after, Encoded):
+            told.append(torch.allclose(logits(made, before), logits(made, after), rtol=0, atol=1e-8))
+    return told
+
+
+@pytest.mark.parametrize("kind", ["spe", "symc"])
+def test_other_orders_of_small_methods_change_nothing(kind: str) -> None:
+    samples = (raw_sample(one, language="java", label=None, path="A.java", line=1) for one in METHODS)
+    found = list(orders(samples, 6))
+    assert len(found) >= 6
+    assert compared(found, kind) == [True] * len(found)
+
+
+def test_the_plain_network_tells_orders_apart() -> None:
+    samples = (raw_sample(one, language="java", label=None, path="A.java", line=1) for one in METHODS)
+    found = list(orders(samples, 3))
+    assert not all(compared(found, "vanilla"))
+
+
+@pytest.mark.parametrize("kind", ["spe", "symc"])
+def test_other_orders_of_real_methods_change_nothing(kind: str) -> None:
+    path = data_set("defects4j_methods.jsonl.gz")
+    found = list(islice(orders(corpus(f"{path}:test").read(Counter()), 1), 30))
+    told = compared(found, kind)
+    assert len(told) > 5
+    assert all(told)

@@ -1,0 +1,149 @@
+"""SPE attention against a slow reading of its formula, and the choices around it."""
+
+import math
+
+import pytest
+import torch
+
+from codeaudit.audit.papers.lines.batches import collate
+from codeaudit.audit.papers.lines.trunk import Batch, Pooling
+from codeaudit.audit.papers.registry import NETWORKS, build
+from codeaudit.audit.papers.spe_attention.spe import SPE, SPEAttention, Variant, head_plan
+from codeaudit.audit.papers.spe_attention.symc import SYMC
+from codeaudit.audit.papers.spe_attention.vanilla import Vanilla
+from codeaudit.transforms.errors import UsageError
+from tests.support.networks import CHAIN, SMALL, encoded, network, shape
+
+
+@pytest.mark.parametrize(
+    ("heads", "plan"),
+    [(3, (1, 1, 1)), (4, (2, 1, 1)), (5, (2, 1, 2)), (6, (3, 2, 1)), (8, (4, 2, 2)), (12, (6, 3, 3))],
+)
+def test_heads_are_split_as_published(heads: int, plan: tuple[int, int, int]) -> None:
+    assert head_plan(heads) == plan
+
+
+@pytest.mark.parametrize(("heads", "plan"), [(2, (1, 1, 0)), (4, (3, 1, 0)), (12, (8, 4, 0))])
+def test_all_heads_are_masked_in_the_ablation(heads: int, plan: tuple[int, int, int]) -> None:
+    assert head_plan(heads, all_heads=True) == plan
+
+
+def test_too_few_heads_are_refused() -> None:
+    with pytest.raises(ValueError, match="at least 3 heads, got 2"):
+        head_plan(2)
+    with pytest.raises(ValueError, match="at least 2 heads, got 1"):
+        SYMC(shape(heads=1))
+
+
+def slow_head(
+    query: torch.Tensor, key: torch.Tensor, mask: list[list[float]], mode: str
+) -> list[list[float]]:
+    """Attention weights of one head, number by number."""
+    rows = []
+    for i in range(len(query)):
+        scores = []
+        for j in range(len(key)):
+            score = float(query[i] @ key[j]) / math.sqrt(len(query[i]))
+            if mode == "additive":
+                scores.append(score if mask[i][j] else -math.inf)
+            else:
+                scores.append(score * mask[i][j])
+        total = sum(math.exp(score) for score in scores)
+        rows.append([math.exp(score) / total for score in scores])
+    return rows
+
+
+@pytest.mark.parametrize("mode", ["hadamard", "additive"])
+def test_attention_is_the_formula(mode: str) -> None:
+    made = SPE(shape(), Variant(mask_mode=mode)).double()  # type: ignore[arg-type]
+    batch = collate([encoded("spe", CHAIN)])
+    attention = made.trunk.blocks[0].attention
+    assert isinstance(attention, SPEAttention)
+    x = torch.randn(
+        1, batch.ids.shape[1], 16, dtype=torch.float64, generator=torch.Generator().manual_seed(0)
+    )
+    with torch.no_grad():
+        actual = attention(x, made.relate(batch, torch.float64))
+        query, key, value = attention.projections.split(x)
+        mask = batch.between_tokens(0)[0].double()
+        masks = [mask, mask, mask.T, torch.ones_like(mask)]
+        heads = [
+            torch.tensor(
+                slow_head(query[0, head], key[0, head], masks[head].tolist(), mode), dtype=torch.float64
+            )
+            @ value[0, head]
+            for head in range(4)
+        ]
+        expected = attention.projections.join(torch.stack(heads)[None])
+    assert (actual - expected).abs().max() <= 1e-9
+
+
+def test_the_mask_lets_a_definition_look_at_its_users() -> None:
+    """Definition 4.4: M_ij = 1 for an edge i -> j, where j depends on i; not the other way round."""
+    mask = encoded("spe", CHAIN).relation[0]
+    # first = 1: itself, second on its layer, third that reads it, and the return that comes after all
+    assert mask[1].tolist() == [0, 1, 1, 1, 1]
+    assert mask[3, 1] == 0
+
+
+def test_a_masked_pair_keeps_the_weight_one_in_hadamard_mode() -> None:
+    """With scores of zero a masked head is uniform, whatever the mask: the paper's formula, literally."""
+    batch = collate([encoded("spe", CHAIN)])
+    x = torch.randn(1, batch.ids.shape[1], 16, dtype=torch.float64)
+    for mode, uniform in (("hadamard", True), ("additive", False)):
+        made = SPE(shape(), Variant(mask_mode=mode)).double()  # type: ignore[arg-type]
+        attention = made.trunk.blocks[0].attention
+        assert isinstance(attention, SPEAttention)
+        with torch.no_grad():
+            attention.projections.inward.weight[:32].zero_()  # queries and keys
+            attention.projections.inward.bias[:32].zero_()
+            seen = attention(x, made.relate(batch, torch.float64))[0]
+        assert bool((seen - seen[0]).abs().max() < 1e-9) is uniform
+
+
+def test_a_line_relation_is_looked_up_for_pairs_of_tokens() -> None:
+    batch = Batch(
+        ids=torch.tensor([[1, 1, 1]]),
+        line=torch.tensor([[0, 1, 1]]),
+        position=torch.tensor([[0, 0, 1]]),
+        relation=torch.tensor([[[[1, 2], [3, 4]]]], dtype=torch.uint8),
+    )
+    assert batch.between_tokens(0).tolist() == [[[1, 2, 2], [3, 4, 4], [3, 4, 4]]]
+
+
+def test_symc_adds_one_distance_to_each_half_of_the_heads() -> None:
+    made = SYMC(shape(), sign=1)
+    batch = collate([encoded("symc", CHAIN)])
+    bias = made.relate(batch, torch.float64)[0]
+    near, far = (batch.between_tokens(number)[0] for number in (0, 1))
+    assert (bias[:2] == near).all()
+    assert (bias[2:] == far).all()
+    assert (near == far.T).all()  # p_ij = n_ji
+
+
+def test_networks_differ_in_their_positions_only() -> None:
+    sizes = {
+        kind: {name: weight.shape for name, weight in network(kind).named_parameters()} for kind in NETWORKS
+    }
+    for found in sizes.values():
+        found.pop("positions.weight", None)
+    assert sizes["spe"] == sizes["symc"] == sizes["vanilla"] == sizes["renamer"]
+    assert sizes["spe"].items() < sizes["code"].items(), "CoDE adds a dictionary and what mixes the terms"
+
+
+@pytest.mark.parametrize("pooling", ["max", "votes"])
+def test_other_poolings_ignore_padding(pooling: Pooling) -> None:
+    made = Vanilla(shape()).double().eval()
+    made.trunk.pooling = pooling
+    inputs = [encoded("vanilla", source) for source in (CHAIN, SMALL[0])]
+    with torch.no_grad():
+        together = made(collate(inputs))
+        alone = made(collate(inputs[:1]))
+    assert (together[:1] - alone).abs().max() <= 1e-9
+
+
+def test_an_unknown_network_or_option_is_named() -> None:
+    with pytest.raises(UsageError, match="unknown network 'spee'; did you mean 'spe'"):
+        build("spee", shape(), {})
+    with pytest.raises(UsageError, match="unknown option of network 'symc' 'sgn'; did you mean 'sign'"):
+        build("symc", shape(), {"sgn": 1})

@@ -1,0 +1,463 @@
+"""Training on a handful of functions: deterministic, resumable, and written as audits read it."""
+
+import json
+import shutil
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from codeaudit.audit.papers.checkpoint import CheckpointModel
+from codeaudit.audit.papers.lines.encoding import Encoded, Encoder
+from codeaudit.audit.papers.lines.tasks import NAMING
+from codeaudit.audit.papers.lines.tasks import TASKS as LINE_TASKS
+from codeaudit.audit.papers.lines.words import VARIABLE
+from codeaudit.audit.papers.registry import NETWORKS, TERM_NETWORKS, build
+from codeaudit.audit.papers.renamer.tasks import TASKS
+from codeaudit.audit.papers.spe_attention import material
+from codeaudit.audit.papers.spe_attention.baselines import copying, most_frequent
+from codeaudit.audit.papers.spe_attention.examples import Examples
+from codeaudit.audit.papers.spe_attention.loop import Plan, Trained, batches, train
+from codeaudit.audit.papers.spe_attention.material import Material, Splits
+from codeaudit.audit.papers.spe_attention.recipe import Recipe
+from codeaudit.audit.papers.spe_attention.scores import Judged, f1, scores, tune
+from codeaudit.audit.papers.spe_attention.start import initialise, rate
+from codeaudit.audit.records import Query
+from codeaudit.audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.audit.training import state
+from codeaudit.cli import train as command
+from codeaudit.cli.main import main
+from codeaudit.transforms.errors import CorpusError, ModelError
+from codeaudit.transforms.records import Origin, Sample
+from tests.support import stdlib
+from tests.support.commands import start
+
+TINY = Recipe(
+    network="spe",
+    width=16,
+    layers=1,
+    heads=4,
+    vocabulary=400,
+    rarest_label=3,
+    batch=8,
+    bag_epochs=1,
+    epochs=2,
+    warm_up=3,
+    validation=20,
+    orders=1,
+    window=128,
+)
+
+
+@dataclass
+class Samples:
+    """A corpus from texts."""
+
+    sources: list[str]
+    spec: str = "made"
+
+    def read(self, skipped: Counter[str]) -> Iterator[Sample]:
+        for number, source in enumerate(self.sources):
+            path = f"file{number % 97}.py"
+            yield Sample(
+                id=f"{number}", language="python", source=source, label=None, origin=Origin(path=path, line=1)
+            )
+
+
+@pytest.fixture(scope="module")
+def splits() -> Splits:
+    return material.read(FUNCTION_NAME, Samples(stdlib.sample(220)))
+
+
+@pytest.fixture(scope="module")
+def read(splits: Splits, tmp_path_factory: pytest.TempPathFactory) -> Material:
+    return material.prepare(
+        splits, TINY, cache=tmp_path_factory.mktemp("cache"), workers=1, note=lambda text: None
+    )
+
+
+@pytest.fixture(scope="module")
+def unnamed(splits: Splits, tmp_path_factory: pytest.TempPathFactory) -> Material:
+    """For the network that reads no names."""
+    cache = tmp_path_factory.mktemp("cache")
+    return material.prepare(
+        splits, replace(TINY, network="renamer"), cache=cache, workers=1, note=lambda text: None
+    )
+
+
+@pytest.fixture(scope="module")
+def ended(read: Material, tmp_path_factory: pytest.TempPathFactory) -> "Ended":
+    """One training, for all tests that only look at its end."""
+    folder = tmp_path_factory.mktemp("ended")
+    return Ended(folder, *run(folder, read))
+
+
+class Ended(NamedTuple):
+    folder: Path
+    trained: Trained
+    watcher: "Watcher"
+
+    def copy(self, place: Path) -> Path:
+        """Its folder, to be damaged."""
+        shutil.copytree(self.folder, place)
+        return place
+
+
+@dataclass
+class Watcher:
+    """Counts, and says stop after some steps."""
+
+    after: int = -1
+    steps: int = 0
+    losses: list[float] = field(default_factory=list)
+
+    def stepped(self, progress: state.Progress, loss: float) -> None:
+        self.steps += 1
+        self.losses.append(loss)
+
+    def epoch(self, progress: state.Progress) -> None:
+        assert 0 <= progress.epochs[-1]["valid"] <= 1
+
+    def stop(self) -> bool:
+        return self.steps == self.after
+
+
+def run(folder: Path, read: Material, recipe: Recipe = TINY, *, after: int = -1) -> tuple[Trained, Watcher]:
+    folder.mkdir(exist_ok=True)
+    watcher = Watcher(after=after)
+    return train(recipe, read, folder=folder, monitor=watcher, stop=watcher.stop), watcher
+
+
+def weights(trained: Trained) -> dict[str, torch.Tensor]:
+    return trained.network.state_dict()
+
+
+def equal(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+# ── the loop ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_one_seed_gives_one_network_and_another_seed_another(
+    tmp_path: Path, read: Material, ended: Ended
+) -> None:
+    before = torch.get_rng_state()
+    again, _ = run(tmp_path / "a", read)
+    other, _ = run(tmp_path / "b", read, replace(TINY, seed=1, epochs=1))
+    assert ended.watcher.steps == Plan.of(TINY, len(read.train)).total
+    assert equal(weights(ended.trained), weights(again))
+    assert not equal(weights(again), weights(other))
+    assert ended.trained.threshold == again.threshold
+    assert torch.equal(before, torch.get_rng_state()), "torch's global stream was moved"
+
+
+def test_the_loss_falls(tmp_path: Path, read: Material) -> None:
+    recipe = replace(TINY, epochs=8, patience=8, rate=0.01, dropout=0.0)
+    losses = [epoch["loss"] for epoch in run(tmp_path / "a", read, recipe)[0].progress.epochs]
+    assert losses[-1] < 0.8 * losses[0], losses
+
+
+@pytest.mark.parametrize("kind", sorted(NETWORKS))
+def test_every_network_trains(tmp_path: Path, read: Material, unnamed: Material, kind: str) -> None:
+    own = unnamed if kind == "renamer" else read
+    recipe = replace(TINY, network=kind, layers=2, bag_epochs=0, epochs=1)
+    trained, _ = run(tmp_path / "a", own, recipe)
+    assert all(weight.isfinite().all() for weight in trained.network.parameters())
+    assert trained.progress.best_epoch == 0
+
+
+def test_names_and_variables_are_two_readings(
+    tmp_path: Path, read: Material, unnamed: Material, splits: Splits
+) -> None:
+    assert unnamed.tokenizer.token_to_id(VARIABLE) is not None
+    assert read.tokenizer.token_to_id(VARIABLE) is None
+    assert read.labels == unnamed.labels
+    encoder = Encoder(unnamed.tokenizer, window=TINY.window, relation="referents")
+    told = [found for one in splits.test if isinstance(found := encoder.encode(one.source), Encoded)]
+    assert len(told) == len(unnamed.test)
+    for number, expected in enumerate(told):
+        actual = unnamed.test.encoded(number, "referents")
+        assert (actual.ids == expected.ids).all()
+        assert actual.referents is not None
+        assert (actual.referents == expected.referents).all()
+    for network, foreign in (("renamer", read), ("spe", unnamed)):
+        with pytest.raises(ValueError, match=f"the features are not those of {network}"):
+            run(tmp_path / network, foreign, replace(TINY, network=network))
+
+
+def test_a_network_that_tells_variables_apart_learns_from_python_only(tmp_path: Path, splits: Splits) -> None:
+    java = splits._replace(train=[replace(one, language="java") for one in splits.train])
+    recipe = replace(TINY, network="renamer")
+    with pytest.raises(CorpusError, match="renamer learns from Python only"):
+        material.prepare(java, recipe, cache=tmp_path, workers=1, note=lambda text: None)
+
+
+@pytest.mark.parametrize("after", [1, "a whole epoch", "in the second stage"])
+def test_an_interrupted_training_goes_on_as_if_nothing_had_been(
+    tmp_path: Path, read: Material, ended: Ended, after: int | str
+) -> None:
+    per_epoch = Plan.of(TINY, len(read.train)).per_epoch
+    steps = {1: 1, "a whole epoch": per_epoch, "in the second stage": per_epoch + 3}[after]
+    with pytest.raises(state.Interrupted):
+        run(tmp_path / "broken", read, after=steps)
+    resumed, watcher = run(tmp_path / "broken", read)
+    assert watcher.steps == ended.watcher.steps - steps
+    assert equal(weights(ended.trained), weights(resumed))
+    assert ended.trained.progress.samples == resumed.progress.samples
+    assert ended.trained.progress.epochs == resumed.progress.epochs
+
+
+def test_a_finished_training_is_not_run_again(tmp_path: Path, read: Material, ended: Ended) -> None:
+    again, watcher = run(ended.copy(tmp_path / "a"), read)
+    assert watcher.steps == 0
+    assert equal(weights(ended.trained), weights(again))
+
+
+def test_a_state_of_another_training_is_not_continued(tmp_path: Path, read: Material, ended: Ended) -> None:
+    with pytest.raises(ModelError, match="of a training with other settings or data; delete it"):
+        run(ended.copy(tmp_path / "a"), read, replace(TINY, rate=1e-4))
+
+
+@pytest.mark.parametrize("size", [0, 100, 5000])
+def test_a_damaged_state_is_told(tmp_path: Path, read: Material, ended: Ended, size: int) -> None:
+    path = ended.copy(tmp_path / "a") / state.FILE
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(ModelError, match=r"cannot resume from .*; delete it to start from the beginning"):
+        run(tmp_path / "a", read)
+
+
+def test_it_ends_early_when_validation_gets_no_better(tmp_path: Path, read: Material) -> None:
+    trained, watcher = run(tmp_path / "a", read, replace(TINY, epochs=50, patience=2, rate=1e-12))
+    assert len(trained.progress.epochs) == 4
+    assert watcher.steps < Plan.of(replace(TINY, epochs=50), len(read.train)).total
+
+
+def test_a_loss_that_is_no_number_ends_it(tmp_path: Path, read: Material) -> None:
+    with pytest.raises(ModelError, match=r"diverged at step .*; take a smaller --rate"):
+        run(tmp_path / "a", read, replace(TINY, bag_epochs=0, rate=1e30, clip=1e30, half=False))
+
+
+def test_blocks_that_join_change_nothing_at_first(read: Material) -> None:
+    made = build("spe", TINY.shape(vocabulary=400, labels=len(read.labels)), {}).eval()
+    initialise(made, read)
+    batch = read.train.batch([0, 1], "mask")
+    with torch.no_grad():
+        whole = made(batch)
+        made.trunk.bag = True
+        assert torch.equal(whole, made(batch))
+
+
+def test_the_rate_rises_then_falls_to_a_twentieth() -> None:
+    rates = [rate(TINY, step, 100, bag=False) for step in range(100)]
+    assert rates[0] == pytest.approx(TINY.rate / 3, rel=0.01)
+    assert max(rates) == pytest.approx(TINY.rate, rel=0.01)
+    assert rates[-1] == pytest.approx(TINY.rate / 20, rel=0.02)
+
+
+# ── examples and batches ─────────────────────────────────────────────────────────────────────────────
+
+
+def test_an_epoch_has_every_example_once_in_its_own_order(read: Material) -> None:
+    first, again, second = (batches(read.train, TINY, epoch) for epoch in (0, 0, 1))
+    chosen = np.concatenate([one for one, _ in first])
+    assert sorted(chosen) == list(range(len(read.train)))
+    assert chosen.tolist() == np.concatenate([one for one, _ in again]).tolist()
+    assert chosen.tolist() != np.concatenate([one for one, _ in second]).tolist()
+    assert max(len(one) for one, _ in first) == TINY.batch
+    assert all(orders is not None and (orders == 0).all() for _, orders in first)
+
+
+def test_an_example_in_a_stored_order_has_the_same_lines(read: Material) -> None:
+    moved = 0
+    for number in range(len(read.train)):
+        plain, drawn = (read.train.encoded(number, "mask", order) for order in (None, 0))
+        assert sorted(plain.ids) == sorted(drawn.ids)
+        assert plain.relation.sum() == drawn.relation.sum()
+        moved += plain.ids.tolist() != drawn.ids.tolist()
+    assert moved > 0
+
+
+def test_examples_survive_the_disk_and_a_damaged_file_counts_as_none(tmp_path: Path, read: Material) -> None:
+    path = tmp_path / "features.npz"
+    read.valid.save(path)
+    found = Examples.load(path)
+    assert found is not None
+    assert (found.ids == read.valid.ids).all()
+    path.write_bytes(path.read_bytes()[:50])
+    assert Examples.load(path) is None
+    assert Examples.load(tmp_path / "none.npz") is None
+
+
+def test_features_are_made_once(splits: Splits, tmp_path: Path) -> None:
+    told: list[str] = []
+    for _ in range(2):
+        material.prepare(splits, TINY, cache=tmp_path, workers=1, note=told.append)
+    assert len(told) == 3
+    material.prepare(splits, replace(TINY, window=100), cache=tmp_path, workers=1, note=told.append)
+    assert len(told) == 6
+
+
+def test_two_workers_read_what_one_reads(splits: Splits, read: Material, tmp_path: Path) -> None:
+    found = material.prepare(splits, TINY, cache=tmp_path, workers=2, note=lambda text: None)
+    assert (found.train.ids == read.train.ids).all()
+    assert found.tokenizer.to_str() == read.tokenizer.to_str()
+
+
+def test_files_are_held_out_as_a_whole(splits: Splits) -> None:
+    paths = [{sample.origin.path for sample in split} for split in splits]
+    assert all(paths)
+    assert not paths[0] & (paths[1] | paths[2])
+
+
+def test_what_was_trained_on_is_left_out_of_the_other_corpora() -> None:
+    sources = stdlib.sample(60)
+    more = Samples([*sources, *sources[:20]], "more")
+    found = material.read(FUNCTION_NAME, Samples(sources), more, more)
+    new = {str(number) for number in range(len(sources), len(sources) + 20)}
+    assert set() < {sample.id for sample in found.valid} <= new
+    assert {sample.id for sample in found.test} == {sample.id for sample in found.valid}
+
+
+def test_a_corpus_that_is_too_small_is_told() -> None:
+    with pytest.raises(CorpusError, match="no train examples of task 'function-name' in corpus 'made'"):
+        material.read(FUNCTION_NAME, Samples([]))
+    with pytest.raises(CorpusError, match="no subtoken stands in 99 of the 0 names; take a larger corpus"):
+        NAMING.labels([], rarest=99)
+
+
+# ── scores ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_f1_counts_subtokens_that_are_no_labels_as_missed() -> None:
+    said = torch.tensor([[True, True], [True, False]])
+    truth = torch.tensor([[True, False], [False, True]])
+    found = f1(said, truth, torch.tensor([2, 1]))
+    assert found.micro == pytest.approx(2 * 1 / (3 + 3))
+    assert found.macro == pytest.approx((2 / 4 + 0) / 2)
+
+
+def test_the_threshold_is_the_best_one() -> None:
+    logits = torch.tensor([[2.0, -1.05], [-3.0, 1.0], [0.0, -1.95]])
+    truth = torch.tensor([[True, True], [False, True], [True, False]])
+    found = Judged(logits=logits, truth=truth, wanted=truth.sum(1))
+    threshold = tune(found)
+    assert -1.95 <= threshold < -1.05
+    assert scores(found, threshold).micro == 1.0
+
+
+def test_baselines_copy_and_count(read: Material) -> None:
+    tokens = {label: read.tokenizer.token_to_id(label) or 0 for label in read.labels}
+    frequent = most_frequent(read.train, read.valid, read.test, labels=len(read.labels))
+    copied = copying(read.valid, read.test, tokens=tokens)
+    for baseline in (frequent, copied):
+        assert 1 <= baseline.subtokens <= 6
+        assert 0 <= baseline.test.micro <= 1
+        assert baseline.test.count == len(read.test)
+
+
+# ── the command ──────────────────────────────────────────────────────────────────────────────────────
+
+
+SETTINGS = [
+    "--width",
+    "16",
+    "--layers",
+    "1",
+    "--vocabulary",
+    "400",
+    "--rarest-label",
+    "3",
+    "--batch",
+    "16",
+    "--bag-epochs",
+    "1",
+    "--workers",
+    "1",
+    "--threads",
+    "1",
+    "--cache",
+    "cache",
+    "--corpus",
+    "stdlib:argparse,ast,inspect,pathlib,shutil",
+]
+
+
+@pytest.fixture
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_the_command_names_the_networks_that_there_are() -> None:
+    trees = set(command.TREES)
+    assert all(set(command.NETWORKS[task]) - trees == set(NETWORKS) for task in LINE_TASKS)
+    others = LINE_TASKS.keys() | {"code-modelling"}
+    assert command.NETWORKS.keys() - others == TASKS.keys() == command.FOREIGN.keys() - others
+    assert all(model in command.NETWORKS[task] for model, task in command.DEFAULTS.items())
+    assert all(set(command.NETWORKS[task]) == set(TERM_NETWORKS) for task in TASKS)
+
+
+@pytest.mark.usefixtures("_here")
+def test_a_trained_folder_is_a_checkpoint_with_a_card(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "symc", "--out", "made", "--steps", "5", "--sign", "1", *SETTINGS]) == 0
+    assert sorted(path.name for path in Path("made").iterdir()) == [
+        "config.json", "model-card.json", "model.safetensors", "tokenizer.json",
+    ]  # fmt: skip
+    card = json.loads(Path("made/model-card.json").read_text(encoding="utf-8"))
+    assert card["recipe"]["options"] == {"sign": 1}
+    assert card["scores"]["test"]["count"] == card["data"]["test"]["functions"] > 0
+    assert [baseline["name"] for baseline in card["baselines"]] == [
+        "most frequent subtokens",
+        "copied subtokens",
+    ]
+    assert 0 < card["label_coverage"]["test"] <= 1
+    assert card["versions"]["torch"]
+    stored = load_file("made/model.safetensors")
+    assert all(value.dtype == torch.float16 for value in stored.values() if value.is_floating_point())
+    model = CheckpointModel.load("made", device="cpu", precision=None)
+    query = Query(task="function-name", language="python", source="def MASK(a):\n    return a\n")
+    assert len(model.predict([query])) == 1
+    assert model.parameters == card["parameters"]
+    assert "test F1" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("_here")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["vanilla", "--mask-mode", "additive"], "--mask-mode is an option of spe, not of vanilla"),
+        (["vanilla", "--all-heads"], "--all-heads is an option of spe"),
+        (["spe", "--sign", "-1"], "--sign is an option of symc, not of spe"),
+        (["spe", "--heads", "3"], "--heads 3 does not divide --width 128"),
+        (["spe", "--task", "throughput"], "spe is not trained for task 'throughput'"),
+    ],
+)
+def test_options_that_do_not_fit_are_usage_errors(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["train", *words, "--corpus", "stdlib", "--out", "made"]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_control_c_saves_and_nothing_is_left_half_done(tmp_path: Path) -> None:
+    words = ["train", "spe", "--out", "made", "--steps", "100000", *SETTINGS]
+    with start(*words, cwd=tmp_path) as process:
+        assert process.stderr is not None
+        try:
+            told = next(line for line in process.stderr if "epoch 1" in line or "unexpected" in line)
+            assert "validation F1" in told
+            process.send_signal(signal.SIGINT)
+            _, error = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == 130, error
+    assert "the same command resumes from 'made'" in error
+    assert (tmp_path / "made" / state.FILE).is_file()
+    assert not (tmp_path / "made" / "config.json").exists()

@@ -1,0 +1,319 @@
+"""Checkpoint folders: what they answer, and what they say when something is wrong with them."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from codeaudit.audit import checkpoints
+from codeaudit.audit.models import catalogue
+from codeaudit.audit.papers.checkpoint import CONFIG, CheckpointModel, Config, read_json, usable_device
+from codeaudit.audit.papers.lines.encoding import Encoded
+from codeaudit.audit.papers.lines.programs import analyse
+from codeaudit.audit.papers.registry import NETWORKS
+from codeaudit.audit.papers.trained import load as load_trained
+from codeaudit.audit.records import Failed, Predicted, Query
+from codeaudit.audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.transforms.errors import ModelError, UsageError
+from codeaudit.transforms.records import Origin, Sample
+from tests.audit.papers.spe_attention.test_equivariance_java import METHODS
+from tests.support import stdlib
+from tests.support.networks import CHAIN, LABELS, SMALL, legal_orders, network, shape, tokenizer
+
+
+def write(folder: Path, kind: str = "spe") -> Path:
+    """A checkpoint with random weights."""
+    folder.mkdir()
+    config = Config(
+        task="function-name",
+        network=kind,
+        options=NETWORKS[kind].options,
+        shape=shape(),
+        labels=LABELS,
+        threshold=0.0,
+    )
+    (folder / "config.json").write_text(json.dumps(config.as_json()), encoding="utf-8")
+    save_file(network(kind).float().state_dict(), folder / "model.safetensors")
+    tokenizer().save(str(folder / "tokenizer.json"))
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write(tmp_path / "checkpoint")
+
+
+def load(folder: Path, precision: str | None = None) -> CheckpointModel:
+    return CheckpointModel.load(str(folder), device="cpu", precision=precision)
+
+
+def query(source: str) -> Query:
+    return Query(task="function-name", language="python", source=source)
+
+
+def answered(model: CheckpointModel, *sources: str) -> list[Predicted]:
+    found = model.predict([query(source) for source in sources])
+    assert all(isinstance(one, Predicted) for one in found)
+    return [one for one in found if isinstance(one, Predicted)]
+
+
+def test_an_answer_is_a_sorted_set_with_scores_sorted_by_label(folder: Path) -> None:
+    for found in answered(load(folder), *SMALL):
+        assert isinstance(found.answer, tuple)
+        assert found.answer == tuple(sorted(set(found.answer))) != ()
+        assert [label for label, _ in found.scores] == sorted(LABELS)
+        assert found.margin is not None
+        assert found.margin >= 0
+        above = {label for label, score in found.scores if score > 0}
+        assert above == set(found.answer) or not above
+
+
+def test_what_cannot_be_read_fails_alone(folder: Path) -> None:
+    model = load(folder)
+    java = replace(query(SMALL[0]), language="java")
+    first, second, third, fourth = model.predict([query(SMALL[0]), query("def ("), java, query(long())])
+    assert isinstance(first, Predicted)
+    assert second == Failed(reason="source does not parse")
+    assert third == Failed(reason="not Python")
+    assert fourth == Failed(reason="input too long")
+    assert model.predict([]) == []
+
+
+def long() -> str:
+    """More tokens than the window has."""
+    return "def MASK(a):\n" + "".join(f"    a = a + {number}\n" for number in range(200))
+
+
+def test_another_task_is_refused_as_a_whole(folder: Path) -> None:
+    with pytest.raises(ModelError, match="made for task 'function-name', not 'throughput'"):
+        load(folder).predict([replace(query(CHAIN), task="throughput")])
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_scores_do_not_depend_on_the_batch_beyond_the_noise(folder: Path, precision: str) -> None:
+    model = load(folder, precision)
+    together = answered(model, *SMALL, CHAIN)
+    for source, expected in zip((*SMALL, CHAIN), together, strict=True):
+        (alone,) = answered(model, source)
+        for (label, score), (other, moved) in zip(expected.scores, alone.scores, strict=True):
+            assert label == other
+            assert score == pytest.approx(moved, abs=model.noise)
+
+
+@pytest.mark.parametrize("kind", ["spe", "symc"])
+def test_equivariant_checkpoints_answer_all_legal_orders_alike(tmp_path: Path, kind: str) -> None:
+    model = load(write(tmp_path / "made", kind), "float64")
+    for source in SMALL:
+        answers = {found.answer for found in answered(model, *(one.source for one in legal_orders(source)))}
+        assert len(answers) == 1
+
+
+def test_a_checkpoint_that_reads_no_names_gives_renamings_the_very_same_scores(tmp_path: Path) -> None:
+    model = load(write(tmp_path / "made", "renamer"))
+    one, other = (f"def MASK({a}, b):\n    c = {a} + b\n    return f'{{{a}}}', c\n" for a in ("value", "x"))
+    first, second = answered(model, one)[0], answered(model, other)[0]
+    assert first == second
+    plain = load(write(tmp_path / "plain", "vanilla"))
+    assert answered(plain, one)[0] != answered(plain, other)[0]
+    assert model.predict([query("a = 1\nb = 2\n")]) == [
+        Failed(reason="variables are told apart in one function only")
+    ]
+
+
+def test_the_fingerprint_is_that_of_the_files_and_the_precision(folder: Path, tmp_path: Path) -> None:
+    model = load(folder)
+    assert model.fingerprint == load(write(tmp_path / "copy")).fingerprint
+    assert model.fingerprint != load(folder, "float64").fingerprint
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps({**config, "threshold": 0.5}), encoding="utf-8")
+    assert model.fingerprint != load(folder).fingerprint
+
+
+def test_the_model_tells_its_task_and_size(folder: Path) -> None:
+    model = load(folder)
+    assert model.task == "function-name"
+    assert model.name == str(folder)
+    assert model.parameters == sum(weight.numel() for weight in network("spe").parameters())
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+
+
+def other_words(path: Path) -> None:
+    found = json.loads(path.read_text(encoding="utf-8"))
+    vocabulary = found["model"]["vocab"]
+    vocabulary["get"], vocabulary["sum"] = vocabulary["sum"], vocabulary["get"]
+    path.write_text(json.dumps(found), encoding="utf-8")
+
+
+def without_label(path: Path) -> None:
+    found = json.loads(path.read_text(encoding="utf-8"))
+    found["model"]["vocab"]["gotten"] = found["model"]["vocab"].pop("get")
+    path.write_text(json.dumps(found), encoding="utf-8")
+
+
+def other_weights(path: Path) -> None:
+    save_file({"x": torch.zeros(1)}, path)
+
+
+def infinite(path: Path) -> None:
+    made = network("spe").float()
+    with torch.no_grad():
+        made.trunk.label_bias[0] = torch.nan
+    save_file(made.state_dict(), path)
+
+
+def set_to(**values: object) -> Callable[[Path], None]:
+    def change(path: Path) -> None:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        path.write_text(json.dumps({**found, **values}), encoding="utf-8")
+
+    return change
+
+
+def drop(name: str) -> Callable[[Path], None]:
+    def change(path: Path) -> None:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        del found[name]
+        path.write_text(json.dumps(found), encoding="utf-8")
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("file", "damage", "message"),
+    [
+        pytest.param("model.safetensors", cut, "copy or train it again", id="weights cut short"),
+        pytest.param("model.safetensors", empty, "copy or train it again", id="weights empty"),
+        pytest.param("model.safetensors", remove, "no such file; a checkpoint is a folder with", id="no weights"),
+        pytest.param("model.safetensors", other_weights, "does not fit config.json", id="other weights"),
+        pytest.param("model.safetensors", infinite, "weights that are not finite", id="weights not finite"),
+        pytest.param("tokenizer.json", cut, "copy or train it again", id="tokenizer cut short"),
+        pytest.param("tokenizer.json", remove, "no such file; a checkpoint is a folder with", id="no tokenizer"),
+        pytest.param("tokenizer.json", other_words, "another tokenizer.json or other labels", id="words swapped"),
+        pytest.param("tokenizer.json", without_label, "label 'get' of config.json is no word", id="unknown label"),
+        pytest.param("config.json", cut, "not JSON", id="config cut short"),
+        pytest.param("config.json", remove, "cannot read", id="no config"),
+        pytest.param("config.json", set_to(schema=9), "schema 9, this version reads 1", id="other schema"),
+        pytest.param("config.json", set_to(task="poetry"), "made for task 'poetry', known: ", id="other task"),
+        pytest.param("config.json", set_to(network="rnn"), "network 'rnn', known: spe", id="other network"),
+        pytest.param("config.json", set_to(precision="int8"), "precision 'int8'", id="other precision"),
+        pytest.param("config.json", set_to(options={"speed": 2}), "unknown option", id="other option"),
+        pytest.param("config.json", set_to(shape={"colour": 1}), "colour", id="other shape"),
+        pytest.param("config.json", set_to(labels=["get"]), "1 labels, but the shape says 6", id="too few labels"),
+        pytest.param("config.json", drop("threshold"), "no entry 'threshold'", id="no threshold"),
+    ],
+)  # fmt: skip
+def test_a_damaged_checkpoint_is_one_clear_line(
+    folder: Path, file: str, damage: Callable[[Path], None], message: str
+) -> None:
+    damage(folder / file)
+    with pytest.raises(ModelError) as caught:
+        load(folder)
+    told = str(caught.value)
+    assert message in told
+    assert str(folder) in told
+    assert "\n" not in told
+
+
+def test_an_unusable_device_or_precision_is_a_usage_error(folder: Path) -> None:
+    for name in ("warp", "cuda:99", "meta"):
+        with pytest.raises(UsageError, match=f"device '{name}' cannot be used"):
+            usable_device(name)
+    assert usable_device("cpu") == "cpu"
+    with pytest.raises(UsageError, match="unknown precision 'int4'; known: float32"):
+        load(folder, "int4")
+
+
+# ── the bundled checkpoints ──────────────────────────────────────────────────────────────────────────
+
+
+LINES = [
+    name
+    for name in sorted(catalogue.bundled_for("function-name"))
+    if read_json(checkpoints.FOLDER / name / CONFIG)["network"] in NETWORKS
+]
+"""Networks that read lines."""
+
+
+@pytest.mark.parametrize("name", sorted(catalogue.bundled()))
+def test_a_bundled_checkpoint_is_small_and_better_than_no_network(name: str) -> None:
+    card = json.loads((checkpoints.FOLDER / name / "model-card.json").read_text(encoding="utf-8"))
+    size = sum(path.stat().st_size for path in (checkpoints.FOLDER / name).iterdir())
+    assert size <= (2_000_000 if card["task"] == "throughput" else 6_000_000)
+    for baseline in card["baselines"]:
+        if card["task"] == "throughput":
+            assert card["scores"]["test_renamed"] < baseline["test"]
+        elif card["task"] == "code-modelling":
+            assert card["scores"]["test"]["bits_per_byte"] < baseline["test"]["bits_per_byte"]
+        else:
+            assert card["scores"]["test"]["micro"] > baseline["test"]["micro"]
+    assert load_trained(name, device="cpu", precision=None).parameters == card["parameters"]
+
+
+@pytest.mark.parametrize("name", sorted(catalogue.bundled_for("throughput")))
+def test_a_bundled_checkpoint_of_blocks_tells_where_its_labels_come_from(name: str) -> None:
+    card = json.loads((checkpoints.FOLDER / name / "model-card.json").read_text(encoding="utf-8"))
+    assert card["labels"] == {"tool": "llvm-mca", "version": "14.0.6", "cpu": "haswell", "iterations": 100}
+    assert not Path(card["corpora"]["train"]).is_absolute()
+
+
+GETTER = (
+    "def MASK(name, value=None):\n    key = name.lower()\n    if value is None:\n        return CACHE.get(key)\n"
+    "    CACHE[key] = value\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "loudest"),
+    [
+        ("spe-checkpoint", ("cache", "get"), 1.65496),
+        ("symc-checkpoint", ("cache", "get", "name"), 1.26526),
+        ("vanilla-checkpoint", ("cache", "get"), 0.19094),
+    ],
+)
+def test_a_bundled_checkpoint_answers_as_when_it_was_made(
+    name: str, answer: tuple[str, ...], loudest: float
+) -> None:
+    model = CheckpointModel.load(name, device="cpu")
+    (found,) = model.predict([Query(task="function-name", language="python", source=GETTER)])
+    assert isinstance(found, Predicted)
+    assert found.answer == answer
+    assert dict(found.scores)["get"] == pytest.approx(loudest, abs=model.noise)
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_an_equivariant_bundled_checkpoint_answers_legal_orders_alike(name: str) -> None:
+    """And a plain one does not, or the functions would show nothing."""
+    model = CheckpointModel.load(name, device="cpu")
+    (language,) = model.config.languages
+    assert catalogue.bundled()[name]["languages"] == [language]
+    moved = 0.0
+    for source in stdlib.sample(60) if language == "python" else METHODS:
+        masked = FUNCTION_NAME.prepare(
+            Sample(id="", language=language, source=source, label=None, origin=Origin(path="", line=1))
+        )
+        program = analyse(masked.source if isinstance(masked, Sample) else source, language)
+        features = model.encoder.features(program, language)
+        if isinstance(features, Encoded):
+            turned = features.permuted(program.sample_lines(Random(0)))
+            one, other = model.logits([features]), model.logits([turned])
+            moved = max(moved, float((one - other).abs().max()))
+    if model.config.network == "vanilla":
+        assert moved > 100 * model.noise
+    else:
+        assert moved <= model.noise

@@ -1,0 +1,484 @@
+"""Training of the transformers over trees: scores by hand, deterministic, resumable, read by audits."""
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from codeaudit.audit.papers.spe_attention.material import Splits
+from codeaudit.audit.papers.tree_transformer import completion, folder, loop, material
+from codeaudit.audit.papers.tree_transformer.branches import SPECIALS
+from codeaudit.audit.papers.tree_transformer.examples import IGNORED, flat, told
+from codeaudit.audit.papers.tree_transformer.loop import TreeProgress
+from codeaudit.audit.papers.tree_transformer.model import TreeModel
+from codeaudit.audit.papers.tree_transformer.nodes import Tree, read
+from codeaudit.audit.papers.tree_transformer.recipe import TreeRecipe
+from codeaudit.audit.papers.tree_transformer.registry import TREE_NETWORKS
+from codeaudit.audit.papers.tree_transformer.scores import Tally, bleu, most_frequent, multiset_f1, names
+from codeaudit.audit.records import Failed, Predicted, Query
+from codeaudit.audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.audit.training import state
+from codeaudit.cli.main import main
+from codeaudit.cli.train import TREES
+from codeaudit.cli.training_trees import recipe_of
+from codeaudit.transforms.errors import ModelError, UsageError
+from codeaudit.transforms.records import Origin, Sample
+
+TINY = TreeRecipe(
+    network="tree",
+    width=16,
+    layers=1,
+    heads=2,
+    embedding=4,
+    batch=16,
+    epochs=2,
+    vocabulary=60,
+    rarest_label=2,
+)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+# ── scores, by hand ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("said", "gold", "f1"),
+    [
+        ("get name", "get name", 1.0),
+        ("name get", "get name", 1.0),
+        ("get", "get name", 2 / 3),
+        ("get get", "get name", 0.5),
+        ("get get", "get", 2 / 3),
+        ("a b", "c", 0.0),
+        ("", "c", 0.0),
+    ],
+)
+def test_f1_of_multisets(said: str, gold: str, f1: float) -> None:
+    assert multiset_f1(said.split(), gold.split()) == pytest.approx(f1)
+
+
+def test_bleu_of_a_corpus_adds_one_to_every_count() -> None:
+    said, gold = [["get", "the", "name"], ["set"]], [["get", "the", "size"], ["set", "up"]]
+    # words 3 of 4, pairs 1 of 2, but the references have 5 and 3; runs of three 0 of 1; runs of four 0 of 0
+    precision = (4 / 6) * (2 / 4) * (1 / 2) * (1 / 1)
+    assert bleu(said, gold) == pytest.approx(precision**0.25 * math.exp(1 - 5 / 4))
+    assert bleu(gold, gold) == 1.0
+    assert bleu([[], []], gold) == 0.0
+    assert bleu([["get", "the", "size", "now"], ["set", "up"]], gold) < 1.0
+
+
+def test_saying_one_word_each_time_is_not_the_best_bleu() -> None:
+    """A word alone has no runs of two that could be wrong."""
+    gold = [["get", "size"], ["get", "the", "name"], ["set", "size"], ["run"]] * 25
+    constant = [["get"]] * len(gold)
+    better = [["get", "size"], ["get", "name"], ["set", "name"], ["stop"]] * 25
+    assert bleu(constant, gold) < 0.1 < bleu(better, gold)
+
+
+def test_scores_of_names() -> None:
+    found = names([("get", "get"), ("name", "set"), ("x",)], [("get", "name"), ("set", "name"), ("x",)])
+    assert found.f1 == pytest.approx((0.5 + 1 + 1) / 3)
+    assert found.exact == pytest.approx(1 / 3)
+    assert found.micro == pytest.approx(2 * 4 / (2 * 4 + 0 + 1))
+    assert found.macro == pytest.approx((2 / 3 + 1 + 1) / 3)
+    assert found.count == 3
+
+
+def test_scores_of_completions() -> None:
+    unknown, empty = 1, 2
+    tally = Tally()
+    types = torch.zeros(4, 20)
+    types[:, 5] = 1.0  # right for the first two, and eleventh or worse for none of the others
+    values = torch.zeros(4, 20) - torch.arange(20.0) / 100
+    right_types = torch.tensor([5, 5, 7, 5])
+    right_values = torch.tensor([0, empty, 3, unknown])
+    tally.add(types, values, right_types, right_values, unknown=unknown, empty=empty)
+    found = tally.scores()
+    assert (found.count, found.valued) == (4, 3)
+    assert found.type_accuracy == 3 / 4
+    assert found.type_mrr == pytest.approx(3 / 4)  # nineteen others are as likely as the third
+    assert found.value_accuracy == pytest.approx(1 / 3)
+    assert found.value_mrr == pytest.approx((1 + 1 / 4 + 0) / 3)  # of an unknown value never anything
+    assert found.both == pytest.approx(1 / 3)
+    assert found.both_with_empty == pytest.approx(2 / 4)
+
+
+def test_a_right_answer_behind_ten_others_is_worth_nothing() -> None:
+    logits = -torch.arange(20.0)[None].expand(3, -1)
+    tally = Tally()
+    tally.add(logits, logits, torch.tensor([9, 10, 0]), torch.tensor([9, 10, 0]), unknown=18, empty=19)
+    assert tally.scores().type_mrr == pytest.approx((1 / 10 + 0 + 1) / 3)
+    assert tally.scores().value_mrr == pytest.approx((1 / 10 + 0 + 1) / 3)
+
+
+def test_the_rule_without_a_network_says_what_is_frequent() -> None:
+    train = [("get", "x"), ("get", "y"), ("set", "x")]
+    rule = most_frequent(train, [("get", "x")], [("get", "z")])
+    assert rule.subtokens == 2
+    assert rule.test.micro == pytest.approx(0.5)
+
+
+# ── examples ─────────────────────────────────────────────────────────────────────────────────────────────
+
+SENTENCES = ("size", "name", "path", "text")
+
+
+def sources(count: int, seed: int) -> list[Sample]:
+    """Getters and setters, whose names can be read off their bodies."""
+    rng = Random(seed)
+    found: dict[str, Sample] = {}
+    while len(found) < count:
+        what = rng.choice(SENTENCES)
+        other = rng.choice("abcdefgh")
+        getter = f"def get_{what}(self, {other}):\n    return self.{what}[{rng.randrange(9)}]\n"
+        setter = f"def set_{what}(self, {other}):\n    self.{what} = {other}\n    return {rng.randrange(9)}\n"
+        text = rng.choice((getter, setter))
+        raw = Sample(id=text, language="python", source=text, origin=Origin(path="a.py", line=1), label=None)
+        sample = FUNCTION_NAME.prepare(raw)
+        assert isinstance(sample, Sample)
+        found.setdefault(text, sample)
+    return list(found.values())
+
+
+def splits() -> Splits:
+    found = sources(180, 0)
+    return Splits(train=found[:120], valid=found[120:150], test=found[150:])
+
+
+def prepared(recipe: TreeRecipe = TINY) -> material.TreeMaterial:
+    return material.prepare(splits(), recipe, note=lambda text: None)
+
+
+def test_names_are_told_word_by_word_and_unknown_words_are_no_targets() -> None:
+    given, targets = told([(2, -1, 1), (1,)], spoken=[9, 20, 30])
+    begin = SPECIALS.index("<s>")
+    assert given.tolist() == [[begin, 30, 1, 20], [begin, 20, 0, 0]]
+    assert targets.tolist() == [[2, IGNORED, 1, 0], [1, 0, IGNORED, IGNORED]]
+
+
+def test_what_is_said_are_values_and_what_is_rare_is_never_said() -> None:
+    read_material = prepared()
+    words = read_material.words
+    assert set(words.labels) == {"get", "set", *SENTENCES}
+    assert [words.values[value] for value in words.spoken[1:]] == list(words.labels)
+    assert words.values[: len(SPECIALS)] == SPECIALS
+    assert len(words.values) <= TINY.vocabulary
+    assert read_material.train.gold[0] == splits().train[0].label
+    rare = prepared(replace(TINY, rarest_label=40))
+    assert all(-1 in name for name in rare.train.names)
+
+
+def long_tree(statements: int) -> Tree:
+    found = read("def f(a):\n" + "    a = a + 1\n" * statements, "python", limit=None)
+    assert isinstance(found, Tree)
+    return found
+
+
+def test_long_trees_are_cut_into_pieces_that_overlap_and_each_node_counts_once() -> None:
+    trees = [long_tree(1), long_tree(9), long_tree(4)]
+    words = material.vocabulary(trees, (), size=100, spelling="whole")
+    examples = flat(trees, words.reader("whole"), window=20)
+    assert examples.lengths.max() <= 20
+    for number, one in enumerate(trees):
+        pieces = examples.pieces[examples.pieces[:, 0] == number]
+        counted = [node for _, _, stop, fresh in pieces for node in range(fresh, stop)]
+        assert counted == list(range(len(one)))
+        assert all(later[1] - earlier[1] == 10 for earlier, later in pairwise(pieces))
+    everything = np.arange(len(examples))
+    assert int(examples.fresh(everything).sum()) == sum(map(len, trees))
+    batch = examples.batch(everything, levels=8, degree="full")
+    assert not (examples.fresh(everything) & ~batch.real).any()
+
+
+def test_what_follows_a_node_is_the_next_one_that_counts() -> None:
+    types = torch.tensor([[2, 3, 4, 0], [5, 6, 7, 8]])
+    values = types[..., None] + 10
+    fresh = torch.tensor([[True, True, True, False], [False, False, True, True]])
+    found = completion.following(types, values, fresh)
+    assert found.at.tolist() == [[True, True, False], [False, True, True]]
+    assert found.types.tolist() == [3, 4, 7, 8]
+    assert found.values.tolist() == [13, 14, 17, 18]
+
+
+# ── training ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass
+class Silent:
+    steps: int = 0
+
+    def stepped(self, progress: TreeProgress, loss: float) -> None:
+        self.steps += 1
+        assert math.isfinite(loss)
+
+    def epoch(self, progress: TreeProgress) -> None:
+        pass
+
+
+def trained(place: Path, recipe: TreeRecipe = TINY) -> loop.TreeTrained:
+    place.mkdir(exist_ok=True)
+    return loop.train(recipe, prepared(recipe), folder=place, monitor=Silent(), stop=lambda: False)
+
+
+def test_a_small_network_learns_what_can_be_read_off(tmp_path: Path) -> None:
+    recipe = replace(TINY, epochs=10, rate=4e-3, half=False, warm_up=5, width=32)
+    read_material = prepared(recipe)
+    found = loop.train(recipe, read_material, folder=tmp_path, monitor=Silent(), stop=lambda: False)
+    test = read_material.test
+    reached = loop.judged(found.network, read_material, test, np.arange(len(test)), recipe)
+    assert reached.micro > 0.8 > most_frequent(read_material.train.gold, test.gold, test.gold).test.micro
+
+
+@pytest.mark.parametrize("name", ["tree", "tree-shaw"])
+def test_an_interrupted_training_ends_as_one_that_was_not(name: str, tmp_path: Path) -> None:
+    recipe = replace(TINY, network=name)
+    whole = trained(tmp_path / "whole", recipe).network.state_dict()
+    place = tmp_path / "parts"
+    place.mkdir()
+    monitor = Silent()
+    for after in (3, 9):
+        with pytest.raises(state.Interrupted):
+            loop.train(
+                recipe,
+                prepared(recipe),
+                folder=place,
+                monitor=monitor,
+                stop=lambda at=after: monitor.steps >= at,  # type: ignore[misc]
+            )
+    ended = trained(place, recipe).network.state_dict()
+    assert all(torch.equal(whole[part], ended[part]) for part in whole)
+    with pytest.raises(ModelError, match="other settings or data"):
+        trained(place, replace(recipe, rate=1e-4))
+
+
+@pytest.mark.parametrize("name", list(TREE_NETWORKS))
+def test_every_network_is_trained_written_and_read(name: str, tmp_path: Path) -> None:
+    recipe = replace(TINY, network=name, steps=5)
+    found, read_material = trained(tmp_path / "out", recipe), prepared(recipe)
+    folder.write(tmp_path / "out", found, read_material, task="function-name", recipe=recipe, about={})
+    model = TreeModel.load(str(tmp_path / "out"), device="cpu")
+    assert model.parameters == sum(weight.numel() for weight in found.network.parameters())
+    test = splits().test
+    answers = model.predict(
+        [Query(task="function-name", language="python", source=one.source) for one in test]
+    )
+    everything = np.arange(len(test))
+    said = loop.judged(found.network, read_material, read_material.test, everything, recipe)
+    pairs = [
+        (one.answer, sample) for one, sample in zip(answers, test, strict=True) if isinstance(one, Predicted)
+    ]
+    assert len(pairs) == len(test)
+    assert FUNCTION_NAME.corpus_score(pairs) == pytest.approx(said.micro)
+    if name == "tree-kim":
+        assert model.module.scheme.known.any()  # type: ignore[union-attr, operator]
+
+
+def test_completers_are_trained_and_the_leak_is_a_choice(tmp_path: Path) -> None:
+    for degree in ("full", "prefix"):
+        recipe = replace(TINY, spelling="whole", degree=degree, epochs=3, rate=3e-3, warm_up=2)  # type: ignore[arg-type]
+        read_material = completion.prepare(splits(), recipe)
+        place = tmp_path / degree
+        place.mkdir()
+        found = completion.train(recipe, read_material, folder=place, monitor=Silent(), stop=lambda: False)
+        everything = np.arange(len(read_material.test))
+        scores = completion.judged(
+            found.network, read_material.test, everything, levels=recipe.levels, degree=recipe.degree
+        )
+        assert scores.count == int(read_material.test.lengths.sum()) - len(everything)
+        assert 0 < scores.valued < scores.count
+        types = read_material.test.types
+        assert scores.type_accuracy > 1.2 * np.bincount(types).max() / len(types)
+        assert scores.both <= scores.value_accuracy
+
+
+# ── the command line ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_command_line_names_the_networks_of_the_registry() -> None:
+    assert tuple(TREE_NETWORKS) == TREES
+
+
+def test_options_of_other_networks_are_refused() -> None:
+    with pytest.raises(UsageError, match="--augment is no option of tree"):
+        recipe_of("tree", {"orders": 3})
+    with pytest.raises(UsageError, match="does not divide"):
+        recipe_of("tree-kim", {"width": 30, "heads": 4})
+    assert recipe_of("tree-shiv", {"width": 64, "sign": None}) == TreeRecipe(network="tree-shiv", width=64)
+
+
+def test_train_and_run_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = tmp_path / "src"
+    place.mkdir()
+    for number, sample in enumerate(sources(60, 1)):
+        name = "_".join(sample.label) if isinstance(sample.label, tuple) else ""
+        text = sample.source.replace("MASK", name).replace("\n    return", "\n    kept = 0\n    return")
+        (place / f"m{number}.py").write_text(text, encoding="utf-8")
+    words = ["--corpus", str(place), "--width", "16", "--heads", "2", "--layers", "1", "--steps", "4"]
+    out = tmp_path / "mine"
+    asked = [
+        "train",
+        "tree",
+        *words,
+        "--out",
+        str(out),
+        "--rarest-label",
+        "2",
+        "--workers",
+        "1",
+        "--threads",
+        "1",
+    ]
+    assert main(asked) == 0
+    assert "test F1" in capsys.readouterr().out
+    card = json.loads((out / "model-card.json").read_text(encoding="utf-8"))
+    assert card["task"] == "function-name"
+    assert set(card["scores"]["test"]) >= {"f1", "exact", "bleu", "micro", "macro"}
+    assert card["parameters"] > card["position_parameters"] > 0
+    assert not (out / state.FILE).exists()
+    run = ["run", "--model", str(out), "--corpus", str(place), "--workers", "1", "--limit", "10"]
+    assert main([*run, "--out", str(tmp_path / "run"), "--transform", "rename"]) == 0
+
+
+# ── the model ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("tree")
+    recipe = replace(TINY, epochs=3)
+    folder.write(
+        place, trained(place, recipe), prepared(recipe), task="function-name", recipe=recipe, about={}
+    )
+    return place
+
+
+def queries() -> list[Query]:
+    return [Query(task="function-name", language="python", source=one.source) for one in splits().test]
+
+
+def test_what_is_asked_beside_changes_no_bit(checkpoint: Path) -> None:
+    model = TreeModel.load(str(checkpoint), device="cpu")
+    together = model.predict(queries())
+    alone = [model.predict([query])[0] for query in queries()]
+    assert model.predict(queries()[::-1])[::-1] == together == alone
+    assert model.noise == 0.0
+
+
+def test_a_layout_that_leaves_the_tree_changes_no_bit(checkpoint: Path) -> None:
+    model = TreeModel.load(str(checkpoint), device="cpu")
+    spaced = [
+        replace(query, source=query.source.replace("\n    ", "\n\n      # so\n      ")) for query in queries()
+    ]
+    assert model.predict(spaced) == model.predict(queries())
+
+
+def test_in_batches_logits_would_move_by_less_than_is_said(checkpoint: Path) -> None:
+    recipe = replace(TINY, epochs=3)
+    read_material = prepared(recipe)
+    network = TreeModel.load(str(checkpoint), device="cpu").module
+    examples = read_material.test.examples
+    everything = np.arange(len(examples))
+    together = network.say(examples.batch(everything, levels=recipe.levels, degree="full"))  # type: ignore[operator]
+    moved = 0.0
+    for number in everything:
+        one = network.say(
+            examples.batch(everything[number : number + 1], levels=recipe.levels, degree="full")
+        )  # type: ignore[operator]
+        moved = max(moved, float((one.scores[0, 0] - together.scores[number, 0]).abs()))
+    assert moved < 2e-5
+
+
+def test_an_answer_has_the_scores_of_its_words(checkpoint: Path) -> None:
+    model = TreeModel.load(str(checkpoint), device="cpu")
+    for found in model.predict(queries()):
+        assert isinstance(found, Predicted)
+        assert found.answer == tuple(label for label, _ in found.scores) == tuple(sorted(set(found.answer)))
+        assert found.answer
+        assert found.margin is not None
+        assert found.margin >= 0
+
+
+def test_what_cannot_be_asked(checkpoint: Path) -> None:
+    model = TreeModel.load(str(checkpoint), device="cpu")
+    long = f"def MASK(a):\n    return [{', '.join('a' for _ in range(300))}]\n"
+    texts = [("python", "def MASK(:"), ("python", long), ("java", "int MASK() { return 1; }")]
+    asked = [Query(task="function-name", language=language, source=text) for language, text in texts]
+    reasons = [one.reason for one in model.predict(asked) if isinstance(one, Failed)]
+    assert reasons == ["source does not parse", "input too long", "not Python"]
+    with pytest.raises(ModelError, match="made for task"):
+        model.predict([Query(task="throughput", language="python", source="def f(): pass")])
+
+
+def damaged(checkpoint: Path, place: Path, **changes: object) -> Path:
+    place.mkdir()
+    for path in checkpoint.iterdir():
+        if path.name != state.FILE:
+            (place / path.name).write_bytes(path.read_bytes())
+    config = json.loads((place / "config.json").read_text(encoding="utf-8"))
+    (place / "config.json").write_text(json.dumps({**config, **changes}), encoding="utf-8")
+    return place
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"network": "tree-house"}, "network 'tree-house'"),
+        ({"spelling": "letters"}, "spelling 'letters'"),
+        ({"degree": "half"}, "degree 'half'"),
+        ({"languages": ["cobol"]}, "language 'cobol'"),
+        ({"labels": ["get"]}, "1 labels"),
+        ({"types": ["If"]}, "does not fit"),
+        ({"options": {"terms": "global"}}, "does not fit"),
+    ],
+)
+def test_a_config_that_does_not_fit_is_one_line(
+    changes: dict[str, object], message: str, checkpoint: Path, tmp_path: Path
+) -> None:
+    place = damaged(checkpoint, tmp_path / "damaged", **changes)
+    with pytest.raises(ModelError) as caught:
+        TreeModel.load(str(place), device="cpu")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_words_in_another_order_are_another_tokenizer(checkpoint: Path, tmp_path: Path) -> None:
+    place = damaged(checkpoint, tmp_path / "damaged")
+    path = place / "tokenizer.json"
+    found = json.loads(path.read_text(encoding="utf-8"))
+    words = found["model"]["vocab"]
+    words["get"], words["self"] = words["self"], words["get"]
+    path.write_text(json.dumps(found), encoding="utf-8")
+    with pytest.raises(ModelError, match="other words or labels"):
+        TreeModel.load(str(place), device="cpu")
+
+
+def test_the_weights_of_a_folder_are_rounded(checkpoint: Path) -> None:
+    found = load_file(checkpoint / "model.safetensors")
+    assert {value.dtype for value in found.values()} == {torch.float16, torch.int64}
+
+
+def test_the_bundled_checkpoint_answers_as_when_it_was_made() -> None:
+    source = (
+        "def MASK(name, value=None):\n    key = name.lower()\n    if value is None:\n"
+        "        return CACHE.get(key)\n    CACHE[key] = value\n"
+    )
+    model = TreeModel.load("tree-checkpoint", device="cpu")
+    (found,) = model.predict([Query(task="function-name", language="python", source=source)])
+    assert isinstance(found, Predicted)
+    assert found.answer == ("cache",)
+    assert dict(found.scores)["cache"] == pytest.approx(1.32454, abs=1e-3)
