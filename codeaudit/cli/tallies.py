@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Final
 
-from codeaudit.audit.trees.tally import Tally
+from codeaudit.audit.projects.transform_counts import TransformCounts
 from codeaudit.reports.sheets import KIND_WORDS, Cell, Column, Sheet
 
 MOST: Final = 4
 """Reasons shown for a transform."""
 
 
-def tally_sheet(tallies: Mapping[str, Tally], *, title: str, units: str) -> Sheet:
+def tally_sheet(tallies: Mapping[str, TransformCounts], *, title: str, units: str) -> Sheet:
     """How many units each transform changed, and why it left the others."""
     return Sheet(
         title=title,
@@ -26,7 +26,7 @@ def tally_sheet(tallies: Mapping[str, Tally], *, title: str, units: str) -> Shee
     )
 
 
-def tally_json(tallies: Mapping[str, Tally]) -> list[dict[str, object]]:
+def tally_json(tallies: Mapping[str, TransformCounts]) -> list[dict[str, object]]:
     """The same for programs, with every reason."""
     return [
         {
@@ -41,7 +41,7 @@ def tally_json(tallies: Mapping[str, Tally]) -> list[dict[str, object]]:
     ]
 
 
-def _row(name: str, tally: Tally) -> tuple[Cell, ...]:
+def _row(name: str, tally: TransformCounts) -> tuple[Cell, ...]:
     changed = 0 if tally.kind == "identity" else tally.changed
     ranked = sorted(tally.reasons.items(), key=lambda item: (-item[1], item[0]))
     told = [f"{count:,} × {reason}" for reason, count in ranked[:MOST]]

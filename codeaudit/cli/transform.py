@@ -18,13 +18,20 @@ from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.labels import of_corpus
+from codeaudit.audit.projects.diffs import file_diff, text_diff
+from codeaudit.audit.projects.files import (
+    FileResult,
+    ProjectPlan,
+    copy_tree,
+    perturb_files,
+    replace_file,
+    source_files,
+)
+from codeaudit.audit.projects.languages import LANGUAGES, languages, meant
+from codeaudit.audit.projects.transform_counts import CountsByTransform, count, prepare
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.store import SCHEMA, RunFolder
 from codeaudit.audit.tables import LINES, SUITE_COLUMNS, LinesWriter, TableWriter, read_about, suite_rows
-from codeaudit.audit.trees.diffs import file_diff, text_diff
-from codeaudit.audit.trees.files import FileResult, Plan, copy_tree, perturb_files, replace_file, source_files
-from codeaudit.audit.trees.languages import LANGUAGES, languages, meant
-from codeaudit.audit.trees.tally import Tallies, count, prepare
 from codeaudit.cli import completion
 from codeaudit.cli.inputs import NOUNS, Drawn, called
 from codeaudit.cli.options import EXECUTE, POSITIVE, Listed, option
@@ -193,7 +200,7 @@ def _check_apart(source: Path, out: Path) -> None:
         raise UsageError(f"--out {str(out)!r} exists; give a new name")
 
 
-def _copied(asked: Options, sources: list[Path], out: Path) -> Tallies:
+def _copied(asked: Options, sources: list[Path], out: Path) -> CountsByTransform:
     """All is made in a folder beside `out` and then renamed, so that it appears whole or not at all."""
     with _beside(out) as place:
         if len(sources) == 1 and sources[0].is_dir():
@@ -213,7 +220,7 @@ def _copied(asked: Options, sources: list[Path], out: Path) -> Tallies:
             if result.after != result.before:
                 replace_file(place / result.path, result.after)
 
-        tallies: Tallies = {}
+        tallies: CountsByTransform = {}
         _perturb(asked, place, paths, tallies, write)
         _move(final, out)
     note(f"perturbed copy: {out}")
@@ -250,8 +257,8 @@ def _move(place: Path, out: Path) -> None:
         raise RunError(f"cannot write {str(out)!r}: {error.strerror or error}; give another --out") from error
 
 
-def _diffed(asked: Options, sources: list[Path]) -> Tallies:
-    tallies: Tallies = {}
+def _diffed(asked: Options, sources: list[Path]) -> CountsByTransform:
+    tallies: CountsByTransform = {}
     for source in sources:
         whole = source.is_dir()
         root, paths = (source, list(source_files(source))) if whole else (source.parent, [source.name])
@@ -260,7 +267,11 @@ def _diffed(asked: Options, sources: list[Path]) -> Tallies:
 
 
 def _perturb(
-    asked: Options, root: Path, paths: list[str], tallies: Tallies, done: Callable[[FileResult], None]
+    asked: Options,
+    root: Path,
+    paths: list[str],
+    tallies: CountsByTransform,
+    done: Callable[[FileResult], None],
 ) -> None:
     if not paths:
         raise CorpusError(f"no Python or Java file in {', '.join(asked.sources)}")
@@ -269,7 +280,7 @@ def _perturb(
         dict.fromkeys(name for one in known for name in STANDARD[one] if not BY_LANGUAGE[one][name].interface)
     )
     prepare(tallies, meant(names, known))
-    plan = Plan(transforms=names, seed=asked.seed, sites=asked.sites)
+    plan = ProjectPlan(transforms=names, seed=asked.seed, sites=asked.sites)
     changed = 0
     with ProgressMonitor("perturb", len(paths), unit="files") as monitor:
         for result in perturb_files(root, paths, plan, workers=asked.workers):
@@ -313,7 +324,7 @@ def _write_suite(asked: Options) -> int:
     folder.reserve()
     about = {"schema": SCHEMA, "task": TASKS.get(asked.task).name, "corpus": inputs.name}
     writer = LinesWriter if path.suffix == LINES else TableWriter
-    tallies: Tallies = {}
+    tallies: CountsByTransform = {}
     with (
         ProgressMonitor("suite", inputs.size(asked.seed), unit="samples") as monitor,
         folder.replacing(path.name) as place,
@@ -373,7 +384,7 @@ def _sample_diffs(outcomes: Iterable[object]) -> Iterator[str]:
 # ── both ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _tell(asked: Options, tallies: Tallies, *, units: str) -> None:
+def _tell(asked: Options, tallies: CountsByTransform, *, units: str) -> None:
     if asked.form == "json":
         text = json.dumps({"schema": 1, "seed": asked.seed, "by_transform": tally_json(tallies)}, indent=2)
         if asked.diff:

@@ -9,11 +9,12 @@ from typing import Any, Final
 
 import click
 
-from codeaudit.audit.trees import narrow as narrowing
-from codeaudit.audit.trees import verify as verifying
-from codeaudit.audit.trees.diffs import unit_diff
-from codeaudit.audit.trees.narrow import Culprit, Narrowed
-from codeaudit.audit.trees.verify import Changed, Failure, Request, Trial, Verified, WorkingCopy, keep_folder
+from codeaudit.audit.projects import bisect as bisecting
+from codeaudit.audit.projects import verify as verifying
+from codeaudit.audit.projects.bisect import Bisection, Culprit
+from codeaudit.audit.projects.diffs import unit_diff
+from codeaudit.audit.projects.verify import NewFailure, Verification, VerifyTrial
+from codeaudit.audit.projects.working_copy import ChangedFile, VerifyRequest, WorkingCopy, keep_folder
 from codeaudit.cli import completion
 from codeaudit.cli.options import POSITIVE, Listed, option
 from codeaudit.cli.output import show_sheet, show_text
@@ -98,7 +99,7 @@ def verify(project: Path, narrow: bool, form: str, **options: Any) -> int:
         copy = WorkingCopy.make(request, Path(scratch), note)
         verified = verifying.verify(copy)
         culprits = {
-            trial.seed: narrowing.narrow(copy, trial) if narrow else Narrowed(culprits=(), unexplained=())
+            trial.seed: bisecting.bisect(copy, trial) if narrow else Bisection(culprits=(), unexplained=())
             for trial in verified.trials
             if trial.failures
         }
@@ -120,7 +121,7 @@ def _request(
     timeout: float | None,
     keep: Path | None,
     workers: int,
-) -> Request:
+) -> VerifyRequest:
     if not project.is_dir():
         raise CorpusError(f"no project {str(project)!r}: not a folder")
     names = expand([name.strip() for name in transform.split(",") if name.strip()], interface=False)
@@ -130,7 +131,7 @@ def _request(
         if keep.resolve().is_relative_to(project.resolve()):
             raise UsageError(f"--keep {str(keep)!r} lies in the project; give a folder outside of it")
         keep_folder(keep)
-    return Request(
+    return VerifyRequest(
         project=project,
         words=_words(test_command),
         transforms=names,
@@ -161,9 +162,9 @@ def _source(project: Path, source: str) -> str:
     raise UsageError(f"--source {source!r} is no file or folder of {str(project)!r}")
 
 
-def _show(verified: Verified, culprits: Mapping[int, Narrowed]) -> None:
+def _show(verified: Verification, culprits: Mapping[int, Bisection]) -> None:
     for trial in verified.trials:
-        show_sheet(tally_sheet(trial.tallies, title=f"seed {trial.seed}", units="units"))
+        show_sheet(tally_sheet(trial.counts, title=f"seed {trial.seed}", units="units"))
         show_text("\n")
         for failure in trial.failures[:SHOWN]:
             show_text("\n".join(_failure_lines(trial, failure)) + "\n\n")
@@ -175,7 +176,7 @@ def _show(verified: Verified, culprits: Mapping[int, Narrowed]) -> None:
     show_text("\n".join(_closing_lines(verified)) + "\n")
 
 
-def _failure_lines(trial: Trial, failure: Failure) -> Iterator[str]:
+def _failure_lines(trial: VerifyTrial, failure: NewFailure) -> Iterator[str]:
     yield f"FAILS NOW (seed {trial.seed}): {failure.test}"
     for line in failure.text.strip().splitlines()[-LINES:]:
         yield f"    {line}"
@@ -185,7 +186,7 @@ def _failure_lines(trial: Trial, failure: Failure) -> Iterator[str]:
         yield from _indented(_diff(changed, unit))
 
 
-def _culprit_lines(narrowed: Narrowed) -> Iterator[str]:
+def _culprit_lines(narrowed: Bisection) -> Iterator[str]:
     for culprit in narrowed.culprits:
         told = " and ".join(f"{name} in {_place(unit)}" for unit, name in culprit.rewritten)
         yield f"CULPRIT: {told}"
@@ -196,7 +197,7 @@ def _culprit_lines(narrowed: Narrowed) -> Iterator[str]:
         yield f"not narrowed down: {shown}{', …' if len(narrowed.unexplained) > SHOWN else ''}"
 
 
-def _closing_lines(verified: Verified) -> Iterator[str]:
+def _closing_lines(verified: Verification) -> Iterator[str]:
     before, power = verified.before, verified.power
     left_out = [
         f"{count:,} {word}"
@@ -223,7 +224,7 @@ def _place(unit: Unit) -> str:
     return f"{unit.path}:{unit.line} {unit.name}"
 
 
-def _diff(changed: Changed, unit: Unit) -> str:
+def _diff(changed: ChangedFile, unit: Unit) -> str:
     return unit_diff(unit.path, unit.name, changed.before, changed.after)
 
 
@@ -236,7 +237,9 @@ def _indented(text: str) -> Iterator[str]:
     return (f"    {line}" for line in text.splitlines())
 
 
-def as_json(request: Request, verified: Verified, culprits: Mapping[int, Narrowed]) -> dict[str, object]:
+def as_json(
+    request: VerifyRequest, verified: Verification, culprits: Mapping[int, Bisection]
+) -> dict[str, object]:
     """Everything, for programs."""
     before, power = verified.before, verified.power
     return {
@@ -263,14 +266,14 @@ def as_json(request: Request, verified: Verified, culprits: Mapping[int, Narrowe
     }
 
 
-def _trial_json(trial: Trial, narrowed: Narrowed | None) -> dict[str, object]:
+def _trial_json(trial: VerifyTrial, narrowed: Bisection | None) -> dict[str, object]:
     return {
         "seed": trial.seed,
         "files_changed": len(trial.files),
         "seconds": trial.seconds,
         "timed_out": trial.timed_out,
         "flaky": trial.flaky,
-        "by_transform": tally_json(trial.tallies),
+        "by_transform": tally_json(trial.counts),
         "failures": [
             {
                 "test": failure.test,

@@ -1,4 +1,7 @@
-"""Statements first in the units of a Python file, behind their docstrings."""
+"""Inserts a statement at the start of Python units, after the docstring.
+
+Called by `codeaudit verify` to note which units tests execute, and to make units raise (the power check).
+"""
 
 import ast
 from collections.abc import Mapping
@@ -21,16 +24,19 @@ _COMPOUND: Final = (
 
 @dataclass(frozen=True, slots=True)
 class PythonProbes:
-    """Probes of Python."""
+    """The `Probes` of Python."""
 
     raising: str = 'raise RuntimeError("codeaudit power check")'
 
     def noting(self, number: int) -> str:
-        """A call of the module that stands on the path of the tests."""
+        """A call into `support/_codeaudit_probe.py`, which is on the import path of the tests."""
         return f'__import__("_codeaudit_probe").hit({number})'
 
     def with_first(self, data: bytes, statements: Mapping[str, str]) -> bytes:
-        """A file whose units, named as in `places`, begin with these statements, behind the docstring."""
+        """The file with a statement at the start of each named unit; names are those of `places`.
+
+        If the file does not compile with all statements, only those are kept that compile alone.
+        """
         try:
             decoded = Decoded.read(data)
             edits = _edits(decoded.text, statements)

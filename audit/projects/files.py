@@ -1,4 +1,7 @@
-"""The files of a tree: copied, perturbed in parallel, and what happened to each."""
+"""Copies a source folder, finds its source files, and perturbs them in parallel.
+
+Called by `codeaudit transform` and, on a copy, by `codeaudit verify`.
+"""
 
 import os
 import shutil
@@ -10,7 +13,7 @@ from stat import S_ISDIR, S_ISLNK, S_ISREG
 from typing import Final
 
 from codeaudit.audit.corpora.files import FOREIGN
-from codeaudit.audit.trees.languages import LANGUAGES, language, loaded
+from codeaudit.audit.projects.languages import LANGUAGES, language, loaded
 from codeaudit.audit.workers import spread
 from codeaudit.transforms.decoding import LARGEST
 from codeaudit.transforms.errors import RunError
@@ -18,31 +21,31 @@ from codeaudit.transforms.records import Sites
 from codeaudit.transforms.trees import Choice, Language, Record, Series, perturb_file
 
 NOT_COPIED: Final = frozenset({".git", "__pycache__"})
-"""Folders and files that belong to one place and not to its copy."""
+"""Names that are never copied."""
 FEW: Final = 3
-"""Up to so many files are perturbed sooner than workers start."""
+"""Up to this number of files no workers are started, because starting them takes longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What is done to a tree. Names, not transforms, so that it can be sent to a worker."""
+class ProjectPlan:
+    """The transforms for a source folder, by name, because workers cannot receive transform objects."""
 
     transforms: tuple[str, ...]
     seed: int
     sites: Sites = "auto"
 
     def series(self, language: Language) -> Series:
-        """The plan with its transforms of a language loaded."""
+        """The plan for files of one language, with its transforms loaded."""
         transforms = loaded(self.transforms, language.name)
         return Series(transforms=transforms, seed=self.seed, sites=self.sites)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileResult:
-    """One file, before and after."""
+    """One file before and after the transforms."""
 
     path: str
-    """Relative to the tree, with `/`."""
+    """Relative to the source folder, with `/`."""
     before: bytes
     after: bytes
     records: tuple[Record, ...]
@@ -51,9 +54,10 @@ class FileResult:
 def copy_tree(
     source: Path, target: Path, *, without: Collection[str] = NOT_COPIED, environments: bool = True
 ) -> None:
-    """Copy a folder with its links, modes and times; pipes, sockets and devices stay behind.
+    """Copy a folder with its links, modes and times, but without pipes, sockets and devices.
 
-    Names in `without` are left out wherever they stand, and virtual environments unless they are wanted.
+    Files and folders named in `without` are left out at any depth, virtual environments unless
+    `environments`.
 
     Raises:
         RunError: something cannot be read or written.
@@ -84,9 +88,9 @@ def _is_environment(path: Path) -> bool:
 
 
 def source_files(root: Path) -> Iterator[str]:
-    """The files of a tree that can be perturbed, as paths relative to it in the order of their names.
+    """The files below a folder that can be perturbed, as sorted paths relative to it.
 
-    Hidden folders, virtual environments and the like, and links are passed over.
+    Leaves out hidden folders, virtual environments, build folders (`FOREIGN`) and symbolic links.
     """
     for folder, folders, names in os.walk(root):
         inside = [name for name in folders if not name.startswith(".") and name not in FOREIGN]
@@ -100,14 +104,14 @@ def source_files(root: Path) -> Iterator[str]:
 def perturb_files(
     root: Path,
     paths: Iterable[str],
-    plan: Plan,
+    plan: ProjectPlan,
     *,
     workers: int,
     only: Mapping[str, frozenset[Choice]] | None = None,
 ) -> Iterator[FileResult]:
-    """The files at these paths under a tree after the plan's transforms, in the order of the paths.
+    """The files at these paths below `root` after the plan's transforms, in the order of the paths.
 
-    `only` names, file by file, the units and transforms that may meet; files without an entry are left out.
+    `only` lists by path the allowed pairs of a unit and a transform; files without an entry are left out.
     Nothing is written.
 
     Raises:
@@ -118,7 +122,7 @@ def perturb_files(
     return spread(partial(_perturbed, root, plan), pending, workers=workers, chunk=1, few=FEW)
 
 
-def _perturbed(root: Path, plan: Plan, item: tuple[str, frozenset[Choice] | None]) -> FileResult:
+def _perturbed(root: Path, plan: ProjectPlan, item: tuple[str, frozenset[Choice] | None]) -> FileResult:
     path, only = item
     before = read_file(root / path)
     known = language(path)
@@ -130,7 +134,7 @@ def _perturbed(root: Path, plan: Plan, item: tuple[str, frozenset[Choice] | None
 
 
 def _beside(path: Path) -> frozenset[str]:
-    """The names, without endings, of the files of its language in a file's folder."""
+    """The stems of the other files of the same language in a file's folder."""
     return frozenset(name.stem for name in path.parent.glob(f"*{path.suffix}") if name != path)
 
 
@@ -147,7 +151,7 @@ def read_file(path: Path) -> bytes:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Give a file another content, all at once, and keep its mode; a link is replaced and not followed.
+    """Replace a file's content atomically and keep its mode. A link is replaced, not followed.
 
     Raises:
         RunError: it cannot be written.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codeaudit.audit.trees.probes.python import PROBES
+from codeaudit.audit.projects.probes.python import PROBES
 from codeaudit.transforms.trees import MODULE
 
 RAISING = PROBES.raising

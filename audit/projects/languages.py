@@ -39,8 +39,8 @@ _FILES: Final[Mapping[str, str]] = {
     "java": "codeaudit.transforms.java.tree:JAVA",
 }
 _PROBES: Final[Mapping[str, str]] = {
-    "python": "codeaudit.audit.trees.probes.python:PROBES",
-    "java": "codeaudit.audit.trees.probes.java:PROBES",
+    "python": "codeaudit.audit.projects.probes.python:PROBES",
+    "java": "codeaudit.audit.projects.probes.java:PROBES",
 }
 
 

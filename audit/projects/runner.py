@@ -1,8 +1,10 @@
-"""A project's own tests, run by its own command: the result of each test.
+"""Runs a project's own test command and reads the result of each test. Called by `codeaudit verify`.
 
-pytest is asked by a plugin of ours, however it is started; `unittest` tells in its verbose output; JUnit,
-Maven and Gradle in the files `TEST-*.xml` that they write; of every other command the exit code is the one
-result.
+Sources of results:
+- pytest: our plug-in writes a line per test, however pytest is started;
+- unittest: its verbose output;
+- JUnit, Maven, Gradle: the files `TEST-*.xml`;
+- any other command: its exit code is the only result.
 """
 
 import json
@@ -22,18 +24,18 @@ from codeaudit.transforms.errors import RunError
 
 State: TypeAlias = Literal["passed", "failed", "skipped"]
 
-Teller: TypeAlias = Literal["pytest", "unittest", "junit", "exit code"]
-"""Who tells of the tests one by one, if somebody does."""
+ResultSource: TypeAlias = Literal["pytest", "unittest", "junit", "exit code"]
+"""Where the results were read from."""
 
 SUPPORT: Final = Path(__file__).with_name("support")
-"""On the path of the tests: the plugin and the probe."""
+"""On the import path of the tests: the pytest plug-in and the probe."""
 WHOLE: Final = "the whole command"
-"""The one test of a command that tells nothing but its exit code."""
+"""The name of the only result of a command with nothing but an exit code."""
 SHOWN: Final = 4000
-"""Characters kept of a test's failure and of a command's output."""
+"""Characters kept of a failure's text and of a command's output."""
 
 REPORTS: Final = "TEST-*.xml"
-"""How the files are called in which Java's runners tell of tests."""
+"""The result files of Java's test runners."""
 
 _HEADER: Final = re.compile(r"^(\w+ \([\w.<>]+\))", re.MULTILINE)
 _REPORT: Final = re.compile(r"^(?:FAIL|ERROR): (\w+ \([\w.<>]+\)).*\n(?:[^\n]*\n)??-{70}\n", re.MULTILINE)
@@ -44,49 +46,53 @@ _RAN: Final = re.compile(r"^Ran \d+ tests? in ", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """What became of one test."""
+class ProjectTestResult:
+    """The result of one test."""
 
     state: State
     text: str = ""
-    """How it failed, as its runner tells it."""
+    """The failure as the test runner printed it; empty if it did not fail."""
+
+
+Results: TypeAlias = Mapping[str, ProjectTestResult]
+"""By the name of the test."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """What became of all tests."""
+class ProjectTestRun:
+    """One run of the test command."""
 
-    results: Mapping[str, Result]
-    told_by: Teller
+    results: Results
+    told_by: ResultSource
     code: int
     output: str
-    """The end of what the command printed."""
+    """The end of the command's output."""
     seconds: float
     timed_out: bool
     hits: frozenset[int] = field(default_factory=frozenset)
-    """The numbers of the units that were executed, where the run was to find out."""
+    """Numbers of the units that were executed; empty unless probes were inserted."""
 
     def passed(self) -> frozenset[str]:
-        """The tests that passed."""
+        """Names of the tests that passed."""
         return frozenset(name for name, result in self.results.items() if result.state == "passed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
-    """How a project is tested."""
+class ProjectTestCommand:
+    """A project's test command."""
 
     words: tuple[str, ...]
     folder: Path
-    """The copy of the project, in which the command runs."""
+    """The copy of the project; the command's working directory."""
     scratch: Path
-    """A folder for what the tests report."""
+    """A folder for results and temporary files."""
     roots: tuple[Path, ...]
-    """What goes first on the path of imports."""
+    """Folders for the front of the import path."""
     timeout: float | None
-    """Seconds for a run."""
+    """Seconds for one run; `None` for no limit."""
 
-    def run(self, only: Collection[str] | None = None) -> Run:
-        """Run the tests, or, where pytest runs them, `only` those.
+    def run(self, only: Collection[str] | None = None) -> ProjectTestRun:
+        """Run all tests. If pytest runs them, only those named in `only`; other runners always run all.
 
         Raises:
             RunError: the command cannot be started.
@@ -96,7 +102,7 @@ class Command:
         )
         for place in (results, hits):
             place.unlink(missing_ok=True)
-        temporary = self.scratch / "tmp"  # what tests leave behind goes with the copy
+        temporary = self.scratch / "tmp"  # tests may leave files behind; these are deleted with the copy
         temporary.mkdir(exist_ok=True)
         extra = {
             "_CODEAUDIT_RESULTS": str(results),
@@ -113,7 +119,7 @@ class Command:
         seconds = time.monotonic() - began
         text = output.read_text(encoding="utf-8", errors="replace")
         found, told_by = self._results(results, text, code, since)
-        return Run(
+        return ProjectTestRun(
             results=found,
             told_by=told_by,
             code=code,
@@ -133,7 +139,7 @@ class Command:
             except subprocess.TimeoutExpired:
                 return -signal.SIGKILL, True
 
-    def _results(self, path: Path, output: str, code: int, since: int) -> tuple[dict[str, Result], Teller]:
+    def _results(self, path: Path, output: str, code: int, since: int) -> tuple[Results, ResultSource]:
         if path.exists():
             return pytest_results(path.read_text(encoding="ascii").splitlines()), "pytest"
         if found := unittest_results(output):
@@ -142,7 +148,9 @@ class Command:
         reports = [one for one in places if one.stat().st_mtime_ns >= since]
         if found := junit_results([one.read_bytes() for one in reports]):
             return found, "junit"
-        return {WHOLE: Result("failed" if code else "passed", output[-SHOWN:] if code else "")}, "exit code"
+        return {
+            WHOLE: ProjectTestResult("failed" if code else "passed", output[-SHOWN:] if code else "")
+        }, "exit code"
 
     def _words(self) -> list[str]:
         verbose = "unittest" in self.words and not {"-v", "--verbose"} & set(self.words)
@@ -166,7 +174,7 @@ class Command:
 def _started(
     words: Sequence[str], folder: Path, environment: Mapping[str, str], output: BinaryIO
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A process in a session of its own, of which nothing is left at the end."""
+    """A process in its own session. At exit the whole process group is killed."""
     try:
         process = subprocess.Popen(
             words,
@@ -190,9 +198,9 @@ def _started(
         process.wait()
 
 
-def pytest_results(lines: Sequence[str]) -> dict[str, Result]:
-    """The results that the plugin wrote; a test that did not come to its end has failed."""
-    found: dict[str, Result] = {}
+def pytest_results(lines: Sequence[str]) -> Results:
+    """The results in the plug-in's lines. A test that started and did not finish has failed."""
+    found: dict[str, ProjectTestResult] = {}
     for line in lines:
         try:
             row = json.loads(line)
@@ -201,24 +209,24 @@ def pytest_results(lines: Sequence[str]) -> dict[str, Result]:
         name, when, outcome = row["id"], row["when"], row["outcome"]
         known = found.get(name)
         if when == "start":
-            found[name] = Result("failed", "the test did not finish")
+            found[name] = ProjectTestResult("failed", "the test did not finish")
         elif outcome == "failed":
             earlier = known.text + "\n" if known and known.state == "failed" and when == "teardown" else ""
-            found[name] = Result("failed", (earlier + row["text"])[-SHOWN:])
+            found[name] = ProjectTestResult("failed", (earlier + row["text"])[-SHOWN:])
         elif outcome == "skipped":
-            found[name] = Result("skipped")
+            found[name] = ProjectTestResult("skipped")
         elif when == "call" and outcome == "passed":
-            found[name] = Result("passed")
+            found[name] = ProjectTestResult("passed")
     return found
 
 
-def unittest_results(output: str) -> dict[str, Result]:
-    """The results in the verbose output of `unittest`; empty where it is not one."""
+def unittest_results(output: str) -> Results:
+    """The results in the verbose output of `unittest`; empty if the output is not from it."""
     if not _RAN.search(output) and " ... ok" not in output:
         return {}
     listed = output.split("\n" + "=" * 70 + "\n")[0]
     headers = list(_HEADER.finditer(listed))
-    found: dict[str, Result] = {}
+    found: dict[str, ProjectTestResult] = {}
     for number, header in enumerate(headers):
         end = headers[number + 1].start() if number + 1 < len(headers) else len(listed)
         told = listed[header.start() : end]
@@ -227,19 +235,19 @@ def unittest_results(output: str) -> dict[str, Result]:
             state = "skipped"
         elif _PASSED.search(told):
             state = "passed"
-        found[header[1]] = Result(state)
+        found[header[1]] = ProjectTestResult(state)
     for report in _REPORT.finditer(output):
         text = output[report.end() :].split("\n" + "=" * 70 + "\n")[0]
-        found[report[1]] = Result("failed", text[-SHOWN:])
+        found[report[1]] = ProjectTestResult("failed", text[-SHOWN:])
     return found
 
 
-def junit_results(reports: Iterable[bytes]) -> dict[str, Result]:
-    """The results in JUnit's XML. Of tests of one name, as of one with several inputs, the worst counts.
+def junit_results(reports: Iterable[bytes]) -> Results:
+    """The results in JUnit XML files. Files that are not XML are ignored.
 
-    What is no such file is passed over.
+    A name may occur several times (a parametrised test); the worst result counts: failed, passed, skipped.
     """
-    found: dict[str, Result] = {}
+    found: dict[str, ProjectTestResult] = {}
     for report in reports:
         try:
             cases = list(ElementTree.fromstring(report).iter("testcase"))
@@ -253,10 +261,10 @@ def junit_results(reports: Iterable[bytes]) -> dict[str, Result]:
     return found
 
 
-def _junit_result(case: ElementTree.Element) -> Result:
+def _junit_result(case: ElementTree.Element) -> ProjectTestResult:
     for told in case:
         if told.tag in ("failure", "error"):
-            return Result("failed", (told.text or told.get("message") or "")[:SHOWN])
+            return ProjectTestResult("failed", (told.text or told.get("message") or "")[:SHOWN])
         if told.tag == "skipped":
-            return Result("skipped")
-    return Result("passed")
+            return ProjectTestResult("skipped")
+    return ProjectTestResult("passed")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codeaudit.audit.trees.probes.java import PROBES
+from codeaudit.audit.projects.probes.java import PROBES
 from codeaudit.transforms.java.tree import places
 from codeaudit.transforms.java.witnesses.javac import find
 

@@ -11,7 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from codeaudit.audit.trees.runner import Command, Result, junit_results, pytest_results, unittest_results
+from codeaudit.audit.projects.runner import (
+    ProjectTestCommand,
+    ProjectTestResult,
+    junit_results,
+    pytest_results,
+    unittest_results,
+)
 from codeaudit.transforms.errors import RunError
 
 UNITTESTS = """\
@@ -107,13 +113,13 @@ def test_many(x): pass
 
 
 @pytest.fixture
-def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ProjectTestCommand:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     project, scratch = tmp_path / "project", tmp_path / "scratch"
     project.mkdir()
     scratch.mkdir()
     (project / "test_kinds.py").write_text(PYTESTS, encoding="utf-8")
-    return Command(
+    return ProjectTestCommand(
         words=(sys.executable, "-m", "pytest", "-q"),
         folder=project,
         scratch=scratch,
@@ -122,7 +128,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     )
 
 
-def test_the_results_of_pytest_and_of_a_part_of_its_tests(command: Command) -> None:
+def test_the_results_of_pytest_and_of_a_part_of_its_tests(command: ProjectTestCommand) -> None:
     run = command.run()
     states = {name.partition("::")[2]: result.state for name, result in run.results.items()}
     assert (run.told_by, run.code, run.timed_out) == ("pytest", 1, False)
@@ -140,7 +146,7 @@ def test_the_results_of_pytest_and_of_a_part_of_its_tests(command: Command) -> N
     assert set(command.run(only).results) == only
 
 
-def test_a_file_that_cannot_be_collected_is_told_of(command: Command) -> None:
+def test_a_file_that_cannot_be_collected_is_told_of(command: ProjectTestCommand) -> None:
     (command.folder / "test_kinds.py").write_text("import no_such_module\n", encoding="utf-8")
     run = command.run()
     assert run.passed() == frozenset()
@@ -148,14 +154,14 @@ def test_a_file_that_cannot_be_collected_is_told_of(command: Command) -> None:
     assert "no_such_module" in result.text
 
 
-def test_a_run_over_its_time_is_ended_with_all_that_it_started(command: Command) -> None:
+def test_a_run_over_its_time_is_ended_with_all_that_it_started(command: ProjectTestCommand) -> None:
     (command.folder / "test_kinds.py").write_text(
         "import subprocess, time\n"
         "def test_quick(): pass\n"
         "def test_slow():\n    subprocess.Popen(['sleep', '61.7'])\n    time.sleep(60)\n",
         encoding="utf-8",
     )
-    run = Command(
+    run = ProjectTestCommand(
         words=command.words, folder=command.folder, scratch=command.scratch, roots=command.roots, timeout=5
     ).run()
     assert run.timed_out
@@ -183,8 +189,8 @@ def test_a_line_cut_off_by_a_kill_is_no_result() -> None:
     assert list(pytest_results([json.dumps(row), '{"id": "b", "wh'])) == ["a"]
 
 
-def test_a_command_that_does_not_exist(command: Command) -> None:
-    missing = Command(
+def test_a_command_that_does_not_exist(command: ProjectTestCommand) -> None:
+    missing = ProjectTestCommand(
         words=("no-such-command",), folder=command.folder, scratch=command.scratch, roots=(), timeout=None
     )
     with pytest.raises(RunError, match="cannot run the test command 'no-such-command'"):
@@ -206,10 +212,10 @@ def test_what_junit_tells() -> None:
 """
     maven = b"<testsuites><testcase name='b' classname='C'><error message='m'/></testcase></testsuites>"
     assert junit_results([jupiter, b"<no", b"<other/>", maven]) == {
-        "p.SumTest::adds()": Result("passed"),
-        "p.SumTest::each(int)": Result("failed", "E: 1 != 2\n\tat p.SumTest.each(SumTest.java:9)"),
-        "p.SumTest::later()": Result("skipped"),
-        "C::b": Result("failed", "m"),
+        "p.SumTest::adds()": ProjectTestResult("passed"),
+        "p.SumTest::each(int)": ProjectTestResult("failed", "E: 1 != 2\n\tat p.SumTest.each(SumTest.java:9)"),
+        "p.SumTest::later()": ProjectTestResult("skipped"),
+        "C::b": ProjectTestResult("failed", "m"),
     }
     assert junit_results([]) == {}
 
@@ -223,7 +229,7 @@ def test_only_what_this_run_wrote_is_its_result(tmp_path: Path) -> None:
         "<testsuite><testcase name='a' classname='New'/></testsuite>", encoding="utf-8"
     )
     words = ("sh", "-c", "cat new.xml > reports/TEST-new.xml; exit 1")
-    command = Command(words=words, folder=tmp_path, scratch=tmp_path, roots=(), timeout=60)
+    command = ProjectTestCommand(words=words, folder=tmp_path, scratch=tmp_path, roots=(), timeout=60)
     run = command.run()
     assert run.told_by == "junit"
     assert set(run.results) == run.passed() == {"New::a"}

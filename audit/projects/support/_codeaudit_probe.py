@@ -1,7 +1,7 @@
-"""Stands on the path of a project under test: notes which units its tests execute.
+"""Notes which units the tests of a project execute. It is on the import path of those tests.
 
-It runs in the project's own Python, so it imports nothing but `os`, whose functions it keeps in case that
-a test replaces them.
+It runs in the project's own Python, so it imports only `os`. It keeps references to the functions it needs,
+because a test may replace them.
 """
 
 import os
@@ -13,7 +13,7 @@ _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 
 
 def hit(number: int) -> None:
-    """Note a unit when it is executed for the first time in this process."""
+    """Write a unit's number to the hits file, once per process."""
     if number not in _seen:
         _seen.add(number)
         if _place:

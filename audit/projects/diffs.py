@@ -1,10 +1,10 @@
-"""Unified diffs of files and of single units."""
+"""Unified diffs of files, of single units and of texts, for `transform --diff` and `verify`."""
 
 import difflib
 from collections.abc import Iterator
 from typing import Final
 
-from codeaudit.audit.trees.languages import language
+from codeaudit.audit.projects.languages import language
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.trees import MODULE
 
@@ -12,12 +12,12 @@ _NO_END: Final = "\\ No newline at end of file\n"
 
 
 def file_diff(path: str, before: bytes, after: bytes) -> str:
-    """The change of a file as a patch that `patch -p1` takes; empty where there is none."""
+    """The change of a file as a patch for `patch -p1`; empty if nothing changed."""
     return "".join(_diff(f"a/{path}", f"b/{path}", _text(path, before), _text(path, after)))
 
 
 def unit_diff(path: str, name: str, before: bytes, after: bytes) -> str:
-    """The change of one unit of a file; of the whole file for the unit that is the file."""
+    """The change of one unit; for the unit `MODULE`, the change of the whole file."""
     if name == MODULE:
         return file_diff(path, before, after)
     here = f"{path} {name}"
@@ -25,7 +25,7 @@ def unit_diff(path: str, name: str, before: bytes, after: bytes) -> str:
 
 
 def text_diff(name: str, before: str, after: str) -> str:
-    """The change of a text; empty where there is none."""
+    """The change of a text; empty if nothing changed."""
     return "".join(_diff(name, name, before + "\n", after + "\n"))
 
 
@@ -35,7 +35,7 @@ def _diff(old: str, new: str, before: str, after: str) -> Iterator[str]:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines with their ends, of which only `\\n` counts as one."""
+    """The lines with their ends. Only `\\n` ends a line, unlike in `str.splitlines`."""
     parts = text.split("\n")
     return [f"{part}\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 

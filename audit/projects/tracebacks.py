@@ -1,4 +1,4 @@
-"""Which units stand in the text of a traceback."""
+"""Finds the perturbed units named in a failure's traceback (Python, pytest, javac, JVM formats)."""
 
 import os
 import re
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from codeaudit.audit.trees.languages import language
+from codeaudit.audit.projects.languages import language
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.trees import MODULE
 
@@ -14,14 +14,17 @@ _FRAMES: Final = (
     re.compile(r'File "([^"\n]+\.py)", line (\d+)'),
     re.compile(r"^([^\s:][^:\n]*\.(?:py|java)):(\d+): ", re.MULTILINE),
 )
-"""How Python, and how pytest and javac write a frame."""
+"""A frame as Python writes it, and as pytest and javac write it: file, line."""
 _JVM: Final = re.compile(r"\bat (?:[\w.@-]*/)*([\w$.]+)\.[\w$<>]+\((\w+\.java):(\d+)\)")
-"""How Java writes a frame: class, method, file without its folder, line."""
+"""A frame as the JVM writes it: class, file without its folder, line."""
 _CAUSE: Final = re.compile(r"^\s*Caused by: ", re.MULTILINE)
 
 
 def units_in_traceback(text: str, folder: Path, files: Mapping[str, bytes]) -> tuple[tuple[str, str], ...]:
-    """The units of files, by path below `folder`, in which frames lie: path and name, innermost first."""
+    """The units that contain a frame of the traceback, innermost first, as (path, unit name).
+
+    `files` are the candidates by path relative to `folder`. Frames in other files are ignored.
+    """
     found: dict[tuple[str, str], None] = {}
     frames = [match for pattern in _FRAMES for match in pattern.finditer(text)]
     for frame in sorted(frames, key=lambda match: match.start(), reverse=True):

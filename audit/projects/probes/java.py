@@ -1,7 +1,8 @@
-"""Statements first in the methods and constructors of a Java file.
+"""Inserts a statement at the start of Java methods and constructors.
 
-They name the classes that they need in full and no class of ours, so that the project's own build compiles
-them wherever they stand. A constructor's call of another constructor stays first.
+The statements use fully qualified names of the JDK only, so the project's own build compiles them
+in any file.
+A constructor's call of another constructor stays its first statement, because Java requires that.
 """
 
 from collections.abc import Mapping
@@ -24,17 +25,20 @@ _NOTING: Final = (
 
 @dataclass(frozen=True, slots=True)
 class JavaProbes:
-    """Probes of Java."""
+    """The `Probes` of Java."""
 
     raising: str = 'if (true) throw new java.lang.RuntimeException("codeaudit power check");'
-    """The condition keeps what follows reachable for the compiler."""
+    """The condition is needed because javac rejects unreachable code after an unconditional `throw`."""
 
     def noting(self, number: int) -> str:
-        """Writes the number when the statement is executed for the first time in a process."""
+        """A statement that appends the number to the hits file once per process."""
         return _NOTING.format(number)
 
     def with_first(self, data: bytes, statements: Mapping[str, str]) -> bytes:
-        """A file whose methods, named as in `places`, begin with these statements; fields hold none."""
+        """The file with a statement at the start of each named method; names are those of `places`.
+
+        Field initialisers get none.
+        """
         try:
             decoded = Decoded.read(data)
             reading = read(decoded.text)
@@ -51,7 +55,7 @@ class JavaProbes:
 
 
 def _first(body: Node) -> int:
-    """Where the first statement of a body may stand."""
+    """The offset in bytes at which a statement may be inserted."""
     first = body.children[0] if body.children else None
     if first is not None and first.kind == "explicit_constructor_invocation":
         return first.end

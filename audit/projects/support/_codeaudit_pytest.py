@@ -1,8 +1,9 @@
-"""A plugin for the pytest of a project under test: writes each test's result as a line of JSON.
+"""A pytest plug-in for the project under test: writes each test's result as a line of JSON.
 
-`_CODEAUDIT_RESULTS` names the file, `_CODEAUDIT_ONLY` a file with the only tests to run, one a line. Both are
-taken out of the environment at once, so that a pytest that the tests start themselves is left alone.
-It runs in the project's own Python, so it imports nothing but pytest and the standard library.
+`_CODEAUDIT_RESULTS` names the file with the results. `_CODEAUDIT_ONLY` names a file with a JSON list of the
+tests to run. Both variables are removed from the environment at once, because a pytest that a test starts
+must not record. The plug-in runs in the project's own Python, so it imports only pytest and the
+standard library.
 """
 
 import json
@@ -13,7 +14,7 @@ import pytest
 
 
 def pytest_configure(config: Any) -> None:
-    """Take part, as the one that writes or as one of its workers."""
+    """Register the recorder. The main process writes results; an xdist worker only selects tests."""
     given = getattr(config, "workerinput", None)
     results = os.environ.pop("_CODEAUDIT_RESULTS", None)
     names = os.environ.pop("_CODEAUDIT_ONLY", None)

@@ -1,53 +1,59 @@
-"""The smallest set of rewritings that still makes a test fail.
+"""Finds the smallest set of rewrites that still makes a test fail, by delta debugging.
 
-It is looked for among the units of the test's traceback, else among all. First units are left out, then the
-transforms of those that stay, by delta debugging (Zeller and Hildebrandt, 2002); each question is one run of
-the failing tests. What the budget has no room to ask about is kept.
+Called by `codeaudit verify`. The search starts with the units in the test's traceback; if these do not make
+the test fail, with all changed units. It first removes units, then transforms of the remaining units. Each
+question is one run of the failing tests. When the budget of runs is used up, the remaining rewrites are kept,
+so the answer makes the test fail but may not be minimal. Source: Zeller and Hildebrandt (2002).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias, TypeVar
 
-from codeaudit.audit.trees.verify import Changed, Trial, WorkingCopy, changed_files, new_bytes
+from codeaudit.audit.projects.verify import VerifyTrial
+from codeaudit.audit.projects.working_copy import ChangedFile, WorkingCopy, changed_files, new_bytes
 from codeaudit.transforms.trees import Choice, Unit
 
 RUNS: Final = 48
-"""Runs of the failing tests, at most, for one culprit."""
+"""Maximal number of test runs for one culprit."""
 CULPRITS: Final = 5
-"""Culprits that are looked for under one seed."""
+"""Maximal number of culprits that are searched for under one seed."""
 
 T = TypeVar("T")
-Rewritten: TypeAlias = tuple[Unit, str]
-"""A unit and a transform that rewrote it."""
+Rewrite: TypeAlias = tuple[Unit, str]
+"""A unit and the name of a transform that rewrote it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Culprit:
-    """What makes tests fail."""
+    """A small set of rewrites that makes tests fail."""
 
     tests: tuple[str, ...]
-    """Those that fail with nothing but this."""
-    rewritten: tuple[Rewritten, ...]
-    files: Mapping[str, Changed]
-    """The files with nothing but this."""
+    """The tests that fail with these rewrites alone."""
+    rewritten: tuple[Rewrite, ...]
+    files: Mapping[str, ChangedFile]
+    """The files with these rewrites alone, by path."""
     runs: int
-    """How many runs it took."""
+    """How many test runs the search took."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Narrowed:
+class Bisection:
     """The culprits of one seed."""
 
     culprits: tuple[Culprit, ...]
     unexplained: tuple[str, ...]
-    """Failing tests that pass when they are run alone, or for which no culprit was looked for."""
+    """Failing tests without a culprit: they pass when run alone, or there were too many culprits."""
 
 
-def narrow(copy: WorkingCopy, trial: Trial) -> Narrowed:
-    """Find what makes each failing test of a trial fail."""
-    traced = {failure.test: failure.units for failure in trial.failures}
-    left = list(traced)
+def bisect(copy: WorkingCopy, trial: VerifyTrial) -> Bisection:
+    """Find the rewrites that make each failing test of a trial fail.
+
+    Raises:
+        RunError: a file cannot be read or written, or the test command cannot be started.
+    """
+    units_of = {failure.test: failure.units for failure in trial.failures}
+    left = list(units_of)
     culprits: list[Culprit] = []
     unexplained: list[str] = []
     every = [
@@ -55,9 +61,9 @@ def narrow(copy: WorkingCopy, trial: Trial) -> Narrowed:
     ]
     while left and len(culprits) < CULPRITS:
         test = left[0]
-        search = _Search(copy=copy, seed=trial.seed, test=test, left=frozenset(left))
+        search = _CulpritSearch(copy=copy, seed=trial.seed, test=test, left=frozenset(left))
         copy.say(f"seed {trial.seed}: looking for what makes {test} fail")
-        near = [one for one in every if one[0] in traced[test]]
+        near = [one for one in every if one[0] in units_of[test]]
         start = next((part for part in (near, every) if search.fails(part)), None)
         if start is None:
             unexplained.append(left.pop(0))
@@ -65,45 +71,46 @@ def narrow(copy: WorkingCopy, trial: Trial) -> Narrowed:
         culprit = search.culprit(start)
         culprits.append(culprit)
         left = [one for one in left if one not in culprit.tests]
-    return Narrowed(culprits=tuple(culprits), unexplained=(*unexplained, *left))
+    return Bisection(culprits=tuple(culprits), unexplained=(*unexplained, *left))
 
 
 @dataclass(slots=True)
-class _Search:
-    """Asks whether one test fails under a part of the rewritings."""
+class _CulpritSearch:
+    """Runs one failing test under subsets of the rewrites; remembers the answers."""
 
     copy: WorkingCopy
     seed: int
     test: str
     left: frozenset[str]
+    """The tests without a culprit so far; all are run, because one culprit may explain several."""
     runs: int = 0
-    _known: dict[frozenset[Rewritten], bool] = field(default_factory=dict)
-    _files: dict[str, Changed] = field(default_factory=dict)
+    _known: dict[frozenset[Rewrite], bool] = field(default_factory=dict)
+    _files: dict[str, ChangedFile] = field(default_factory=dict)
     _failing: frozenset[str] = frozenset()
 
-    def fails(self, part: Iterable[Rewritten]) -> bool:
-        """Whether the test fails with nothing but these."""
+    def fails(self, part: Iterable[Rewrite]) -> bool:
+        """Whether the test fails with only these rewrites. Also false when the budget is used up."""
         wanted = frozenset(part)
         if wanted in self._known:
             return self._known[wanted]
         if self.runs >= RUNS or not wanted:
             return False
         self.runs += 1
-        found = self._asked(wanted)
-        self._known[wanted] = found
+        self._known[wanted] = found = self._run(wanted)
         return found
 
-    def culprit(self, every: Sequence[Rewritten]) -> Culprit:
-        """The smallest part that was found, of a set that makes the test fail."""
+    def culprit(self, every: Sequence[Rewrite]) -> Culprit:
+        """The smallest failing subset found of rewrites that make the test fail."""
 
-        def of(units: Iterable[Unit]) -> list[Rewritten]:
+        def of(units: Iterable[Unit]) -> list[Rewrite]:
             wanted = set(units)
             return [one for one in every if one[0] in wanted]
 
         units = list(dict.fromkeys(unit for unit, _ in every))
         kept = minimal(units, lambda part: self.fails(of(part)))
         smallest = tuple(minimal(of(kept), self.fails))
-        self._asked(frozenset(smallest))
+        # Run it again: the last subset that `minimal` tried need not be the smallest one.
+        self._run(frozenset(smallest))
         return Culprit(
             tests=tuple(sorted(self._failing | {self.test})),
             rewritten=smallest,
@@ -111,7 +118,7 @@ class _Search:
             runs=self.runs,
         )
 
-    def _asked(self, wanted: frozenset[Rewritten]) -> bool:
+    def _run(self, wanted: frozenset[Rewrite]) -> bool:
         choices: dict[str, frozenset[Choice]] = {}
         for unit, name in wanted:
             choices[unit.path] = choices.get(unit.path, frozenset()) | {(unit.name, name)}
@@ -122,7 +129,7 @@ class _Search:
 
 
 def minimal(items: Sequence[T], fails: Callable[[Sequence[T]], bool]) -> list[T]:
-    """A part of the items that fails and of which no piece that was tried does; all of them are known to."""
+    """A failing subset that has no failing subset among those tried (ddmin). `fails(items)` must hold."""
     kept, pieces = list(items), 2
     while len(kept) > 1:
         size = max(1, len(kept) // pieces)
@@ -131,6 +138,7 @@ def minimal(items: Sequence[T], fails: Callable[[Sequence[T]], bool]) -> list[T]
         if smaller is not None:
             kept, pieces = smaller, 2
             continue
+        # With two chunks, the complement of one is the other, which was tried above.
         rests = (
             ([one for one in kept if one not in chunk] for chunk in chunks) if len(chunks) > 2 else iter(())
         )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeaudit.audit.trees.narrow import minimal
+from codeaudit.audit.projects.bisect import minimal
 
 
 @given(st.integers(1, 60), st.sets(st.integers(0, 59), min_size=1, max_size=4))

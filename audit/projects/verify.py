@@ -1,0 +1,252 @@
+"""Runs a project's own tests before and after its code is perturbed; the measurement of `codeaudit verify`.
+
+All work is done on a copy. A test counts only if it passed every time before. A test that fails after a
+perturbation runs once more on the unperturbed copy, which tells a flaky test from a change of meaning.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from codeaudit.audit.projects.files import copy_tree, read_file
+from codeaudit.audit.projects.languages import language, languages, meant, probes
+from codeaudit.audit.projects.runner import ProjectTestResult, ProjectTestRun
+from codeaudit.audit.projects.tracebacks import units_in_traceback
+from codeaudit.audit.projects.transform_counts import CountsByTransform, prepare
+from codeaudit.audit.projects.working_copy import ChangedFile, WorkingCopy, changed_files, new_bytes
+from codeaudit.transforms.errors import CannotAudit
+from codeaudit.transforms.trees import MODULE, Unit, changed_units, function_names
+
+CHEAP: Final = 60.0
+"""Seconds. If the first run of the tests is faster, they run twice before anything is changed."""
+PATIENCE: Final = (60.0, 5.0)
+"""The default limit for a run: seconds, plus this multiple of the first run's time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """The tests of the unperturbed copy."""
+
+    told_by: str
+    passed: frozenset[str]
+    """Tests that passed in every run."""
+    failed: int
+    skipped: int
+    unsteady: int
+    """Tests that passed in one run and not in the other."""
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PowerCheck:
+    """How far the tests can see the changed units."""
+
+    units: int
+    """Outermost functions and methods of the files to perturb."""
+    changed: int
+    """Units, and module bodies, that some seed changed."""
+    executed: int
+    """The changed ones that tests execute."""
+    caught: int | None
+    """Tests that failed when every changed unit raised an error; `None` if the tests then hang."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewFailure:
+    """A test that passed before and fails after the perturbation."""
+
+    test: str
+    text: str
+    units: tuple[Unit, ...]
+    """The perturbed units in its traceback, innermost first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyTrial:
+    """One seed."""
+
+    seed: int
+    files: Mapping[str, ChangedFile]
+    """The perturbed files, by path."""
+    counts: CountsByTransform
+    failures: tuple[NewFailure, ...]
+    flaky: int
+    """Tests that failed after the perturbation and again on the unperturbed copy."""
+    seconds: float
+    timed_out: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """The result of `codeaudit verify`."""
+
+    before: Baseline
+    power: PowerCheck
+    trials: tuple[VerifyTrial, ...]
+
+    @property
+    def held(self) -> bool:
+        """Whether every test that passed before passes after each perturbation."""
+        return not any(trial.failures for trial in self.trials)
+
+
+def verify(copy: WorkingCopy) -> Verification:
+    """Run the tests, perturb the copy, and run the tests again for each seed.
+
+    Raises:
+        CannotAudit: no test passed before, nothing could be perturbed, or the tests do not run the copy.
+        RunError: the command cannot be started.
+    """
+    before = _baseline(copy)
+    copy.say(f"before: {len(before.passed):,} tests pass in {before.seconds:,.1f} s ({before.told_by})")
+    drawn = {seed: _perturbed(copy, seed) for seed in copy.request.seeds}
+    power = _power(copy, before, [files for files, _ in drawn.values()])
+    trials = []
+    for seed, (files, counts) in drawn.items():
+        trial = _trial(copy, before, seed, files, counts)
+        copy.say(f"seed {seed}: {len(trial.failures):,} new failures in {trial.seconds:,.1f} s")
+        trials.append(trial)
+    return Verification(before=before, power=power, trials=tuple(trials))
+
+
+def _baseline(copy: WorkingCopy) -> Baseline:
+    first = copy.run({})
+    passed = first.passed()
+    if not passed:
+        raise CannotAudit(_nothing_passed(first))
+    every = passed
+    if first.seconds < CHEAP:
+        again = copy.run({}).passed()
+        every, passed = passed | again, passed & again
+    if not passed:
+        raise CannotAudit("no test passes twice on the unchanged project; make its tests repeatable")
+    if copy.command.timeout is None:
+        constant, factor = PATIENCE
+        copy.command = replace(copy.command, timeout=constant + factor * first.seconds)
+    states = [result.state for name, result in first.results.items() if name not in every]
+    return Baseline(
+        told_by=first.told_by,
+        passed=passed,
+        failed=states.count("failed"),
+        skipped=states.count("skipped"),
+        unsteady=len(every - passed),
+        seconds=first.seconds,
+    )
+
+
+def _nothing_passed(run: ProjectTestRun) -> str:
+    texts = [result.text for result in run.results.values() if result.state == "failed"] or [run.output]
+    lines = [line.strip() for line in texts[0].splitlines() if line.strip()]
+    last = next((line for line in reversed(lines) if line.startswith("E ")), lines[-1] if lines else "")
+    told = f": {' '.join(last.removeprefix('E ').split())}" if last else ""
+    why = "no test passes on the unchanged project"
+    if run.timed_out:
+        why = "the test command ran into the time limit"
+    return f"{why} (exit code {run.code}{told}); run the command yourself in a fresh copy of the project"
+
+
+def _perturbed(copy: WorkingCopy, seed: int) -> tuple[dict[str, ChangedFile], CountsByTransform]:
+    counts: CountsByTransform = {}
+    prepare(counts, meant(copy.request.transforms, languages(copy.paths)))
+    files = changed_files(copy.perturbed(seed), counts)
+    copy.say(f"seed {seed}: {len(files):,} of {len(copy.paths):,} files changed")
+    return files, counts
+
+
+def _power(copy: WorkingCopy, before: Baseline, drawn: Sequence[Mapping[str, ChangedFile]]) -> PowerCheck:
+    """Prove that the tests run the copy, and count the changed units that they execute."""
+    changed = {
+        (path, name): one.before
+        for files in drawn
+        for path, one in files.items()
+        for name in changed_units(language(path), one.before, one.after)
+    }
+    if not changed:
+        raise CannotAudit("nothing could be perturbed; choose other transforms or another --source")
+    noted = {unit: probes(unit[0]).noting(number) for number, unit in enumerate(changed)}
+    # A module that raises on import says nothing about the tests of its functions.
+    functions = [unit for unit in changed if unit[1] != MODULE]
+    executed = len(copy.run(_with_first(changed, noted)).hits)
+    run = copy.run(_with_first(changed, {unit: probes(unit[0]).raising for unit in functions or changed}))
+    if not run.timed_out and run.told_by != before.told_by:
+        raise CannotAudit(
+            "with an error raised in every changed unit the test command tells of no test; run it yourself: "
+            f"{_last_line(run.output)}"
+        )
+    caught = None if run.timed_out else len(before.passed - run.passed())
+    noticed = (
+        "when these raise, the test command runs into the time limit"
+        if caught is None
+        else f"{caught:,} of {len(before.passed):,} tests fail when these raise"
+    )
+    copy.say(f"power check: tests run {executed:,} of the {len(changed):,} changed units; {noticed}")
+    if caught == 0:
+        raise CannotAudit(
+            "the tests did not notice errors raised in every changed unit: they run no changed code, or "
+            "another copy that is installed; uninstall that copy, or name the tested code with --source"
+        )
+    copy.put({})
+    units = sum(len(function_names(language(path), read_file(copy.folder / path))) for path in copy.paths)
+    return PowerCheck(units=units, changed=len(changed), executed=executed, caught=caught)
+
+
+def _last_line(output: str) -> str:
+    return next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "no output")
+
+
+def _with_first(
+    originals: Mapping[tuple[str, str], bytes], statements: Mapping[tuple[str, str], str]
+) -> dict[str, bytes]:
+    """The files of these units, with the given statement at the start of each unit."""
+    by_file: dict[str, dict[str, str]] = {}
+    for (path, name), statement in statements.items():
+        by_file.setdefault(path, {})[name] = statement
+    data = {path: before for (path, _), before in originals.items()}
+    return {path: probes(path).with_first(data[path], wanted) for path, wanted in by_file.items()}
+
+
+def _trial(
+    copy: WorkingCopy,
+    before: Baseline,
+    seed: int,
+    files: Mapping[str, ChangedFile],
+    counts: CountsByTransform,
+) -> VerifyTrial:
+    run = copy.run(new_bytes(files))
+    if copy.request.keep is not None:
+        copy_tree(copy.folder, copy.request.keep / f"seed-{seed}")
+    suspects = before.passed - run.passed()
+    flaky: frozenset[str] = frozenset()
+    if suspects:
+        copy.say(f"seed {seed}: {len(suspects):,} tests fail; running them again on the unchanged copy")
+        flaky = suspects - copy.run({}, only=suspects).passed()
+    failures = tuple(_failure(copy, test, run, files) for test in sorted(suspects - flaky))
+    return VerifyTrial(
+        seed=seed,
+        files=files,
+        counts=counts,
+        failures=failures,
+        flaky=len(flaky),
+        seconds=run.seconds,
+        timed_out=run.timed_out,
+    )
+
+
+def _failure(
+    copy: WorkingCopy, test: str, run: ProjectTestRun, files: Mapping[str, ChangedFile]
+) -> NewFailure:
+    result = run.results.get(test) or _missing(test, run)
+    found = units_in_traceback(result.text, copy.folder, new_bytes(files))
+    known = {(unit.path, unit.name): unit for one in files.values() for unit in one.applied}
+    return NewFailure(
+        test=test, text=result.text, units=tuple(known[unit] for unit in found if unit in known)
+    )
+
+
+def _missing(test: str, run: ProjectTestRun) -> ProjectTestResult:
+    """The failure of a test without a result: that of its file or folder, else the end of the output."""
+    file = test.split("::")[0]
+    for name, result in run.results.items():
+        if result.state == "failed" and name and (file == name or file.startswith(name + "/")):
+            return result
+    return ProjectTestResult("failed", run.output)

@@ -1,0 +1,199 @@
+"""The copy of a project that `codeaudit verify` perturbs and tests. The project itself is only read."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Final, TypeAlias
+
+from codeaudit.audit.projects.files import (
+    NOT_COPIED,
+    FileResult,
+    ProjectPlan,
+    copy_tree,
+    perturb_files,
+    read_file,
+    replace_file,
+    source_files,
+)
+from codeaudit.audit.projects.runner import ProjectTestCommand, ProjectTestRun
+from codeaudit.audit.projects.transform_counts import CountsByTransform, count
+from codeaudit.transforms.errors import CannotAudit
+from codeaudit.transforms.records import Sites
+from codeaudit.transforms.trees import Applied, Choice, Record, Unit
+
+CACHES: Final = NOT_COPIED | {
+    ".hg", ".svn", ".tox", ".nox", ".venv", "venv", "node_modules",
+    ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".eggs",
+}  # fmt: skip
+"""Folders that tests do not need; they are not copied."""
+
+NOT_SOURCES: Final = frozenset(
+    {"test", "tests", "doc", "docs", "example", "examples", "benchmark", "benchmarks", "build", "dist"}
+)
+"""Folders whose files are not perturbed."""
+NOT_SOURCE_FILES: Final = frozenset({"setup.py", "conftest.py", "noxfile.py"})
+TEST_FILE: Final = re.compile(r"test_.*\.py|.*_test\.py|Test[A-Z].*\.java|.*(?:Test|Tests|TestCase|IT)\.java")
+"""Names of files that hold tests."""
+
+Say: TypeAlias = Callable[[str], None]
+"""Shows a line of progress to the user."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyRequest:
+    """What `codeaudit verify` was asked to do."""
+
+    project: Path
+    words: tuple[str, ...]
+    """The test command."""
+    transforms: tuple[str, ...]
+    seeds: tuple[int, ...]
+    sites: Sites = "auto"
+    sources: tuple[str, ...] = ()
+    """Files or folders to perturb, as `/` paths inside the project; empty for all. Tests are left out."""
+    timeout: float | None = None
+    """Seconds for one run of the tests; `None` for a limit derived from the first run."""
+    workers: int = 1
+    keep: Path | None = None
+    """Folder in which the perturbed copies are kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedFile:
+    """A file that was perturbed."""
+
+    before: bytes
+    after: bytes
+    applied: Mapping[Unit, tuple[str, ...]]
+    """By unit, the transforms that rewrote it, in order."""
+
+
+@dataclass(slots=True)
+class WorkingCopy:
+    """The copy of the project: its test command, and which of its files are perturbed at the moment."""
+
+    request: VerifyRequest
+    folder: Path
+    command: ProjectTestCommand
+    say: Say
+    paths: tuple[str, ...]
+    """The files to perturb, relative to `folder`."""
+    _originals: dict[str, bytes] = field(default_factory=dict)
+    """The unperturbed bytes of the files that are perturbed at the moment."""
+
+    @classmethod
+    def make(cls, request: VerifyRequest, scratch: Path, say: Say) -> "WorkingCopy":
+        """Copy the project into a folder below `scratch`.
+
+        Raises:
+            CannotAudit: it has no file to perturb.
+            RunError: it cannot be copied.
+        """
+        folder = scratch / "project"
+        copy_tree(request.project, folder, without=CACHES, environments=False)
+        paths = tuple(path for path in source_files(folder) if _is_source(path, request.sources))
+        if not paths:
+            raise CannotAudit(
+                f"no Python or Java file in {str(request.project)!r}; name code with --source DIR"
+            )
+        command = ProjectTestCommand(
+            words=request.words,
+            folder=folder,
+            scratch=scratch,
+            roots=_import_roots(folder, request.sources),
+            timeout=request.timeout,
+        )
+        return cls(request=request, folder=folder, command=command, say=say, paths=paths)
+
+    def put(self, files: Mapping[str, bytes]) -> None:
+        """Write these files, and restore every other perturbed file."""
+        for path in [path for path in self._originals if path not in files]:
+            replace_file(self.folder / path, self._originals.pop(path))
+        for path, data in files.items():
+            if path not in self._originals:
+                self._originals[path] = read_file(self.folder / path)
+            replace_file(self.folder / path, data)
+
+    def run(self, files: Mapping[str, bytes], *, only: Collection[str] | None = None) -> ProjectTestRun:
+        """Run the tests with exactly these files perturbed."""
+        self.put(files)
+        return self.command.run(only)
+
+    def perturbed(
+        self, seed: int, only: Mapping[str, frozenset[Choice]] | None = None
+    ) -> Iterator[FileResult]:
+        """The files perturbed under one seed; nothing is written. `only` as in `perturb_files`."""
+        self.put({})
+        plan = ProjectPlan(transforms=self.request.transforms, seed=seed, sites=self.request.sites)
+        workers = self.request.workers
+        return perturb_files(self.folder, self.paths, plan, workers=workers, only=only)
+
+
+def new_bytes(files: Mapping[str, ChangedFile]) -> dict[str, bytes]:
+    """The content to write, by path."""
+    return {path: changed.after for path, changed in files.items()}
+
+
+def changed_files(results: Iterable[FileResult], counts: CountsByTransform) -> dict[str, ChangedFile]:
+    """The files that changed, by path. Adds the records of all files to `counts`."""
+    found = {}
+    for result in results:
+        count(counts, result.records)
+        if result.after != result.before:
+            found[result.path] = ChangedFile(
+                before=result.before, after=result.after, applied=_by_unit(result.records)
+            )
+    return found
+
+
+def _by_unit(records: Iterable[Record]) -> dict[Unit, tuple[str, ...]]:
+    found: dict[Unit, tuple[str, ...]] = {}
+    for record in records:
+        if isinstance(record, Applied) and record.kind != "identity":
+            found[record.unit] = (*found.get(record.unit, ()), record.transform)
+    return found
+
+
+def _is_source(path: str, sources: Sequence[str]) -> bool:
+    """Whether a file is to be perturbed.
+
+    It is named, or it lies in a named folder (by default the project) and is neither a test nor a build file.
+    """
+    pure = PurePosixPath(path)
+    return any(
+        path == source or (pure.is_relative_to(source) and _is_code(pure.relative_to(source)))
+        for source in sources or (".",)
+    )
+
+
+def _is_code(path: PurePosixPath) -> bool:
+    if path.name in NOT_SOURCE_FILES or TEST_FILE.fullmatch(path.name):
+        return False
+    return not NOT_SOURCES.intersection(path.parts[:-1])
+
+
+def _import_roots(folder: Path, sources: Sequence[str]) -> tuple[Path, ...]:
+    """Folders for the import path of the tests: the copy, its `src`, the folder of each source's package."""
+    roots = [folder, folder / "src"]
+    for source in sources:
+        place = folder / source
+        place = place if place.is_dir() else place.parent
+        while (place / "__init__.py").exists() and place != folder:
+            place = place.parent
+        roots.append(place)
+    return tuple(root for root in dict.fromkeys(roots) if root.is_dir())
+
+
+def keep_folder(path: Path) -> None:
+    """Make the folder for the perturbed copies.
+
+    Raises:
+        CannotAudit: it exists and is not empty, or cannot be made.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        if any(path.iterdir()):
+            raise CannotAudit(f"{str(path)!r} is not empty; give --keep another folder")
+    except OSError as error:
+        raise CannotAudit(f"cannot write to {str(path)!r}: {error.strerror or error}") from error
