@@ -1,7 +1,7 @@
 """Variants given to witnesses beside their originals, so that they carry the evidence of it.
 
 A witness runs or measures the code of one language; what it may say is in
-`codeaudit.audit.testimony`. The driver here knows no language.
+`codeaudit.audit.evidence_check`. The driver here knows no language.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,9 +11,9 @@ from importlib import import_module
 from itertools import groupby, islice
 from typing import Final, Protocol, TypeGuard
 
+from codeaudit.audit.evidence_check import FindingCounts, Judge, confirm
 from codeaudit.audit.labels import Labels
 from codeaudit.audit.run import Case
-from codeaudit.audit.testimony import Findings, Judge, confirm
 from codeaudit.transforms.records import Outcome, Perturbed
 
 WITNESSES: Final[Mapping[str, str]] = {
@@ -63,7 +63,7 @@ def witnesses(languages: Iterable[str], labels: Labels) -> Mapping[str, Witness]
     return found
 
 
-def execute(cases: Iterable[Case], known: Mapping[str, Witness], findings: Findings) -> Iterator[Case]:
+def execute(cases: Iterable[Case], known: Mapping[str, Witness], findings: FindingCounts) -> Iterator[Case]:
     """The cases in order, their variants judged by the witness of their language; counts go into `findings`.
 
     Raises:
@@ -81,10 +81,10 @@ def execute(cases: Iterable[Case], known: Mapping[str, Witness], findings: Findi
                 yield from _judged(chunk, judges[language], findings)
 
 
-def _judged(cases: Sequence[Case], judge: Judge, findings: Findings) -> Iterator[Case]:
+def _judged(cases: Sequence[Case], judge: Judge, findings: FindingCounts) -> Iterator[Case]:
     variants = [one for case in cases for one in case.outcomes if _is_variant(one)]
     told = zip(variants, judge(variants), strict=True)
-    judged = iter([confirm(one, testimony, findings) for one, testimony in told])
+    judged = iter([confirm(one, finding, findings) for one, finding in told])
     for case in cases:
         outcomes = [next(judged) if _is_variant(one) else one for one in case.outcomes]
         yield replace(case, outcomes=tuple(outcomes))

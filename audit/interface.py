@@ -156,7 +156,7 @@ class Task(Protocol):
 
 
 @runtime_checkable
-class Grading(Protocol):
+class GradesByExecution(Protocol):
     """What a task has besides if an answer is judged by what it does. Remembered are the answers as given."""
 
     def graded(self, predicted: Predicted, asked: str, sample: Sample) -> Predicted:
@@ -169,7 +169,7 @@ class Grading(Protocol):
 
 
 @runtime_checkable
-class Attempted(Protocol):
+class HasAttempts(Protocol):
     """What a task has besides if its answers are attempts that succeed or fail."""
 
     def attempts(self, answer: Answer) -> tuple[bool, ...]:
@@ -188,7 +188,7 @@ class SamplesAnswers(Protocol):
 
 
 @runtime_checkable
-class Choosy(Protocol):
+class ContinuesPrompt(Protocol):
     """What a task has besides if models go on with the beginning of a text: not every variant has another
     beginning, or the same right answer.
     """
@@ -207,7 +207,7 @@ class Choosy(Protocol):
 
 
 @runtime_checkable
-class Nearly(Protocol):
+class GivesPartialCredit(Protocol):
     """What a task has besides if a wrong answer may be near to the right one."""
 
     def likeness(self, answers: Sequence[tuple[Answer, Sample]]) -> Mapping[str, float]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, TypeGuard
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.corpora.selection import Prepare
 from codeaudit.audit.corpora.tables import Column
-from codeaudit.audit.interface import Choosy, Task
+from codeaudit.audit.interface import ContinuesPrompt, Task
 from codeaudit.audit.run import Case
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
@@ -55,7 +55,7 @@ class Labels:
     """Whether the right answer may change with a perturbation, so that variants need their own labels."""
     outputs: "Outputs | None" = None
     """Finds calls and their results; `None` where nothing is executed for labels."""
-    chooser: Choosy | None = None
+    chooser: ContinuesPrompt | None = None
     """The task, if it cannot ask about every variant."""
 
     def examples(self, source: Corpus, task: Task) -> tuple[Corpus, Prepare]:
@@ -164,7 +164,7 @@ def labels(spec: str | None, task: Task, *, cache: Path | None = None, note: "No
             raise UsageError(f"--labels {spec}: the labels of task {task.name!r} are found by execution")
         return _executed(task, cache, note)
     changing = task.name in MEASURED
-    if isinstance(task, Choosy):
+    if isinstance(task, ContinuesPrompt):
         if spec is not None:
             raise UsageError(f"--labels {spec}: the labels of task {task.name!r} stand in the code")
         return Labels(own=True, chooser=task)
@@ -189,12 +189,12 @@ def of_corpus(task: Task, *, cache: Path | None = None, note: "Note | None" = No
     """The labels that a corpus brings; others only where labels are found by execution."""
     if task.name in EXECUTED:
         return _executed(task, cache, note)
-    chooser = task if isinstance(task, Choosy) else None
+    chooser = task if isinstance(task, ContinuesPrompt) else None
     return Labels(own=True, changing=task.name in MEASURED, chooser=chooser)
 
 
 def _executed(task: Task, cache: Path | None, note: "Note | None") -> Labels:
-    if isinstance(task, Choosy):
+    if isinstance(task, ContinuesPrompt):
         from codeaudit.audit.tasks.generation import keep
 
         if cache is not None:

@@ -20,9 +20,17 @@ from typing import Final, TypeGuard
 
 from codeaudit.audit.cache import AnswerCache
 from codeaudit.audit.corpora.calls import Calls, find, with_call
+from codeaudit.audit.evidence_check import (
+    DIFFERS,
+    BehavesDifferently,
+    BehavesSame,
+    FindingCounts,
+    Undecided,
+    WitnessFinding,
+    confirm,
+)
 from codeaudit.audit.run import Case
 from codeaudit.audit.tasks.output_prediction import LONGEST, OUTPUT_PREDICTION
-from codeaudit.audit.testimony import DIFFERS, Findings, Other, Same, Silent, Testimony, confirm
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
 from codeaudit.transforms.oracle.results import NO_ANSWERS
@@ -92,7 +100,7 @@ class Outputs:
         Raises:
             CannotAudit: this machine can't contain programs.
         """
-        findings = Findings()
+        findings = FindingCounts()
         for case in cases:
             variants = [one.source for one in case.outcomes if _is_variant(one)]
             controls = [one.source for one in case.outcomes if _is_variant(one) and one.kind == "control"]
@@ -192,15 +200,15 @@ def _is_variant(outcome: Outcome) -> TypeGuard[Perturbed]:
     return isinstance(outcome, Perturbed) and outcome.kind != "identity"
 
 
-def _judged(outcome: Perturbed, result: Result, again: Result | None, findings: Findings) -> Outcome:
+def _judged(outcome: Perturbed, result: Result, again: Result | None, findings: FindingCounts) -> Outcome:
     """A variant with the result that it has now; `again` is a control's in another process."""
     before, after = outcome.sample.label, _left(result)
     if outcome.kind != "control":
-        return confirm(outcome, _testimony(before, after), findings)
+        return confirm(outcome, _finding(before, after), findings)
     if again is None or _left(again) != after:
         after = None
     labelled = replace(outcome, sample=replace(outcome.sample, label=after))
-    return confirm(labelled, _testimony(before, after), findings)
+    return confirm(labelled, _finding(before, after), findings)
 
 
 def _left(result: Result) -> str | None:
@@ -210,10 +218,10 @@ def _left(result: Result) -> str | None:
     return answer_of(result)
 
 
-def _testimony(before: object, after: str | None) -> Testimony:
+def _finding(before: object, after: str | None) -> WitnessFinding:
     if after is None:
-        return Silent("no result")
-    return Same("executed") if after == before else Other("executed", DIFFERS)
+        return Undecided("no result")
+    return BehavesSame("executed") if after == before else BehavesDifferently("executed", DIFFERS)
 
 
 def _key(program: str, hashes: int) -> bytes:

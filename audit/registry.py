@@ -1,6 +1,6 @@
 """Names of tasks and models, resolved lazily."""
 
-from codeaudit.audit.interface import Choosy, Task
+from codeaudit.audit.interface import ContinuesPrompt, Task
 from codeaudit.transforms.entries import Entry
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.registry import Registry
@@ -24,7 +24,7 @@ class Tasks(Registry[Task]):
         task = super().get(head)
         if not colon:
             return task
-        if not isinstance(task, Choosy):
+        if not isinstance(task, ContinuesPrompt):
             raise UsageError(f"task {name!r}: {head!r} takes no share of what is shown")
         try:
             share = float(told)

@@ -11,8 +11,15 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Final, NamedTuple, Protocol
 
-from codeaudit.audit.cut import shown
-from codeaudit.audit.interface import Expectation, Grading, Model, RecordedAnswers, SecondComputation, Task
+from codeaudit.audit.interface import (
+    Expectation,
+    GradesByExecution,
+    Model,
+    RecordedAnswers,
+    SecondComputation,
+    Task,
+)
+from codeaudit.audit.prompt_cut import shown
 from codeaudit.audit.records import (
     ANSWER_CHANGES,
     ANSWER_STAYS,
@@ -164,7 +171,7 @@ def answer_to(sample: Sample, source: str, answers: Mapping[Query, Prediction], 
     """The answer to a text of a sample, graded if the task grades answers."""
     query = query_of(sample, source, task.name)
     found = answers[query]
-    if isinstance(task, Grading) and isinstance(found, Predicted):
+    if isinstance(task, GradesByExecution) and isinstance(found, Predicted):
         return task.graded(found, query.source, sample)
     return found
 

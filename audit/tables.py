@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from codeaudit.audit.cache import answer_from
-from codeaudit.audit.cut import shown
+from codeaudit.audit.prompt_cut import shown
 from codeaudit.audit.records import (
     Attacked,
     Audited,

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from codeaudit.audit.interface import Attempted
+from codeaudit.audit.interface import HasAttempts
 from codeaudit.reports.observations import Observation
 from codeaudit.reports.records import RobustPass
 from codeaudit.reports.statistics.passes import Problem, drop, mean
@@ -13,7 +13,7 @@ COUNTS: Final = (1, 5, 10, 100)
 """The numbers of attempts that are told, as far as so many were made."""
 
 
-def robust(observations: Iterable[Observation], task: Attempted, *, seed: int) -> tuple[RobustPass, ...]:
+def robust(observations: Iterable[Observation], task: HasAttempts, *, seed: int) -> tuple[RobustPass, ...]:
     """The blocks of one model over all trials, those under all transforms together first.
 
     A block is over the problems that have a judged variant: all of its numbers are over the same problems.

@@ -21,7 +21,7 @@ from math import isfinite
 from statistics import fmean
 from typing import TypeAlias
 
-from codeaudit.audit.interface import Nearly, Task
+from codeaudit.audit.interface import GivesPartialCredit, Task
 from codeaudit.audit.records import Answer
 from codeaudit.reports.observations import Observation, Pair
 from codeaudit.reports.records import LOWER_IS_BETTER, Better, Score
@@ -49,7 +49,7 @@ def score(observations: Sequence[Observation], task: Task) -> Score:
         return value if value is not None and isfinite(value) else None
 
     def likeness(choose: Callable[[Observation], Scored]) -> Mapping[str, float]:
-        return task.likeness(_answers(labelled, choose)) if isinstance(task, Nearly) else {}
+        return task.likeness(_answers(labelled, choose)) if isinstance(task, GivesPartialCredit) else {}
 
     original = corpus(_original)
     rounds = sorted({(p.transform, p.variant) for each in labelled for p in each.scored("preserving")})

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from codeaudit.audit.interface import Attempted, Task
+from codeaudit.audit.interface import HasAttempts, Task
 from codeaudit.audit.records import Audited
 from codeaudit.reports.compare import comparison
 from codeaudit.reports.observations import Observation, observe
@@ -83,7 +83,7 @@ def _model(
         truncated=header.truncated,
         by_transform=tuple(_by_transform(name, kind, every, rates) for kind, name in _transforms(every)),
         trials=trials,
-        robust=robust(every, task, seed=rates.seed) if isinstance(task, Attempted) else (),
+        robust=robust(every, task, seed=rates.seed) if isinstance(task, HasAttempts) else (),
     )
 
 

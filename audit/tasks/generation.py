@@ -32,8 +32,17 @@ from pathlib import Path
 from typing import Final
 
 from codeaudit.audit.completions import completed
-from codeaudit.audit.cut import HALF, NO_FUNCTION, NOT_PYTHON, ONE_LINE, begun, body_of, rewritten, shown
 from codeaudit.audit.interface import Expectation
+from codeaudit.audit.prompt_cut import (
+    HALF,
+    NO_FUNCTION,
+    NOT_PYTHON,
+    ONE_LINE,
+    begun,
+    body_of,
+    rewritten,
+    shown,
+)
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.solutions import PASSES, Solutions
 from codeaudit.audit.tasks.numbers import mean

@@ -21,8 +21,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from codeaudit.audit.cut import HALF, NO_FUNCTION, NOT_PYTHON, ONE_LINE, again, begun, body_of, rewritten
 from codeaudit.audit.interface import Expectation
+from codeaudit.audit.prompt_cut import (
+    HALF,
+    NO_FUNCTION,
+    NOT_PYTHON,
+    ONE_LINE,
+    again,
+    begun,
+    body_of,
+    rewritten,
+)
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.tasks.likeness import bleu, edit_similarity
 from codeaudit.audit.tasks.numbers import mean

@@ -15,8 +15,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from codeaudit.audit.evidence_check import (
+    BehavesDifferently,
+    BehavesSame,
+    Judge,
+    Undecided,
+    WitnessFinding,
+    combined,
+)
 from codeaudit.audit.labels import Labels
-from codeaudit.audit.testimony import Judge, Other, Same, Silent, Testimony, combined
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.identifiers.variables import variables
 from codeaudit.transforms.java.parsing import read
@@ -61,13 +68,13 @@ class Readers:
     def judging(self) -> Iterator[Judge]:
         """A judge of variants; the compiler is called once or a few times for all that come together."""
 
-        def judge(variants: Sequence[Perturbed]) -> Iterator[Testimony]:
+        def judge(variants: Sequence[Perturbed]) -> Iterator[WitnessFinding]:
             words = {} if self.javac is None else compiled(self.javac, variants)
             for place, one in enumerate(variants):
                 if one.kind == "control":
-                    yield Silent(CONTROL)
+                    yield Undecided(CONTROL)
                 else:
-                    yield combined([read_again(one), words.get(place, Silent(NOT_ALONE))])
+                    yield combined([read_again(one), words.get(place, Undecided(NOT_ALONE))])
 
         yield judge
 
@@ -78,7 +85,7 @@ def witness(labels: Labels) -> Readers:
     return Readers(javac=None if javac is None else replace(javac, options=("-g:none",), seconds=120))
 
 
-def read_again(variant: Perturbed) -> Testimony:
+def read_again(variant: Perturbed) -> WitnessFinding:
     """What the second reader says of a variant."""
     before, after = variant.sample.source, variant.source
     kinds = {move.kind for move in variant.moves}
@@ -89,13 +96,13 @@ def read_again(variant: Perturbed) -> Testimony:
     elif kinds == {"order"}:
         told = permutes(before, after)
     else:
-        return Silent(NO_RULE)
+        return Undecided(NO_RULE)
     if told is None:
-        return Silent(BEYOND)
-    return Same("parsed") if told else Other("parsed", OTHER_TREE)
+        return Undecided(BEYOND)
+    return BehavesSame("parsed") if told else BehavesDifferently("parsed", OTHER_TREE)
 
 
-def compiled(javac: Javac, variants: Sequence[Perturbed]) -> dict[int, Testimony]:
+def compiled(javac: Javac, variants: Sequence[Perturbed]) -> dict[int, WitnessFinding]:
     """What the compiler says of the variants, by their places, whose originals compile on their own."""
     originals = {text: place for place, text in enumerate({one.sample.source: None for one in variants})}
     known = {place: one for place, one in enumerate(variants) if one.kind != "control"}
@@ -110,14 +117,14 @@ def compiled(javac: Javac, variants: Sequence[Perturbed]) -> dict[int, Testimony
         after = _classes(javac, texts)
     except TimeoutError:
         return {}
-    told: dict[int, Testimony] = {}
+    told: dict[int, WitnessFinding] = {}
     for number in texts:
         place = number - first
         old = before[originals[known[place].sample.source]]
         if number not in after:
-            told[place] = Other("compiled", NOT_COMPILED)
+            told[place] = BehavesDifferently("compiled", NOT_COMPILED)
         else:
-            told[place] = Same("compiled") if after[number] == old else Silent(OTHER_CODE)
+            told[place] = BehavesSame("compiled") if after[number] == old else Undecided(OTHER_CODE)
     return told
 
 

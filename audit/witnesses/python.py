@@ -7,8 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from codeaudit.audit.evidence_check import (
+    DIFFERS,
+    BehavesDifferently,
+    BehavesSame,
+    Judge,
+    Undecided,
+    WitnessFinding,
+)
 from codeaudit.audit.labels import Labels
-from codeaudit.audit.testimony import DIFFERS, Judge, Other, Same, Silent, Testimony
 from codeaudit.transforms.oracle.oracle import Oracle
 from codeaudit.transforms.oracle.records import Agreed, Differed, Inconclusive, Verdict
 from codeaudit.transforms.records import Perturbed
@@ -31,10 +38,10 @@ class Execution:
         """
         with Oracle() as oracle:
 
-            def judge(variants: Sequence[Perturbed]) -> Iterator[Testimony]:
+            def judge(variants: Sequence[Perturbed]) -> Iterator[WitnessFinding]:
                 for one in variants:
                     sample = one.sample
-                    yield _testimony(
+                    yield _finding(
                         oracle.judge(sample.source, one.source, tests=sample.tests, setup=sample.context)
                     )
 
@@ -46,11 +53,11 @@ def witness(labels: Labels) -> Execution:
     return Execution()
 
 
-def _testimony(verdict: Verdict) -> Testimony:
+def _finding(verdict: Verdict) -> WitnessFinding:
     match verdict:
         case Agreed():
-            return Same("executed")
+            return BehavesSame("executed")
         case Differed():
-            return Other("executed", DIFFERS)
+            return BehavesDifferently("executed", DIFFERS)
         case Inconclusive(reason):
-            return Silent(reason)
+            return Undecided(reason)

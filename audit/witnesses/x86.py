@@ -13,8 +13,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
+from codeaudit.audit.evidence_check import (
+    BehavesDifferently,
+    BehavesSame,
+    Judge,
+    Undecided,
+    WitnessFinding,
+    combined,
+)
 from codeaudit.audit.labels import MCA, Labels
-from codeaudit.audit.testimony import Judge, Other, Same, Silent, Testimony, combined
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.records import Perturbed
 from codeaudit.transforms.seeding import stream
@@ -58,10 +65,10 @@ class Tools:
         """A judge with an engine of its own."""
         emulator = Emulator() if self.emulator else None
 
-        def judge(variants: Sequence[Perturbed]) -> Iterator[Testimony]:
+        def judge(variants: Sequence[Perturbed]) -> Iterator[WitnessFinding]:
             costs = {} if self.mca is None else _costs(self.mca, variants)
             for one in variants:
-                told: list[Testimony] = []
+                told: list[WitnessFinding] = []
                 if self.mca is not None:
                     told.append(compared(one, costs.get(one.sample.source), costs.get(one.source)))
                 if emulator is not None:
@@ -87,16 +94,16 @@ def witness(labels: Labels) -> Tools:
     return Tools(mca=mca, emulator=version, missing=tuple(missing))
 
 
-def compared(variant: Perturbed, before: Measurement | None, after: Measurement | None) -> Testimony:
+def compared(variant: Perturbed, before: Measurement | None, after: Measurement | None) -> WitnessFinding:
     """What the costs of a block and its variant say."""
     if not (isinstance(before, Measured) and isinstance(after, Measured)):
-        return Silent(NOT_MEASURED)
+        return Undecided(NOT_MEASURED)
     if _is_reordered(variant):
         before, after = replace(before, cycles=0), replace(after, cycles=0)
-    return Same("measured") if before == after else Other("measured", COST_DIFFERS)
+    return BehavesSame("measured") if before == after else BehavesDifferently("measured", COST_DIFFERS)
 
 
-def emulated(variant: Perturbed, emulator: Emulator) -> Testimony:
+def emulated(variant: Perturbed, emulator: Emulator) -> WitnessFinding:
     """What running a block and its variant from the same states says."""
     before, after = read(variant.sample.source), read(variant.source)
     reordered = _is_reordered(variant)
@@ -108,13 +115,13 @@ def emulated(variant: Perturbed, emulator: Emulator) -> Testimony:
     verdict = emulator.compare(before, after, renaming, rng, same_fault=not reordered)
     match verdict:
         case Agreed():
-            return Same("executed")
+            return BehavesSame("executed")
         case Differed():
-            return Other("executed", EMULATION_DIFFERS)
+            return BehavesDifferently("executed", EMULATION_DIFFERS)
         case Faulted():
-            return Silent(FAULTS)
+            return Undecided(FAULTS)
         case NotTrusted(reason):
-            return Silent(f"not emulated: {reason}")
+            return Undecided(f"not emulated: {reason}")
 
 
 def _costs(mca: Mca, variants: Sequence[Perturbed]) -> Mapping[str, Measurement]:

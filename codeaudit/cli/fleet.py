@@ -7,7 +7,15 @@ from typing import Final
 import click
 from click.core import ParameterSource
 
-from codeaudit.audit.interface import Attempted, Choosy, HasUsage, Model, SamplesAnswers, SeveralTasks, Task
+from codeaudit.audit.interface import (
+    ContinuesPrompt,
+    HasAttempts,
+    HasUsage,
+    Model,
+    SamplesAnswers,
+    SeveralTasks,
+    Task,
+)
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.registry import TASKS
@@ -123,14 +131,14 @@ def common_task(named: str | None, models: tuple[Model, ...]) -> Task:
         if made_for != plain and plain not in takes.get(name, ()):
             raise ModelError(f"model {name!r} was made for the task {made_for!r}, not for {task!r}")
     found = TASKS.get(task)
-    if not isinstance(found, Attempted):
+    if not isinstance(found, HasAttempts):
         for model in models:
             if isinstance(model, SamplesAnswers) and model.samples > 1:
                 raise UsageError(
                     f"-M samples={model.samples}: an answer to the task {task!r} is one text, not several "
                     "attempts; leave samples out, or write --task generation"
                 )
-    if isinstance(found, Choosy):
+    if isinstance(found, ContinuesPrompt):
         for model in models:
             if model.name.startswith(f"{catalogue.CANONICAL}/"):
                 raise UsageError(

@@ -11,12 +11,12 @@ from codeaudit.audit import suite
 from codeaudit.audit.cache import default_folder
 from codeaudit.audit.corpora.selection import Selection, select
 from codeaudit.audit.corpora.specs import INTERPRETER, Desk, corpus
+from codeaudit.audit.evidence_check import FindingCounts
 from codeaudit.audit.execution import Witness, execute, witnesses
 from codeaudit.audit.interface import Task
 from codeaudit.audit.labels import Labels, labels
 from codeaudit.audit.run import Case
 from codeaudit.audit.tables import read_about, read_suite, suite_contents
-from codeaudit.audit.testimony import Findings
 from codeaudit.cli.options import RunOptions
 from codeaudit.cli.progress import note
 from codeaudit.transforms.errors import CorpusError, UsageError
@@ -242,7 +242,7 @@ def called(languages: Iterable[str], truth: Labels) -> Mapping[str, Witness]:
 
 
 def _judged(cases: Iterator[Case], known: Mapping[str, Witness]) -> Iterator[Case]:
-    findings = Findings()
+    findings = FindingCounts()
     yield from execute(cases, known, findings)
     tools = [
         ", ".join(f"{key} {value}" for key, value in tool.items())

@@ -6,10 +6,19 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from codeaudit.audit.evidence_check import (
+    BehavesDifferently,
+    BehavesSame,
+    FindingCounts,
+    Judge,
+    Undecided,
+    WitnessFinding,
+    combined,
+    confirm,
+)
 from codeaudit.audit.execution import WITNESSES, execute, witnesses
 from codeaudit.audit.labels import Labels
 from codeaudit.audit.run import Case
-from codeaudit.audit.testimony import Findings, Judge, Other, Same, Silent, Testimony, combined, confirm
 from codeaudit.transforms.records import Evidence, Kind, NotApplied, Origin, Outcome, Perturbed, Sample
 
 
@@ -35,7 +44,7 @@ def perturbed(
 class Listener:
     """Says what is listed for a text, and writes down how it was asked."""
 
-    words: Mapping[str, Testimony]
+    words: Mapping[str, WitnessFinding]
     together: int = 2
     tools: Sequence[Mapping[str, object]] = ({"tool": "listener"},)
     missing: Sequence[str] = ()
@@ -44,46 +53,48 @@ class Listener:
 
     @contextmanager
     def judging(self) -> Iterator[Judge]:
-        def judge(variants: Sequence[Perturbed]) -> Iterator[Testimony]:
+        def judge(variants: Sequence[Perturbed]) -> Iterator[WitnessFinding]:
             self.asked.append([one.source for one in variants])
             for one in variants:
-                yield self.words.get(one.source, Silent("not listed"))
+                yield self.words.get(one.source, Undecided("not listed"))
 
         yield judge
         self.closed += 1
 
 
 @pytest.mark.parametrize(
-    ("kind", "testimony", "before", "after"),
+    ("kind", "finding", "before", "after"),
     [
-        ("preserving", Same("executed"), "analysis", "executed"),
-        ("preserving", Same("executed"), "measured", "measured"),
-        ("preserving", Same("measured"), "executed", "measured"),
-        ("preserving", Silent("x"), "analysis", "analysis"),
-        ("control", Other("executed", "y"), "none", "executed"),
-        ("control", Other("compiled", "y"), "executed", "executed"),
-        ("control", Same("measured"), "none", "none"),
-        ("control", Silent("x"), "none", "none"),
+        ("preserving", BehavesSame("executed"), "analysis", "executed"),
+        ("preserving", BehavesSame("executed"), "measured", "measured"),
+        ("preserving", BehavesSame("measured"), "executed", "measured"),
+        ("preserving", Undecided("x"), "analysis", "analysis"),
+        ("control", BehavesDifferently("executed", "y"), "none", "executed"),
+        ("control", BehavesDifferently("compiled", "y"), "executed", "executed"),
+        ("control", BehavesSame("measured"), "none", "none"),
+        ("control", Undecided("x"), "none", "none"),
     ],
 )
-def test_evidence_is_lifted(kind: Kind, testimony: Testimony, before: Evidence, after: Evidence) -> None:
-    outcome = confirm(perturbed(kind, before), testimony, Findings())
+def test_evidence_is_lifted(kind: Kind, finding: WitnessFinding, before: Evidence, after: Evidence) -> None:
+    outcome = confirm(perturbed(kind, before), finding, FindingCounts())
     assert isinstance(outcome, Perturbed)
     assert outcome.evidence == after
 
 
 def test_what_was_meant_to_keep_the_meaning_and_did_not_is_not_applied() -> None:
-    outcome = confirm(perturbed("preserving"), Other("measured", "it costs more"), Findings())
+    outcome = confirm(
+        perturbed("preserving"), BehavesDifferently("measured", "it costs more"), FindingCounts()
+    )
     assert isinstance(outcome, NotApplied)
     assert (outcome.reason, outcome.variant, outcome.transform) == ("it costs more", 1, "t")
 
 
 def test_each_word_is_counted() -> None:
-    findings = Findings()
+    findings = FindingCounts()
     for kind in ("preserving", "control"):
-        for testimony in (Same("executed"), Other("executed", "y"), Silent("x")):
-            confirm(perturbed(kind), testimony, findings)  # type: ignore[arg-type]
-    assert findings == Findings(kept=1, broken=1, changed=1, unchanged=1, open=findings.open)
+        for finding in (BehavesSame("executed"), BehavesDifferently("executed", "y"), Undecided("x")):
+            confirm(perturbed(kind), finding, findings)  # type: ignore[arg-type]
+    assert findings == FindingCounts(kept=1, broken=1, changed=1, unchanged=1, open=findings.open)
     assert findings.open == {"x": 2}
     assert findings.total == 6
 
@@ -91,19 +102,22 @@ def test_each_word_is_counted() -> None:
 @pytest.mark.parametrize(
     ("told", "together"),
     [
-        ([Same("measured"), Same("executed")], Same("measured")),
-        ([Same("measured"), Other("executed", "y")], Other("executed", "y")),
-        ([Other("executed", "y"), Other("measured", "z")], Other("measured", "z")),
-        ([Silent("x"), Same("executed")], Same("executed")),
-        ([Silent("x"), Silent("y")], Silent("x, y")),
+        ([BehavesSame("measured"), BehavesSame("executed")], BehavesSame("measured")),
+        ([BehavesSame("measured"), BehavesDifferently("executed", "y")], BehavesDifferently("executed", "y")),
+        (
+            [BehavesDifferently("executed", "y"), BehavesDifferently("measured", "z")],
+            BehavesDifferently("measured", "z"),
+        ),
+        ([Undecided("x"), BehavesSame("executed")], BehavesSame("executed")),
+        ([Undecided("x"), Undecided("y")], Undecided("x, y")),
     ],
 )
-def test_several_tools_say_one_thing(told: list[Testimony], together: Testimony) -> None:
+def test_several_tools_say_one_thing(told: list[WitnessFinding], together: WitnessFinding) -> None:
     assert combined(told) == together
 
 
 def test_cases_keep_their_order_and_what_is_not_judged_passes_by() -> None:
-    listener = Listener({"b": Same("executed"), "c": Other("executed", "differs")})
+    listener = Listener({"b": BehavesSame("executed"), "c": BehavesDifferently("executed", "differs")})
     refused = NotApplied(sample=sample("a"), transform="t", kind="preserving", variant=0, reason="none")
     outcomes: tuple[Outcome, ...] = (
         refused,
@@ -116,7 +130,7 @@ def test_cases_keep_their_order_and_what_is_not_judged_passes_by() -> None:
         Case(sample=sample(str(place), language), outcomes=outcomes if language != "other" else outcomes[:1])
         for place, language in enumerate(languages)
     ]
-    findings = Findings()
+    findings = FindingCounts()
     mute = Listener({}, tools=())
     found = list(execute(cases, {"x": listener, "silent": mute}, findings))
     assert [one.sample for one in found] == [one.sample for one in cases]
@@ -142,7 +156,7 @@ def test_a_witness_that_says_too_little_is_an_error_and_not_silence() -> None:
     listener.judging = short  # type: ignore[method-assign]
     case = Case(sample=sample("a", "x"), outcomes=(perturbed("preserving"),))
     with pytest.raises(ValueError, match="shorter"):
-        list(execute([case], {"x": listener}, Findings()))
+        list(execute([case], {"x": listener}, FindingCounts()))
 
 
 def test_only_the_languages_that_are_there_have_witnesses() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from codeaudit.audit.interface import Attempted
+from codeaudit.audit.interface import HasAttempts
 from codeaudit.audit.records import Answer
 from codeaudit.reports.observations import Observation, Pair
 from codeaudit.reports.records import RobustPass, Summary
@@ -64,7 +64,7 @@ SEEN = [
 
 def blocks(seen: Sequence[Observation]) -> Mapping[tuple[str, int], RobustPass]:
     task = Ticks()
-    assert isinstance(task, Attempted)
+    assert isinstance(task, HasAttempts)
     return {(one.transform, one.k): one for one in robust(seen, task, seed=0)}
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.corpora.records import raw_sample
-from codeaudit.audit.cut import KNOWN_PROMPT, NO_CUT, ONE_LINE, SAME_PROMPT
-from codeaudit.audit.interface import Attempted, Choosy, Grading
+from codeaudit.audit.interface import ContinuesPrompt, GradesByExecution, HasAttempts
+from codeaudit.audit.prompt_cut import KNOWN_PROMPT, NO_CUT, ONE_LINE, SAME_PROMPT
 from codeaudit.audit.records import Predicted
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.tasks.generation import (
@@ -66,9 +66,9 @@ def variant(
 
 def test_it_is_a_task_of_the_registry() -> None:
     assert TASKS.get("generation") is GENERATION
-    assert isinstance(GENERATION, Grading)
-    assert isinstance(GENERATION, Attempted)
-    assert isinstance(GENERATION, Choosy)
+    assert isinstance(GENERATION, GradesByExecution)
+    assert isinstance(GENERATION, HasAttempts)
+    assert isinstance(GENERATION, ContinuesPrompt)
 
 
 def test_a_problem_shows_its_beginning_and_keeps_its_tests() -> None:

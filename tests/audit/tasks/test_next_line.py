@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from codeaudit.audit.corpora.records import raw_sample
-from codeaudit.audit.cut import NO_CUT, ONE_LINE, SAME_PROMPT
-from codeaudit.audit.interface import Choosy, Grading, Nearly
+from codeaudit.audit.interface import ContinuesPrompt, GivesPartialCredit, GradesByExecution
+from codeaudit.audit.prompt_cut import NO_CUT, ONE_LINE, SAME_PROMPT
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.tasks.next_line import NEXT_LINE, OTHER_LINE
 from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
@@ -29,9 +29,9 @@ def variant(one: Sample, old: str, new: str, kind: Kind = "preserving") -> Pertu
 
 def test_it_is_a_task_of_the_registry() -> None:
     assert TASKS.get("next-line") is NEXT_LINE
-    assert isinstance(NEXT_LINE, Choosy)
-    assert isinstance(NEXT_LINE, Nearly)
-    assert not isinstance(NEXT_LINE, Grading)
+    assert isinstance(NEXT_LINE, ContinuesPrompt)
+    assert isinstance(NEXT_LINE, GivesPartialCredit)
+    assert not isinstance(NEXT_LINE, GradesByExecution)
 
 
 def test_the_right_answer_is_the_first_line_behind_the_cut() -> None:

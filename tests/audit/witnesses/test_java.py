@@ -4,10 +4,10 @@ import shutil
 
 import pytest
 
+from codeaudit.audit.evidence_check import FindingCounts, WitnessFinding
 from codeaudit.audit.execution import execute
 from codeaudit.audit.labels import Labels
 from codeaudit.audit.run import Case
-from codeaudit.audit.testimony import Findings, Testimony
 from codeaudit.audit.witnesses.java import NOT_COMPILED, OTHER_TREE, compiled, witness
 from codeaudit.transforms.java.identifiers.rename import RENAME, RENAME_PARAMETERS
 from codeaudit.transforms.java.order.reorder import REORDER
@@ -37,7 +37,7 @@ def variant(source: str, after: str, *moves: Move, kind: Kind = "preserving") ->
 
 
 def judged(*outcomes: Perturbed) -> list[str]:
-    findings = Findings()
+    findings = FindingCounts()
     cases = [Case(sample=one.sample, outcomes=(one,)) for one in outcomes]
     done = execute(cases, {"java": witness(Labels())}, findings)
     told = [one.outcomes[0] for one in done]
@@ -82,6 +82,6 @@ def test_what_no_longer_compiles_is_not_applied() -> None:
         variant("class A { " + ALONE + " }", "class A { " + ALONE.replace("a", "name") + " }"),
         variant("package p; class A { int f() { return 1; } }", "package p; class A { }"),
     ]
-    told: dict[int, Testimony] = compiled(witness(Labels()).javac or javac, variants)
+    told: dict[int, WitnessFinding] = compiled(witness(Labels()).javac or javac, variants)
     words = {place: getattr(one, "reason", "") or getattr(one, "evidence", "") for place, one in told.items()}
     assert words == {0: NOT_COMPILED, 1: "compiled", 3: "compiled"}

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from codeaudit.audit.evidence_check import BehavesDifferently, BehavesSame, FindingCounts, Undecided
 from codeaudit.audit.execution import execute
 from codeaudit.audit.labels import Labels
 from codeaudit.audit.run import Case
 from codeaudit.audit.suite import SuitePlan, case
 from codeaudit.audit.tables import read_rows
-from codeaudit.audit.testimony import Findings, Other, Same, Silent
 from codeaudit.audit.witnesses.x86 import (
     COST_DIFFERS,
     EMULATION_DIFFERS,
@@ -64,8 +64,8 @@ def variant(before: str, after: str, move: Move = RENAMED, kind: Kind = "preserv
     )
 
 
-def judged(tools: Tools, *variants: Perturbed) -> tuple[list[str], Findings]:
-    findings = Findings()
+def judged(tools: Tools, *variants: Perturbed) -> tuple[list[str], FindingCounts]:
+    findings = FindingCounts()
     cases = [Case(sample=one.sample, outcomes=(one,)) for one in variants]
     found = [one for each in execute(cases, {"x86": tools}, findings) for one in each.outcomes]
     return [one.reason if isinstance(one, NotApplied) else one.evidence for one in found], findings
@@ -74,24 +74,24 @@ def judged(tools: Tools, *variants: Perturbed) -> tuple[list[str], Findings]:
 @pytest.mark.parametrize(
     ("move", "after", "told"),
     [
-        (RENAMED, COST, Same("measured")),
-        (RENAMED, replace(COST, cycles=169), Other("measured", COST_DIFFERS)),
-        (RENAMED, replace(COST, uops=400), Other("measured", COST_DIFFERS)),
-        (RENAMED, replace(COST, instructions=4), Other("measured", COST_DIFFERS)),
-        (RENAMED, replace(COST, reciprocal_throughput=2.0), Other("measured", COST_DIFFERS)),
-        (RENAMED, NotMeasured("x"), Silent(NOT_MEASURED)),
-        (RENAMED, None, Silent(NOT_MEASURED)),
-        (ORDERED, replace(COST, cycles=169), Same("measured")),
-        (ORDERED, replace(COST, uops=400), Other("measured", COST_DIFFERS)),
-        (ORDERED, replace(COST, instructions=4), Other("measured", COST_DIFFERS)),
-        (ORDERED, replace(COST, reciprocal_throughput=2.0), Other("measured", COST_DIFFERS)),
+        (RENAMED, COST, BehavesSame("measured")),
+        (RENAMED, replace(COST, cycles=169), BehavesDifferently("measured", COST_DIFFERS)),
+        (RENAMED, replace(COST, uops=400), BehavesDifferently("measured", COST_DIFFERS)),
+        (RENAMED, replace(COST, instructions=4), BehavesDifferently("measured", COST_DIFFERS)),
+        (RENAMED, replace(COST, reciprocal_throughput=2.0), BehavesDifferently("measured", COST_DIFFERS)),
+        (RENAMED, NotMeasured("x"), Undecided(NOT_MEASURED)),
+        (RENAMED, None, Undecided(NOT_MEASURED)),
+        (ORDERED, replace(COST, cycles=169), BehavesSame("measured")),
+        (ORDERED, replace(COST, uops=400), BehavesDifferently("measured", COST_DIFFERS)),
+        (ORDERED, replace(COST, instructions=4), BehavesDifferently("measured", COST_DIFFERS)),
+        (ORDERED, replace(COST, reciprocal_throughput=2.0), BehavesDifferently("measured", COST_DIFFERS)),
     ],
 )
 def test_cycles_count_but_for_another_order(
-    move: Move, after: Measurement | None, told: Same | Other | Silent
+    move: Move, after: Measurement | None, told: BehavesSame | BehavesDifferently | Undecided
 ) -> None:
     assert compared(variant("a", "b", move), COST, after) == told
-    assert compared(variant("a", "b", move), None, after) == Silent(NOT_MEASURED)
+    assert compared(variant("a", "b", move), None, after) == Undecided(NOT_MEASURED)
 
 
 def test_figure_1_is_measured(tool: Mca) -> None:
@@ -156,9 +156,11 @@ def test_another_order_must_leave_the_same_in_the_same_registers() -> None:
 
     one = "movq %rcx, %rax\nincq %rbx"
     other = variant(one, "movq %rcx, %rbx\nincq %rax", ORDERED)
-    assert emulated(other, Emulator()) == Other("executed", EMULATION_DIFFERS)
-    assert emulated(replace(other, moves=(RENAMED,)), Emulator()) == Same("executed")
-    assert emulated(variant(one, "incq %rbx\nmovq %rcx, %rax", ORDERED), Emulator()) == Same("executed")
+    assert emulated(other, Emulator()) == BehavesDifferently("executed", EMULATION_DIFFERS)
+    assert emulated(replace(other, moves=(RENAMED,)), Emulator()) == BehavesSame("executed")
+    assert emulated(variant(one, "incq %rbx\nmovq %rcx, %rax", ORDERED), Emulator()) == BehavesSame(
+        "executed"
+    )
 
 
 def test_all_that_the_engines_make_agrees_with_what_is_installed() -> None:
@@ -169,7 +171,7 @@ def test_all_that_the_engines_make_agrees_with_what_is_installed() -> None:
         transforms=("rename", "reorder", "reorder-breaking", "rename-merging"), variants=2, seed=0
     )
     cases = [case(sample(source), plan) for source in (*BLOCKS, *own_blocks(60))]
-    findings = Findings()
+    findings = FindingCounts()
     found = [one for each in execute(iter(cases), {"x86": tools}, findings) for one in each.outcomes]
     assert findings.broken == 0
     assert findings.kept > 120

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from codeaudit.audit.evidence_check import DIFFERS
 from codeaudit.audit.tables import read_rows
 from codeaudit.audit.tasks.output_prediction import OUTPUT_PREDICTION, parted
-from codeaudit.audit.testimony import DIFFERS
 from codeaudit.cli.main import main
 from tests.support.data import data_set
 

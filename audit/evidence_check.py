@@ -18,14 +18,14 @@ _STRENGTH: Final[Mapping[str, int]] = {name: place for place, name in enumerate(
 
 
 @dataclass(frozen=True, slots=True)
-class Same:
+class BehavesSame:
     """The variant does, or costs, the same."""
 
     evidence: Evidence
 
 
 @dataclass(frozen=True, slots=True)
-class Other:
+class BehavesDifferently:
     """The variant does, or costs, something else."""
 
     evidence: Evidence
@@ -34,20 +34,20 @@ class Other:
 
 
 @dataclass(frozen=True, slots=True)
-class Silent:
+class Undecided:
     """The witness can say nothing of this variant."""
 
     reason: str
 
 
-Testimony: TypeAlias = Same | Other | Silent
+WitnessFinding: TypeAlias = BehavesSame | BehavesDifferently | Undecided
 
-Judge: TypeAlias = Callable[[Sequence[Perturbed]], Iterable[Testimony]]
-"""A testimony for each variant, in order. The variants of one original stand together."""
+Judge: TypeAlias = Callable[[Sequence[Perturbed]], Iterable[WitnessFinding]]
+"""A finding for each variant, in order. The variants of one original stand together."""
 
 
 @dataclass(slots=True)
-class Findings:
+class FindingCounts:
     """What witnesses said of variants, counted."""
 
     kept: int = 0
@@ -67,40 +67,40 @@ class Findings:
         return self.kept + self.broken + self.changed + self.unchanged + self.open.total()
 
 
-def confirm(outcome: Perturbed, testimony: Testimony, findings: Findings) -> Outcome:
-    """The outcome with the evidence that the testimony gave it.
+def confirm(outcome: Perturbed, finding: WitnessFinding, findings: FindingCounts) -> Outcome:
+    """The outcome with the evidence that the finding gave it.
 
     A meaning-keeping variant that is the same, and a control that is not, earn the witness's evidence, or
     keep a stronger one. A meaning-keeping variant that is not the same is not applied. All else stays as it
     was: a control without that evidence could not be confirmed to change anything.
     """
     control = outcome.kind == "control"
-    match testimony:
-        case Same(evidence):
+    match finding:
+        case BehavesSame(evidence):
             findings.unchanged += control
             findings.kept += not control
             return outcome if control else _lifted(outcome, evidence)
-        case Other(evidence, reason):
+        case BehavesDifferently(evidence, reason):
             findings.changed += control
             findings.broken += not control
             return _lifted(outcome, evidence) if control else outcome.left_out(reason)
-        case Silent(reason):
+        case Undecided(reason):
             findings.open[reason] += 1
             return outcome
 
 
-def combined(testimonies: Iterable[Testimony]) -> Testimony:
+def combined(witness_findings: Iterable[WitnessFinding]) -> WitnessFinding:
     """What several tools say together of one variant: a difference that one of them saw counts, then a
     sameness, each with the strongest evidence.
     """
-    told = list(testimonies)
-    others = [one for one in told if isinstance(one, Other)]
+    told = list(witness_findings)
+    others = [one for one in told if isinstance(one, BehavesDifferently)]
     if others:
         return max(others, key=lambda one: _STRENGTH[one.evidence])
-    same = [one for one in told if isinstance(one, Same)]
+    same = [one for one in told if isinstance(one, BehavesSame)]
     if same:
         return max(same, key=lambda one: _STRENGTH[one.evidence])
-    return Silent(", ".join(one.reason for one in told if isinstance(one, Silent)))
+    return Undecided(", ".join(one.reason for one in told if isinstance(one, Undecided)))
 
 
 def _lifted(outcome: Perturbed, evidence: Evidence) -> Perturbed:

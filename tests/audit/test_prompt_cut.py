@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from codeaudit.audit.corpora.records import raw_sample
-from codeaudit.audit.cut import NO_FUNCTION, ONE_LINE, again, begun, body_of, shown
+from codeaudit.audit.prompt_cut import NO_FUNCTION, ONE_LINE, again, begun, body_of, shown
 
 HEAD = 'import os\n\n\ndef f(a, b):\n    """Say."""\n'
 FOUR = f"{HEAD}    c = a + b\n    # double it\n    d = c * 2\n    for e in b:\n        d += e\n    return d\n"
