@@ -7,13 +7,13 @@ A witness runs or measures the code of one language; what it may say is in
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
-from importlib import import_module
 from itertools import groupby, islice
 from typing import Final, Protocol, TypeGuard
 
 from codeaudit.audit.evidence_check import FindingCounts, Judge, confirm
 from codeaudit.audit.labels import Labels
 from codeaudit.audit.run import Case
+from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.records import Outcome, Perturbed
 
 WITNESSES: Final[Mapping[str, str]] = {
@@ -58,8 +58,7 @@ def witnesses(languages: Iterable[str], labels: Labels) -> Mapping[str, Witness]
     found: dict[str, Witness] = {}
     for language in sorted(set(languages)):
         if language in WITNESSES:
-            module, _, function = WITNESSES[language].partition(":")
-            found[language] = getattr(import_module(module), function)(labels)
+            found[language] = load_target(WITNESSES[language])(labels)
     return found
 
 

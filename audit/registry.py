@@ -3,7 +3,7 @@
 from codeaudit.audit.interface import ContinuesPrompt, Task
 from codeaudit.transforms.entries import Entry
 from codeaudit.transforms.errors import UsageError
-from codeaudit.transforms.registry import Registry
+from codeaudit.transforms.registration import PROJECT, Registry
 
 
 class Tasks(Registry[Task]):
@@ -11,7 +11,7 @@ class Tasks(Registry[Task]):
 
     def summary(self, name: str) -> str:
         """As `Registry.summary`."""
-        return super().summary(name.partition(":")[0])
+        return super().summary(name if name.startswith(PROJECT) else name.partition(":")[0])
 
     def get(self, name: str) -> Task:
         """The task behind a name. The share that it shows is no part of the task's own name, since suites
@@ -21,6 +21,10 @@ class Tasks(Registry[Task]):
             UsageError: no such task, or no such share of it.
         """
         head, colon, told = name.partition(":")
+        if name.startswith(PROJECT):
+            module, _, rest = name.partition(":")
+            attribute, colon, told = rest.partition(":")
+            head = f"{module}:{attribute}"
         task = super().get(head)
         if not colon:
             return task
@@ -71,4 +75,7 @@ TASKS = Tasks(
             "tell how likely a text is, token by token (bits per byte)",
         ),
     },
+    group="codeaudit.tasks",
+    expects=Task,
+    project=True,
 )

@@ -27,7 +27,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -57,6 +56,7 @@ from codeaudit.reports.statistics.intervals import rate
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import verdict
 from codeaudit.transforms.errors import CodeauditError, CorpusError
+from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.records import Perturbed, Sample
 
 Row: TypeAlias = Callable[[int], Model]
@@ -263,8 +263,7 @@ def rows(settings: Settings, found: Ground, out: Path, more: Mapping[str, str]) 
 
 def imported(place: str) -> Row:
     """What makes models, from MODULE:FUNCTION."""
-    module, _, function = place.partition(":")
-    made: Row = getattr(import_module(module), function)
+    made: Row = load_target(place)
     return made
 
 

@@ -2,7 +2,7 @@
 
 from codeaudit.reports.interface import Renderer
 from codeaudit.transforms.entries import Entry
-from codeaudit.transforms.registry import Registry
+from codeaudit.transforms.registration import Registry
 
 FORMATS: Registry[Renderer] = Registry(
     "format",
@@ -18,4 +18,6 @@ FORMATS: Registry[Renderer] = Registry(
             "codeaudit.reports.render.markdown:render", "tables for a README or a pull request"
         ),
     },
+    group="codeaudit.formats",
+    expects=Renderer,
 )

@@ -4,13 +4,11 @@ A name such as `rename` means what it says in every language that has it: `TRANS
 language's transform, `transform_for(name, language)` that of the language asked for.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from difflib import get_close_matches
-from importlib import import_module
-from typing import Final, Generic, TypeVar
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final
 
 from codeaudit.transforms import algebra, x86
-from codeaudit.transforms.entries import Entry, TransformEntry
+from codeaudit.transforms.entries import TransformEntry
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.java import control_flow as java_control_flow
@@ -32,8 +30,7 @@ from codeaudit.transforms.python import (
     order,
     strings,
 )
-
-T = TypeVar("T")
+from codeaudit.transforms.registration import Registry, unknown
 
 FAMILIES: Final = (
     order,
@@ -59,46 +56,6 @@ FAMILIES: Final = (
 """The packages of engines; each holds its `ENTRIES`. Importing them imports no engine."""
 
 
-class Registry(Generic[T]):
-    """A fixed table of names. Immutable: what exists is seen in one place."""
-
-    def __init__(self, noun: str, entries: Mapping[str, Entry]) -> None:
-        self._noun = noun
-        self._entries = dict(entries)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._entries
-
-    def summary(self, name: str) -> str:
-        """The line that describes a name."""
-        return self._entry(name).summary
-
-    def get(self, name: str) -> T:
-        """The object behind a name.
-
-        Raises:
-            UsageError: no such name; the message holds the nearest one.
-        """
-        module, _, attribute = self._entry(name).target.partition(":")
-        value: T = getattr(import_module(module), attribute)
-        return value
-
-    def _entry(self, name: str) -> Entry:
-        if name not in self._entries:
-            raise UsageError(unknown(self._noun, name, self._entries))
-        return self._entries[name]
-
-
-def unknown(noun: str, name: str, known: Mapping[str, object] | list[str]) -> str:
-    """The message for a name that does not exist, with the nearest one or all of them."""
-    near = get_close_matches(name, list(known), n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(known))}"
-    return f"unknown {noun} {name!r}; {hint}"
-
-
 _IDENTITY: Final = TransformEntry(
     "codeaudit.transforms.identity:IDENTITY",
     "the unchanged input again: the model's own noise",
@@ -122,7 +79,9 @@ ENTRIES: Final[Mapping[str, TransformEntry]] = {
 }
 """Every name with what there is to say of it before it is imported, in the first language that has it."""
 
-TRANSFORMS: Registry[Transform] = Registry("transform", ENTRIES)
+TRANSFORMS: Registry[Transform] = Registry(
+    "transform", ENTRIES, group="codeaudit.transforms", expects=Transform, project=True
+)
 
 _OWN: Final[Mapping[str, Registry[Transform]]] = {
     language: Registry("transform", entries) for language, entries in BY_LANGUAGE.items()

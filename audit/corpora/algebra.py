@@ -8,7 +8,7 @@ from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.transforms.algebra.generate import SIZES, SPLITS, Split, examples
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.records import Sample
-from codeaudit.transforms.registry import unknown
+from codeaudit.transforms.registration import unknown
 
 LANGUAGE = "algebra"
 MOST = 10_000_000

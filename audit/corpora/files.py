@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from codeaudit.audit.corpora.functions import LARGEST_FILE, decode, functions
 from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.records import Sample
-from codeaudit.transforms.registry import unknown
+from codeaudit.transforms.registration import unknown
 
 Units: TypeAlias = Callable[[str, str, Counter[str]], Iterator[Sample]]
 """The samples of a text at a path; what is left out is counted."""

@@ -21,7 +21,7 @@ from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.corpora.splits import split_of
 from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.records import Sample
-from codeaudit.transforms.registry import unknown
+from codeaudit.transforms.registration import unknown
 
 Row: TypeAlias = Mapping[str, object]
 

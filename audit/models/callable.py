@@ -1,11 +1,10 @@
 """`py/MODULE:CALLABLE`: a Python callable as a model."""
 
 import hashlib
-import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -13,7 +12,8 @@ from typing import TypeAlias
 from codeaudit.audit.models.answers import read_answer
 from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.records import Failed, Prediction, Query
-from codeaudit.transforms.errors import ModelError, UsageError
+from codeaudit.transforms.errors import CannotAudit, ModelError, UsageError
+from codeaudit.transforms.loading import importable, load_foreign
 
 Answering: TypeAlias = Callable[[Sequence[Query]], object]
 
@@ -71,10 +71,9 @@ def load(name: str, settings: Settings) -> CallableModel:
         raise UsageError(f"model 'py/{name}' must be py/MODULE:CALLABLE")
     folder = Path.cwd()
     try:
-        with redirect_stdout(sys.stderr), importable(folder):
-            found: object = importlib.import_module(module_name)
-    except (Exception, SystemExit) as error:  # importing runs foreign code
-        raise ModelError(f"cannot import {module_name!r}: {type(error).__name__}: {error}") from error
+        found = load_foreign(module_name, folder=folder)
+    except CannotAudit as error:
+        raise ModelError(str(error)) from error
     for part in attribute.split("."):
         found = getattr(found, part, None)
     if not callable(found):
@@ -85,21 +84,6 @@ def load(name: str, settings: Settings) -> CallableModel:
         fingerprint=_fingerprint(name, found, settings.arguments.get("version")),
         folder=folder,
     )
-
-
-@contextmanager
-def importable(folder: Path) -> Iterator[None]:
-    """Put a folder first on the import path for as long as the context lasts.
-
-    No longer than that, because worker processes inherit the path: in them, and in every later
-    import of ours, a module of the user's project could stand in for one of our dependencies.
-    """
-    sys.path.insert(0, str(folder))
-    try:
-        yield
-    finally:
-        if str(folder) in sys.path:  # foreign code may have removed it
-            sys.path.remove(str(folder))
 
 
 def _fingerprint(name: str, function: object, version: str | float | None) -> str:

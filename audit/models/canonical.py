@@ -8,12 +8,12 @@ block in canonical order the cost may be another one than that of the block that
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from importlib import import_module
 from typing import Final
 
 from codeaudit.audit.models.wrapping import Wrapping
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.perturb import part_of
 
 FORM = 3
@@ -66,6 +66,5 @@ def _canonical(query: Query) -> Query | Failed:
 
 @cache
 def _form(language: str) -> Callable[[str], str]:
-    module, _, function = FORMS[language].partition(":")
-    form: Callable[[str], str] = getattr(import_module(module), function)
+    form: Callable[[str], str] = load_target(FORMS[language])
     return form

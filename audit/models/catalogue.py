@@ -14,6 +14,7 @@ from codeaudit.audit.models.hf.arguments import ARGUMENTS as NETWORK_ARGUMENTS
 from codeaudit.audit.models.openai.arguments import ARGUMENTS as ENDPOINT_ARGUMENTS
 from codeaudit.audit.models.settings import Settings
 from codeaudit.transforms.errors import ModelError, UsageError
+from codeaudit.transforms.loading import load_target
 
 CANONICAL: Final = "canonical"
 """`canonical/MODEL` is that model behind the canonical form."""
@@ -187,8 +188,7 @@ def _provided(head: str, name: str, settings: Settings, given: Mapping[str, str]
     check(f"{head}/{name}")
     provider = PROVIDERS[head]
     arguments = {key: _typed(f"{head}/{name}", key, value) for key, value in given.items()}
-    module, _, function = provider.target.partition(":")
-    load_one: Callable[[str, Settings], Model] = getattr(import_module(module), function)
+    load_one: Callable[[str, Settings], Model] = load_target(provider.target)
     return load_one(name, replace(settings, arguments=arguments))
 
 

@@ -18,7 +18,7 @@ from codeaudit.audit.papers.renamer import network as renamer
 from codeaudit.audit.papers.renamer.terms import Reading
 from codeaudit.audit.papers.spe_attention import spe, symc, vanilla
 from codeaudit.transforms.errors import UsageError
-from codeaudit.transforms.registry import unknown
+from codeaudit.transforms.registration import unknown
 
 
 class Network(nn.Module):

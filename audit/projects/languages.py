@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib import import_module
 from pathlib import PurePath
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from codeaudit.transforms.interface import Transform
+from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.registry import BY_LANGUAGE, ENTRIES, transform_for
 from codeaudit.transforms.trees import Language
 
@@ -56,19 +56,14 @@ def probes(path: str) -> Probes:
 
 @cache
 def _language(name: str) -> Language:
-    found: Language = _loaded(_FILES[name])
+    found: Language = load_target(_FILES[name])
     return found
 
 
 @cache
 def _probes(name: str) -> Probes:
-    found: Probes = _loaded(_PROBES[name])
+    found: Probes = load_target(_PROBES[name])
     return found
-
-
-def _loaded(target: str) -> Any:
-    module, _, attribute = target.partition(":")
-    return getattr(import_module(module), attribute)
 
 
 def languages(paths: Iterable[str]) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
-from importlib import import_module
 from types import FrameType
 from typing import Final
 
@@ -16,6 +15,7 @@ import click
 
 from codeaudit.cli.streams import silence_stdout
 from codeaudit.transforms.errors import CodeauditError
+from codeaudit.transforms.loading import load_target
 
 INTERRUPTED: Final = 130
 CANNOT_AUDIT: Final = 3
@@ -59,8 +59,7 @@ class LazyGroup(click.Group):
         """Import the command."""
         if cmd_name not in COMMANDS:
             return None
-        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(import_module(module), attribute)
+        command: click.Command = load_target(COMMANDS[cmd_name][0])
         return command
 
     def resolve_command(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from codeaudit.transforms.entries import Entry
 from codeaudit.transforms.errors import UsageError
-from codeaudit.transforms.registry import Registry, unknown
+from codeaudit.transforms.registration import Registry, unknown
 
 if TYPE_CHECKING:
     from codeaudit.audit.papers.dependency_encoding.trunk import Decoder, Sizes

@@ -9,7 +9,7 @@ from codeaudit.audit.papers.tree_transformer.network import Completer, Namer, Tr
 from codeaudit.audit.papers.tree_transformer.nodes import Degree
 from codeaudit.audit.papers.tree_transformer.positions import Scheme, TreePositions
 from codeaudit.transforms.errors import UsageError
-from codeaudit.transforms.registry import unknown
+from codeaudit.transforms.registration import unknown
 
 Purpose: TypeAlias = Literal["names", "completion"]
 

@@ -1,0 +1,180 @@
+"""The generic registry: names to objects that are imported when first asked for.
+
+Transforms, tasks, languages, networks and formats each have one. The built-in names are a table; further
+names come from plug-ins (`plugins.py`) and, where a registry allows it, from `py/MODULE:OBJECT`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final, Generic, TypeVar
+
+from codeaudit.transforms.entries import Entry
+from codeaudit.transforms.errors import CannotAudit, UsageError
+from codeaudit.transforms.loading import load_foreign, load_target
+from codeaudit.transforms.plugins import PlugIn, plug_ins
+
+T = TypeVar("T")
+
+PROJECT: Final = "py/"
+"""`py/MODULE:OBJECT` is an object of the user's project; the working directory is searched first."""
+
+
+class Registry(Generic[T]):
+    """Names of one kind of thing: built-in, from plug-ins, and perhaps from the user's project."""
+
+    def __init__(
+        self,
+        noun: str,
+        *tables: Mapping[str, Entry],
+        group: str = "",
+        expects: type | None = None,
+        project: bool = False,
+    ) -> None:
+        """Join the tables of built-in names.
+
+        Args:
+            noun: what a name stands for, for messages: `transform`.
+            tables: the built-in names.
+            group: the group of entry points that adds names; without one there are no plug-ins.
+            expects: the protocol or the record that a plug-in's object must fit.
+            project: whether `py/MODULE:OBJECT` is a name, too.
+
+        Raises:
+            ValueError: two tables hold the same name.
+        """
+        self.noun = noun
+        self.group = group
+        self._expects = expects
+        self._project = project
+        self._entries: dict[str, Entry] = {}
+        for table in tables:
+            if twice := self._entries.keys() & table.keys():
+                raise ValueError(f"registered twice as a {noun}: {', '.join(sorted(twice))}")
+            self._entries.update(table)
+
+    def __iter__(self) -> Iterator[str]:
+        """The names: first the built-in ones in the order of the tables, then those of plug-ins."""
+        yield from self._entries
+        yield from self.plug_ins()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries or self._in_project(name) or name in self.plug_ins()
+
+    @property
+    def built_in(self) -> Mapping[str, Entry]:
+        """The built-in names, without a look at plug-ins."""
+        return self._entries
+
+    def plug_ins(self) -> Mapping[str, PlugIn]:
+        """The plug-ins by name; a built-in name is never one of them."""
+        return plug_ins(self.group, frozenset(self._entries))
+
+    def summary(self, name: str) -> str:
+        """The line that describes a name. Of a plug-in it is the first line of the object's docstring.
+
+        Raises:
+            UsageError: no such name.
+            CannotAudit: the name is a broken plug-in's.
+        """
+        if name in self._entries:
+            return self._entries[name].summary
+        return first_line(self.get(name))
+
+    def get(self, name: str) -> T:
+        """The object behind a name. Of a plug-in or `py/MODULE:OBJECT` its `name` is the name asked for,
+        because records keep names only and other processes look them up again.
+
+        Raises:
+            UsageError: no such name; the message holds the nearest one. Or two plug-ins claim it.
+            CannotAudit: the name is a broken plug-in's, or `py/MODULE:OBJECT` cannot be loaded.
+        """
+        value: T
+        if name in self._entries:
+            value = load_target(self._entries[name].target)
+        elif self._in_project(name):
+            value = self._from_project(name)
+        elif (plug_in := self.plug_ins().get(name)) is not None:
+            value = self._from_plug_in(plug_in)
+        else:
+            raise UsageError(unknown(self.noun, name, self))
+        return value
+
+    def _in_project(self, name: object) -> bool:
+        return self._project and isinstance(name, str) and name.startswith(PROJECT)
+
+    def _from_plug_in(self, plug_in: PlugIn) -> Any:
+        value = plug_in.load()
+        try:
+            return fitting(value, self._expects, noun=self.noun, name=plug_in.name)
+        except CannotAudit as error:
+            raise plug_in.broken(str(error)) from error
+
+    def _from_project(self, name: str) -> Any:
+        target = name.removeprefix(PROJECT)
+        module, _, attribute = target.partition(":")
+        if not (module and attribute):
+            raise UsageError(f"{self.noun} {name!r} must be {PROJECT}MODULE:OBJECT")
+        try:
+            value = load_foreign(target, folder=Path.cwd())
+            return fitting(value, self._expects, noun=self.noun, name=name)
+        except CannotAudit as error:
+            raise type(error)(f"{self.noun} {name!r}: {error}") from error
+
+
+def fitting(value: Any, expects: type | None, *, noun: str, name: str) -> Any:
+    """A loaded object that fits and has this name; a class is called without arguments first.
+
+    Raises:
+        CannotAudit: it is no instance of the record, lacks members of the protocol, or cannot be given the
+            name.
+    """
+    if expects is None:
+        return value
+    if isinstance(value, type):
+        try:
+            value = value()
+        except Exception as error:  # foreign code may raise anything
+            raise CannotAudit(f"{value.__name__}() raised {type(error).__name__}: {error}") from error
+    if not getattr(expects, "_is_protocol", False):
+        if not isinstance(value, expects):
+            raise CannotAudit(f"a {type(value).__name__} is no {noun}: expected a {expects.__name__}")
+    elif lacking := [member for member in _members(expects) if not hasattr(value, member)]:
+        raise CannotAudit(f"a {type(value).__name__} is no {noun}: it lacks {', '.join(lacking)}")
+    return _with_name(value, name) if "name" in _members(expects) else value
+
+
+def _with_name(value: Any, name: str) -> Any:
+    if value.name == name:
+        return value
+    try:
+        renamed = copy(value)
+        object.__setattr__(renamed, "name", name)
+    except (AttributeError, TypeError) as error:
+        raise CannotAudit(f"its name is {value.name!r}; it must be {name!r}") from error
+    return renamed
+
+
+def _members(protocol: type) -> list[str]:
+    """What a protocol asks for; `__call__` is the only special method that protocols here have."""
+    return [
+        name
+        for base in protocol.__mro__
+        if getattr(base, "_is_protocol", False)
+        for name in (*vars(base).get("__annotations__", {}), *vars(base))
+        if name == "__call__" or not name.startswith("_")
+    ]
+
+
+def first_line(value: object) -> str:
+    """The first line of an object's docstring, for lists; empty where it has none."""
+    return (value.__doc__ or "").strip().partition("\n")[0]
+
+
+def unknown(noun: str, name: str, known: Iterable[str]) -> str:
+    """The message for a name that does not exist, with the nearest one or all of them."""
+    names = list(known)
+    near = get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(names))}"
+    return f"unknown {noun} {name!r}; {hint}"
