@@ -1,11 +1,16 @@
-"""What every test runs under: no user cache, no options from the environment, untouched global generators."""
+"""What every test runs under, and which tests run.
 
+Environment: no variable of the user's that could change a result, a cache of its own, untouched global generators.
+
+Selection: `pytest` leaves out tests marked `slow` and all but a few cases of tests marked `thinned`. These options
+select everything: `--full`, or a test named by its node id (`tests/test_x.py::test_y`).
+Where pytest-xdist is installed, many test files run on all cores; `-n 0` or a single file runs them in this process.
+"""
+
+import gc
 import os
-
-# Before torch comes in: small networks are slower on several threads, by far where the machine is busy.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import random
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +18,9 @@ import pytest
 import rich.style  # noqa: F401 - it draws from the global generator when it is first imported
 from hypothesis import HealthCheck, settings
 
-KEPT = {"CODEAUDIT_DATA"}
+from tests.support import environment
+
+environment.isolate()
 
 # Reproducible, and without a clock: a busy machine is no failure.
 settings.register_profile(
@@ -21,12 +28,68 @@ settings.register_profile(
 )
 settings.load_profile("codeaudit")
 
+FEW_FILES = 20
+"""Fewer test files than this run faster in one process: each worker imports torch and collects for itself."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full", action="store_true", help="run all tests, the slow ones too")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Use all cores for many files, unless the command line says how many workers there should be."""
+    options = config.option
+    if hasattr(config, "workerinput") or options.usepdb or options.collectonly:
+        return
+    if getattr(options, "numprocesses", 0) is None:
+        named = [Path(argument.partition("::")[0]) for argument in config.args]
+        files = sum(1 for path in named for _ in (path.rglob("test_*.py") if path.is_dir() else [path]))
+        if files >= FEW_FILES and (cores := len(os.sched_getaffinity(0))) > 1:
+            options.numprocesses, options.dist = cores, "worksteal"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart() -> None:
+    environment.forget_screen()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Nothing that is collected is garbage: looking for it costs a second, and seconds more during the tests."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what the quick run leaves out."""
+    if config.option.full or any("::" in argument for argument in config.args):
+        return
+    left_out = {id(item) for item in items if item.get_closest_marker("slow")} | _thinned(items)
+    config.hook.pytest_deselected(items=[item for item in items if id(item) in left_out])
+    items[:] = [item for item in items if id(item) not in left_out]
+
+
+def _thinned(items: list[pytest.Item]) -> set[int]:
+    """The ids of cases that `thinned(N, per=ARGUMENT)` leaves out: all but N, evenly spread, of each value."""
+    groups = defaultdict(list)
+    for item in items:
+        if (mark := item.get_closest_marker("thinned")) and isinstance(item, pytest.Function):
+            value = item.callspec.params[mark.kwargs["per"]] if "per" in mark.kwargs else None
+            groups[item.nodeid.partition("[")[0], repr(value), mark.args[0]].append(item)
+    left_out = set()
+    for (_, _, count), cases in groups.items():
+        kept = {number * len(cases) // count for number in range(count)}
+        left_out |= {id(case) for number, case in enumerate(cases) if number not in kept}
+    return left_out
+
 
 @pytest.fixture(autouse=True)
 def _own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in os.environ:
-        if name.startswith("CODEAUDIT_") and name not in KEPT:
-            monkeypatch.delenv(name)
     monkeypatch.setenv("CODEAUDIT_CACHE", str(tmp_path_factory.mktemp("cache")))
     monkeypatch.setenv("COLUMNS", "80")
 

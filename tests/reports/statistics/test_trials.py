@@ -6,7 +6,6 @@ from itertools import pairwise, permutations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from codeaudit.reports.statistics.adjustment import holm
 from codeaudit.reports.statistics.trials import compare_trials, conover, kruskal_wallis
@@ -16,6 +15,8 @@ GROUPS = st.lists(st.lists(st.integers(0, 6).map(float), min_size=1, max_size=5)
 
 def brute_force(groups):
     """The exact p by writing every distinct permutation out; each stands for equally many."""
+    from scipy import stats
+
     flat = [value for group in groups for value in group]
     edges = [sum(len(g) for g in groups[:n]) for n in range(len(groups) + 1)]
     observed = stats.kruskal(*groups).statistic
@@ -62,6 +63,8 @@ def test_exact_p_with_ties_equals_every_permutation_written_out(groups):
     ("left", "right"), [([1.0, 4, 5, 7], [2.0, 3, 6, 8, 9, 11]), ([1.0, 2], [0.0, 3, 4])]
 )
 def test_two_groups_agree_with_the_exact_mann_whitney_test(left, right):
+    from scipy import stats
+
     exact = stats.mannwhitneyu(left, right, method="exact").pvalue
     assert kruskal_wallis([left, right]).p == pytest.approx(exact)
 
@@ -69,6 +72,8 @@ def test_two_groups_agree_with_the_exact_mann_whitney_test(left, right):
 @settings(deadline=None, max_examples=60)
 @given(GROUPS)
 def test_statistic_agrees_with_scipy_and_nothing_is_nan(groups):
+    from scipy import stats
+
     test = kruskal_wallis(groups)
     flat = [value for group in groups for value in group]
     if max(map(len, groups)) < 2:
@@ -84,6 +89,8 @@ def test_statistic_agrees_with_scipy_and_nothing_is_nan(groups):
 
 
 def test_many_trials_use_chi_square():
+    from scipy import stats
+
     groups = [[float(n + 3 * k) for n in range(12)] for k in range(3)]
     test = kruskal_wallis(groups)
     assert test.method == "chi-square"

@@ -2,6 +2,7 @@
 
 import ast
 import sysconfig
+from functools import cache
 from pathlib import Path
 from textwrap import dedent, indent
 
@@ -285,19 +286,19 @@ def test_what_is_not_python_is_one_clear_error(source: str) -> None:
         analyse(source)
 
 
-def stdlib_functions(modules: list[str]) -> list[tuple[str, str]]:
+@cache
+def stdlib_functions() -> list[tuple[str, str]]:
     found = []
-    for module in modules:
+    for module in ("textwrap", "inspect", "tokenize", "shutil", "ast", "dis", "pydoc", "locale"):
         path = Path(sysconfig.get_path("stdlib")) / f"{module}.py"
         text = path.read_text(encoding="utf-8")
-        for node in ast.parse(text).body:
-            if isinstance(node, ast.FunctionDef):
-                source = ast.get_source_segment(text, node) or ""
-                found.append((f"{module}.{node.name}", source))
+        lines = text.splitlines(keepends=True)
+        found += [
+            (f"{module}.{node.name}", "".join(lines[node.lineno - 1 : node.end_lineno]))
+            for node in ast.parse(text).body
+            if isinstance(node, ast.FunctionDef)
+        ]
     return found
-
-
-FUNCTIONS = stdlib_functions(["textwrap", "inspect", "tokenize", "shutil", "ast", "dis", "pydoc", "locale"])
 
 
 def lines_in(program: Program, choose: dict[int, tuple[int, ...]]) -> list[int]:
@@ -313,7 +314,7 @@ def test_the_relation_of_a_legally_permuted_function_is_the_permuted_relation() 
     from codeaudit.transforms.records import Move
 
     moved = 0
-    for name, source in FUNCTIONS:
+    for name, source in stdlib_functions():
         moves = REORDER.propose(source, stream(0, name))
         if not isinstance(moves, tuple):
             continue
@@ -332,7 +333,7 @@ def test_the_relation_of_a_legally_permuted_function_is_the_permuted_relation() 
 
 
 def test_sampled_lines_keep_every_dependence_and_every_parent() -> None:
-    for name, source in FUNCTIONS:
+    for name, source in stdlib_functions():
         program = analyse(source)
         order = program.sample_lines(stream(1, name))
         assert sorted(order) == list(range(len(program.lines)))

@@ -1,0 +1,53 @@
+"""Which of the user's environment variables reach the tests: the few that find programs, files and devices.
+
+`tests/conftest.py` calls both functions. Everything else (proxies, `HF_HUB_OFFLINE`, `NO_COLOR`, `COLUMNS`,
+`CI`, `OPENAI_API_KEY`, …) is removed from `os.environ`, so that it changes no result and reaches no subprocess.
+"""
+
+import locale
+import os
+import time
+
+KEPT = {
+    *("HOME", "PATH", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "LD_LIBRARY_PATH", "JAVA_HOME", "VIRTUAL_ENV"),
+    *(
+        "PYTHONPATH",
+        "PYTHONDONTWRITEBYTECODE",
+        "PYTHONPYCACHEPREFIX",
+        "CODEAUDIT_DATA",
+        "CUDA_VISIBLE_DEVICES",
+    ),
+}
+KEPT_PREFIXES = (
+    "_CODEAUDIT_",
+    "COVERAGE_",
+    "COV_CORE_",
+    "PIP_",
+    "PYTEST_CURRENT",
+    "PYTEST_XDIST_",
+    "SSL_CERT_",
+)
+SCREEN = {"CI", "COLORTERM", "COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "PY_COLORS", "TERM"}
+"""How pytest itself prints. Removed later than the rest, when pytest has read them."""
+FIXED = {
+    "OMP_NUM_THREADS": "1",  # small networks are slower on several threads, by far where the machine is busy
+    "LC_ALL": "C.UTF-8",
+    "TZ": "UTC",
+}
+
+
+def isolate() -> None:
+    """Remove what changes results. Call it before torch and huggingface_hub are imported: they read it then."""
+    for name in os.environ:
+        if not (name in KEPT or name in SCREEN or name.startswith(KEPT_PREFIXES)):
+            del os.environ[name]
+    os.environ.update(FIXED)
+    time.tzset()
+    locale.setlocale(locale.LC_ALL, "C")
+    locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
+
+
+def forget_screen() -> None:
+    """Remove what says how wide and how colourful the user's screen is."""
+    for name in SCREEN:
+        os.environ.pop(name, None)
