@@ -26,7 +26,7 @@ from codeaudit.transforms.dependence.paths import (
     program_dependence,
 )
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.python.analysis.program import Program, analyse
+from codeaudit.transforms.python.analysis.program import PythonProgram, analyse
 
 
 class Times(NamedTuple):
@@ -77,13 +77,13 @@ def timed(work: object) -> float:
     return time.perf_counter() - started
 
 
-def build_dlg(program: Program) -> None:
+def build_dlg(program: PythonProgram) -> None:
     """Edges, layers by longest path, symmetry mask."""
     predecessors = program.dependences().predecessors
     symmetry_mask(predecessors, layers(predecessors))
 
 
-def build_pdg(program: Program) -> None:
+def build_pdg(program: PythonProgram) -> None:
     """Data and control edges, and the distances that SYMC takes from them."""
     predecessors = program.dependences().predecessors
     control = tuple(1 << parent if parent >= 0 else 0 for parent in program.parents)
@@ -91,13 +91,13 @@ def build_pdg(program: Program) -> None:
     common_ancestor_distances(graph, longest_paths(graph))
 
 
-def build_pig(program: Program, cap: int) -> bool:
+def build_pig(program: PythonProgram, cap: int) -> bool:
     """Pairs over all execution paths; whether all paths were followed."""
     flow, effects = control_flow(program)
     return interpretation_graph(flow, effects, most=cap).complete
 
 
-def control_flow(program: Program) -> tuple[list[list[int]], list[Effects]]:
+def control_flow(program: PythonProgram) -> tuple[list[list[int]], list[Effects]]:
     """Which line may run after which; a loop's header follows its body, a condition skips its body."""
     count = len(program.parents)
     following: list[list[int]] = [[] for _ in range(count)]

@@ -24,7 +24,7 @@ NOT_PARSED: Final = "source does not parse"
 UNCHANGED: Final = "nothing would change"
 
 _PARTS: Final[Mapping[str, str]] = {
-    "python": "codeaudit.transforms.python.parts",
+    "python": "codeaudit.transforms.python.function_context",
     "java": "codeaudit.transforms.java.parts",
 }
 """The languages whose texts may hold more than one function, and who finds the one (`function_part`)."""

@@ -18,7 +18,7 @@ from codeaudit.audit.papers.registry import NETWORKS, Network, build
 from codeaudit.transforms.dependence.moves import is_movable
 from codeaudit.transforms.dependence.orders import enumerate_orders
 from codeaudit.transforms.python.analysis.blocks import Block
-from codeaudit.transforms.python.analysis.program import Program, analyse
+from codeaudit.transforms.python.analysis.program import PythonProgram, analyse
 from codeaudit.transforms.python.order.reorder import reordered
 from tests.support import stdlib
 
@@ -85,7 +85,7 @@ def legal_orders(source: str) -> Iterator[Legal]:
         yield Legal(reordered(program, chosen), tuple(_lines(program, program.root, chosen)))
 
 
-def _lines(program: Program, block: Block, chosen: dict[int, tuple[int, ...]]) -> Iterator[int]:
+def _lines(program: PythonProgram, block: Block, chosen: dict[int, tuple[int, ...]]) -> Iterator[int]:
     number = next(place for place, one in enumerate(program.blocks) if one is block)
     for statement in chosen.get(number, range(len(block.statements))):
         for part in block.statements[statement].parts:

@@ -15,8 +15,8 @@ from codeaudit.transforms.dependence.colours import colours, first_orders
 from codeaudit.transforms.edits import Edit, splice
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.python.analysis.program import Program, analyse
-from codeaudit.transforms.python.analysis.scopes import OUTER, Binding, Scopes, resolve
+from codeaudit.transforms.python.analysis.program import PythonProgram, analyse
+from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, resolve
 from codeaudit.transforms.python.identifiers.rename import RENAME, RENAME_PARAMETERS
 from codeaudit.transforms.python.order.reorder import reordered
 
@@ -37,10 +37,10 @@ def canonicalise(source: str) -> str:
     scopes = resolve(source)
     program = analyse(source)
     chosen = first_orders(program.blocks, _colours(source, program, scopes))
-    return _named(reordered(program, chosen) if chosen else source)
+    return _with_canonical_names(reordered(program, chosen) if chosen else source)
 
 
-def _variables(scopes: Scopes) -> Mapping[int, Binding]:
+def _variables(scopes: PythonScopes) -> Mapping[int, PythonBinding]:
     """The variables that the renaming engines may rename."""
     for transform in (RENAME_PARAMETERS, RENAME):
         movable = transform.movable(scopes)
@@ -49,7 +49,7 @@ def _variables(scopes: Scopes) -> Mapping[int, Binding]:
     return {}
 
 
-def _named(source: str) -> str:
+def _with_canonical_names(source: str) -> str:
     scopes = resolve(source)
     variables = _variables(scopes)
     kept = {binding.name for binding in scopes.bindings if binding.number not in variables}
@@ -66,7 +66,7 @@ def _named(source: str) -> str:
     return splice(source.encode(), edits).decode()
 
 
-def _colours(source: str, program: Program, scopes: Scopes) -> Sequence[str]:
+def _colours(source: str, program: PythonProgram, scopes: PythonScopes) -> Sequence[str]:
     """A colour for every line that no legal order and no renaming changes."""
     variables = _variables(scopes)
     starts = _line_offsets(program, scopes)
@@ -94,7 +94,7 @@ def _colours(source: str, program: Program, scopes: Scopes) -> Sequence[str]:
     return colours(looks, [line.parent for line in lines], program.graph.predecessors, named)
 
 
-def _line_offsets(program: Program, scopes: Scopes) -> list[int]:
+def _line_offsets(program: PythonProgram, scopes: PythonScopes) -> list[int]:
     """Where each logical line begins, in bytes; `else` and `finally` name nothing and begin with the next."""
     found: list[int] = []
     for node, clause in reversed(program.nodes):

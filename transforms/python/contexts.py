@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias
 
 from codeaudit.transforms.patches import Patch, Span
-from codeaudit.transforms.python.code import Code, Token
+from codeaudit.transforms.python.source import PythonSource, PythonToken
 
 Part: TypeAlias = str | Span
 """A piece of a patch."""
@@ -29,14 +29,14 @@ _SKIPPED: Final = {"annotation", "returns", "type_params", "pattern"}
 _WORD: Final = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 
 
-def nodes(code: Code) -> Iterator[ast.AST]:
+def editable_nodes(code: PythonSource) -> Iterator[ast.AST]:
     """Every node that may be edited, parents first, in the order of the text.
 
     Left out: f-strings' insides, annotations (their text may be kept), patterns (their syntax is their own),
     type aliases, and the line `if 1:` that holds an indented function.
     """
     stack: list[ast.AST] = [code.tree]
-    held = _holder(code)
+    held = _wrapper_line(code)
     while stack:
         node = stack.pop()
         if node is held:
@@ -48,7 +48,7 @@ def nodes(code: Code) -> Iterator[ast.AST]:
         stack.extend(reversed(_children(node)))
 
 
-def _holder(code: Code) -> ast.If | None:
+def _wrapper_line(code: PythonSource) -> ast.If | None:
     match code.tree.body:
         case [ast.If(test=ast.Constant(value=1)) as held] if code.source.startswith(b"if 1:"):
             return held
@@ -65,7 +65,7 @@ def _children(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-def grip(code: Code, node: ast.expr) -> int:
+def precedence(code: PythonSource, node: ast.expr) -> int:
     """How tightly an expression holds together, parentheses of its own left aside."""
     match node:
         case ast.Tuple(elts=elements):
@@ -92,12 +92,12 @@ def grip(code: Code, node: ast.expr) -> int:
             return ATOM
 
 
-def enclosed(code: Code, node: ast.expr) -> bool:
+def has_parentheses(code: PythonSource, node: ast.expr) -> bool:
     """Whether an expression has parentheses of its own."""
     return code.full(node) != code.span(node)
 
 
-def sides(node: ast.BinOp | ast.Compare) -> tuple[int, int]:
+def side_precedences(node: ast.BinOp | ast.Compare) -> tuple[int, int]:
     """The loosest levels that may stand left and right of an operator without parentheses."""
     if isinstance(node, ast.Compare):
         return BITS, BITS
@@ -106,9 +106,9 @@ def sides(node: ast.BinOp | ast.Compare) -> tuple[int, int]:
     return _OPERATORS[type(node.op)], _OPERATORS[type(node.op)] + 1
 
 
-def room(code: Code, node: ast.expr) -> int:
+def allowed_precedence(code: PythonSource, node: ast.expr) -> int:
     """The loosest level that may stand in an expression's place without parentheses."""
-    if enclosed(code, node):
+    if has_parentheses(code, node):
         return WALRUS
     above = code.parent(node)
     match above:
@@ -140,36 +140,36 @@ def room(code: Code, node: ast.expr) -> int:
             return ATOM
 
 
-def placed(code: Code, node: ast.expr, least: int) -> tuple[Part, ...]:
+def parenthesized(code: PythonSource, node: ast.expr, least: int) -> tuple[Part, ...]:
     """An expression for a place that takes this level or tighter ones, in parentheses where needed."""
-    if enclosed(code, node):
+    if has_parentheses(code, node):
         return (code.full(node),)
-    return bare(code, node, least)
+    return parenthesized_inside(code, node, least)
 
 
-def bare(code: Code, node: ast.expr, least: int) -> tuple[Part, ...]:
+def parenthesized_inside(code: PythonSource, node: ast.expr, least: int) -> tuple[Part, ...]:
     """The same without the expression's own parentheses, which stay around the whole."""
     span = code.span(node)
-    if grip(code, node) < least or broken(code, span):
+    if precedence(code, node) < least or breaks_line(code, span):
         return ("(", span, ")")
     return (span,)
 
 
-def fitted(code: Code, node: ast.expr, least: int, *parts: Part) -> Patch:
+def replace_with(code: PythonSource, node: ast.expr, least: int, *parts: Part) -> Patch:
     """A patch that puts an expression of this level in another's place, in parentheses where needed."""
-    if room(code, node) > least:
-        return over(code, node, "(", *parts, ")")
-    return over(code, node, *parts)
+    if allowed_precedence(code, node) > least:
+        return patch_node(code, node, "(", *parts, ")")
+    return patch_node(code, node, *parts)
 
 
-def negated(code: Code, node: ast.expr, *, tested: bool) -> tuple[Part, ...]:
+def negated(code: PythonSource, node: ast.expr, *, tested: bool) -> tuple[Part, ...]:
     """`not` of an expression; where only the truth of it is asked for, `not x` becomes `x` again."""
     if tested and isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return placed(code, node.operand, NOT)
-    return ("not ", *placed(code, node, NOT))
+        return parenthesized(code, node.operand, NOT)
+    return ("not ", *parenthesized(code, node, NOT))
 
 
-def patch(code: Code, start: int, end: int, *parts: Part) -> Patch:
+def patch_range(code: PythonSource, start: int, end: int, *parts: Part) -> Patch:
     """A patch of a part of a line, set off by spaces from words that it would run into."""
     source = code.source
     before = " " if start and source[start - 1] in _WORD else ""
@@ -178,12 +178,12 @@ def patch(code: Code, start: int, end: int, *parts: Part) -> Patch:
     return Patch(start, end, tuple(part for part in (before, *parts, behind) if part != ""))
 
 
-def over(code: Code, node: ast.expr, *parts: Part) -> Patch:
+def patch_node(code: PythonSource, node: ast.expr, *parts: Part) -> Patch:
     """A patch of an expression, its own parentheses left where they are."""
-    return patch(code, code.start(node), code.end(node), *parts)
+    return patch_range(code, code.start(node), code.end(node), *parts)
 
 
-def asked(code: Code, node: ast.expr) -> bool:
+def in_condition(code: PythonSource, node: ast.expr) -> bool:
     """Whether an expression decides a branch, so that only its truth is asked for, once at most.
 
     `and`, `or`, `not` and chains inside of it then test each of their operands once at most, too. Elsewhere
@@ -196,7 +196,7 @@ def asked(code: Code, node: ast.expr) -> bool:
         ):
             return True
         case ast.IfExp() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
-            return asked(code, above)
+            return in_condition(code, above)
         case ast.comprehension(iter=iterable, target=target):
             return node not in (iterable, target)
         case ast.match_case():
@@ -205,7 +205,7 @@ def asked(code: Code, node: ast.expr) -> bool:
             return False
 
 
-def is_bool(code: Code, node: ast.expr) -> bool:
+def is_bool(code: PythonSource, node: ast.expr) -> bool:
     """Whether an expression certainly gives `True` or `False` themselves."""
     match node:
         case ast.UnaryOp(op=ast.Not()) | ast.Compare(ops=[ast.Is() | ast.IsNot() | ast.In() | ast.NotIn()]):
@@ -219,26 +219,26 @@ def is_bool(code: Code, node: ast.expr) -> bool:
 # ── tokens ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def following(code: Code, offset: int) -> Token | None:
+def token_after(code: PythonSource, offset: int) -> PythonToken | None:
     """The first token at or behind an offset; comments and line breaks do not count."""
     tokens = code.significant
     at = bisect_left(tokens, offset, key=_start)
     return tokens[at] if at < len(tokens) else None
 
 
-def preceding(code: Code, offset: int) -> Token | None:
+def token_before(code: PythonSource, offset: int) -> PythonToken | None:
     """The last token before an offset."""
     at = bisect_left(code.significant, offset, key=_start) - 1
     return code.significant[at] if at >= 0 else None
 
 
-def between(code: Code, start: int, end: int) -> Sequence[Token]:
+def tokens_between(code: PythonSource, start: int, end: int) -> Sequence[PythonToken]:
     """The tokens between two offsets."""
     tokens = code.significant
     return tokens[bisect_left(tokens, start, key=_start) : bisect_left(tokens, end, key=_start)]
 
 
-def commented(code: Code, start: int, end: int) -> bool:
+def has_comment(code: PythonSource, start: int, end: int) -> bool:
     """Whether a comment stands between two offsets."""
     tokens = code.tokens
     first = bisect_left(tokens, start, key=_start)
@@ -246,7 +246,7 @@ def commented(code: Code, start: int, end: int) -> bool:
     return any(token.type == tokenize.COMMENT for token in inside)
 
 
-def broken(code: Code, span: Span) -> bool:
+def breaks_line(code: PythonSource, span: Span) -> bool:
     """Whether a span holds a line break that needs brackets around the span."""
     tokens = code.tokens
     depth = 0
@@ -262,5 +262,5 @@ def broken(code: Code, span: Span) -> bool:
     return False
 
 
-def _start(token: Token) -> int:
+def _start(token: PythonToken) -> int:
     return token.start

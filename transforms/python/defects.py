@@ -10,9 +10,18 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
-from codeaudit.transforms.python.code import Code
-from codeaudit.transforms.python.contexts import ATOM, NOT, between, fitted, nodes, over, patch, placed
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.contexts import (
+    ATOM,
+    NOT,
+    editable_nodes,
+    parenthesized,
+    patch_node,
+    patch_range,
+    replace_with,
+    tokens_between,
+)
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource
 
 _COMPARISONS: Final[dict[type[ast.cmpop], tuple[str, ...]]] = {
     ast.Lt: ("<=",), ast.LtE: ("<",), ast.Gt: (">=",), ast.GtE: (">",), ast.Eq: ("!=",), ast.NotEq: ("==",),
@@ -27,8 +36,8 @@ _MOST_NAMES: Final = 4
 """Variables that one may be mistaken for."""
 
 
-def _compared(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _compared(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             for left, operator, right in zip(sides, node.ops, node.comparators, strict=False):
@@ -36,16 +45,16 @@ def _compared(code: Code) -> Iterator[Site | Refused]:
                 yield _signs(code, left, right, signs, "another comparison")
 
 
-def _calculated(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _calculated(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
             if any(isinstance(side, ast.JoinedStr) or _is_text(side) for side in (node.left, node.right)):
                 continue  # of texts there is no other operator
             yield _signs(code, node.left, node.right, _OPERATORS[type(node.op)], "another operator")
 
 
-def _connected(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _connected(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         match node:
             case ast.BoolOp(op=operator, values=[left, right]):
                 sign = "and" if isinstance(operator, ast.Or) else "or"
@@ -54,12 +63,13 @@ def _connected(code: Code) -> Iterator[Site | Refused]:
                 pass
 
 
-def _signs(code: Code, left: ast.expr, right: ast.expr, signs: tuple[str, ...], note: str) -> Site:
-    tokens = between(code, code.full(left).end, code.full(right).start)
+def _signs(code: PythonSource, left: ast.expr, right: ast.expr, signs: tuple[str, ...], note: str) -> Site:
+    tokens = tokens_between(code, code.full(left).end, code.full(right).start)
     start, end = tokens[0].start, tokens[-1].end
     # Only words need blanks around them; others would tell that a sign was put there.
     options = (
-        patch(code, start, end, sign) if sign[0].isalpha() else Patch(start, end, (sign,)) for sign in signs
+        patch_range(code, start, end, sign) if sign[0].isalpha() else Patch(start, end, (sign,))
+        for sign in signs
     )
     return Site(tuple((option,) for option in options), note, left.lineno)
 
@@ -68,9 +78,9 @@ def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
 
 
-def _mistaken(code: Code) -> Iterator[Site | Refused]:
+def _mistaken(code: PythonSource) -> Iterator[Site | Refused]:
     """A variable that is read, and others that are certainly bound there."""
-    for node in nodes(code):
+    for node in editable_nodes(code):
         if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
             continue
         above = code.parent(node)
@@ -79,12 +89,14 @@ def _mistaken(code: Code) -> Iterator[Site | Refused]:
             continue
         others = sorted(known - {node.id})[:_MOST_NAMES]
         if others:
-            yield Site(tuple((over(code, node, name),) for name in others), f"not {node.id}", node.lineno)
+            yield Site(
+                tuple((patch_node(code, node, name),) for name in others), f"not {node.id}", node.lineno
+            )
 
 
-def _uncalled(code: Code) -> Iterator[Site | Refused]:
+def _uncalled(code: PythonSource) -> Iterator[Site | Refused]:
     """`f(x)` that becomes `x`, and `x.f()` that does."""
-    for node in nodes(code):
+    for node in editable_nodes(code):
         if not isinstance(node, ast.Call) or node.keywords:
             continue
         if isinstance(code.parent(node), ast.Expr | ast.Raise | ast.Await):
@@ -98,54 +110,58 @@ def _uncalled(code: Code) -> Iterator[Site | Refused]:
                 pass
             case _:
                 continue
-        yield Site(((over(code, node, *placed(code, kept, ATOM)),),), "call left out", node.lineno)
+        yield Site(
+            ((patch_node(code, node, *parenthesized(code, kept, ATOM)),),), "call left out", node.lineno
+        )
 
 
-def _negated(code: Code) -> Iterator[Site | Refused]:
+def _negated(code: PythonSource) -> Iterator[Site | Refused]:
     """A condition that is no comparison: of one, `not` in front tells that it was put there."""
-    for node in nodes(code):
+    for node in editable_nodes(code):
         match node:
             case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) if isinstance(
                 test, ast.Name | ast.Attribute | ast.Call | ast.Subscript
             ):
-                change = fitted(code, test, NOT, "not ", *placed(code, test, NOT))
+                change = replace_with(code, test, NOT, "not ", *parenthesized(code, test, NOT))
                 yield Site(((change,),), "condition negated", test.lineno)
             case _:
                 pass
 
 
-def _shifted(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _shifted(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         match node:
             case ast.Constant(value=int() as value) if not isinstance(value, bool) and value < 1000:
                 changes = [value + 1, value - 1] if value else [1]
                 options: tuple[tuple[Patch, ...], ...] = tuple(
-                    (over(code, node, str(change)),) for change in changes
+                    (patch_node(code, node, str(change)),) for change in changes
                 )
                 yield Site(options, "number one off", node.lineno)
             case _:
                 pass
 
 
-COMPARISON_MISTAKEN: Final = Rewriting(
+COMPARISON_MISTAKEN: Final = PythonRule(
     name="comparison-mistaken", find=_compared, nothing="no comparison", kind="control"
 )
-OPERATOR_MISTAKEN: Final = Rewriting(
+OPERATOR_MISTAKEN: Final = PythonRule(
     name="operator-mistaken", find=_calculated, nothing="no arithmetic", kind="control"
 )
-LOGIC_MISTAKEN: Final = Rewriting(
+LOGIC_MISTAKEN: Final = PythonRule(
     name="logic-mistaken", find=_connected, nothing="no and or or", kind="control"
 )
-VARIABLE_MISTAKEN: Final = Rewriting(
+VARIABLE_MISTAKEN: Final = PythonRule(
     name="variable-mistaken", find=_mistaken, nothing="no variable to mistake", kind="control"
 )
-CALL_FORGOTTEN: Final = Rewriting(
+CALL_FORGOTTEN: Final = PythonRule(
     name="call-forgotten", find=_uncalled, nothing="no call with a value", kind="control"
 )
-CONDITION_NEGATED: Final = Rewriting(
+CONDITION_NEGATED: Final = PythonRule(
     name="condition-negated", find=_negated, nothing="no condition", kind="control"
 )
-NUMBER_MISTAKEN: Final = Rewriting(name="number-mistaken", find=_shifted, nothing="no number", kind="control")
+NUMBER_MISTAKEN: Final = PythonRule(
+    name="number-mistaken", find=_shifted, nothing="no number", kind="control"
+)
 
 DEFECTS: Final = (
     COMPARISON_MISTAKEN,

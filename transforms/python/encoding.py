@@ -10,7 +10,7 @@ from codeaudit.transforms.errors import SourceError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decoded(DecodedFile):
+class DecodedPython(DecodedFile):
     """A Python file's text with what it takes to write it back."""
 
     @staticmethod

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.patches import HARD, Patch, Site, Span, patched
-from codeaudit.transforms.python.code import Code, read
 from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.source import PythonSource, read
 from codeaudit.transforms.rules import OTHER_TREE, Rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rewriting(Rule):
+class PythonRule(Rule):
     """A rule about a text. Evidence is `compiled` where the proof is an equal tree (the compiler is given the
     same), else `analysis`.
     """
@@ -44,7 +44,7 @@ class Rewriting(Rule):
         return Rewritten(source=text, evidence="compiled")
 
 
-def rendered(code: Code, patches: Sequence[Patch]) -> str:
+def rendered(code: PythonSource, patches: Sequence[Patch]) -> str:
     """The text with all patches made.
 
     Raises:

@@ -7,16 +7,16 @@ from random import Random
 from typing import Final
 from zlib import crc32
 
-from codeaudit.transforms.python.code import Code, Token
-from codeaudit.transforms.python.contexts import preceding
+from codeaudit.transforms.python.contexts import token_before
 from codeaudit.transforms.python.identifiers.names import NATURAL, reserved
+from codeaudit.transforms.python.source import PythonSource, PythonToken
 
 REFLECTION: Final = "reflection on names"
 SHARED: Final = "statement shares its line"
 COMMENT: Final = "comment between the parts"
 INDENTATION: Final = "mixed indentation"
 
-_LOOKING: Final = frozenset(
+_REFLECTIVE_NAMES: Final = frozenset(
     {
         "locals", "vars", "dir", "eval", "exec", "_getframe", "_getframemodulename", "currentframe", "stack",
         "getouterframes", "getinnerframes", "getframeinfo", "f_locals", "f_back", "tb_frame", "gi_frame",
@@ -27,12 +27,12 @@ _TYPE_PARAMETERS: Final = frozenset({"TypeVar", "TypeVarTuple", "ParamSpec"})
 _WORDS: Final = re.compile(r"\w+")
 
 
-def line_start(code: Code, offset: int) -> int:
+def line_start(code: PythonSource, offset: int) -> int:
     """The offset at which the line of an offset begins."""
     return code.source.rfind(b"\n", 0, offset) + 1
 
 
-def line_end(code: Code, offset: int) -> int:
+def line_end(code: PythonSource, offset: int) -> int:
     """The offset at which the line of an offset ends, before its line break."""
     end = code.source.find(b"\n", offset)
     if end < 0:
@@ -40,70 +40,77 @@ def line_end(code: Code, offset: int) -> int:
     return end - 1 if end > offset and code.source[end - 1 : end] == b"\r" else end
 
 
-def next_line(code: Code, offset: int) -> int:
+def next_line(code: PythonSource, offset: int) -> int:
     """The offset at which the line behind that of an offset begins."""
     end = code.source.find(b"\n", offset)
     return len(code.source) if end < 0 else end + 1
 
 
-def line_before(code: Code, begin: int) -> int:
+def line_before(code: PythonSource, begin: int) -> int:
     """Where the line before the one that begins at an offset ends, before its line break."""
     return begin - 2 if code.source[begin - 2 : begin] == b"\r\n" else begin - 1
 
 
-def colon(code: Code, body: Sequence[ast.stmt]) -> Token:
+def header_colon(code: PythonSource, body: Sequence[ast.stmt]) -> PythonToken:
     """The colon above a block."""
-    token = preceding(code, code.start(body[0]))
+    token = token_before(code, code.start(body[0]))
     assert token is not None
     return token
 
 
-def clause(code: Code, body: Sequence[ast.stmt]) -> Token:
+def clause_keyword(code: PythonSource, body: Sequence[ast.stmt]) -> PythonToken:
     """The word (`else`, `finally`, `try`) right before the colon above a block."""
-    token = preceding(code, colon(code, body).start)
+    token = token_before(code, header_colon(code, body).start)
     assert token is not None
     return token
 
 
-def is_elif(code: Code, node: ast.If) -> bool:
+def is_elif(code: PythonSource, node: ast.If) -> bool:
     """Whether an `if` is written as a clause of another."""
     return code.source.startswith(b"elif", code.start(node))
 
 
-def starts_line(code: Code, node: ast.stmt) -> bool:
+def starts_line(code: PythonSource, node: ast.stmt) -> bool:
     """Whether a statement begins a line of its own, and not one that a backslash continues."""
     begin = line_start(code, code.start(node))
     return not continued(code, begin) and not code.indentation(node).strip(" \t")
 
 
-def continued(code: Code, begin: int) -> bool:
+def continued(code: PythonSource, begin: int) -> bool:
     """Whether a backslash ends the line before the one that begins at an offset."""
     return code.source[max(0, begin - 3) : begin].rstrip(b"\r\n").endswith(b"\\")
 
 
-def inline(code: Code, body: Sequence[ast.stmt]) -> bool:
+def is_inline(code: PythonSource, body: Sequence[ast.stmt]) -> bool:
     """Whether a block stands on the line of its header."""
     return not starts_line(code, body[0])
 
 
-def step(code: Code, node: ast.stmt) -> str:
+def block_indent(code: PythonSource, node: ast.stmt) -> str:
     """The indentation that a block of a statement has more than the statement."""
     body: list[ast.stmt] = getattr(node, "body", [])
-    if body and not inline(code, body):
+    if body and not is_inline(code, body):
         outer, inner = code.indentation(node), code.indentation(body[0])
         if inner.startswith(outer):
             return inner[len(outer) :]
     return code.step
 
 
-def even(code: Code, *nodes: ast.stmt) -> bool:
+def evenly_indented(code: PythonSource, *nodes: ast.stmt) -> bool:
     """Whether the statements are indented by spaces alone, or by tabs alone, as one level is."""
     return (
-        len(set("".join([*(code.indentation(node) for node in nodes), *(step(code, n) for n in nodes)]))) < 2
+        len(
+            set(
+                "".join(
+                    [*(code.indentation(node) for node in nodes), *(block_indent(code, n) for n in nodes)]
+                )
+            )
+        )
+        < 2
     )
 
 
-def tail(code: Code, last: ast.stmt, outside: str) -> int:
+def block_end(code: PythonSource, last: ast.stmt, outside: str) -> int:
     """Where a block ends, with the comment lines behind it that stand further right than `outside`."""
     end = line_end(code, code.end(last))
     at = next_line(code, end)
@@ -121,7 +128,7 @@ def tail(code: Code, last: ast.stmt, outside: str) -> int:
     return end
 
 
-def block_of(code: Code, node: ast.stmt) -> tuple[list[ast.stmt], int] | None:
+def block_of(code: PythonSource, node: ast.stmt) -> tuple[list[ast.stmt], int] | None:
     """The block that holds a statement, and its place there."""
     above = code.parent(node)
     for name in ("body", "orelse", "finalbody"):
@@ -131,29 +138,31 @@ def block_of(code: Code, node: ast.stmt) -> tuple[list[ast.stmt], int] | None:
     return None
 
 
-def leaves(body: Sequence[ast.stmt]) -> bool:
+def always_leaves(body: Sequence[ast.stmt]) -> bool:
     """Whether a block certainly never reaches its end."""
     match body[-1]:
         case ast.Return() | ast.Raise() | ast.Continue() | ast.Break():
             return True
         case ast.If(body=then, orelse=otherwise) if otherwise:
-            return leaves(then) and leaves(otherwise)
+            return always_leaves(then) and always_leaves(otherwise)
         case _:
             return False
 
 
-def reflects(code: Code) -> bool:
+def reflects(code: PythonSource) -> bool:
     """Whether the text may look at the names of its own variables."""
     for node in ast.walk(code.tree):
         match node:
-            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name) if name in _LOOKING:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name) if (
+                name in _REFLECTIVE_NAMES
+            ):
                 return True
             case _:
                 pass
     return False
 
 
-def binds(code: Code, name: str) -> bool:
+def binds(code: PythonSource, name: str) -> bool:
     """Whether the text gives a name a meaning of its own anywhere, so that it may not be the builtin."""
     return bound_in(code.tree, name)
 
@@ -182,7 +191,7 @@ def _bound_by(node: ast.AST, name: str) -> bool:
             return type(node).__name__ in _TYPE_PARAMETERS and getattr(node, "name", None) == name
 
 
-def fresh_names(code: Code) -> Iterator[str]:
+def fresh_names(code: PythonSource) -> Iterator[str]:
     """Names that occur nowhere in the text, not even in strings; the same ones for the same text, no end."""
     used = set(_WORDS.findall(code.text))
     if not code.text.isascii():

@@ -13,9 +13,9 @@ from typing import Final, TypeAlias
 from codeaudit.transforms.edits import line_starts
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.blocks import first_line
-from codeaudit.transforms.python.encoding import Decoded
+from codeaudit.transforms.python.encoding import DecodedPython
+from codeaudit.transforms.python.function_context import REBOUND, mentions, rebound_names
 from codeaudit.transforms.python.parsing import parse
-from codeaudit.transforms.python.parts import REBOUND, mentions, rebound
 from codeaudit.transforms.trees import Language, Place
 
 IN_CLASS: Final = "class _:\n"
@@ -46,7 +46,7 @@ def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[Function
     starts = line_starts(source)
     found: list[FunctionPlace] = []
     seen: dict[str, int] = {}
-    strange = rebound(text)
+    strange = rebound_names(text)
     for name, node, wrapper in _definitions(parse(text).body, "", IN_BLOCK):
         seen[name] = seen.get(name, 0) + 1
         numbered = name if seen[name] == 1 else f"{name}#{seen[name]}"
@@ -116,5 +116,5 @@ def _still_one_function(text: str, wrapper: str) -> bool:
     return len(body) == 1 and isinstance(body[0], Function)
 
 
-PYTHON: Final = Language(name="python", decode=Decoded.read, places=places, is_one=_still_one_function)
+PYTHON: Final = Language(name="python", decode=DecodedPython.read, places=places, is_one=_still_one_function)
 """Files that end with `.py`."""

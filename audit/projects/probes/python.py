@@ -11,7 +11,7 @@ from typing import Final
 from codeaudit.transforms.edits import Edit, Positions, splice
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.blocks import first_line
-from codeaudit.transforms.python.encoding import Decoded
+from codeaudit.transforms.python.encoding import DecodedPython
 from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.python.tree import places
 from codeaudit.transforms.trees import MODULE
@@ -38,7 +38,7 @@ class PythonProbes:
         If the file does not compile with all statements, only those are kept that compile alone.
         """
         try:
-            decoded = Decoded.read(data)
+            decoded = DecodedPython.read(data)
             edits = _edits(decoded.text, statements)
         except SourceError:
             return data

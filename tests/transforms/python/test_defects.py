@@ -16,11 +16,11 @@ from codeaudit.transforms.python.defects import (
     OPERATOR_MISTAKEN,
     VARIABLE_MISTAKEN,
 )
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
 from tests.support import stdlib
 
 
-def outcomes(rule: Rewriting, source: str) -> set[str]:
+def outcomes(rule: PythonRule, source: str) -> set[str]:
     found = set()
     for seed in range(40):
         moves = rule.propose(source, Random(seed))
@@ -51,7 +51,7 @@ def outcomes(rule: Rewriting, source: str) -> set[str]:
         (CONDITION_NEGATED, "def f(a):\n    return 1 if a else 2\n", {"return 1 if not a else 2"}),
     ],
 )  # fmt: skip
-def test_one_place_is_changed(rule: Rewriting, before: str, after: set[str]) -> None:
+def test_one_place_is_changed(rule: PythonRule, before: str, after: set[str]) -> None:
     last = before.rstrip().split("\n    ")[-1]
     assert outcomes(rule, before) == {before.replace(last, one) for one in after}
 
@@ -70,7 +70,7 @@ def test_one_place_is_changed(rule: Rewriting, before: str, after: set[str]) -> 
         (COMPARISON_MISTAKEN, "def f(a):\n    return a\n"),
     ],
 )
-def test_where_nobody_would_make_it(rule: Rewriting, source: str) -> None:
+def test_where_nobody_would_make_it(rule: PythonRule, source: str) -> None:
     assert isinstance(rule.propose(source, Random(0)), Refused)
 
 
@@ -82,7 +82,7 @@ def test_a_variable_that_may_be_unbound_is_no_choice() -> None:
 
 
 @pytest.mark.parametrize("rule", DEFECTS, ids=lambda rule: rule.name)
-def test_real_functions(rule: Rewriting) -> None:
+def test_real_functions(rule: PythonRule) -> None:
     assert rule.kind == "control"
     changed = 0
     for source in stdlib.sample(60):

@@ -13,7 +13,7 @@ from codeaudit.transforms.decoding import NO_RETURN
 from codeaudit.transforms.identity import IDENTITY
 from codeaudit.transforms.interface import Refused, Rewritten, Transform
 from codeaudit.transforms.perturb import NOT_PARSED
-from codeaudit.transforms.python.encoding import Decoded
+from codeaudit.transforms.python.encoding import DecodedPython
 from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.python.tree import IN_BLOCK, IN_CLASS, PYTHON, places
 from codeaudit.transforms.records import Kind, Move, Unit
@@ -301,7 +301,7 @@ def test_changed_units_tell_functions_from_what_is_around_them() -> None:
 
 
 def test_places_are_those_of_the_syntax_tree() -> None:
-    text = Decoded.read(Path(ast.__file__).read_bytes()).text
+    text = DecodedPython.read(Path(ast.__file__).read_bytes()).text
     found = places(text)
     source = text.encode()
     assert len(found) > 50

@@ -34,7 +34,7 @@ class Block:
 
 
 @dataclass(slots=True)
-class Row:
+class DraftLine:
     """A line under construction."""
 
     node: ast.AST

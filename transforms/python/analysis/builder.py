@@ -13,11 +13,18 @@ from codeaudit.transforms.dependence.effects import (
     conflicts,
     reaching_reads,
 )
-from codeaudit.transforms.python.analysis.blocks import Block, Row, Statement, first_line
-from codeaudit.transforms.python.analysis.effects import Reading, settle_types
-from codeaudit.transforms.python.analysis.facts import Facts, FunctionNode, bound, free_names, gather, stored
+from codeaudit.transforms.python.analysis.blocks import Block, DraftLine, Statement, first_line
+from codeaudit.transforms.python.analysis.effects import EffectCollector, settle_types
+from codeaudit.transforms.python.analysis.facts import (
+    FunctionNode,
+    VariableFacts,
+    bound_names,
+    free_names,
+    gather_facts,
+    stored_names,
+)
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
-from codeaudit.transforms.python.analysis.statements import assign, is_text, simple
+from codeaudit.transforms.python.analysis.statements import assign, is_string_statement, simple_statement
 
 _COMPOUND = (
     ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match,
@@ -27,20 +34,20 @@ _BODIES = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StatementContext:
     """What is known where a statement begins."""
 
-    facts: Facts
+    facts: VariableFacts
     """Of the function in whose scope it is evaluated; empty in a class body or a module."""
     definite: frozenset[str]
     """Locals that are certainly bound."""
 
 
 @dataclass(slots=True)
-class _Scope:
+class _BlockContext:
     """Where the builder stands."""
 
-    facts: Facts
+    facts: VariableFacts
     depth: int = 1
     parent: int = 0
     guarded: bool = False
@@ -53,8 +60,8 @@ class _Scope:
     dead: bool = False
     """Nothing comes here: after return, raise, break, continue."""
 
-    def inner(self, parent: int, *, guarded: bool = False) -> "_Scope":
-        return _Scope(
+    def inner(self, parent: int, *, guarded: bool = False) -> "_BlockContext":
+        return _BlockContext(
             facts=self.facts,
             depth=self.depth + 1,
             parent=parent,
@@ -66,20 +73,20 @@ class _Scope:
     def bind(self, names: frozenset[str]) -> None:
         self.definite |= names - self.facts.fragile
 
-    def join(self, *branches: "_Scope") -> None:
+    def join(self, *branches: "_BlockContext") -> None:
         """After a choice: bound for sure is what every branch that gets here has bound."""
         alive = [branch.definite for branch in branches if not branch.dead]
         self.dead = not alive
         self.definite = frozenset.intersection(*alive) if alive else self.definite
 
 
-class Builder:
+class PythonProgramBuilder:
     """Walks a function once, making lines, effects and blocks."""
 
     def __init__(self, *, names_only: bool, rebound: frozenset[str]) -> None:
-        self.rows: list[Row] = []
+        self.rows: list[DraftLine] = []
         """The lines in the order of the text."""
-        self.places: dict[int, Place] = {}
+        self.places: dict[int, StatementContext] = {}
         """By the `id` of each statement what is known where it begins."""
         self._paper = names_only
         self._rebound = rebound
@@ -95,23 +102,25 @@ class Builder:
 
     def module(self, tree: ast.Module) -> Block:
         """Walk a source of several statements, which keep their order."""
-        rebound = self._rebound | bound(tree.body) & BUILTINS
-        scope = _Scope(facts=Facts(rebound=rebound), depth=0, parent=-1, pinned=True, rebound=rebound)
+        rebound = self._rebound | bound_names(tree.body) & BUILTINS
+        scope = _BlockContext(
+            facts=VariableFacts(rebound=rebound), depth=0, parent=-1, pinned=True, rebound=rebound
+        )
         return self._block(tree.body, scope, above=0)[0]
 
     def _function_body(self, node: FunctionNode, line: int, *, depth: int, rebound: frozenset[str]) -> Block:
-        facts = gather(node, rebound)
+        facts = gather_facts(node, rebound)
         facts.prefix = f"{line}." if line else ""
         settle_types(node, facts)
         known = facts.parameters - facts.fragile
-        scope = _Scope(facts=facts, depth=depth, parent=line, definite=known)
+        scope = _BlockContext(facts=facts, depth=depth, parent=line, definite=known)
         scope.rebound = facts.rebound | facts.local & BUILTINS
         return self._block(node.body, scope, above=_header_end(node), documented=True)[0]
 
     # ── blocks and statements ────────────────────────────────────────────────────────────────────────
 
     def _block(
-        self, body: list[ast.stmt], scope: _Scope, *, above: int, documented: bool = False
+        self, body: list[ast.stmt], scope: _BlockContext, *, above: int, documented: bool = False
     ) -> tuple[Block, Effects]:
         statements, effects, certain = [], [], []
         fixed, last_line = None, 0
@@ -120,7 +129,7 @@ class Builder:
                 fixed = "statements share a line"
             last_line = node.end_lineno or 0
             start = len(self.rows)
-            if documented and number == 0 and is_text(node):
+            if documented and number == 0 and is_string_statement(node):
                 parts: tuple[int | Block, ...] = ()
                 effect = Effects(flags=BARRIER)
             else:
@@ -137,8 +146,8 @@ class Builder:
             total |= effect
         return Block(tuple(statements), relation, fixed, above, tuple(effects)), total.enclosed()
 
-    def _statement(self, node: ast.stmt, scope: _Scope) -> "tuple[tuple[int | Block, ...], Effects]":
-        self.places[id(node)] = Place(scope.facts, scope.definite)
+    def _statement(self, node: ast.stmt, scope: _BlockContext) -> "tuple[tuple[int | Block, ...], Effects]":
+        self.places[id(node)] = StatementContext(scope.facts, scope.definite)
         match node:
             case ast.If():
                 return self._if(node, scope)
@@ -155,19 +164,19 @@ class Builder:
             case ast.ClassDef():
                 return self._class(node, scope)
             case _:
-                reading = self._reading(scope)
-                simple(reading, node)
-                effect = self._effects(reading)
+                collector = self._collector(scope)
+                simple_statement(collector, node)
+                effect = self._effects(collector)
                 line = self._line(node, scope.parent, scope.depth, effect)
-                scope.bind(frozenset(reading.writes - reading.sometimes))
+                scope.bind(frozenset(collector.writes - collector.sometimes))
                 if isinstance(node, ast.Return | ast.Raise | ast.Break | ast.Continue):
                     scope.dead = True
                 return (line,), effect
 
-    def _if(self, node: ast.If, scope: _Scope) -> "tuple[tuple[int | Block, ...], Effects]":
-        reading = self._reading(scope)
-        reading.truth(node.test)
-        effect = self._effects(reading)
+    def _if(self, node: ast.If, scope: _BlockContext) -> "tuple[tuple[int | Block, ...], Effects]":
+        collector = self._collector(scope)
+        collector.truth(node.test)
+        effect = self._effects(collector)
         line = self._line(node, scope.parent, scope.depth, effect)
         then, otherwise = scope.inner(line), scope.inner(line)
         body, inside = self._block(node.body, then, above=_header_end(node))
@@ -179,19 +188,19 @@ class Builder:
         return tuple(parts), effect
 
     def _loop(
-        self, node: ast.For | ast.AsyncFor | ast.While, scope: _Scope
+        self, node: ast.For | ast.AsyncFor | ast.While, scope: _BlockContext
     ) -> "tuple[tuple[int | Block, ...], Effects]":
-        reading = self._reading(scope)
+        collector = self._collector(scope)
         if isinstance(node, ast.While):
-            reading.truth(node.test)
+            collector.truth(node.test)
         else:
-            reading.iterate(node.iter)
-            assign(reading, node.target, None)
-            reading.flags |= BARRIER if isinstance(node, ast.AsyncFor) else 0
-        effect = self._effects(reading)
+            collector.iterate(node.iter)
+            assign(collector, node.target, None)
+            collector.flags |= BARRIER if isinstance(node, ast.AsyncFor) else 0
+        effect = self._effects(collector)
         line = self._line(node, scope.parent, scope.depth, effect, certain=False)
         turn = scope.inner(line)
-        turn.bind(frozenset(reading.writes - reading.sometimes))
+        turn.bind(frozenset(collector.writes - collector.sometimes))
         body, inside = self._block(node.body, turn, above=_header_end(node))
         parts: list[int | Block] = [line, body]
         effect |= Effects(inside.reads, inside.writes, inside.flags & ~LEAVES_LOOP)
@@ -200,22 +209,24 @@ class Builder:
         return tuple(parts), effect
 
     def _with(
-        self, node: ast.With | ast.AsyncWith, scope: _Scope
+        self, node: ast.With | ast.AsyncWith, scope: _BlockContext
     ) -> "tuple[tuple[int | Block, ...], Effects]":
-        reading = self._reading(scope)
+        collector = self._collector(scope)
         for item in node.items:
-            reading.visit(item.context_expr)
+            collector.visit(item.context_expr)
             if item.optional_vars is not None:
-                assign(reading, item.optional_vars, None)
-        reading.flags |= ANYTHING | (BARRIER if isinstance(node, ast.AsyncWith) else 0)
-        effect = self._effects(reading)
+                assign(collector, item.optional_vars, None)
+        collector.flags |= ANYTHING | (BARRIER if isinstance(node, ast.AsyncWith) else 0)
+        effect = self._effects(collector)
         line = self._line(node, scope.parent, scope.depth, effect, certain=False)
         within = scope.inner(line, guarded=True)
-        within.bind(frozenset(reading.writes - reading.sometimes))
+        within.bind(frozenset(collector.writes - collector.sometimes))
         body, inside = self._block(node.body, within, above=_header_end(node))
         return (line, body), effect | inside
 
-    def _try(self, node: ast.Try | ast.TryStar, scope: _Scope) -> "tuple[tuple[int | Block, ...], Effects]":
+    def _try(
+        self, node: ast.Try | ast.TryStar, scope: _BlockContext
+    ) -> "tuple[tuple[int | Block, ...], Effects]":
         effect = Effects(flags=RAISES)
         line = self._line(node, scope.parent, scope.depth, Effects(), certain=False)
         within = scope.inner(line, guarded=True)
@@ -224,30 +235,30 @@ class Builder:
         effect |= inside
         for handler in node.handlers:
             place = scope.inner(line, guarded=True)
-            reading = self._reading(place)
+            collector = self._collector(place)
             if handler.type is not None:
-                reading.visit(handler.type)
-                reading.flags |= OBSERVES | RAISES
+                collector.visit(handler.type)
+                collector.flags |= OBSERVES | RAISES
             if handler.name is not None:
-                reading.write(handler.name)
-            effect |= self._clause(handler, "except", handler.body, place, parts, reading)
+                collector.write(handler.name)
+            effect |= self._clause(handler, "except", handler.body, place, parts, collector)
         for name, inner in (("else", node.orelse), ("finally", node.finalbody)):
             if inner:
                 place = scope.inner(line, guarded=True)
                 effect |= self._clause(node, name, inner, place, parts)
         return tuple(parts), effect
 
-    def _match(self, node: ast.Match, scope: _Scope) -> "tuple[tuple[int | Block, ...], Effects]":
-        reading = self._reading(scope)
-        reading.visit(node.subject)
-        reading.flags |= OBSERVES | RAISES
-        effect = self._effects(reading)
+    def _match(self, node: ast.Match, scope: _BlockContext) -> "tuple[tuple[int | Block, ...], Effects]":
+        collector = self._collector(scope)
+        collector.visit(node.subject)
+        collector.flags |= OBSERVES | RAISES
+        effect = self._effects(collector)
         line = self._line(node, scope.parent, scope.depth, effect, certain=False)
         parts: list[int | Block] = [line]
         for case in node.cases:
             place = scope.inner(line)
-            within = self._reading(place)
-            for name in stored(case.pattern):
+            within = self._collector(place)
+            for name in stored_names(case.pattern):
                 within.write(name)
             within.flags |= OBSERVES | RAISES
             for value in ast.walk(case.pattern):
@@ -261,28 +272,28 @@ class Builder:
         return tuple(parts), effect
 
     def _nested_function(
-        self, node: FunctionNode, scope: _Scope
+        self, node: FunctionNode, scope: _BlockContext
     ) -> "tuple[tuple[int | Block, ...], Effects]":
-        reading = self._reading(scope)
-        reading.definition(node)
-        effect = self._effects(reading)
+        collector = self._collector(scope)
+        collector.definition(node)
+        effect = self._effects(collector)
         line = self._line(node, scope.parent, scope.depth, effect)
         scope.bind(frozenset({node.name}))
         inner = self._function_body(node, line, depth=scope.depth + 1, rebound=scope.rebound)
         return (line, inner), effect
 
-    def _class(self, node: ast.ClassDef, scope: _Scope) -> "tuple[tuple[int | Block, ...], Effects]":
-        reading = self._reading(scope)
+    def _class(self, node: ast.ClassDef, scope: _BlockContext) -> "tuple[tuple[int | Block, ...], Effects]":
+        collector = self._collector(scope)
         for part in (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)):
-            reading.visit(part)
-        reading.reads |= free_names(node) & scope.facts.local
-        reading.write(node.name)
-        reading.flags |= ANYTHING
-        effect = self._effects(reading)
+            collector.visit(part)
+        collector.reads |= free_names(node) & scope.facts.local
+        collector.write(node.name)
+        collector.flags |= ANYTHING
+        effect = self._effects(collector)
         line = self._line(node, scope.parent, scope.depth, effect)
         scope.bind(frozenset({node.name}))
-        facts = Facts(rebound=scope.rebound | bound(node.body) & BUILTINS)
-        place = _Scope(facts, depth=scope.depth + 1, parent=line, pinned=True, rebound=scope.rebound)
+        facts = VariableFacts(rebound=scope.rebound | bound_names(node.body) & BUILTINS)
+        place = _BlockContext(facts, depth=scope.depth + 1, parent=line, pinned=True, rebound=scope.rebound)
         return (line, self._block(node.body, place, above=_header_end(node), documented=True)[0]), effect
 
     def _clause(
@@ -290,11 +301,11 @@ class Builder:
         node: ast.AST,
         name: str,
         body: list[ast.stmt],
-        scope: _Scope,
+        scope: _BlockContext,
         parts: "list[int | Block]",
-        reading: Reading | None = None,
+        collector: EffectCollector | None = None,
     ) -> Effects:
-        effect = self._effects(reading) if reading else Effects()
+        effect = self._effects(collector) if collector else Effects()
         line = self._line(node, scope.parent, scope.depth - 1, effect, clause=name, certain=False)
         scope.parent = line
         block, inside = self._block(
@@ -305,16 +316,16 @@ class Builder:
 
     # ── small pieces ─────────────────────────────────────────────────────────────────────────────────
 
-    def _reading(self, scope: _Scope) -> Reading:
-        return Reading(scope.facts, scope.definite)
+    def _collector(self, scope: _BlockContext) -> EffectCollector:
+        return EffectCollector(scope.facts, scope.definite)
 
-    def _effects(self, reading: Reading) -> Effects:
-        reads, writes, flags = reading.reads, reading.writes, reading.flags
+    def _effects(self, collector: EffectCollector) -> Effects:
+        reads, writes, flags = collector.reads, collector.writes, collector.flags
         if self._paper:
-            writes, flags = writes | reading.touched, 0
+            writes, flags = writes | collector.touched, 0
         else:
-            reads, writes = reads | reading.stored_reads, writes | reading.stored
-        prefix = reading.facts.prefix
+            reads, writes = reads | collector.stored_reads, writes | collector.stored
+        prefix = collector.facts.prefix
         if prefix:
             reads = {prefix + name for name in reads}
             writes = {prefix + name for name in writes}
@@ -330,7 +341,7 @@ class Builder:
         clause: str = "",
         certain: bool = True,
     ) -> int:
-        self.rows.append(Row(node, clause, depth, parent, effects, certain))
+        self.rows.append(DraftLine(node, clause, depth, parent, effects, certain))
         return len(self.rows) - 1
 
 

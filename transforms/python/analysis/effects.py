@@ -9,7 +9,7 @@ Assumed of other people's objects, and part of what is promised:
    for truth, `len` and `isinstance` may depend on any state and may raise, but change nothing that another
    statement of the function sees.
 2. A private attribute of `self` (`self._x`) is plain: storing it changes nothing else and does not raise, and
-   reading one that the function stores gives what was stored. Others may be properties with setters.
+   collector one that the function stores gives what was stored. Others may be properties with setters.
 3. What a function looks up exists where it looks it up: globals, attributes of modules and of `self`,
    modules that it imports; not so in a function that asks (`try`, `hasattr`), and a look-up and a deliberate
    exit keep their order.
@@ -33,7 +33,12 @@ from codeaudit.transforms.dependence.effects import (
     STORES,
 )
 from codeaudit.transforms.python.analysis import calls
-from codeaudit.transforms.python.analysis.facts import Facts, FunctionNode, free_names, settle_ownership
+from codeaudit.transforms.python.analysis.facts import (
+    FunctionNode,
+    VariableFacts,
+    free_names,
+    settle_ownership,
+)
 from codeaudit.transforms.python.analysis.knowledge import (
     BUILTINS,
     CONTAINERS,
@@ -57,7 +62,7 @@ _EXACT_ARITHMETIC: Final = (ast.Add, ast.Sub, ast.Mult)
 _EXACT_BITS: Final = (ast.BitAnd, ast.BitOr, ast.BitXor)
 
 
-class Reading:
+class EffectCollector:
     """Collects the effects of the expressions of one statement."""
 
     __slots__ = (
@@ -65,7 +70,7 @@ class Reading:
         "writes",
     )  # fmt: skip
 
-    def __init__(self, facts: Facts, definite: frozenset[str]) -> None:
+    def __init__(self, facts: VariableFacts, definite: frozenset[str]) -> None:
         self.facts = facts
         self.definite = definite
         self.reads: set[str] = set()
@@ -339,7 +344,7 @@ class Reading:
     def _attribute(self, node: ast.Attribute) -> str | None:
         self.visit(node.value)
         if self.is_receiver(node.value):
-            if node.attr in self.facts.stored and is_private(node.attr):
+            if node.attr in self.facts.stored_attributes and is_private(node.attr):
                 self.stored_reads.add(f".{node.attr}")
                 self.expect(LOOKS_UP)
             else:
@@ -459,34 +464,34 @@ def _comparison(op: ast.cmpop, left: str | None, right: str | None, value: ast.e
 
 
 _VISITORS: Final[dict[type[ast.expr], Callable[..., str | None]]] = {
-    ast.Constant: Reading._constant,
-    ast.Name: Reading._name,
-    ast.BoolOp: Reading._bool_op,
-    ast.UnaryOp: Reading._unary_op,
-    ast.BinOp: Reading._bin_op,
-    ast.Compare: Reading._compare,
-    ast.IfExp: Reading._if_exp,
-    ast.List: Reading._sequence,
-    ast.Tuple: Reading._sequence,
-    ast.Set: Reading._sequence,
-    ast.Dict: Reading._dict,
-    ast.Lambda: Reading._lambda,
-    ast.ListComp: Reading._comprehension,
-    ast.SetComp: Reading._comprehension,
-    ast.DictComp: Reading._comprehension,
-    ast.GeneratorExp: Reading._comprehension,
-    ast.JoinedStr: Reading._joined,
-    ast.Subscript: Reading._subscript,
-    ast.Attribute: Reading._attribute,
-    ast.NamedExpr: Reading._named,
-    ast.Await: Reading._suspended,
-    ast.Yield: Reading._suspended,
-    ast.YieldFrom: Reading._suspended,
-    ast.Call: Reading._call,
+    ast.Constant: EffectCollector._constant,
+    ast.Name: EffectCollector._name,
+    ast.BoolOp: EffectCollector._bool_op,
+    ast.UnaryOp: EffectCollector._unary_op,
+    ast.BinOp: EffectCollector._bin_op,
+    ast.Compare: EffectCollector._compare,
+    ast.IfExp: EffectCollector._if_exp,
+    ast.List: EffectCollector._sequence,
+    ast.Tuple: EffectCollector._sequence,
+    ast.Set: EffectCollector._sequence,
+    ast.Dict: EffectCollector._dict,
+    ast.Lambda: EffectCollector._lambda,
+    ast.ListComp: EffectCollector._comprehension,
+    ast.SetComp: EffectCollector._comprehension,
+    ast.DictComp: EffectCollector._comprehension,
+    ast.GeneratorExp: EffectCollector._comprehension,
+    ast.JoinedStr: EffectCollector._joined,
+    ast.Subscript: EffectCollector._subscript,
+    ast.Attribute: EffectCollector._attribute,
+    ast.NamedExpr: EffectCollector._named,
+    ast.Await: EffectCollector._suspended,
+    ast.Yield: EffectCollector._suspended,
+    ast.YieldFrom: EffectCollector._suspended,
+    ast.Call: EffectCollector._call,
 }
 
 
-def settle_types(function: FunctionNode, facts: Facts) -> None:
+def settle_types(function: FunctionNode, facts: VariableFacts) -> None:
     """Complete the facts with types and ownership: a least fixed point over all values bound to each local.
 
     A captured variable that a nested function rebinds (`nonlocal`) has no certain type.
@@ -520,5 +525,5 @@ def settle_types(function: FunctionNode, facts: Facts) -> None:
         facts.owned = settle_ownership(function, facts)
 
 
-def _type_of(value: ast.expr, facts: Facts, everything: frozenset[str]) -> str | None:
-    return Reading(facts, everything).visit(value)
+def _type_of(value: ast.expr, facts: VariableFacts, everything: frozenset[str]) -> str | None:
+    return EffectCollector(facts, everything).visit(value)

@@ -9,7 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from codeaudit.transforms.python.analysis.knowledge import CONSUMING, CONTAINERS, USES, VIEWS, Use
+from codeaudit.transforms.python.analysis.knowledge import (
+    CONSUMING,
+    CONTAINERS,
+    METHOD_EFFECTS,
+    VIEWS,
+    MethodEffect,
+)
 
 FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -18,7 +24,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 @dataclass(slots=True)
-class Facts:
+class VariableFacts:
     """What is known of a function's own variables."""
 
     local: frozenset[str] = frozenset()
@@ -36,7 +42,7 @@ class Facts:
     """Locals that only ever hold a container made here which nothing else can reach."""
     receiver: str | None = None
     """The first parameter where it is called `self` or `cls` and nothing else is ever bound to it."""
-    stored: frozenset[str] = frozenset()
+    stored_attributes: frozenset[str] = frozenset()
     """The attributes of the receiver that the function stores."""
     doubts: bool = False
     """Whether the function asks what exists (`try`, `hasattr`), so that a look-up may well fail."""
@@ -55,7 +61,7 @@ def own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
     while stack:
         node = stack.pop()
         yield node
-        inner = _outside(node) if isinstance(node, _SCOPES) else _children(node)
+        inner = _outer_expressions(node) if isinstance(node, _SCOPES) else _children(node)
         inner.reverse()
         stack += inner
 
@@ -87,23 +93,23 @@ def parameters(args: ast.arguments) -> list[str]:
     return [arg.arg for arg in every]
 
 
-def gather(function: FunctionNode, rebound: frozenset[str] = frozenset()) -> Facts:
+def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) -> VariableFacts:
     """The facts of one function, apart from types and ownership, which `effects` completes.
 
     `rebound` are the names of builtins that mean something else around the function.
     """
-    facts = Facts(parameters=frozenset(parameters(function.args)))
+    facts = VariableFacts(parameters=frozenset(parameters(function.args)))
     values: dict[str, list[ast.expr | None]] = {name: [None] for name in facts.parameters}
-    values |= _gathered(function.args)
+    values |= _variadic_values(function.args)
     outer: set[str] = set()
     fragile: set[str] = set()
-    apart = _Apart()
+    apart = _SkippedNames()
     immediate: dict[int, str] = {}
     seen_by: dict[str, set[str]] = {}
     for node in own_nodes(function.body):
         apart.note(node)
-        immediate.update((id(inner), consumer) for inner, consumer in _used_up(node))
-        for target, value in _valued(node):
+        immediate.update((id(inner), consumer) for inner, consumer in _consumed_at_once(node))
+        for target, value in _assigned_values(node):
             apart.add(target)
             values.setdefault(target.id, []).append(value)
         if node not in apart:
@@ -139,7 +145,7 @@ def gather(function: FunctionNode, rebound: frozenset[str] = frozenset()) -> Fac
     first = [*function.args.posonlyargs, *function.args.args][:1]
     if first and first[0].arg in ("self", "cls") and facts.values.get(first[0].arg) == [None]:
         facts.receiver = first[0].arg
-        facts.stored = frozenset(
+        facts.stored_attributes = frozenset(
             node.attr
             for node in own_nodes(function.body)
             if isinstance(node, ast.Attribute)
@@ -150,7 +156,7 @@ def gather(function: FunctionNode, rebound: frozenset[str] = frozenset()) -> Fac
     return facts
 
 
-def _gathered(args: ast.arguments) -> dict[str, list[ast.expr | None]]:
+def _variadic_values(args: ast.arguments) -> dict[str, list[ast.expr | None]]:
     """What `*args` and `**kwargs` hold: a tuple and a dict made for this call."""
     found: dict[str, list[ast.expr | None]] = {}
     if args.vararg is not None:
@@ -160,7 +166,7 @@ def _gathered(args: ast.arguments) -> dict[str, list[ast.expr | None]]:
     return found
 
 
-def _used_up(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
+def _consumed_at_once(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
     """Generator expressions and lambdas that only the call they are given to uses, each with the name of the
     builtin that is called; a method has a name that no variable has."""
     match node:
@@ -175,7 +181,7 @@ def _used_up(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
             pass
 
 
-class _Apart:
+class _SkippedNames:
     """Name nodes that are not to be counted where they are met: targets of comprehensions are variables of
     their own, and targets that got a value of their own were counted with it."""
 
@@ -210,7 +216,7 @@ def free_names(scope: ast.AST) -> frozenset[str]:
         case _:
             own, inner = set(), []
     outer: set[str] = set()
-    apart = _Apart()
+    apart = _SkippedNames()
     for node in own_nodes(inner):
         apart.note(node)
         if isinstance(node, ast.Global | ast.Nonlocal):
@@ -227,9 +233,9 @@ def _used(node: ast.AST) -> set[str]:
         case ast.Name(id=name):
             return {name} if isinstance(node.ctx, ast.Load) else set()
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.ClassDef():
-            return set(free_names(node)).union(*(_used(part) for part in _outside(node)))
+            return set(free_names(node)).union(*(_used(part) for part in _outer_expressions(node)))
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            targets = {name for part in node.generators for name in stored(part.target)}
+            targets = {name for part in node.generators for name in stored_names(part.target)}
             parts = [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.comprehension)]
             parts += [condition for part in node.generators for condition in part.ifs]
             parts += [part.iter for part in node.generators[1:]]
@@ -239,7 +245,7 @@ def _used(node: ast.AST) -> set[str]:
             return set[str]().union(*(_used(child) for child in ast.iter_child_nodes(node)))
 
 
-def _outside(node: ast.AST) -> list[ast.AST]:
+def _outer_expressions(node: ast.AST) -> list[ast.AST]:
     """The parts of a definition that are evaluated in the scope around it."""
     match node:
         case ast.FunctionDef(decorator_list=decorators) | ast.AsyncFunctionDef(decorator_list=decorators):
@@ -253,7 +259,7 @@ def _outside(node: ast.AST) -> list[ast.AST]:
             return []
 
 
-def _valued(node: ast.AST) -> Iterator[tuple[ast.Name, ast.expr | None]]:
+def _assigned_values(node: ast.AST) -> Iterator[tuple[ast.Name, ast.expr | None]]:
     """The Name nodes that this statement binds to a value which is an expression of its own."""
     match node:
         case ast.Assign(targets=targets, value=value):
@@ -291,18 +297,18 @@ def _bound(node: ast.AST) -> Iterator[str]:
             pass
 
 
-def bound(body: Sequence[ast.AST]) -> frozenset[str]:
+def bound_names(body: Sequence[ast.AST]) -> frozenset[str]:
     """The names that statements bind in their own scope."""
     return frozenset(name for node in own_nodes(body) for name in _bound(node))
 
 
-def stored(node: ast.AST) -> Iterator[str]:
+def stored_names(node: ast.AST) -> Iterator[str]:
     """The names that a target, pattern or statement binds, nested ones included."""
     for inner in ast.walk(node):
         yield from _bound(inner)
 
 
-def settle_ownership(function: FunctionNode, facts: Facts) -> frozenset[str]:
+def settle_ownership(function: FunctionNode, facts: VariableFacts) -> frozenset[str]:
     """Locals that only ever hold containers made here (displays, empty calls, `**kwargs`) and never escape.
 
     A use that cannot leak the container: a method of `USES` (a view of it only where it is iterated over),
@@ -314,7 +320,7 @@ def settle_ownership(function: FunctionNode, facts: Facts) -> frozenset[str]:
         for name, kind in facts.types.items()
         if kind in CONTAINERS
         and name not in facts.captured
-        and all(_fresh(value, facts) for value in facts.values[name])
+        and all(_makes_container(value, facts) for value in facts.values[name])
     }
     if not owned:
         return frozenset()
@@ -327,17 +333,17 @@ def settle_ownership(function: FunctionNode, facts: Facts) -> frozenset[str]:
     return frozenset(owned)
 
 
-def use_of(kind: str | None, node: ast.Call) -> Use | None:
+def method_effect(kind: str | None, node: ast.Call) -> MethodEffect | None:
     """What calling this method of a builtin container does, if it is known."""
     if not isinstance(node.func, ast.Attribute) or node.keywords:
         return None
-    use = USES.get(kind or "", {}).get(node.func.attr)
+    use = METHOD_EFFECTS.get(kind or "", {}).get(node.func.attr)
     if use is None or any(isinstance(argument, ast.Starred) for argument in node.args):
         return None
     return use if use.least <= len(node.args) <= use.most else None
 
 
-def _fresh(value: ast.expr | None, facts: Facts) -> bool:
+def _makes_container(value: ast.expr | None, facts: VariableFacts) -> bool:
     match value:
         case ast.List() | ast.Dict() | ast.Set() | ast.ListComp() | ast.DictComp() | ast.SetComp():
             return True
@@ -347,21 +353,21 @@ def _fresh(value: ast.expr | None, facts: Facts) -> bool:
             return False
 
 
-def _harmless_uses(node: ast.AST, facts: Facts) -> Iterator[ast.AST]:
+def _harmless_uses(node: ast.AST, facts: VariableFacts) -> Iterator[ast.AST]:
     match node:
         case ast.Assign(targets=[ast.Name() as target]) | ast.AnnAssign(target=ast.Name() as target):
             yield target
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name) as use, attr=attr)):
-            if use_of(facts.types.get(name), node) is not None and attr not in VIEWS:
+            if method_effect(facts.types.get(name), node) is not None and attr not in VIEWS:
                 yield use
         case ast.Call(func=ast.Name(id=name), args=[use], keywords=[]) if (
             name == "len" or name in CONSUMING
         ) and name not in facts.local | facts.rebound:
-            yield from _looked_through(use)
+            yield from _iterated_names(use)
         case ast.Subscript(value=ast.Name() as use):
             yield use
         case ast.For(iter=use) | ast.comprehension(iter=use):
-            yield from _looked_through(use)
+            yield from _iterated_names(use)
         case ast.Return(value=ast.Name() as use):
             yield use
         case ast.Return(value=ast.Tuple(elts=elements)):
@@ -375,7 +381,7 @@ def _harmless_uses(node: ast.AST, facts: Facts) -> Iterator[ast.AST]:
             pass
 
 
-def _looked_through(node: ast.expr) -> Iterator[ast.AST]:
+def _iterated_names(node: ast.expr) -> Iterator[ast.AST]:
     """The name of a container that is iterated over, itself or through a view of it."""
     match node:
         case ast.Name():
@@ -385,6 +391,6 @@ def _looked_through(node: ast.expr) -> Iterator[ast.AST]:
                 yield use
         case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed"), args=args):
             for argument in args:
-                yield from _looked_through(argument)
+                yield from _iterated_names(argument)
         case _:
             pass

@@ -25,7 +25,7 @@ _DEBUG = re.compile(rb"(?:[\s)]|#[^\r\n]*)*=(?!=)")
 _CONVERSION = re.compile(rb"\s*(?:![A-Za-z]+\s*)?")
 
 
-_Placed: TypeAlias = ast.expr | ast.arg | ast.keyword
+_Located: TypeAlias = ast.expr | ast.arg | ast.keyword
 """The nodes inside an expression that have a position."""
 
 
@@ -47,7 +47,7 @@ def prints_itself(node: ast.FormattedValue, source: bytes, positions: Positions)
     return end >= 0 and _DEBUG.match(source, end) is not None
 
 
-def straighten(node: ast.JoinedStr, source: bytes, positions: Positions) -> set[int]:
+def fix_positions(node: ast.JoinedStr, source: bytes, positions: Positions) -> set[int]:
     """Put right positions into every node inside an f-string of Python 3.11, in place.
 
     `node` must not itself lie inside an f-string. Nodes that cannot be found get line 0. Returns the
@@ -60,7 +60,7 @@ def straighten(node: ast.JoinedStr, source: bytes, positions: Positions) -> set[
         _place(node, list(_literals(source, start, end)), source, positions, printing)
     except (_LostError, SyntaxError, ValueError):
         for inner in ast.walk(node):
-            if inner is not node and isinstance(inner, _Placed):
+            if inner is not node and isinstance(inner, _Located):
                 _set(inner, (0, 0), (0, 0))
     return printing
 
@@ -76,7 +76,7 @@ def _place(
         fresh = ast.parse(text.decode(), mode="eval").body
         inside = Positions(text)
         for inner in _outermost(fresh):
-            printing_inside = straighten(inner, text, inside)
+            printing_inside = fix_positions(inner, text, inside)
             if printing_inside:
                 raise _LostError  # a field that prints itself inside another: leave all of it alone
         _copy(value.value, fresh, found.start - 1, inside, positions)
@@ -92,7 +92,7 @@ def _copy(old: ast.AST, fresh: ast.AST, base: int, inside: Positions, positions:
     for here, there in zip(ast.walk(old), ast.walk(fresh), strict=True):
         if type(here) is not type(there):
             raise _LostError
-        if isinstance(here, _Placed) and isinstance(there, _Placed):
+        if isinstance(here, _Located) and isinstance(there, _Located):
             if there.lineno <= 0:
                 _set(here, (0, 0), (0, 0))
                 continue
@@ -101,7 +101,7 @@ def _copy(old: ast.AST, fresh: ast.AST, base: int, inside: Positions, positions:
             _set(here, positions.line_column(start), positions.line_column(end))
 
 
-def _set(node: _Placed, start: tuple[int, int], end: tuple[int, int]) -> None:
+def _set(node: _Located, start: tuple[int, int], end: tuple[int, int]) -> None:
     node.lineno, node.col_offset = start
     node.end_lineno, node.end_col_offset = end
 

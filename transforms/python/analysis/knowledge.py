@@ -30,16 +30,16 @@ EMPTY_CALLS: Final = {
 }  # fmt: skip
 """Constructors without arguments, and the type that they give."""
 
-SILENT: Final[Mapping[str, str | None]] = {
+PURE: Final[Mapping[str, str | None]] = {
     "id": "int", "type": None, "callable": "bool", "super": None, "object": None,
 }  # fmt: skip
 """Builtins that only compute, whatever they are called on, and never raise as they are written here (`super`
 and `object` without arguments, `type` with one)."""
 
-ASKING: Final[Mapping[str, str | None]] = {"isinstance": "bool", "hasattr": "bool"}
+STATE_TESTS: Final[Mapping[str, str | None]] = {"isinstance": "bool", "hasattr": "bool"}
 """Builtins that look at state and never raise."""
 
-COMPUTING: Final[Mapping[str, str | None]] = {
+READ_ONLY: Final[Mapping[str, str | None]] = {
     "len": "int", "repr": "str", "str": "str", "ascii": "str", "format": "str", "int": "int",
     "float": "float",
     "bool": "bool", "abs": None, "round": None, "divmod": "tuple", "pow": None, "hash": "int", "ord": "int",
@@ -82,7 +82,7 @@ RAISING_STR_METHODS: Final = {
 """Methods of `str` that compute only and may raise for other reasons too."""
 
 
-class Use(NamedTuple):
+class MethodEffect(NamedTuple):
     """What a method of a builtin container does."""
 
     least: int
@@ -96,39 +96,39 @@ class Use(NamedTuple):
     gives: str | None = None
 
 
-USES: Final[Mapping[str, Mapping[str, Use]]] = {
+METHOD_EFFECTS: Final[Mapping[str, Mapping[str, MethodEffect]]] = {
     "list": {
-        "append": Use(1, 1, True, gives="none"),
-        "extend": Use(1, 1, True, "iterates", "none"),
-        "insert": Use(2, 2, True, "raises", "none"),
-        "pop": Use(0, 1, True, "raises"),
-        "clear": Use(0, 0, True, gives="none"),
-        "reverse": Use(0, 0, True, gives="none"),
-        "sort": Use(0, 0, True, "compares", "none"),
-        "remove": Use(1, 1, True, "compares", "none"),
-        "index": Use(1, 3, False, "compares", "int"),
-        "count": Use(1, 1, False, "compares", "int"),
-        "copy": Use(0, 0, False, gives="list"),
+        "append": MethodEffect(1, 1, True, gives="none"),
+        "extend": MethodEffect(1, 1, True, "iterates", "none"),
+        "insert": MethodEffect(2, 2, True, "raises", "none"),
+        "pop": MethodEffect(0, 1, True, "raises"),
+        "clear": MethodEffect(0, 0, True, gives="none"),
+        "reverse": MethodEffect(0, 0, True, gives="none"),
+        "sort": MethodEffect(0, 0, True, "compares", "none"),
+        "remove": MethodEffect(1, 1, True, "compares", "none"),
+        "index": MethodEffect(1, 3, False, "compares", "int"),
+        "count": MethodEffect(1, 1, False, "compares", "int"),
+        "copy": MethodEffect(0, 0, False, gives="list"),
     },
     "dict": {
-        "get": Use(1, 2, False, "hashes"),
-        "setdefault": Use(1, 2, True, "hashes"),
-        "pop": Use(1, 2, True, "raises"),
-        "popitem": Use(0, 0, True, "raises", "tuple"),
-        "clear": Use(0, 0, True, gives="none"),
-        "copy": Use(0, 0, False, gives="dict"),
-        "keys": Use(0, 0, False),
-        "values": Use(0, 0, False),
-        "items": Use(0, 0, False),
+        "get": MethodEffect(1, 2, False, "hashes"),
+        "setdefault": MethodEffect(1, 2, True, "hashes"),
+        "pop": MethodEffect(1, 2, True, "raises"),
+        "popitem": MethodEffect(0, 0, True, "raises", "tuple"),
+        "clear": MethodEffect(0, 0, True, gives="none"),
+        "copy": MethodEffect(0, 0, False, gives="dict"),
+        "keys": MethodEffect(0, 0, False),
+        "values": MethodEffect(0, 0, False),
+        "items": MethodEffect(0, 0, False),
     },
     "set": {
-        "add": Use(1, 1, True, "hashes", "none"),
-        "discard": Use(1, 1, True, "hashes", "none"),
-        "remove": Use(1, 1, True, "raises", "none"),
-        "update": Use(1, 1, True, "iterates", "none"),
-        "pop": Use(0, 0, True, "raises"),
-        "clear": Use(0, 0, True, gives="none"),
-        "copy": Use(0, 0, False, gives="set"),
+        "add": MethodEffect(1, 1, True, "hashes", "none"),
+        "discard": MethodEffect(1, 1, True, "hashes", "none"),
+        "remove": MethodEffect(1, 1, True, "raises", "none"),
+        "update": MethodEffect(1, 1, True, "iterates", "none"),
+        "pop": MethodEffect(0, 0, True, "raises"),
+        "clear": MethodEffect(0, 0, True, gives="none"),
+        "copy": MethodEffect(0, 0, False, gives="set"),
     },
 }  # fmt: skip
 """Methods of the builtin containers."""

@@ -18,8 +18,8 @@ from codeaudit.transforms.dependence.effects import Effects, conflicts, reaching
 from codeaudit.transforms.dependence.graph import Graph
 from codeaudit.transforms.dependence.layers import bits
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.python.analysis.blocks import Block, Row, all_blocks, emitted
-from codeaudit.transforms.python.analysis.builder import Builder, Place
+from codeaudit.transforms.python.analysis.blocks import Block, DraftLine, all_blocks, emitted
+from codeaudit.transforms.python.analysis.builder import PythonProgramBuilder, StatementContext
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
 from codeaudit.transforms.python.analysis.normal import clause, header
 from codeaudit.transforms.python.parsing import parse
@@ -29,7 +29,7 @@ Dependence: TypeAlias = Literal["full", "paper"]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LogicalLine:
     """One logical line in normal form."""
 
     text: str
@@ -40,24 +40,29 @@ class Line:
     """The line it hangs under: a header or a clause; -1 for the first line."""
 
 
-class Program:
+class PythonProgram:
     """A parsed function with its dependences. Compare programs by their lines and graph."""
 
     def __init__(
-        self, source: str, tree: ast.Module, root: Block, builder: Builder, dependence: Dependence
+        self,
+        source: str,
+        tree: ast.Module,
+        root: Block,
+        builder: PythonProgramBuilder,
+        dependence: Dependence,
     ) -> None:
         self.source = source
         self.tree = tree
         self.root = root
         self.dependence = dependence
-        self.places: Mapping[int, Place] = builder.places
+        self.places: Mapping[int, StatementContext] = builder.places
         """By the `id` of each statement of the tree what is known where it begins."""
-        self._rows: Sequence[Row] = builder.rows
+        self._rows: Sequence[DraftLine] = builder.rows
 
     @cached_property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[LogicalLine, ...]:
         """The logical lines in the order of the text."""
-        return tuple(Line(_text(row), row.depth, row.parent) for row in self._rows)
+        return tuple(LogicalLine(_text(row), row.depth, row.parent) for row in self._rows)
 
     @property
     def nodes(self) -> Sequence[tuple[ast.AST, str]]:
@@ -90,7 +95,7 @@ class Program:
         else:
             between = conflicts(self.effects)
         found = [0] * len(self._rows)
-        _gate(self.root, 0, between, found)
+        _add_edges(self.root, 0, between, found)
         for line, parent in enumerate(self.parents):
             if parent >= 0:
                 found[line] |= 1 << parent
@@ -107,7 +112,7 @@ class Program:
 
 
 @lru_cache(maxsize=4)
-def analyse(source: str, *, dependence: Dependence = "full") -> Program:
+def analyse(source: str, *, dependence: Dependence = "full") -> PythonProgram:
     """The program of one function (or of a short module, whose own statements then keep their order).
 
     The last few are remembered, since a transform proposes and applies to one source many times.
@@ -115,17 +120,17 @@ def analyse(source: str, *, dependence: Dependence = "full") -> Program:
     Raises:
         SourceError: the text is not Python, or nested too deeply to be read.
     """
-    return examine(source, parse(source), dependence)
+    return analyse_tree(source, parse(source), dependence)
 
 
-def examine(source: str, tree: ast.Module, dependence: Dependence = "full") -> Program:
+def analyse_tree(source: str, tree: ast.Module, dependence: Dependence = "full") -> PythonProgram:
     """As `analyse`, of a text that is parsed already.
 
     Raises:
         SourceError: it is nested too deeply to be read.
     """
     rebound = _rebound(tree) if "global" in source else frozenset[str]()
-    builder = Builder(names_only=dependence == "paper", rebound=rebound)
+    builder = PythonProgramBuilder(names_only=dependence == "paper", rebound=rebound)
     try:
         if len(tree.body) == 1 and isinstance(tree.body[0], ast.FunctionDef | ast.AsyncFunctionDef):
             root = builder.alone(tree.body[0])
@@ -133,7 +138,7 @@ def examine(source: str, tree: ast.Module, dependence: Dependence = "full") -> P
             root = builder.module(tree)
     except (RecursionError, MemoryError) as error:
         raise SourceError("not readable: nested too deeply") from error
-    return Program(source, tree, root, builder, dependence)
+    return PythonProgram(source, tree, root, builder, dependence)
 
 
 def _rebound(tree: ast.Module) -> frozenset[str]:
@@ -142,7 +147,7 @@ def _rebound(tree: ast.Module) -> frozenset[str]:
     return frozenset[str]().union(*declared) & BUILTINS
 
 
-def _gate(block: Block, outer: int, between: Sequence[int], found: list[int]) -> None:
+def _add_edges(block: Block, outer: int, between: Sequence[int], found: list[int]) -> None:
     """Fill in the predecessors of all lines of a block, given the outer lines that they may depend on."""
     spans = [_span(statement.lines) for statement in block.statements]
     for statement, mask in zip(block.statements, block.predecessors, strict=True):
@@ -156,7 +161,7 @@ def _gate(block: Block, outer: int, between: Sequence[int], found: list[int]) ->
         earlier, clause_before = 0, 0
         for part in statement.parts:
             if isinstance(part, Block):
-                _gate(part, allowed | earlier, between, found)
+                _add_edges(part, allowed | earlier, between, found)
                 earlier |= sum(_span(inner.lines) for inner in part.statements)
             else:
                 found[part] = between[part] & (allowed | earlier) | heads | clause_before
@@ -170,5 +175,5 @@ def _span(lines: range) -> int:
     return full
 
 
-def _text(row: Row) -> str:
+def _text(row: DraftLine) -> str:
     return clause(row.node, row.clause) if row.clause else header(row.node)

@@ -19,7 +19,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from codeaudit.transforms.edits import Positions
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.python.analysis.fstrings import PARSER_KNOWS, prints_itself, straighten
+from codeaudit.transforms.python.analysis.fstrings import PARSER_KNOWS, fix_positions, prints_itself
 from codeaudit.transforms.python.parsing import parse
 
 OUTER: Final = 0
@@ -35,10 +35,10 @@ View: TypeAlias = Literal[
 class or type alias; `import`: bound by an import that does not choose the name; `local`: bound by
 assignment, `for` or `with`. A name that is bound in several ways has the view that comes first here."""
 
-Use: TypeAlias = Literal["read", "write", "delete", "declare"]
+NameUse: TypeAlias = Literal["read", "write", "delete", "declare"]
 """`declare`: named by `global` or `nonlocal`."""
 
-Context: TypeAlias = Literal["code", "printed", "annotation"]
+NameContext: TypeAlias = Literal["code", "printed", "annotation"]
 """`printed`: in a field such as `f"{x=}"`, which prints the name; `annotation`: in an annotation."""
 
 _RANK: Final[dict[View, int]] = {view: rank for rank, view in enumerate(get_args(View))}
@@ -65,7 +65,7 @@ class Scope:
     """The definition, lambda, class or comprehension; the module for `OUTER`."""
 
 
-class Occurrence(NamedTuple):
+class NameOccurrence(NamedTuple):
     """One place where a name stands. A tuple, since a function has hundreds."""
 
     start: int
@@ -73,12 +73,12 @@ class Occurrence(NamedTuple):
     end: int
     scope: int
     """The scope in whose text it stands, which may lie inside the one that owns the name."""
-    use: Use
-    context: Context
+    use: NameUse
+    context: NameContext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Binding:
+class PythonBinding:
     """One variable: a name in the scope that owns it."""
 
     number: int
@@ -86,7 +86,7 @@ class Binding:
     name: str
     view: View
     scope: int
-    occurrences: tuple[Occurrence, ...]
+    occurrences: tuple[NameOccurrence, ...]
     """In source order."""
 
     @property
@@ -96,7 +96,7 @@ class Binding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scopes:
+class PythonScopes:
     """A function, its scopes and its variables."""
 
     source: bytes
@@ -109,7 +109,7 @@ class Scopes:
     """By number; the first is `OUTER`."""
     body: int
     """The number of the function's own scope."""
-    bindings: tuple[Binding, ...]
+    bindings: tuple[PythonBinding, ...]
     """By number."""
     slots: tuple[int, ...]
     """The binding of every occurrence, in the order of a fixed walk of the tree."""
@@ -126,7 +126,7 @@ Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.D
 
 
 @lru_cache(maxsize=4)
-def resolve(source: str) -> Scopes:
+def resolve(source: str) -> PythonScopes:
     """Resolve every name of one function, given as its text (with its decorators).
 
     An indented function is given under one line that stands for the text around it, `class _:` or `if 1:`,
@@ -141,7 +141,7 @@ def resolve(source: str) -> Scopes:
     if function is None:
         raise SourceError("the text is not one function definition; give one function at a time")
     try:
-        return _Walk(source.encode(), tree, function).result()
+        return _ScopeWalk(source.encode(), tree, function).result()
     except (RecursionError, MemoryError) as error:
         raise SourceError("the text is nested too deeply; give a smaller function") from error
 
@@ -160,7 +160,7 @@ def only_function(tree: ast.Module) -> Definition | None:
             return None
 
 
-class _Table:
+class _ScopeNames:
     """The names of one scope while the walk goes on."""
 
     __slots__ = ("bound", "globals", "kind", "node", "nonlocals", "parent")
@@ -174,7 +174,7 @@ class _Table:
         self.nonlocals: set[str] = set()
 
 
-class _Walk:
+class _ScopeWalk:
     """One pass over the tree that notes every occurrence; names are resolved at the end."""
 
     def __init__(self, source: bytes, tree: ast.Module, function: Definition) -> None:
@@ -182,13 +182,13 @@ class _Walk:
         self.tree = tree
         self.function = function
         self.positions = Positions(source)
-        self.tables = [_Table("outer", -1, tree)]
+        self.tables = [_ScopeNames("outer", -1, tree)]
         self.scope = OUTER
         self.body = OUTER
-        self.context: Context = "code"
+        self.context: NameContext = "code"
         self.in_fstring = False
         self.printing: set[int] = set()
-        self.noted: list[tuple[str, Occurrence]] = []
+        self.noted: list[tuple[str, NameOccurrence]] = []
         self.attributes: set[str] = set()
         self.strings: list[str] = []
         self.quoted: set[str] = set()
@@ -216,13 +216,13 @@ class _Walk:
 
     def enter(self, kind: ScopeKind, node: ast.AST) -> int:
         """Begin a scope; returns the one to go back to."""
-        self.tables.append(_Table(kind, self.scope, node))
+        self.tables.append(_ScopeNames(kind, self.scope, node))
         before, self.scope = self.scope, len(self.tables) - 1
         return before
 
     # Noting names
 
-    def note(self, name: str, start: int, use: Use, view: View | None = None) -> None:
+    def note(self, name: str, start: int, use: NameUse, view: View | None = None) -> None:
         """Note an occurrence, and with a view that it binds the name in the current scope."""
         if view is not None:
             self.bind(name, view, self.scope)
@@ -230,7 +230,7 @@ class _Walk:
         end = start + len(spelled)
         if start < 0 or _word(self.source, start) != spelled:
             start = end = -1
-        self.noted.append((name, Occurrence(start, end, self.scope, use, self.context)))
+        self.noted.append((name, NameOccurrence(start, end, self.scope, use, self.context)))
 
     def bind(self, name: str, view: View, scope: int) -> None:
         bound = self.tables[scope].bound
@@ -351,7 +351,7 @@ class _Walk:
         width = (node.end_col_offset or 0) - node.col_offset
         if start < 0 or width != len(spelled) or not self.source.startswith(spelled, start):
             start = end = -1
-        self.noted.append((node.id, Occurrence(start, end, self.scope, use, self.context)))
+        self.noted.append((node.id, NameOccurrence(start, end, self.scope, use, self.context)))
 
     def walrus(self, node: ast.NamedExpr) -> None:
         self.visit(node.value)
@@ -413,7 +413,7 @@ class _Walk:
     def joined(self, node: ast.JoinedStr) -> None:
         outermost = not self.in_fstring
         if outermost and not PARSER_KNOWS:
-            self.printing |= straighten(node, self.source, self.positions)
+            self.printing |= fix_positions(node, self.source, self.positions)
         self.in_fstring = True
         self.visit_all(node.values)
         self.in_fstring = not outermost
@@ -441,9 +441,9 @@ class _Walk:
 
     # The result
 
-    def result(self) -> Scopes:
+    def result(self) -> PythonScopes:
         self.visit(self.function)
-        found: dict[tuple[int, str], list[Occurrence]] = {}
+        found: dict[tuple[int, str], list[NameOccurrence]] = {}
         keys = [(self.owner(occurrence.scope, name), name) for name, occurrence in self.noted]
         for key, (_, occurrence) in zip(keys, self.noted, strict=True):
             found.setdefault(key, []).append(occurrence)
@@ -451,7 +451,7 @@ class _Walk:
             occurrences.sort(key=_start)
         order = sorted(found, key=lambda key: _start(found[key][0]))
         numbers = {key: number for number, key in enumerate(order)}
-        return Scopes(
+        return PythonScopes(
             source=self.source,
             positions=self.positions,
             tree=self.tree,
@@ -469,13 +469,13 @@ class _Walk:
             quoted=frozenset(self.quoted),
         )
 
-    def binding(self, number: int, key: tuple[int, str], occurrences: list[Occurrence]) -> Binding:
+    def binding(self, number: int, key: tuple[int, str], occurrences: list[NameOccurrence]) -> PythonBinding:
         scope, name = key
         table = self.tables[scope]
         view: View = "attribute" if table.kind == "class" else table.bound.get(name, "outer")
         if scope == OUTER:
             view = "outer"
-        return Binding(number=number, name=name, view=view, scope=scope, occurrences=tuple(occurrences))
+        return PythonBinding(number=number, name=name, view=view, scope=scope, occurrences=tuple(occurrences))
 
     def owner(self, scope: int, name: str) -> int:
         """The scope that owns a name which stands in a scope."""
@@ -502,7 +502,7 @@ def _word(source: bytes, at: int) -> bytes:
     return match[1] if match else b""
 
 
-def _start(occurrence: Occurrence) -> int:
+def _start(occurrence: NameOccurrence) -> int:
     return occurrence.start
 
 
@@ -517,43 +517,43 @@ def _parameters(arguments: ast.arguments) -> list[ast.arg]:
     return found
 
 
-class _Parts(dict[type[ast.AST], tuple[str, ...]]):
+class _NameFields(dict[type[ast.AST], tuple[str, ...]]):
     """By kind of node the fields that may hold names, found out when first asked for."""
 
     def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
-        found = self[kind] = tuple(name for name in kind._fields if name not in _BARE)
+        found = self[kind] = tuple(name for name in kind._fields if name not in _NAMELESS_FIELDS)
         return found
 
 
-_PARTS: Final = _Parts()
-_BARE: Final = frozenset({"ctx", "op", "ops", "kind", "type_comment", "is_async", "type_ignores"})
+_PARTS: Final = _NameFields()
+_NAMELESS_FIELDS: Final = frozenset({"ctx", "op", "ops", "kind", "type_comment", "is_async", "type_ignores"})
 """Fields that hold no name, left out to save time."""
 
-_USES: Final[dict[type[ast.AST], Use]] = {ast.Load: "read", ast.Store: "write", ast.Del: "delete"}
+_USES: Final[dict[type[ast.AST], NameUse]] = {ast.Load: "read", ast.Store: "write", ast.Del: "delete"}
 
 _HANDLERS: Final[dict[type[ast.AST], Callable[..., None]]] = {
-    ast.FunctionDef: _Walk.definition,
-    ast.AsyncFunctionDef: _Walk.definition,
-    ast.Lambda: _Walk.lambda_,
-    ast.ClassDef: _Walk.class_,
-    ast.ListComp: _Walk.comprehension,
-    ast.SetComp: _Walk.comprehension,
-    ast.GeneratorExp: _Walk.comprehension,
-    ast.DictComp: _Walk.comprehension,
-    ast.Name: _Walk.name,
-    ast.NamedExpr: _Walk.walrus,
-    ast.ExceptHandler: _Walk.handler,
-    ast.Import: _Walk.import_,
-    ast.ImportFrom: _Walk.import_,
-    ast.Global: _Walk.declaration,
-    ast.Nonlocal: _Walk.declaration,
-    ast.MatchAs: _Walk.capture,
-    ast.MatchStar: _Walk.star_capture,
-    ast.MatchMapping: _Walk.mapping_capture,
-    ast.AnnAssign: _Walk.annotated,
-    ast.JoinedStr: _Walk.joined,
-    ast.FormattedValue: _Walk.formatted,
-    ast.Constant: _Walk.constant,
-    ast.Attribute: _Walk.attribute,
-    **({ast.TypeAlias: _Walk.type_alias} if hasattr(ast, "TypeAlias") else {}),
+    ast.FunctionDef: _ScopeWalk.definition,
+    ast.AsyncFunctionDef: _ScopeWalk.definition,
+    ast.Lambda: _ScopeWalk.lambda_,
+    ast.ClassDef: _ScopeWalk.class_,
+    ast.ListComp: _ScopeWalk.comprehension,
+    ast.SetComp: _ScopeWalk.comprehension,
+    ast.GeneratorExp: _ScopeWalk.comprehension,
+    ast.DictComp: _ScopeWalk.comprehension,
+    ast.Name: _ScopeWalk.name,
+    ast.NamedExpr: _ScopeWalk.walrus,
+    ast.ExceptHandler: _ScopeWalk.handler,
+    ast.Import: _ScopeWalk.import_,
+    ast.ImportFrom: _ScopeWalk.import_,
+    ast.Global: _ScopeWalk.declaration,
+    ast.Nonlocal: _ScopeWalk.declaration,
+    ast.MatchAs: _ScopeWalk.capture,
+    ast.MatchStar: _ScopeWalk.star_capture,
+    ast.MatchMapping: _ScopeWalk.mapping_capture,
+    ast.AnnAssign: _ScopeWalk.annotated,
+    ast.JoinedStr: _ScopeWalk.joined,
+    ast.FormattedValue: _ScopeWalk.formatted,
+    ast.Constant: _ScopeWalk.constant,
+    ast.Attribute: _ScopeWalk.attribute,
+    **({ast.TypeAlias: _ScopeWalk.type_alias} if hasattr(ast, "TypeAlias") else {}),
 }

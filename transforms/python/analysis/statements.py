@@ -12,15 +12,15 @@ from codeaudit.transforms.dependence.effects import (
     OBSERVES,
     RAISES,
 )
-from codeaudit.transforms.python.analysis.effects import Reading
-from codeaudit.transforms.python.analysis.facts import stored
+from codeaudit.transforms.python.analysis.effects import EffectCollector
+from codeaudit.transforms.python.analysis.facts import stored_names
 from codeaudit.transforms.python.analysis.knowledge import PLAIN
 
 IMMUTABLE: Final = PLAIN | {"tuple", "range"}
 """Types whose values never change, so that `+=` makes a new one."""
 
 
-def is_text(node: ast.stmt) -> bool:
+def is_string_statement(node: ast.stmt) -> bool:
     """Whether a statement is a bare text: a docstring if it stands first."""
     return (
         isinstance(node, ast.Expr)
@@ -29,73 +29,75 @@ def is_text(node: ast.stmt) -> bool:
     )
 
 
-def simple(reading: Reading, node: ast.stmt) -> None:
+def simple_statement(collector: EffectCollector, node: ast.stmt) -> None:
     """Collect the effects of a simple statement."""
     match node:
         case ast.Assign(targets=targets, value=value):
-            kind = reading.visit(value)
+            kind = collector.visit(value)
             for target in targets:
-                assign(reading, target, value, kind)
+                assign(collector, target, value, kind)
         case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
             left = ast.Name(id=name, ctx=ast.Load())
-            kind = reading.visit(ast.BinOp(left=left, op=op, right=value))
-            reading.write(name)
-            if reading.facts.types.get(name) not in IMMUTABLE and kind not in IMMUTABLE:
-                reading.flags |= ANYTHING  # it may change the object in place
+            kind = collector.visit(ast.BinOp(left=left, op=op, right=value))
+            collector.write(name)
+            if collector.facts.types.get(name) not in IMMUTABLE and kind not in IMMUTABLE:
+                collector.flags |= ANYTHING  # it may change the object in place
         case ast.AugAssign(target=target, value=value):
-            reading.visit(value)
-            reading.flags |= ANYTHING
-            assign(reading, target, None)
+            collector.visit(value)
+            collector.flags |= ANYTHING
+            assign(collector, target, None)
         case ast.AnnAssign(target=target, value=value):
             if value is not None:
-                kind = reading.visit(value)
-                assign(reading, target, value, kind)
+                kind = collector.visit(value)
+                assign(collector, target, value, kind)
             elif not isinstance(target, ast.Name):
-                assign(reading, target, None)
+                assign(collector, target, None)
         case ast.Expr(value=value):
-            reading.visit(value)
-            if is_text(node):
-                reading.flags |= BARRIER  # a text that comes to stand first would be a docstring
+            collector.visit(value)
+            if is_string_statement(node):
+                collector.flags |= BARRIER  # a text that comes to stand first would be a docstring
         case ast.Return(value=value):
             if value is not None:
-                reading.visit(value)
-            reading.flags |= ENDS_CALL
+                collector.visit(value)
+            collector.flags |= ENDS_CALL
         case ast.Raise(exc=exc, cause=cause):
             for part in (exc, cause):
                 if part is not None:
-                    reading.visit(part)
-            reading.flags |= ENDS_CALL
+                    collector.visit(part)
+            collector.flags |= ENDS_CALL
         case ast.Assert(test=test, msg=msg):
-            reading.truth(test)
+            collector.truth(test)
             if msg is not None:
-                reading.visit(msg)
-            reading.flags |= RAISES | EXITS
+                collector.visit(msg)
+            collector.flags |= RAISES | EXITS
         case ast.Delete(targets=targets):
             for target in targets:
-                assign(reading, target, None)
+                assign(collector, target, None)
                 if not isinstance(target, ast.Name):
-                    reading.flags |= ANYTHING
-                elif target.id not in reading.definite:
-                    reading.flags |= RAISES
+                    collector.flags |= ANYTHING
+                elif target.id not in collector.definite:
+                    collector.flags |= RAISES
         case ast.Import(names=names) | ast.ImportFrom(names=names):
             for alias in names:
-                reading.write(alias.asname or alias.name.partition(".")[0])
-            reading.expect()
+                collector.write(alias.asname or alias.name.partition(".")[0])
+            collector.expect()
         case ast.Break() | ast.Continue():
-            reading.flags |= LEAVES_LOOP
+            collector.flags |= LEAVES_LOOP
         case ast.Pass():
             pass
         case _:  # global, nonlocal, type aliases, and whatever later versions bring
-            reading.flags |= BARRIER
-            for name in stored(node):
-                reading.write(name)
+            collector.flags |= BARRIER
+            for name in stored_names(node):
+                collector.write(name)
 
 
-def assign(reading: Reading, target: ast.expr, value: ast.expr | None, kind: str | None = None) -> None:
+def assign(
+    collector: EffectCollector, target: ast.expr, value: ast.expr | None, kind: str | None = None
+) -> None:
     """Collect the effects of binding a target; unpacking is exact only from a tuple written out."""
     match target:
         case ast.Name(id=name):
-            reading.write(name)
+            collector.write(name)
         case ast.Tuple(elts=elements) | ast.List(elts=elements):
             exact = (
                 isinstance(value, ast.Tuple)
@@ -103,18 +105,18 @@ def assign(reading: Reading, target: ast.expr, value: ast.expr | None, kind: str
                 and not any(isinstance(element, ast.Starred) for element in (*elements, *value.elts))
             )
             if not exact:
-                reading.flags |= OBSERVES | RAISES
-                if isinstance(value, ast.Name) and value.id in reading.facts.local and kind is None:
-                    reading.writes.add(value.id)  # it may be an iterator, which is used up
+                collector.flags |= OBSERVES | RAISES
+                if isinstance(value, ast.Name) and value.id in collector.facts.local and kind is None:
+                    collector.writes.add(value.id)  # it may be an iterator, which is used up
             for element in elements:
-                assign(reading, element, None)
+                assign(collector, element, None)
         case ast.Starred(value=inner):
-            assign(reading, inner, None)
+            assign(collector, inner, None)
         case ast.Attribute():
-            reading.touch(target)
-            reading.assign_attribute(target)
+            collector.touch(target)
+            collector.assign_attribute(target)
         case ast.Subscript():
-            reading.touch(target)
-            reading.assign_item(target)
+            collector.touch(target)
+            collector.assign_item(target)
         case _:
-            reading.flags |= ANYTHING
+            collector.flags |= ANYTHING

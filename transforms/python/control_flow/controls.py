@@ -6,25 +6,39 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
-from codeaudit.transforms.python.code import Code
-from codeaudit.transforms.python.contexts import ATOM, following, nodes, over, patch, placed
+from codeaudit.transforms.python.contexts import (
+    ATOM,
+    editable_nodes,
+    parenthesized,
+    patch_node,
+    patch_range,
+    token_after,
+)
 from codeaudit.transforms.python.control_flow.branches import NO_ELSE, negation
-from codeaudit.transforms.python.rewriting import Rewriting
-from codeaudit.transforms.python.suites import colon, inline, is_elif, leaves, line_end, tail
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource
+from codeaudit.transforms.python.suites import (
+    always_leaves,
+    block_end,
+    header_colon,
+    is_elif,
+    is_inline,
+    line_end,
+)
 
 LEFT: Final = "body leaves anyway"
 IDLE: Final = "block does nothing"
 _SUM: Final = 11
 
 
-def _not_exchanged(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _not_exchanged(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         if isinstance(node, ast.If):
             yield Site(((negation(code, node),),), "condition negated", node.lineno)
 
 
-def _off_by_one(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _off_by_one(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         match node:
             case ast.For(iter=ast.Call(func=ast.Name(id="range"), args=arguments, keywords=[])):
                 pass
@@ -33,40 +47,40 @@ def _off_by_one(code: Code) -> Iterator[Site | Refused]:
         if not arguments or any(isinstance(argument, ast.Starred) for argument in arguments):
             continue
         options = [
-            (patch(code, code.full(argument).start, code.full(argument).end, *parts),)
+            (patch_range(code, code.full(argument).start, code.full(argument).end, *parts),)
             for argument in arguments[:2]
             for change in (" - 1", " + 1")
-            for parts in [(*placed(code, argument, _SUM), change)]
+            for parts in [(*parenthesized(code, argument, _SUM), change)]
         ]
         yield Site(tuple(options), "range moved by 1", node.lineno)
 
 
-def _left_early(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _left_early(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         if not isinstance(node, ast.For | ast.While | ast.AsyncFor):
             continue
-        if leaves(node.body):
+        if always_leaves(node.body):
             yield Refused(LEFT)
             continue
         newline, inside = code.newline, code.indentation(node) + code.step
-        if inline(code, node.body):
+        if is_inline(code, node.body):
             begin = code.start(node.body[0])
             end = line_end(code, code.end(node.body[-1]))
             change = Patch(
-                colon(code, node.body).end,
+                header_colon(code, node.body).end,
                 end,
                 (f"{newline}{inside}", Span(begin, end), f"{newline}{inside}break"),
             )
         else:
             inside = code.indentation(node.body[0])
             begin = code.start(node.body[0])
-            end = tail(code, node.body[-1], code.indentation(node))
+            end = block_end(code, node.body[-1], code.indentation(node))
             change = Patch(begin, end, (Span(begin, end), f"{newline}{inside}break"))
         yield Site(((change,),), "left after one turn", node.lineno)
 
 
-def _dropped(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _dropped(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         if not isinstance(node, ast.If):
             continue
         if not node.orelse:
@@ -78,7 +92,7 @@ def _dropped(code: Code) -> Iterator[Site | Refused]:
         if _idle(node.orelse):
             yield Refused(IDLE)
             continue
-        change = Patch(tail(code, node.body[-1], code.indentation(node)), code.end(last), ())
+        change = Patch(block_end(code, node.body[-1], code.indentation(node)), code.end(last), ())
         yield Site(((change,),), "else dropped", node.lineno)
 
 
@@ -91,42 +105,44 @@ def _idle(body: Sequence[ast.stmt]) -> bool:
             return False
 
 
-def _condition_dropped(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _condition_dropped(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         match node:
             case ast.If(test=ast.BoolOp(op=ast.And(), values=values) as test):
-                options = tuple((over(code, test, *placed(code, value, ATOM)),) for value in values)
+                options = tuple(
+                    (patch_node(code, test, *parenthesized(code, value, ATOM)),) for value in values
+                )
                 yield Site(options, "all but one condition dropped", node.lineno)
             case _:
                 pass
 
 
-def _return_dropped(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _return_dropped(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         if not isinstance(node, ast.Return) or node.value is None:
             continue
         if isinstance(node.value, ast.Constant) and node.value.value is None:
             yield Refused(IDLE)
             continue
         begin = code.start(node)
-        first = following(code, begin + len("return"))
+        first = token_after(code, begin + len("return"))
         assert first is not None
         yield Site(((Patch(begin, first.start, ()),),), "return dropped", node.lineno)
 
 
-IF_INVERTED_WRONG: Final = Rewriting(
+IF_INVERTED_WRONG: Final = PythonRule(
     name="if-inverted-wrong", find=_not_exchanged, nothing="no if", kind="control"
 )
-FOR_OFF_BY_ONE: Final = Rewriting(
+FOR_OFF_BY_ONE: Final = PythonRule(
     name="for-off-by-one", find=_off_by_one, nothing="no for over a range", kind="control"
 )
-LOOP_LEFT_EARLY: Final = Rewriting(
+LOOP_LEFT_EARLY: Final = PythonRule(
     name="loop-left-early", find=_left_early, nothing="no loop", kind="control"
 )
-BRANCH_DROPPED: Final = Rewriting(name="branch-dropped", find=_dropped, nothing="no if", kind="control")
-CONDITION_DROPPED: Final = Rewriting(
+BRANCH_DROPPED: Final = PythonRule(name="branch-dropped", find=_dropped, nothing="no if", kind="control")
+CONDITION_DROPPED: Final = PythonRule(
     name="condition-dropped", find=_condition_dropped, nothing="no if with and", kind="control"
 )
-RETURN_DROPPED: Final = Rewriting(
+RETURN_DROPPED: Final = PythonRule(
     name="return-dropped", find=_return_dropped, nothing="no return with a value", kind="control"
 )

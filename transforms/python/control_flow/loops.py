@@ -11,31 +11,31 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
-from codeaudit.transforms.python.code import Code
 from codeaudit.transforms.python.contexts import (
     CONDITIONAL,
     Part,
-    commented,
+    editable_nodes,
+    has_comment,
     negated,
-    nodes,
-    patch,
-    placed,
+    parenthesized,
+    patch_range,
 )
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import (
     COMMENT,
     REFLECTION,
     SHARED,
     binds,
+    block_end,
+    block_indent,
     bound_in,
-    colon,
     fresh_names,
-    inline,
+    header_colon,
+    is_inline,
     line_end,
     next_line,
     reflects,
-    step,
-    tail,
 )
 
 NO_RANGE: Final = "neither a range nor a sequence of known type"
@@ -53,10 +53,10 @@ _SEQUENCES: Final = frozenset({"list", "tuple", "str", "bytes"})
 _INTEGER_SIGNS: Final = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 
 
-def _for(code: Code) -> Iterator[Site | Refused]:
+def _for(code: PythonSource) -> Iterator[Site | Refused]:
     names = fresh_names(code)
     hidden = not reflects(code)
-    for node in nodes(code):
+    for node in editable_nodes(code):
         if not isinstance(node, ast.For):
             continue
         if not hidden:
@@ -65,7 +65,7 @@ def _for(code: Code) -> Iterator[Site | Refused]:
             yield Refused(OUTSIDE)
         elif not isinstance(node.target, ast.Name):
             yield Refused(TARGET)
-        elif commented(code, code.start(node), colon(code, node.body).start):
+        elif has_comment(code, code.start(node), header_colon(code, node.body).start):
             yield Refused(COMMENT)
         else:
             changes = _counted(code, node, node.target.id, names)
@@ -75,7 +75,9 @@ def _for(code: Code) -> Iterator[Site | Refused]:
                 yield Site((changes,), "for to while", node.lineno)
 
 
-def _counted(code: Code, node: ast.For, target: str, names: Iterator[str]) -> tuple[Patch, ...] | Refused:
+def _counted(
+    code: PythonSource, node: ast.For, target: str, names: Iterator[str]
+) -> tuple[Patch, ...] | Refused:
     match node.iter:
         case ast.Call(func=ast.Name(id="range"), args=arguments, keywords=[]) if not binds(code, "range"):
             return _over_range(code, node, target, arguments, names)
@@ -92,13 +94,13 @@ def _counted(code: Code, node: ast.For, target: str, names: Iterator[str]) -> tu
             return Refused(NO_RANGE)
 
 
-def _shared(code: Code, name: str) -> bool:
+def _shared(code: PythonSource, name: str) -> bool:
     """Whether a nested function may bind a variable of another."""
     return any(isinstance(node, ast.Nonlocal) and name in node.names for node in ast.walk(code.tree))
 
 
 def _over_range(
-    code: Code, node: ast.For, target: str, arguments: list[ast.expr], names: Iterator[str]
+    code: PythonSource, node: ast.For, target: str, arguments: list[ast.expr], names: Iterator[str]
 ) -> tuple[Patch, ...] | Refused:
     if not 1 <= len(arguments) <= 3 or not all(_integer(code, argument) for argument in arguments):
         return Refused(NO_INTEGER)
@@ -107,12 +109,14 @@ def _over_range(
         return Refused(STEP)
     indentation, newline = code.indentation(node), code.newline
     counter = next(names)
-    start: tuple[Part, ...] = ("0",) if len(arguments) == 1 else placed(code, arguments[0], CONDITIONAL)
+    start: tuple[Part, ...] = (
+        ("0",) if len(arguments) == 1 else parenthesized(code, arguments[0], CONDITIONAL)
+    )
     stop = arguments[0] if len(arguments) == 1 else arguments[1]
     head: tuple[Part, ...] = (f"{counter} = ", *start, f"{newline}{indentation}")
     if _constant(stop) is None:
         limit: tuple[Part, ...] = (next(names),)
-        head += (*limit, " = ", *placed(code, stop, CONDITIONAL), f"{newline}{indentation}")
+        head += (*limit, " = ", *parenthesized(code, stop, CONDITIONAL), f"{newline}{indentation}")
     else:
         limit = (code.full(stop),)
     head += (f"while {counter} {'<' if stride > 0 else '>'} ", *limit)
@@ -120,7 +124,7 @@ def _over_range(
     return _written(code, node, head, (f"{target} = {counter}", f"{counter} {sign}"))
 
 
-def _integer(code: Code, node: ast.expr) -> bool:
+def _integer(code: PythonSource, node: ast.expr) -> bool:
     """Whether an expression gives an `int` itself, if it gives anything."""
     match node:
         case ast.Call(func=ast.Name(id="len"), args=[ast.expr() as only], keywords=[]):
@@ -141,56 +145,60 @@ def _constant(node: ast.expr) -> int | None:
             return None
 
 
-def _written(code: Code, node: ast.For, head: tuple[Part, ...], first: tuple[str, ...]) -> tuple[Patch, ...]:
+def _written(
+    code: PythonSource, node: ast.For, head: tuple[Part, ...], first: tuple[str, ...]
+) -> tuple[Patch, ...]:
     """The header, and statements before the body."""
-    mark = colon(code, node.body)
+    mark = header_colon(code, node.body)
     return Patch(code.start(node), mark.start, head), _opened(code, node, "", first)
 
 
-def _opened(code: Code, node: ast.For | ast.While, deeper: str, first: tuple[str, ...]) -> Patch:
+def _opened(code: PythonSource, node: ast.For | ast.While, deeper: str, first: tuple[str, ...]) -> Patch:
     """These lines at the beginning of a loop's body; where it has no lines of its own it gets them."""
-    inside = code.indentation(node) + step(code, node)
-    if inline(code, node.body):
+    inside = code.indentation(node) + block_indent(code, node)
+    if is_inline(code, node.body):
         text = "".join(f"{code.newline}{inside}{line}" for line in first)
-        return Patch(colon(code, node.body).end, code.start(node.body[0]), (f"{text}{code.newline}{inside}",))
-    at = next_line(code, line_end(code, colon(code, node.body).end))
+        return Patch(
+            header_colon(code, node.body).end, code.start(node.body[0]), (f"{text}{code.newline}{inside}",)
+        )
+    at = next_line(code, line_end(code, header_colon(code, node.body).end))
     return Patch(at, at, ("".join(f"{inside}{line}{code.newline}" for line in first),))
 
 
 # ── while ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _while(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _while(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         if not isinstance(node, ast.While):
             continue
         if isinstance(node.test, ast.Constant):
             yield Refused(ENDLESS)
         elif node.orelse:
             yield Refused(HAS_ELSE)
-        elif commented(code, code.start(node), colon(code, node.body).start):
+        elif has_comment(code, code.start(node), header_colon(code, node.body).start):
             yield Refused(COMMENT)
         else:
             yield _endless(code, node)
 
 
-def _endless(code: Code, node: ast.While) -> Site:
+def _endless(code: PythonSource, node: ast.While) -> Site:
     """`while c:` to `while True:` that is left where `c` fails; `continue` leads to the same test."""
     full = code.full(node.test)
-    newline, inside = code.newline, code.indentation(node) + step(code, node)
+    newline, inside = code.newline, code.indentation(node) + block_indent(code, node)
     exit_ = ("if ", *negated(code, node.test, tested=True), f":{newline}{inside}{code.step}break{newline}")
-    mark = colon(code, node.body)
-    if inline(code, node.body):
+    mark = header_colon(code, node.body)
+    if is_inline(code, node.body):
         end = code.start(node.body[0])
         parts = ("True:", newline, inside, *exit_, inside)
     else:
         end = next_line(code, line_end(code, mark.end))
         parts = ("True", Span(mark.start, end), inside, *exit_)
-    return Site(((patch(code, full.start, end, *parts),),), "while to while True", node.lineno)
+    return Site(((patch_range(code, full.start, end, *parts),),), "while to while True", node.lineno)
 
 
-def _unroll(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _unroll(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         if not isinstance(node, ast.While):
             continue
         size = sum(isinstance(inner, ast.stmt) for part in node.body for inner in ast.walk(part))
@@ -198,7 +206,7 @@ def _unroll(code: Code) -> Iterator[Site | Refused]:
             yield Refused(HAS_ELSE)
         elif isinstance(node.test, ast.Constant):
             yield Refused(ENDLESS)
-        elif inline(code, node.body):
+        elif is_inline(code, node.body):
             yield Refused(SHARED)
         elif size > _LONGEST or any(isinstance(inner, _DECLARING) for inner in ast.walk(node)):
             yield Refused(LONG)
@@ -206,10 +214,10 @@ def _unroll(code: Code) -> Iterator[Site | Refused]:
             yield _unrolled(code, node)
 
 
-def _unrolled(code: Code, node: ast.While) -> Site:
+def _unrolled(code: PythonSource, node: ast.While) -> Site:
     """The body twice, with the condition tested between; `break` and `continue` mean what they did."""
-    begin = next_line(code, line_end(code, colon(code, node.body).end))
-    end = tail(code, node.body[-1], code.indentation(node))
+    begin = next_line(code, line_end(code, header_colon(code, node.body).end))
+    end = block_end(code, node.body[-1], code.indentation(node))
     newline, inside = code.newline, code.indentation(node.body[0])
     body = Span(begin, end)
     exit_ = (
@@ -219,6 +227,6 @@ def _unrolled(code: Code, node: ast.While) -> Site:
     return Site(((Patch(begin, end, (body, *exit_, body)),),), "two turns of while in one", node.lineno)
 
 
-FOR_TO_WHILE: Final = Rewriting(name="for-to-while", find=_for, nothing="no for")
-WHILE_TO_WHILE_TRUE: Final = Rewriting(name="while-to-while-true", find=_while, nothing="no while")
-UNROLL_WHILE: Final = Rewriting(name="unroll-while", find=_unroll, nothing="no while")
+FOR_TO_WHILE: Final = PythonRule(name="for-to-while", find=_for, nothing="no for")
+WHILE_TO_WHILE_TRUE: Final = PythonRule(name="while-to-while-true", find=_while, nothing="no while")
+UNROLL_WHILE: Final = PythonRule(name="unroll-while", find=_unroll, nothing="no while")

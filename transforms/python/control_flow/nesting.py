@@ -9,20 +9,20 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
-from codeaudit.transforms.python.code import Code
-from codeaudit.transforms.python.contexts import Part, broken, commented, nodes
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.contexts import Part, breaks_line, editable_nodes, has_comment
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import (
     COMMENT,
     INDENTATION,
-    colon,
-    even,
-    inline,
+    block_end,
+    block_indent,
+    evenly_indented,
+    header_colon,
+    is_inline,
     line_end,
     line_start,
     next_line,
-    step,
-    tail,
 )
 
 LINES: Final = "items over several lines"
@@ -31,7 +31,7 @@ _With = ast.With | ast.AsyncWith
 _Try = ast.Try | ast.TryStar
 
 
-def _items(code: Code, node: _With) -> list[Span]:
+def _items(code: PythonSource, node: _With) -> list[Span]:
     found = []
     for item in node.items:
         last = item.optional_vars if item.optional_vars is not None else item.context_expr
@@ -39,7 +39,7 @@ def _items(code: Code, node: _With) -> list[Span]:
     return found
 
 
-def _opening(code: Code, node: _With) -> str:
+def _opening(code: PythonSource, node: _With) -> str:
     return "async with " if isinstance(node, ast.AsyncWith) else "with "
 
 
@@ -50,22 +50,22 @@ def _listed(spans: list[Span]) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def _split_with(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _split_with(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         if isinstance(node, _With) and len(node.items) > 1:
             yield _nested(code, node)
 
 
-def _nested(code: Code, node: _With) -> Site | Refused:
-    mark, items = colon(code, node.body), _items(code, node)
-    if commented(code, code.start(node), mark.start):
+def _nested(code: PythonSource, node: _With) -> Site | Refused:
+    mark, items = header_colon(code, node.body), _items(code, node)
+    if has_comment(code, code.start(node), mark.start):
         return Refused(COMMENT)
-    if any(broken(code, item) for item in items):
+    if any(breaks_line(code, item) for item in items):
         return Refused(LINES)
-    if not even(code, node):
+    if not evenly_indented(code, node):
         return Refused(INDENTATION)
-    outside, deeper, newline = code.indentation(node), step(code, node), code.newline
-    end = tail(code, node.body[-1], outside)
+    outside, deeper, newline = code.indentation(node), block_indent(code, node), code.newline
+    end = block_end(code, node.body[-1], outside)
     opening = _opening(code, node)
     options = []
     for number in range(1, len(items)):
@@ -75,55 +75,55 @@ def _nested(code: Code, node: _With) -> Site | Refused:
     return Site(tuple(options), "with nested", node.lineno)
 
 
-def _body(code: Code, node: _With, end: int, *, add: str = "", drop: str = "") -> tuple[Part, ...]:
-    mark = colon(code, node.body).start
-    if inline(code, node.body):
+def _body(code: PythonSource, node: _With, end: int, *, add: str = "", drop: str = "") -> tuple[Part, ...]:
+    mark = header_colon(code, node.body).start
+    if is_inline(code, node.body):
         return (Span(mark, end),)
     header = line_end(code, mark)
     return Span(mark, header), code.newline, Span(next_line(code, header), end, add=add, drop=drop)
 
 
-def _merge_with(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _merge_with(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         if isinstance(node, _With) and len(node.body) == 1 and type(node.body[0]) is type(node):
             inner = node.body[0]
             assert isinstance(inner, _With)
             yield _flat(code, node, inner)
 
 
-def _flat(code: Code, node: _With, inner: _With) -> Site | Refused:
+def _flat(code: PythonSource, node: _With, inner: _With) -> Site | Refused:
     outside, inside = code.indentation(node), code.indentation(inner)
-    if commented(code, code.start(node), colon(code, inner.body).start):
+    if has_comment(code, code.start(node), header_colon(code, inner.body).start):
         return Refused(COMMENT)
     items = [*_items(code, node), *_items(code, inner)]
-    if any(broken(code, item) for item in items):
+    if any(breaks_line(code, item) for item in items):
         return Refused(LINES)
-    if not inside.startswith(outside) or not even(code, node, inner):
+    if not inside.startswith(outside) or not evenly_indented(code, node, inner):
         return Refused(INDENTATION)
-    end = tail(code, inner.body[-1], outside)
+    end = block_end(code, inner.body[-1], outside)
     head = (_opening(code, node), *_listed(items))
     body = _body(code, inner, end, drop=inside[len(outside) :])
     return Site(((Patch(code.start(node), end, head + body),),), "with joined", node.lineno)
 
 
-def _split_try(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _split_try(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         if not isinstance(node, _Try) or not node.finalbody:
             continue
         if not node.handlers:
             yield Refused(NO_HANDLER)
-        elif not even(code, node):
+        elif not evenly_indented(code, node):
             yield Refused(INDENTATION)
         else:
             outside, begin = code.indentation(node), line_start(code, code.start(node))
-            end = tail(code, _last(node), outside)
-            inner = Span(begin, end, add=step(code, node))
+            end = block_end(code, _last(node), outside)
+            inner = Span(begin, end, add=block_indent(code, node))
             change = Patch(begin, end, (f"{outside}try:{code.newline}", inner))
             yield Site(((change,),), "try nested in try with finally", node.lineno)
 
 
-def _merge_try(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _merge_try(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         match node:
             case ast.Try(body=[ast.Try() | ast.TryStar() as inner], handlers=[], finalbody=[_, *_]):
                 if not inner.finalbody:
@@ -132,14 +132,14 @@ def _merge_try(code: Code) -> Iterator[Site | Refused]:
                 pass
 
 
-def _joined(code: Code, node: ast.Try, inner: _Try) -> Site | Refused:
+def _joined(code: PythonSource, node: ast.Try, inner: _Try) -> Site | Refused:
     outside, inside = code.indentation(node), code.indentation(inner)
     begin, first = line_start(code, code.start(node)), line_start(code, code.start(inner))
-    if commented(code, begin, first):
+    if has_comment(code, begin, first):
         return Refused(COMMENT)
-    if not inside.startswith(outside) or not even(code, node, inner):
+    if not inside.startswith(outside) or not evenly_indented(code, node, inner):
         return Refused(INDENTATION)
-    end = tail(code, _last(inner), outside)
+    end = block_end(code, _last(inner), outside)
     body = Span(first, end, drop=inside[len(outside) :])
     return Site(((Patch(begin, end, (body,)),),), "try joined with its finally", node.lineno)
 
@@ -149,7 +149,7 @@ def _last(node: _Try) -> ast.stmt:
     return node.orelse[-1] if node.orelse else node.handlers[-1].body[-1]
 
 
-SPLIT_WITH: Final = Rewriting(name="split-with", find=_split_with, nothing="no with of several items")
-MERGE_WITH: Final = Rewriting(name="merge-with", find=_merge_with, nothing="no with alone in a with")
-SPLIT_TRY: Final = Rewriting(name="split-try", find=_split_try, nothing="no try with finally")
-MERGE_TRY: Final = Rewriting(name="merge-try", find=_merge_try, nothing="no try alone in a try")
+SPLIT_WITH: Final = PythonRule(name="split-with", find=_split_with, nothing="no with of several items")
+MERGE_WITH: Final = PythonRule(name="merge-with", find=_merge_with, nothing="no with alone in a with")
+SPLIT_TRY: Final = PythonRule(name="split-try", find=_split_try, nothing="no try with finally")
+MERGE_TRY: Final = PythonRule(name="merge-try", find=_merge_try, nothing="no try alone in a try")

@@ -6,9 +6,9 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site
-from codeaudit.transforms.python.code import Code, Function
 from codeaudit.transforms.python.dead_code.places import Block, Gap, blocks, inserted, variables
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import Function, PythonSource
 
 NOTHING_READ: Final = "no variable is certainly read"
 NO_EFFECT: Final = "nothing that matters follows"
@@ -17,7 +17,7 @@ _SOMETIMES: Final = (
 )  # fmt: skip
 
 
-def _live(code: Code) -> Iterator[Site | Refused]:
+def _live(code: PythonSource) -> Iterator[Site | Refused]:
     """`x = None` right before a statement that reads `x`."""
     for block in blocks(code):
         for gap in block.gaps:
@@ -46,7 +46,7 @@ def _read(statement: ast.stmt) -> set[str]:
     return found
 
 
-def _leave(code: Code, *lines: str, note: str) -> Iterator[Site | Refused]:
+def _leave(code: PythonSource, *lines: str, note: str) -> Iterator[Site | Refused]:
     for block in blocks(code):
         holder = code.parent(block.body[0])
         if not isinstance(holder, Function) or code.function(holder) is not None:
@@ -89,14 +89,16 @@ def _matters(body: Sequence[ast.stmt]) -> bool:
     return False
 
 
-def _branch(code: Code) -> Iterator[Site | Refused]:
+def _branch(code: PythonSource) -> Iterator[Site | Refused]:
     return _leave(code, "if True:", f"{code.step}return", note="branch that is always taken")
 
 
-def _early(code: Code) -> Iterator[Site | Refused]:
+def _early(code: PythonSource) -> Iterator[Site | Refused]:
     return _leave(code, "return", note="left early")
 
 
-LIVE_ASSIGNMENT: Final = Rewriting(name="live-assignment", find=_live, nothing="no block", kind="control")
-REACHABLE_BRANCH: Final = Rewriting(name="reachable-branch", find=_branch, nothing="no block", kind="control")
-EARLY_RETURN: Final = Rewriting(name="early-return", find=_early, nothing="no block", kind="control")
+LIVE_ASSIGNMENT: Final = PythonRule(name="live-assignment", find=_live, nothing="no block", kind="control")
+REACHABLE_BRANCH: Final = PythonRule(
+    name="reachable-branch", find=_branch, nothing="no block", kind="control"
+)
+EARLY_RETURN: Final = PythonRule(name="early-return", find=_early, nothing="no block", kind="control")

@@ -9,31 +9,39 @@ from zlib import crc32
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
-from codeaudit.transforms.python.code import Code
-from codeaudit.transforms.python.contexts import nodes
-from codeaudit.transforms.python.rewriting import Rewriting
-from codeaudit.transforms.python.suites import SHARED, continued, line_end, next_line, starts_line, step, tail
+from codeaudit.transforms.python.contexts import editable_nodes
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource
+from codeaudit.transforms.python.suites import (
+    SHARED,
+    block_end,
+    block_indent,
+    continued,
+    line_end,
+    next_line,
+    starts_line,
+)
 
 HAS_ELSE: Final = "has an else"
 _UNREACHED: Final = ("pass", "0", "None", "raise AssertionError", "assert False", "return")
 
 
-def _else(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _else(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         if not isinstance(node, ast.If | ast.For | ast.AsyncFor | ast.While):
             continue
         if node.orelse:
             yield Refused(HAS_ELSE)
             continue
         outside, newline = code.indentation(node), code.newline
-        start, end = code.start(node), tail(code, node.body[-1], outside)
-        text = f"{newline}{outside}else:{newline}{outside}{step(code, node)}pass"
+        start, end = code.start(node), block_end(code, node.body[-1], outside)
+        text = f"{newline}{outside}else:{newline}{outside}{block_indent(code, node)}pass"
         yield Site(((Patch(start, end, (Span(start, end), text)),),), "else that passes", node.lineno)
 
 
-def _behind(code: Code) -> Iterator[Site | Refused]:
+def _behind(code: PythonSource) -> Iterator[Site | Refused]:
     rng = Random(crc32(code.source))
-    for node in nodes(code):
+    for node in editable_nodes(code):
         if not isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break):
             continue
         end = line_end(code, code.end(node))
@@ -49,7 +57,7 @@ def _behind(code: Code) -> Iterator[Site | Refused]:
         yield Site(options, "statement that is never reached", node.lineno)
 
 
-def _may_return(code: Code, node: ast.stmt) -> bool:
+def _may_return(code: PythonSource, node: ast.stmt) -> bool:
     """Whether a `return` may stand where a statement stands: not outside of functions, nor in `except*`."""
     function = code.function(node)
     if function is None:
@@ -58,5 +66,7 @@ def _may_return(code: Code, node: ast.stmt) -> bool:
     return not any(isinstance(above, ast.TryStar) for above in around)
 
 
-ELSE_PASS: Final = Rewriting(name="else-pass", find=_else, nothing="no if or loop")
-AFTER_RETURN: Final = Rewriting(name="after-return", find=_behind, nothing="no statement that leaves a block")
+ELSE_PASS: Final = PythonRule(name="else-pass", find=_else, nothing="no if or loop")
+AFTER_RETURN: Final = PythonRule(
+    name="after-return", find=_behind, nothing="no statement that leaves a block"
+)

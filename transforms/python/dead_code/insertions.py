@@ -12,9 +12,9 @@ from zlib import crc32
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
-from codeaudit.transforms.python.code import Code
 from codeaudit.transforms.python.dead_code.places import Gap, blocks, inserted, variables
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import REFLECTION, fresh_names, reflects
 
 NO_VARIABLE: Final = "no variable is certainly bound"
@@ -33,11 +33,11 @@ _FORMS: Final = {
 }
 """What can be computed from a variable, by its type: nothing that can fail or that keeps an object alive."""
 
-Write: TypeAlias = Callable[[Code, Gap, str, Random], tuple[str, ...] | None]
+Write: TypeAlias = Callable[[PythonSource, Gap, str, Random], tuple[str, ...] | None]
 """The lines for a gap, given a new name; `None` where there are none."""
 
 
-def _everywhere(code: Code, write: Write, note: str, *, named: bool) -> Iterator[Site | Refused]:
+def _everywhere(code: PythonSource, write: Write, note: str, *, named: bool) -> Iterator[Site | Refused]:
     """One site in each block; its options are the places there."""
     if named and reflects(code):
         yield Refused(REFLECTION)
@@ -59,22 +59,22 @@ def _everywhere(code: Code, write: Write, note: str, *, named: bool) -> Iterator
             yield Refused(NO_VARIABLE)
 
 
-def _constant(_: Code, __: Gap, name: str, rng: Random) -> tuple[str, ...]:
+def _constant(_: PythonSource, __: Gap, name: str, rng: Random) -> tuple[str, ...]:
     return (f"{name} = {rng.choice(_CONSTANTS)}",)
 
 
-def _never(code: Code, gap: Gap, name: str, rng: Random) -> tuple[str, ...]:
+def _never(code: PythonSource, gap: Gap, name: str, rng: Random) -> tuple[str, ...]:
     values = [*_CONSTANTS, *variables(code, gap)]
     body = rng.choice(("pass", f"{name} = {rng.choice(values)}", f"{name} = {rng.choice(values)}"))
     return rng.choice(_NEVER), code.step + body
 
 
-def _nothing(code: Code, gap: Gap, _: str, rng: Random) -> tuple[str, ...]:
+def _nothing(code: PythonSource, gap: Gap, _: str, rng: Random) -> tuple[str, ...]:
     texts = [*_NOTHING, *(f"{name} = {name}" for name in variables(code, gap))]
     return (rng.choice(texts),)
 
 
-def _computed(code: Code, gap: Gap, name: str, rng: Random) -> tuple[str, ...] | None:
+def _computed(code: PythonSource, gap: Gap, name: str, rng: Random) -> tuple[str, ...] | None:
     facts, known = code.facts(gap.before), variables(code, gap)
     if facts is None or not known:
         return None
@@ -83,23 +83,23 @@ def _computed(code: Code, gap: Gap, name: str, rng: Random) -> tuple[str, ...] |
     return (f"{name} = {rng.choice(forms).format(variable)}",)
 
 
-def _unused(code: Code) -> Iterator[Site | Refused]:
+def _unused(code: PythonSource) -> Iterator[Site | Refused]:
     return _everywhere(code, _constant, "variable that nobody reads", named=True)
 
 
-def _unreachable(code: Code) -> Iterator[Site | Refused]:
+def _unreachable(code: PythonSource) -> Iterator[Site | Refused]:
     return _everywhere(code, _never, "branch that is never taken", named=True)
 
 
-def _no_ops(code: Code) -> Iterator[Site | Refused]:
+def _no_ops(code: PythonSource) -> Iterator[Site | Refused]:
     return _everywhere(code, _nothing, "statement without effect", named=False)
 
 
-def _dead(code: Code) -> Iterator[Site | Refused]:
+def _dead(code: PythonSource) -> Iterator[Site | Refused]:
     return _everywhere(code, _computed, "computed and never read", named=True)
 
 
-UNUSED_LOCALS: Final = Rewriting(name="unused-locals", find=_unused, nothing="no block")
-UNREACHABLE_BRANCHES: Final = Rewriting(name="unreachable-branches", find=_unreachable, nothing="no block")
-NO_OP_STATEMENTS: Final = Rewriting(name="no-op-statements", find=_no_ops, nothing="no block")
-DEAD_STORES: Final = Rewriting(name="dead-stores", find=_dead, nothing="no block")
+UNUSED_LOCALS: Final = PythonRule(name="unused-locals", find=_unused, nothing="no block")
+UNREACHABLE_BRANCHES: Final = PythonRule(name="unreachable-branches", find=_unreachable, nothing="no block")
+NO_OP_STATEMENTS: Final = PythonRule(name="no-op-statements", find=_no_ops, nothing="no block")
+DEAD_STORES: Final = PythonRule(name="dead-stores", find=_dead, nothing="no block")

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from codeaudit.transforms.patches import Patch
-from codeaudit.transforms.python.code import Code, Function
-from codeaudit.transforms.python.contexts import nodes
+from codeaudit.transforms.python.contexts import editable_nodes
+from codeaudit.transforms.python.source import Function, PythonSource
 from codeaudit.transforms.python.suites import continued, line_before, line_start, starts_line
 
 
@@ -29,10 +29,10 @@ class Block:
     gaps: tuple[Gap, ...]
 
 
-def blocks(code: Code) -> Iterator[Block]:
+def blocks(code: PythonSource) -> Iterator[Block]:
     """The blocks of functions that have lines of their own, in the order of the text."""
     comments = _comments(code)
-    for node in nodes(code):
+    for node in editable_nodes(code):
         for name in ("body", "orelse", "finalbody"):
             body = getattr(node, name, None)
             if isinstance(body, list) and body and code.function(body[0]) is not None:
@@ -42,7 +42,7 @@ def blocks(code: Code) -> Iterator[Block]:
 
 
 def _gaps(
-    code: Code, body: Sequence[ast.stmt], comments: frozenset[int], *, documented: bool
+    code: PythonSource, body: Sequence[ast.stmt], comments: frozenset[int], *, documented: bool
 ) -> Iterator[Gap]:
     for number, statement in enumerate(body):
         text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
@@ -56,11 +56,11 @@ def _gaps(
         yield Gap(statement, _above_comments(code, code.start(statement), indentation, comments), indentation)
 
 
-def _is_elif(code: Code, node: ast.stmt) -> bool:
+def _is_elif(code: PythonSource, node: ast.stmt) -> bool:
     return isinstance(node, ast.If) and code.source.startswith(b"elif", code.start(node))
 
 
-def _comments(code: Code) -> frozenset[int]:
+def _comments(code: PythonSource) -> frozenset[int]:
     """Where comments begin; those that tell the types of a function stay right below its header."""
     return frozenset(
         token.start
@@ -69,7 +69,7 @@ def _comments(code: Code) -> frozenset[int]:
     )
 
 
-def _above_comments(code: Code, offset: int, indentation: str, comments: frozenset[int]) -> int:
+def _above_comments(code: PythonSource, offset: int, indentation: str, comments: frozenset[int]) -> int:
     """The beginning of a line, or of the comment lines right above it that are indented like it."""
     begin = line_start(code, offset)
     while begin:
@@ -83,13 +83,13 @@ def _above_comments(code: Code, offset: int, indentation: str, comments: frozens
     return begin
 
 
-def inserted(code: Code, gap: Gap, *lines: str) -> tuple[Patch, ...]:
+def inserted(code: PythonSource, gap: Gap, *lines: str) -> tuple[Patch, ...]:
     """These lines, each with a line break, in a gap."""
     text = "".join(f"{gap.indentation}{line}{code.newline}" for line in lines)
     return (Patch(gap.at, gap.at, (text,)),)
 
 
-def variables(code: Code, gap: Gap) -> list[str]:
+def variables(code: PythonSource, gap: Gap) -> list[str]:
     """The function's own variables that are certainly bound there and that no other function shares."""
     facts = code.facts(gap.before)
     if facts is None:

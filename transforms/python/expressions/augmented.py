@@ -11,17 +11,17 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
-from codeaudit.transforms.python.code import Code, Token
 from codeaudit.transforms.python.contexts import (
-    between,
-    enclosed,
-    following,
-    grip,
-    nodes,
-    patch,
-    sides,
+    editable_nodes,
+    has_parentheses,
+    patch_range,
+    precedence,
+    side_precedences,
+    token_after,
+    tokens_between,
 )
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource, PythonToken
 
 _NUMBERS: Final = frozenset({"int", "float", "bool"})
 _WHOLE: Final = frozenset({"int", "bool"})
@@ -39,7 +39,7 @@ _SIGNS: Final[dict[type[ast.operator], str]] = {
 }  # fmt: skip
 
 
-def _obstacle(code: Code, name: ast.Name, op: ast.operator, value: ast.expr) -> str | None:
+def _obstacle(code: PythonSource, name: ast.Name, op: ast.operator, value: ast.expr) -> str | None:
     """Why the operator in place may not be the plain operator."""
     facts = code.facts(name)
     kind = facts.types.get(name.id) if facts is not None and name.id in facts.local else None
@@ -58,8 +58,8 @@ def _obstacle(code: Code, name: ast.Name, op: ast.operator, value: ast.expr) -> 
     return None if isinstance(op, ast.Mult) and other in _WHOLE else OTHER
 
 
-def _expand(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _expand(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         if not isinstance(node, ast.AugAssign):
             continue
         if not isinstance(node.target, ast.Name):
@@ -72,20 +72,20 @@ def _expand(code: Code) -> Iterator[Site | Refused]:
         token, value = _token(code, code.full(node.target).end), code.full(node.value)
         name, sign = node.target.id, token.text[:-1]
         patches = [Patch(token.start, token.end, (f"= {name} {sign}",))]
-        right = sides(ast.BinOp(node.target, node.op, node.value))[1]
-        if not enclosed(code, node.value) and grip(code, node.value) < right:
-            patches.append(patch(code, value.start, value.end, "(", value, ")"))
+        right = side_precedences(ast.BinOp(node.target, node.op, node.value))[1]
+        if not has_parentheses(code, node.value) and precedence(code, node.value) < right:
+            patches.append(patch_range(code, value.start, value.end, "(", value, ")"))
         yield Site((tuple(patches),), f"{name} {token.text} written out", node.lineno)
 
 
-def _token(code: Code, offset: int) -> Token:
-    token = following(code, offset)
+def _token(code: PythonSource, offset: int) -> PythonToken:
+    token = token_after(code, offset)
     assert token is not None
     return token
 
 
-def _contract(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _contract(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         match node:
             case ast.Assign(
                 targets=[ast.Name(id=name) as target],
@@ -93,10 +93,14 @@ def _contract(code: Code) -> Iterator[Site | Refused]:
             ) if name == left:
                 obstacle = _obstacle(code, target, op, right)
                 if obstacle is None:
-                    tokens = between(code, code.end(target), code.full(right).start)
+                    tokens = tokens_between(code, code.end(target), code.full(right).start)
                     sign = Span(tokens[0].start, tokens[-1].end)
                     # Three tokens: more are parentheses.
-                    if len(tokens) == 3 and not enclosed(code, value) and b"\n" not in _bytes(code, sign):
+                    if (
+                        len(tokens) == 3
+                        and not has_parentheses(code, value)
+                        and b"\n" not in _bytes(code, sign)
+                    ):
                         change = Patch(sign.start, sign.end, (f"{tokens[-1].text}=",))
                         yield Site(((change,),), f"{name} {tokens[-1].text}= contracted", node.lineno)
                     else:
@@ -107,12 +111,12 @@ def _contract(code: Code) -> Iterator[Site | Refused]:
                 pass
 
 
-def _bytes(code: Code, span: Span) -> bytes:
+def _bytes(code: PythonSource, span: Span) -> bytes:
     return code.source[span.start : span.end]
 
 
-def _wrong(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _wrong(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         match node:
             case ast.AugAssign(op=op) if type(op) in _SIGNS:
                 token = _token(code, code.full(node.target).end)
@@ -128,10 +132,10 @@ def _wrong(code: Code) -> Iterator[Site | Refused]:
                 pass
 
 
-EXPAND_AUGMENTED: Final = Rewriting(name="expand-augmented", find=_expand, nothing="no augmented assignment")
-CONTRACT_AUGMENTED: Final = Rewriting(
+EXPAND_AUGMENTED: Final = PythonRule(name="expand-augmented", find=_expand, nothing="no augmented assignment")
+CONTRACT_AUGMENTED: Final = PythonRule(
     name="contract-augmented", find=_contract, nothing="no assignment to augment"
 )
-AUGMENTED_WRONG: Final = Rewriting(
+AUGMENTED_WRONG: Final = PythonRule(
     name="augmented-wrong", find=_wrong, nothing="no augmented assignment", kind="control"
 )

@@ -12,19 +12,19 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
-from codeaudit.transforms.python.code import Code
 from codeaudit.transforms.python.contexts import (
     AND,
-    asked,
-    bare,
-    commented,
-    enclosed,
-    fitted,
+    editable_nodes,
+    has_comment,
+    has_parentheses,
+    in_condition,
     is_bool,
-    nodes,
-    patch,
+    parenthesized_inside,
+    patch_range,
+    replace_with,
 )
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource
 
 MIDDLE: Final = "middle may not be read twice"
 LAYOUT: Final = "comment or parentheses between the parts"
@@ -33,21 +33,21 @@ NO_COMMON: Final = "comparisons share no operand"
 _ORDERS: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq)
 
 
-def _plain(code: Code, node: ast.expr) -> bool:
+def _plain(code: PythonSource, node: ast.expr) -> bool:
     return isinstance(node, ast.Name | ast.Constant) and code.harmless(node)
 
 
-def _same_tests(code: Code, node: ast.expr) -> bool:
+def _same_tests(code: PythonSource, node: ast.expr) -> bool:
     """Whether a chain and its parts joined by `and` are tested for truth equally often."""
     return (
-        asked(code, node)
+        in_condition(code, node)
         or is_bool(code, node)
         or isinstance(code.parent(node), ast.Return | ast.Assign | ast.Call)
     )
 
 
-def _split(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _split(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         if not isinstance(node, ast.Compare) or len(node.ops) < 2:
             continue
         middles = node.comparators[:-1]
@@ -57,24 +57,24 @@ def _split(code: Code) -> Iterator[Site | Refused]:
         if not _same_tests(code, node):
             yield Refused(TESTS)
             continue
-        patches = [fitted(code, node, AND, *bare(code, node, AND))]
+        patches = [replace_with(code, node, AND, *parenthesized_inside(code, node, AND))]
         for middle in middles:
             full = code.full(middle)
-            patches.append(patch(code, full.start, full.end, full, " and ", code.span(middle)))
+            patches.append(patch_range(code, full.start, full.end, full, " and ", code.span(middle)))
         yield Site((tuple(patches),), "chain split", node.lineno)
 
 
-def _merge(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _merge(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         if not isinstance(node, ast.BoolOp) or not isinstance(node.op, ast.And):
             continue
         for one, other in zip(node.values, node.values[1:], strict=False):
             if isinstance(one, ast.Compare) and isinstance(other, ast.Compare):
-                same = is_bool(code, node) or len(node.values) == 2 or asked(code, node)
+                same = is_bool(code, node) or len(node.values) == 2 or in_condition(code, node)
                 yield _merged(code, one, other) if same and _same_tests(code, node) else Refused(TESTS)
 
 
-def _merged(code: Code, one: ast.Compare, other: ast.Compare) -> Site | Refused:
+def _merged(code: PythonSource, one: ast.Compare, other: ast.Compare) -> Site | Refused:
     first, second = one.comparators[-1], other.left
     if not all(isinstance(op, _ORDERS) for op in (*one.ops, *other.ops)):
         return Refused(NO_COMMON)
@@ -83,13 +83,13 @@ def _merged(code: Code, one: ast.Compare, other: ast.Compare) -> Site | Refused:
     if not _plain(code, first):
         return Refused(MIDDLE)
     start, end = code.full(first), code.full(second)
-    if enclosed(code, one) or enclosed(code, other) or commented(code, start.end, end.end):
+    if has_parentheses(code, one) or has_parentheses(code, other) or has_comment(code, start.end, end.end):
         return Refused(LAYOUT)
     change = Patch(start.start, end.end, (start,))
     return Site(((change,),), "comparisons chained", one.lineno)
 
 
-SPLIT_COMPARISONS: Final = Rewriting(name="split-comparisons", find=_split, nothing="no chained comparison")
-MERGE_COMPARISONS: Final = Rewriting(
+SPLIT_COMPARISONS: Final = PythonRule(name="split-comparisons", find=_split, nothing="no chained comparison")
+MERGE_COMPARISONS: Final = PythonRule(
     name="merge-comparisons", find=_merge, nothing="no two comparisons joined by and"
 )

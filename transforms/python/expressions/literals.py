@@ -6,16 +6,16 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
-from codeaudit.transforms.python.code import Code
 from codeaudit.transforms.python.contexts import (
     NOT,
     Part,
-    fitted,
-    nodes,
-    over,
-    preceding,
+    editable_nodes,
+    patch_node,
+    replace_with,
+    token_before,
 )
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource
 
 _PLAIN: Final = frozenset({"int", "float", "bool", "str", "bytes", "none", "ellipsis"})
 _ARITHMETIC: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
@@ -26,35 +26,35 @@ SEEN: Final = "a new integer may be told from the old one"
 HASH: Final = "value may not be hashable"
 
 
-def _bools(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _bools(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         if isinstance(node, ast.Constant) and isinstance(node.value, bool):
             texts = ("(1 == 1)", "(0 == 0)") if node.value else ("(1 == 0)", "(0 == 1)")
-            opposite = fitted(code, node, NOT, f"not {not node.value}")
-            options = ((opposite,), *((over(code, node, text),) for text in texts))
+            opposite = replace_with(code, node, NOT, f"not {not node.value}")
+            options = ((opposite,), *((patch_node(code, node, text),) for text in texts))
             yield Site(options, f"{node.value} written otherwise", node.lineno)
 
 
-def _not_bools(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _not_bools(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         if isinstance(node, ast.Constant) and isinstance(node.value, bool):
-            change = over(code, node, str(not node.value))
+            change = patch_node(code, node, str(not node.value))
             yield Site(((change,),), f"{node.value} becomes the opposite", node.lineno)
 
 
 # ── arithmetic that adds nothing ─────────────────────────────────────────────────────────────────────────
 
 
-def _operands(code: Code) -> Iterator[ast.expr]:
+def _operands(code: PythonSource) -> Iterator[ast.expr]:
     """Names, calls, attributes and subscripts that are an operand."""
-    for node in nodes(code):
+    for node in editable_nodes(code):
         if isinstance(node, ast.Name | ast.Call) and not isinstance(getattr(node, "ctx", None), ast.Store):
             above = code.parent(node)
             if isinstance(above, ast.BinOp | ast.Compare):
                 yield node
 
 
-def _identity(code: Code) -> Iterator[Site | Refused]:
+def _identity(code: PythonSource) -> Iterator[Site | Refused]:
     for node in _operands(code):
         if code.kind(node) != "int":
             yield Refused(UNKNOWN)
@@ -65,10 +65,10 @@ def _identity(code: Code) -> Iterator[Site | Refused]:
             forms: tuple[tuple[Part, ...], ...] = (
                 ("(", span, " + 0)"), ("(", span, " - 0)"), ("(", span, " * 1)"), ("(0 + ", span, ")"),
             )  # fmt: skip
-            yield Site(tuple((over(code, node, *form),) for form in forms), "0 added", node.lineno)
+            yield Site(tuple((patch_node(code, node, *form),) for form in forms), "0 added", node.lineno)
 
 
-def _consumed(code: Code, node: ast.expr) -> bool:
+def _consumed(code: PythonSource, node: ast.expr) -> bool:
     """Whether only an exact operation of numbers meets the value, which cannot tell equal integers apart."""
     above = code.parent(node)
     match above:
@@ -80,11 +80,11 @@ def _consumed(code: Code, node: ast.expr) -> bool:
             return False
 
 
-def _off_by_one(code: Code) -> Iterator[Site | Refused]:
+def _off_by_one(code: PythonSource) -> Iterator[Site | Refused]:
     for node in _operands(code):
         span = code.span(node)
         yield Site(
-            ((over(code, node, "(", span, " + 1)"),), (over(code, node, "(", span, " - 1)"),)),
+            ((patch_node(code, node, "(", span, " + 1)"),), (patch_node(code, node, "(", span, " - 1)"),)),
             "1 added",
             node.lineno,
         )
@@ -93,8 +93,8 @@ def _off_by_one(code: Code) -> Iterator[Site | Refused]:
 # ── membership ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _membership(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _membership(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         match node:
             case ast.Compare(left=left, ops=[*_, ast.In() | ast.NotIn()], comparators=[*earlier, display]):
                 if isinstance(display, ast.Tuple | ast.List | ast.Set):
@@ -103,7 +103,9 @@ def _membership(code: Code) -> Iterator[Site | Refused]:
                 pass
 
 
-def _displayed(code: Code, tested: ast.expr, display: ast.Tuple | ast.List | ast.Set) -> Site | Refused:
+def _displayed(
+    code: PythonSource, tested: ast.expr, display: ast.Tuple | ast.List | ast.Set
+) -> Site | Refused:
     hashed = code.kind(tested) in _PLAIN and all(code.kind(element) in _PLAIN for element in display.elts)
     if isinstance(display, ast.Set) and not hashed:
         return Refused(HASH)
@@ -113,9 +115,11 @@ def _displayed(code: Code, tested: ast.expr, display: ast.Tuple | ast.List | ast
     return Site(tuple(options), "display of another kind", display.lineno)
 
 
-def _bracketed(code: Code, display: ast.Tuple | ast.List | ast.Set, brackets: str) -> tuple[Patch, ...]:
+def _bracketed(
+    code: PythonSource, display: ast.Tuple | ast.List | ast.Set, brackets: str
+) -> tuple[Patch, ...]:
     start, end = code.start(display), code.end(display)
-    last = preceding(code, end - 1)
+    last = token_before(code, end - 1)
     lone = len(display.elts) == 1 and brackets == "()" and last is not None and last.text != ","
     return (
         Patch(start, start + 1, (brackets[0],)),
@@ -123,16 +127,16 @@ def _bracketed(code: Code, display: ast.Tuple | ast.List | ast.Set, brackets: st
     )
 
 
-BOOL_LITERALS: Final = Rewriting(name="bool-literals", find=_bools, nothing="no True or False")
-IDENTITY_ARITHMETIC: Final = Rewriting(
+BOOL_LITERALS: Final = PythonRule(name="bool-literals", find=_bools, nothing="no True or False")
+IDENTITY_ARITHMETIC: Final = PythonRule(
     name="identity-arithmetic", find=_identity, nothing="no operand to add 0 to"
 )
-MEMBERSHIP_DISPLAYS: Final = Rewriting(
+MEMBERSHIP_DISPLAYS: Final = PythonRule(
     name="membership-displays", find=_membership, nothing="no test of a display"
 )
-BOOL_LITERALS_WRONG: Final = Rewriting(
+BOOL_LITERALS_WRONG: Final = PythonRule(
     name="bool-literals-wrong", find=_not_bools, nothing="no True or False", kind="control"
 )
-IDENTITY_ARITHMETIC_WRONG: Final = Rewriting(
+IDENTITY_ARITHMETIC_WRONG: Final = PythonRule(
     name="identity-arithmetic-wrong", find=_off_by_one, nothing="no operand to add 1 to", kind="control"
 )

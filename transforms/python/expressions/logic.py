@@ -12,21 +12,21 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
-from codeaudit.transforms.python.code import Code
 from codeaudit.transforms.python.contexts import (
     NOT,
-    asked,
-    bare,
-    between,
-    commented,
-    fitted,
+    editable_nodes,
+    has_comment,
+    in_condition,
     is_bool,
     negated,
-    nodes,
-    patch,
-    placed,
+    parenthesized,
+    parenthesized_inside,
+    patch_range,
+    replace_with,
+    tokens_between,
 )
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource
 
 _NUMBERS: Final = frozenset({"int", "float", "bool"})
 _PLAIN: Final = frozenset({"int", "float", "bool", "str", "bytes", "none", "ellipsis"})
@@ -45,8 +45,8 @@ CHAINED: Final = "chained comparison"
 COMMENT: Final = "comment between the parts"
 
 
-def _de_morgan(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _de_morgan(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         match node:
             case ast.UnaryOp(op=ast.Not(), operand=ast.BoolOp() as inside):
                 yield _distributed(code, node, inside)
@@ -59,14 +59,14 @@ def _de_morgan(code: Code) -> Iterator[Site | Refused]:
                 pass
 
 
-def _under_not(code: Code, node: ast.expr) -> bool:
+def _under_not(code: PythonSource, node: ast.expr) -> bool:
     above = code.parent(node)
     return isinstance(above, ast.UnaryOp) and isinstance(above.op, ast.Not)
 
 
-def _distributed(code: Code, node: ast.UnaryOp, inside: ast.BoolOp) -> Site | Refused:
+def _distributed(code: PythonSource, node: ast.UnaryOp, inside: ast.BoolOp) -> Site | Refused:
     """`not (a and b)` to `not a or not b`; the parentheses stay."""
-    tested = asked(code, node)
+    tested = in_condition(code, node)
     if not tested and not _calm(code, inside):
         return Refused(TESTS)
     if _annotated(code, inside):
@@ -75,13 +75,13 @@ def _distributed(code: Code, node: ast.UnaryOp, inside: ast.BoolOp) -> Site | Re
     for value in inside.values:
         full = code.full(value)
         parts = negated(code, value, tested=tested)
-        patches.append(patch(code, full.start, full.end, *parts))
+        patches.append(patch_range(code, full.start, full.end, *parts))
     return Site((tuple(patches),), f"not ({_word(inside)}) spread", node.lineno)
 
 
-def _gathered(code: Code, node: ast.BoolOp) -> Site | Refused:
+def _gathered(code: PythonSource, node: ast.BoolOp) -> Site | Refused:
     """`not a or not b` to `not (a and b)`."""
-    if not asked(code, node) and not _calm(code, node, inside=True):
+    if not in_condition(code, node) and not _calm(code, node, inside=True):
         return Refused(TESTS)
     if _annotated(code, node):
         return Refused(COMMENT)
@@ -89,13 +89,13 @@ def _gathered(code: Code, node: ast.BoolOp) -> Site | Refused:
     for value in node.values:
         assert isinstance(value, ast.UnaryOp)
         full = code.full(value)
-        patches.append(patch(code, full.start, full.end, *placed(code, value.operand, NOT)))
+        patches.append(patch_range(code, full.start, full.end, *parenthesized(code, value.operand, NOT)))
     return Site((tuple(patches),), f"not {_word(node)} not gathered", node.lineno)
 
 
-def _twice_negated(code: Code, node: ast.BoolOp) -> Site | Refused:
+def _twice_negated(code: PythonSource, node: ast.BoolOp) -> Site | Refused:
     """`a and b` to `not (not a or not b)`."""
-    tested = asked(code, node)
+    tested = in_condition(code, node)
     if not tested and not all(is_bool(code, value) for value in node.values):
         return Refused(NO_BOOL)
     if _annotated(code, node):
@@ -103,11 +103,11 @@ def _twice_negated(code: Code, node: ast.BoolOp) -> Site | Refused:
     patches = [_around(code, node), *_other_words(code, node)]
     for value in node.values:
         full = code.full(value)
-        patches.append(patch(code, full.start, full.end, *negated(code, value, tested=tested)))
+        patches.append(patch_range(code, full.start, full.end, *negated(code, value, tested=tested)))
     return Site((tuple(patches),), f"{_word(node)} negated twice", node.lineno)
 
 
-def _calm(code: Code, node: ast.BoolOp, *, inside: bool = False) -> bool:
+def _calm(code: PythonSource, node: ast.BoolOp, *, inside: bool = False) -> bool:
     """Whether testing the operands for truth, once or twice, runs no foreign code."""
     values = [value.operand if inside and isinstance(value, ast.UnaryOp) else value for value in node.values]
     return all(is_bool(code, value) or code.kind(value) in _KNOWN for value in values[:-1]) and not any(
@@ -115,28 +115,28 @@ def _calm(code: Code, node: ast.BoolOp, *, inside: bool = False) -> bool:
     )
 
 
-def _annotated(code: Code, node: ast.BoolOp) -> bool:
+def _annotated(code: PythonSource, node: ast.BoolOp) -> bool:
     """Whether a comment stands where the `not` of an operand would go, with the parentheses around it."""
     for value in node.values:
         if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not):
             outer, inner = code.full(value), code.full(value.operand)
-            if commented(code, outer.start, inner.start) or commented(code, inner.end, outer.end):
+            if has_comment(code, outer.start, inner.start) or has_comment(code, inner.end, outer.end):
                 return True
     return False
 
 
-def _around(code: Code, node: ast.expr) -> Patch:
+def _around(code: PythonSource, node: ast.expr) -> Patch:
     """`not (…)` around an expression."""
-    return fitted(code, node, NOT, "not (", code.span(node), ")")
+    return replace_with(code, node, NOT, "not (", code.span(node), ")")
 
 
-def _other_words(code: Code, node: ast.BoolOp) -> list[Patch]:
+def _other_words(code: PythonSource, node: ast.BoolOp) -> list[Patch]:
     """`or` for `and` and `and` for `or`."""
     word = "and" if isinstance(node.op, ast.Or) else "or"
     found = []
     for one, other in zip(node.values, node.values[1:], strict=False):
-        (token,) = between(code, code.full(one).end, code.full(other).start)
-        found.append(patch(code, token.start, token.end, word))
+        (token,) = tokens_between(code, code.full(one).end, code.full(other).start)
+        found.append(patch_range(code, token.start, token.end, word))
     return found
 
 
@@ -144,7 +144,7 @@ def _word(node: ast.BoolOp) -> str:
     return "or" if isinstance(node.op, ast.Or) else "and"
 
 
-def without_not(code: Code, node: ast.UnaryOp) -> Patch:
+def without_not(code: PythonSource, node: ast.UnaryOp) -> Patch:
     """A patch that drops the `not` of an expression and the blanks behind it."""
     start = code.start(node)
     end = start + len("not")
@@ -156,8 +156,8 @@ def without_not(code: Code, node: ast.UnaryOp) -> Patch:
 # ── double negation ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _double(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _double(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         match node:
             case ast.UnaryOp(op=ast.Not(), operand=ast.UnaryOp(op=ast.Not(), operand=operand) as inner):
                 yield _undone(code, node, inner, operand)
@@ -166,7 +166,7 @@ def _double(code: Code) -> Iterator[Site | Refused]:
             case ast.expr() if not _under_not(code, node) and not _is_not(node):
                 if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
                     continue
-                if asked(code, node) and not isinstance(code.parent(node), ast.IfExp | ast.BoolOp):
+                if in_condition(code, node) and not isinstance(code.parent(node), ast.IfExp | ast.BoolOp):
                     yield _doubled(code, node)
                 elif isinstance(node, ast.BoolOp | ast.Compare | ast.Call | ast.Name) and _stored(code, node):
                     yield _doubled(code, node) if is_bool(code, node) else Refused(NO_BOOL)
@@ -178,21 +178,21 @@ def _is_not(node: ast.AST) -> bool:
     return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
 
 
-def _stored(code: Code, node: ast.expr) -> bool:
+def _stored(code: PythonSource, node: ast.expr) -> bool:
     """Whether an expression is the value of an assignment or a return, or an operand in a condition."""
     above = code.parent(node)
     if isinstance(above, ast.Assign | ast.Return):
         return True
-    return isinstance(above, ast.BoolOp) and asked(code, node)
+    return isinstance(above, ast.BoolOp) and in_condition(code, node)
 
 
-def _doubled(code: Code, node: ast.expr) -> Site:
-    change = fitted(code, node, NOT, "not not ", *bare(code, node, NOT))
+def _doubled(code: PythonSource, node: ast.expr) -> Site:
+    change = replace_with(code, node, NOT, "not not ", *parenthesized_inside(code, node, NOT))
     return Site(((change,),), "negated twice", node.lineno)
 
 
-def _undone(code: Code, node: ast.UnaryOp, inner: ast.UnaryOp, operand: ast.expr) -> Site | Refused:
-    if not asked(code, node) and not is_bool(code, operand):
+def _undone(code: PythonSource, node: ast.UnaryOp, inner: ast.UnaryOp, operand: ast.expr) -> Site | Refused:
+    if not in_condition(code, node) and not is_bool(code, operand):
         return Refused(NO_BOOL)
     return Site(((without_not(code, node), without_not(code, inner)),), "not not dropped", node.lineno)
 
@@ -200,8 +200,8 @@ def _undone(code: Code, node: ast.UnaryOp, inner: ast.UnaryOp, operand: ast.expr
 # ── negated comparisons ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _negate(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _negate(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         match node:
             case ast.UnaryOp(op=ast.Not(), operand=ast.Compare() as inside):
                 obstacle = _obstacle(code, inside)
@@ -217,7 +217,7 @@ def _negate(code: Code) -> Iterator[Site | Refused]:
                 pass
 
 
-def _obstacle(code: Code, node: ast.Compare) -> str | None:
+def _obstacle(code: PythonSource, node: ast.Compare) -> str | None:
     """Why the opposite comparison, negated, may give something else."""
     if len(node.ops) > 1:
         return CHAINED
@@ -234,34 +234,34 @@ def _obstacle(code: Code, node: ast.Compare) -> str | None:
             if "float" in kinds:
                 return NAN
     start, end = _sign(code, node)
-    return COMMENT if commented(code, start, end) else None
+    return COMMENT if has_comment(code, start, end) else None
 
 
-def _sign(code: Code, node: ast.Compare) -> tuple[int, int]:
-    tokens = between(code, code.full(node.left).end, code.full(node.comparators[0]).start)
+def _sign(code: PythonSource, node: ast.Compare) -> tuple[int, int]:
+    tokens = tokens_between(code, code.full(node.left).end, code.full(node.comparators[0]).start)
     return tokens[0].start, tokens[-1].end
 
 
-def _opposite(code: Code, node: ast.Compare) -> Patch:
-    return patch(code, *_sign(code, node), _OPPOSITE[type(node.ops[0])])
+def _opposite(code: PythonSource, node: ast.Compare) -> Patch:
+    return patch_range(code, *_sign(code, node), _OPPOSITE[type(node.ops[0])])
 
 
-def _opposed(code: Code, node: ast.Compare) -> Site:
-    around = fitted(code, node, NOT, "not ", *bare(code, node, NOT))
+def _opposed(code: PythonSource, node: ast.Compare) -> Site:
+    around = replace_with(code, node, NOT, "not ", *parenthesized_inside(code, node, NOT))
     return Site(((around, _opposite(code, node)),), "opposite comparison, negated", node.lineno)
 
 
 # ── controls ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _other_word(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _other_word(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         if isinstance(node, ast.BoolOp):
             yield Site((tuple(_other_words(code, node)),), f"{_word(node)} becomes the other", node.lineno)
 
 
-def _drop(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _drop(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         match node:
             case ast.UnaryOp(op=ast.Not()):
                 yield Site(((without_not(code, node),),), "not dropped", node.lineno)
@@ -271,12 +271,12 @@ def _drop(code: Code) -> Iterator[Site | Refused]:
                 pass
 
 
-DE_MORGAN: Final = Rewriting(name="de-morgan", find=_de_morgan, nothing="no condition with and or or")
-DOUBLE_NEGATION: Final = Rewriting(name="double-negation", find=_double, nothing="no condition")
-NEGATE_COMPARISONS: Final = Rewriting(name="negate-comparisons", find=_negate, nothing="no comparison")
-DE_MORGAN_WRONG: Final = Rewriting(
+DE_MORGAN: Final = PythonRule(name="de-morgan", find=_de_morgan, nothing="no condition with and or or")
+DOUBLE_NEGATION: Final = PythonRule(name="double-negation", find=_double, nothing="no condition")
+NEGATE_COMPARISONS: Final = PythonRule(name="negate-comparisons", find=_negate, nothing="no comparison")
+DE_MORGAN_WRONG: Final = PythonRule(
     name="de-morgan-wrong", find=_other_word, nothing="no condition with and or or", kind="control"
 )
-NEGATION_DROPPED: Final = Rewriting(
+NEGATION_DROPPED: Final = PythonRule(
     name="negation-dropped", find=_drop, nothing="no negation", kind="control"
 )

@@ -13,17 +13,17 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site, Span
-from codeaudit.transforms.python.code import Code
 from codeaudit.transforms.python.contexts import (
     Part,
-    between,
-    nodes,
-    over,
-    patch,
-    placed,
-    sides,
+    editable_nodes,
+    parenthesized,
+    patch_node,
+    patch_range,
+    side_precedences,
+    tokens_between,
 )
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource
 
 _NUMBERS: Final = frozenset({"int", "float", "bool"})
 _WHOLE: Final = frozenset({"int", "bool"})
@@ -46,7 +46,7 @@ CHAINED: Final = "chained comparison"
 EQUAL: Final = "operands are equal"
 
 
-def independent(code: Code, one: ast.expr, other: ast.expr) -> bool:
+def independent(code: PythonSource, one: ast.expr, other: ast.expr) -> bool:
     """Whether two expressions may be evaluated in either order, each of them once."""
     calm, busy = (one, other) if code.harmless(one) else (other, one)
     if not code.harmless(calm):
@@ -63,32 +63,32 @@ def independent(code: Code, one: ast.expr, other: ast.expr) -> bool:
     )
 
 
-def exchanged(code: Code, node: ast.BinOp | ast.Compare, sign: str) -> Site:
+def exchanged(code: PythonSource, node: ast.BinOp | ast.Compare, sign: str) -> Site:
     """The operands of a single operator in each other's place, with this sign between them."""
     left, right = node.left, node.right if isinstance(node, ast.BinOp) else node.comparators[0]
     first, second = code.full(left), code.full(right)
-    tokens = between(code, first.end, second.start)
+    tokens = tokens_between(code, first.end, second.start)
     before, behind = Span(first.end, tokens[0].start), Span(tokens[-1].end, second.start)
-    lower, upper = sides(node)
+    lower, upper = side_precedences(node)
     parts: tuple[Part, ...] = (
-        *placed(code, right, lower),
+        *parenthesized(code, right, lower),
         before,
         _spaced(code, sign, before, behind),
         behind,
     )
-    parts += placed(code, left, upper)
-    return Site(((over(code, node, *parts),),), f"operands of {sign} change places", node.lineno)
+    parts += parenthesized(code, left, upper)
+    return Site(((patch_node(code, node, *parts),),), f"operands of {sign} change places", node.lineno)
 
 
-def _spaced(code: Code, sign: str, before: Span, behind: Span) -> str:
+def _spaced(code: PythonSource, sign: str, before: Span, behind: Span) -> str:
     """A sign that is a word must not run into its new neighbours."""
     if not sign[0].isalpha():
         return sign
     return " " * (before.start == before.end) + sign + " " * (behind.start == behind.end)
 
 
-def _swap(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _swap(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         match node:
             case ast.BinOp(op=ast.Add() | ast.Mult() | ast.BitAnd() | ast.BitOr() | ast.BitXor()):
                 yield _commuted(code, node)
@@ -98,7 +98,7 @@ def _swap(code: Code) -> Iterator[Site | Refused]:
                 pass
 
 
-def _commuted(code: Code, node: ast.BinOp) -> Site | Refused:
+def _commuted(code: PythonSource, node: ast.BinOp) -> Site | Refused:
     kinds = {code.kind(node.left), code.kind(node.right)}
     exact = _NUMBERS if isinstance(node.op, ast.Add | ast.Mult) else _WHOLE
     if not kinds <= exact:
@@ -108,8 +108,8 @@ def _commuted(code: Code, node: ast.BinOp) -> Site | Refused:
     return exchanged(code, node, _sign(code, node))
 
 
-def _flip(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _flip(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         match node:
             case ast.Compare(ops=[ast.In() | ast.NotIn()]):
                 pass
@@ -121,7 +121,7 @@ def _flip(code: Code) -> Iterator[Site | Refused]:
                 pass
 
 
-def _turned(code: Code, node: ast.Compare) -> Site | Refused:
+def _turned(code: PythonSource, node: ast.Compare) -> Site | Refused:
     left, right, op = node.left, node.comparators[0], node.ops[0]
     kinds = (code.kind(left), code.kind(right))
     match op:
@@ -138,26 +138,26 @@ def _turned(code: Code, node: ast.Compare) -> Site | Refused:
     return exchanged(code, node, _MIRRORED[type(op)])
 
 
-def _sign(code: Code, node: ast.BinOp) -> str:
-    return between(code, code.full(node.left).end, code.full(node.right).start)[0].text
+def _sign(code: PythonSource, node: ast.BinOp) -> str:
+    return tokens_between(code, code.full(node.left).end, code.full(node.right).start)[0].text
 
 
-def _flip_wrongly(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _flip_wrongly(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         if not isinstance(node, ast.Compare) or isinstance(node.ops[0], ast.In | ast.NotIn):
             continue
         if len(node.ops) > 1:
             yield Refused(CHAINED)
             continue
-        tokens = between(code, code.full(node.left).end, code.full(node.comparators[0]).start)
+        tokens = tokens_between(code, code.full(node.left).end, code.full(node.comparators[0]).start)
         start, end = tokens[0].start, tokens[-1].end
         was = code.slice(Span(start, end))
-        options = tuple((patch(code, start, end, sign),) for sign in _WRONG[type(node.ops[0])])
+        options = tuple((patch_range(code, start, end, sign),) for sign in _WRONG[type(node.ops[0])])
         yield Site(options, f"{was} becomes another sign", node.lineno)
 
 
-def _swap_wrongly(code: Code) -> Iterator[Site | Refused]:
-    for node in nodes(code):
+def _swap_wrongly(code: PythonSource) -> Iterator[Site | Refused]:
+    for node in editable_nodes(code):
         if not isinstance(node, ast.BinOp):
             continue
         if not isinstance(node.op, ast.Sub | ast.Div | ast.FloorDiv | ast.Mod | ast.Pow):
@@ -168,11 +168,11 @@ def _swap_wrongly(code: Code) -> Iterator[Site | Refused]:
             yield exchanged(code, node, _sign(code, node))
 
 
-SWAP_OPERANDS: Final = Rewriting(name="swap-operands", find=_swap, nothing="no commutative operator")
-FLIP_COMPARISONS: Final = Rewriting(name="flip-comparisons", find=_flip, nothing="no comparison")
-COMPARISON_FLIPPED_WRONG: Final = Rewriting(
+SWAP_OPERANDS: Final = PythonRule(name="swap-operands", find=_swap, nothing="no commutative operator")
+FLIP_COMPARISONS: Final = PythonRule(name="flip-comparisons", find=_flip, nothing="no comparison")
+COMPARISON_FLIPPED_WRONG: Final = PythonRule(
     name="comparison-flipped-wrong", find=_flip_wrongly, nothing="no comparison", kind="control"
 )
-OPERANDS_SWAPPED_WRONG: Final = Rewriting(
+OPERANDS_SWAPPED_WRONG: Final = PythonRule(
     name="operands-swapped-wrong", find=_swap_wrongly, nothing="no operator to swap", kind="control"
 )

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Mapping
 from typing import Final
 
-from codeaudit.transforms.python.analysis.scopes import Scopes
+from codeaudit.transforms.python.analysis.scopes import PythonScopes
 
 _NAMES: Final[dict[type[ast.AST], str]] = {
     ast.Name: "id",
@@ -28,7 +28,7 @@ _NAMES: Final[dict[type[ast.AST], str]] = {
 """The fields that hold the names which `slots` cover; they are compared through the variables."""
 
 
-def renamed(before: Scopes, after: Scopes, names: Mapping[int, str]) -> bool:
+def renamed(before: PythonScopes, after: PythonScopes, names: Mapping[int, str]) -> bool:
     """Whether `after` is `before` with exactly these variables renamed and all others as they were."""
     if before.slots != after.slots or len(before.bindings) != len(after.bindings):
         return False
@@ -38,7 +38,7 @@ def renamed(before: Scopes, after: Scopes, names: Mapping[int, str]) -> bool:
     return same_structure(before.tree, after.tree)
 
 
-def merged(before: Scopes, after: Scopes, gone: int, into: int) -> bool:
+def merged(before: PythonScopes, after: PythonScopes, gone: int, into: int) -> bool:
     """Whether `after` is `before` with one variable made another, and all others as they were."""
     if len(before.slots) != len(after.slots):
         return False

@@ -8,7 +8,7 @@ from typing import Final
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.python.analysis.scopes import Binding, Definition, Scopes
+from codeaudit.transforms.python.analysis.scopes import Definition, PythonBinding, PythonScopes
 from codeaudit.transforms.python.identifiers.names import ACTIONS, draw
 from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, Guard, reflects
 from codeaudit.transforms.python.identifiers.rename import COLLISION, UNVERIFIED, usable
@@ -68,7 +68,7 @@ class RenameInnerFunctions:
 
 
 @lru_cache(maxsize=4)
-def _movable(source: str) -> Mapping[int, Binding] | Refused:
+def _movable(source: str) -> Mapping[int, PythonBinding] | Refused:
     """The nested functions that may be renamed, by the number of their binding, or why there is none."""
     scopes = variables(source).scopes
     inner = [binding for binding in scopes.bindings if binding.view == "function"]
@@ -88,7 +88,7 @@ def _movable(source: str) -> Mapping[int, Binding] | Refused:
         if binding.name == other.name and binding is not other
     }
     obstacles: list[str] = []
-    found: dict[int, Binding] = {}
+    found: dict[int, PythonBinding] = {}
     for binding in inner:
         reason = guard.spelling(binding) or survey.obstacles.get(binding.name)
         if reason is None and binding.name in several:
@@ -100,7 +100,7 @@ def _movable(source: str) -> Mapping[int, Binding] | Refused:
     return found or Refused(obstacles[0])
 
 
-def _definitions(scopes: Scopes, inner: list[Binding]) -> Iterator[Definition]:
+def _definitions(scopes: PythonScopes, inner: list[PythonBinding]) -> Iterator[Definition]:
     wanted = {binding.name for binding in inner}
     for scope in scopes.scopes:
         node = scope.node

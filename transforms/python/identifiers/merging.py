@@ -16,7 +16,7 @@ from typing import Final
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.merging import Merging, Pair
 from codeaudit.transforms.python.analysis.liveness import interferences
-from codeaudit.transforms.python.analysis.scopes import Binding, Definition, Scopes, resolve
+from codeaudit.transforms.python.analysis.scopes import Definition, PythonBinding, PythonScopes, resolve
 from codeaudit.transforms.python.identifiers.bytecode import compiled
 from codeaudit.transforms.python.identifiers.equivalence import merged
 from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, Guard, reflects
@@ -86,7 +86,7 @@ class RenameMerging(Merging):
         return _merges(source)
 
 
-def certain_pairs(scopes: Scopes) -> set[Pair]:
+def certain_pairs(scopes: PythonScopes) -> set[Pair]:
     """Merges after which a read certainly finds the other variable's value."""
     return {
         pair
@@ -96,7 +96,7 @@ def certain_pairs(scopes: Scopes) -> set[Pair]:
     }
 
 
-def likely_pairs(scopes: Scopes) -> set[Pair]:
+def likely_pairs(scopes: PythonScopes) -> set[Pair]:
     """Merges where on some path the one is written while the other is still needed."""
     found: set[Pair] = set()
     for node, names in _by_function(scopes):
@@ -106,7 +106,7 @@ def likely_pairs(scopes: Scopes) -> set[Pair]:
     return found
 
 
-def _by_function(scopes: Scopes) -> Iterator[tuple[Definition, dict[str, Binding]]]:
+def _by_function(scopes: PythonScopes) -> Iterator[tuple[Definition, dict[str, PythonBinding]]]:
     """Every function with those of its own variables that no nested scope writes, by name."""
     candidates = _candidates(scopes)
     for scope in scopes.scopes:
@@ -121,7 +121,7 @@ def _by_function(scopes: Scopes) -> Iterator[tuple[Definition, dict[str, Binding
             )
 
 
-def _candidates(scopes: Scopes) -> list[Binding]:
+def _candidates(scopes: PythonScopes) -> list[PythonBinding]:
     guard = Guard(scopes)
     found = []
     for binding in scopes.bindings:
@@ -145,7 +145,7 @@ def _blocks(function: ast.AST) -> Iterator[list[ast.stmt]]:
                 yield from _blocks(part)
 
 
-def _conflicts(block: list[ast.stmt], names: dict[str, Binding]) -> Iterator[Pair]:
+def _conflicts(block: list[ast.stmt], names: dict[str, PythonBinding]) -> Iterator[Pair]:
     values: dict[str, str] = {}
     mentioned = [_mentioned(statement) for statement in block]
     for place, statement in enumerate(block):
@@ -166,7 +166,7 @@ def _conflicts(block: list[ast.stmt], names: dict[str, Binding]) -> Iterator[Pai
         values.update(dict.fromkeys(written, text))
 
 
-def _written_here(binding: Binding) -> bool:
+def _written_here(binding: PythonBinding) -> bool:
     """Whether no nested scope writes the variable, so that a block shows all that happens to it."""
     return all(use.use == "read" or use.scope == binding.scope for use in binding.occurrences)
 

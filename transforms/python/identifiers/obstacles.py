@@ -4,7 +4,7 @@ import ast
 import re
 from typing import Final
 
-from codeaudit.transforms.python.analysis.scopes import OUTER, Binding, Definition, Scopes
+from codeaudit.transforms.python.analysis.scopes import OUTER, Definition, PythonBinding, PythonScopes
 from codeaudit.transforms.python.identifiers.parameters import Parameters
 
 REFLECTION: Final = "reflection on names"
@@ -36,7 +36,7 @@ _LIST_OF_WORDS: Final = re.compile(r"\w+(?:\s*,\s*\w+)*")
 class Guard:
     """Says why a variable has to keep its name."""
 
-    def __init__(self, scopes: Scopes) -> None:
+    def __init__(self, scopes: PythonScopes) -> None:
         self._scopes = scopes
         self._parameters = Parameters(scopes)
         self._in_comments = type_comment_words(scopes.source)
@@ -50,7 +50,7 @@ class Guard:
         if scopes.attributes & _EVALUATING_METHODS:
             self._evaluated = frozenset(WORDS.findall(" ".join(scopes.strings)))
 
-    def obstacle(self, binding: Binding) -> str | None:
+    def obstacle(self, binding: PythonBinding) -> str | None:
         """A short reason to count, `None` for a variable that may be renamed."""
         if binding.view not in MOVABLE_VIEWS:
             return "not a variable of the function"
@@ -58,7 +58,7 @@ class Guard:
             return reason
         return self._parameters.obstacle(binding) if binding.view == "parameter" else None
 
-    def spelling(self, binding: Binding) -> str | None:
+    def spelling(self, binding: PythonBinding) -> str | None:
         """Why a name has to stay where it stands, whatever it is the name of."""
         name = binding.name
         if mangled(name):
@@ -84,7 +84,7 @@ def mangled(name: str) -> bool:
     return name.startswith("_") and "__" in name
 
 
-def reflects(scopes: Scopes) -> bool:
+def reflects(scopes: PythonScopes) -> bool:
     """Whether the function can look at the names of its variables."""
     outer = {binding.name for binding in scopes.bindings if binding.scope == OUTER}
     if outer & _READING_NAMES or scopes.attributes & _READING_ATTRIBUTES:
@@ -94,7 +94,7 @@ def reflects(scopes: Scopes) -> bool:
     return bool(outer & {"vars", "dir"}) and _lists_own_names(scopes)
 
 
-def _lists_own_names(scopes: Scopes) -> bool:
+def _lists_own_names(scopes: PythonScopes) -> bool:
     """Whether `vars` or `dir` stands anywhere but in a call with an argument."""
     harmless = {
         id(node.func) for node in ast.walk(scopes.function) if isinstance(node, ast.Call) and node.args

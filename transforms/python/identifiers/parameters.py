@@ -8,7 +8,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
-from codeaudit.transforms.python.analysis.scopes import OUTER, Binding, Definition, Scope, Scopes
+from codeaudit.transforms.python.analysis.scopes import OUTER, Definition, PythonBinding, PythonScopes, Scope
 
 Callee: TypeAlias = Definition | ast.Lambda
 
@@ -36,11 +36,11 @@ _KEY_CALLERS: Final = frozenset({"sorted", "min", "max", "groupby", "itertools.g
 class Parameters:
     """Answers for the parameters of one resolved function. Cheap to make; reads the tree when asked."""
 
-    def __init__(self, scopes: Scopes) -> None:
+    def __init__(self, scopes: PythonScopes) -> None:
         self._scopes = scopes
         self._parents: dict[int, ast.AST] | None = None
 
-    def obstacle(self, binding: Binding) -> str | None:
+    def obstacle(self, binding: PythonBinding) -> str | None:
         """Why a parameter keeps its name, `None` if it need not."""
         scope = self._scopes.scopes[binding.scope]
         node = scope.node
@@ -99,7 +99,7 @@ class Parameters:
             return False
         return self._name_called_by_position(self._at(node.name, scope.parent))
 
-    def _at(self, name: str, scope: int) -> Binding | None:
+    def _at(self, name: str, scope: int) -> PythonBinding | None:
         if self._scopes.scopes[scope].kind == "type parameters":
             scope = self._scopes.scopes[scope].parent
         for binding in self._scopes.bindings:
@@ -107,7 +107,7 @@ class Parameters:
                 return binding
         return None
 
-    def _name_called_by_position(self, binding: Binding | None) -> bool:
+    def _name_called_by_position(self, binding: PythonBinding | None) -> bool:
         if binding is None or binding.view not in {"function", "local"} or not binding.located:
             return False
         places = {use.start for use in binding.occurrences if use.use == "read"}

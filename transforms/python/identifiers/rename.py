@@ -26,7 +26,7 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.naming import Strategy
-from codeaudit.transforms.python.analysis.scopes import Binding, Scopes
+from codeaudit.transforms.python.analysis.scopes import PythonBinding, PythonScopes
 from codeaudit.transforms.python.identifiers.names import draw, reserved, shuffle
 from codeaudit.transforms.python.identifiers.obstacles import mangled
 from codeaudit.transforms.python.identifiers.variables import NOT_A_MOVE, Variables, movable, variables
@@ -85,11 +85,11 @@ class Rename:
         evidence = known.proof(text, names)
         return Refused(UNVERIFIED) if evidence is None else Rewritten(source=text, evidence=evidence)
 
-    def movable(self, scopes: Scopes) -> Mapping[int, Binding] | Refused:
+    def movable(self, scopes: PythonScopes) -> Mapping[int, PythonBinding] | Refused:
         """The variables that may be renamed, by number, or why there is none."""
         return movable(scopes, parameters=self.parameters)
 
-    def _draw(self, known: Variables, found: Mapping[int, Binding], rng: Random) -> dict[int, str]:
+    def _draw(self, known: Variables, found: Mapping[int, PythonBinding], rng: Random) -> dict[int, str]:
         names = {number: binding.name for number, binding in found.items()}
         if self.strategy in ("shuffle", "canonical"):
             kept = {binding.name for binding in known.scopes.bindings if binding.number not in found}

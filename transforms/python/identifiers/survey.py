@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, TypeAlias
 
 from codeaudit.transforms.edits import Positions
-from codeaudit.transforms.python.analysis.fstrings import PARSER_KNOWS, straighten
+from codeaudit.transforms.python.analysis.fstrings import PARSER_KNOWS, fix_positions
 from codeaudit.transforms.python.analysis.scopes import DEFINITION, Definition
 from codeaudit.transforms.python.identifiers.obstacles import WORDS, mangled, prepares, type_comment_words
 
@@ -99,7 +99,7 @@ class Survey:
                 self._fields(node, context, annotations=True)
             case ast.JoinedStr():
                 if not (PARSER_KNOWS or self._in_fstring):
-                    straighten(node, self._source, self._positions)
+                    fix_positions(node, self._source, self._positions)
                 before, self._in_fstring = self._in_fstring, True
                 self._fields(node, context)
                 self._in_fstring = before

@@ -7,7 +7,7 @@ from typing import Final
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.python.analysis.scopes import OUTER, Binding, Scopes, resolve
+from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, resolve
 from codeaudit.transforms.python.identifiers.bytecode import Image, compiled, same_code
 from codeaudit.transforms.python.identifiers.equivalence import renamed
 from codeaudit.transforms.python.identifiers.obstacles import (
@@ -32,9 +32,9 @@ class Variables:
     def __init__(self, source: str) -> None:
         self.source = source
         self.scopes = resolve(source)
-        self._movable: dict[bool, Mapping[int, Binding] | Refused] = {}
+        self._movable: dict[bool, Mapping[int, PythonBinding] | Refused] = {}
 
-    def movable(self, *, parameters: bool) -> Mapping[int, Binding] | Refused:
+    def movable(self, *, parameters: bool) -> Mapping[int, PythonBinding] | Refused:
         """The variables that may be renamed, by number, or why there is none."""
         found = self._movable.get(parameters)
         if found is None:
@@ -143,12 +143,12 @@ def variables(source: str) -> Variables:
     return Variables(source)
 
 
-def movable(scopes: Scopes, *, parameters: bool) -> Mapping[int, Binding] | Refused:
+def movable(scopes: PythonScopes, *, parameters: bool) -> Mapping[int, PythonBinding] | Refused:
     """The variables that may be renamed, by number, or why there is none."""
     if reflects(scopes):
         return Refused(REFLECTION)
     guard = Guard(scopes)
-    found: dict[int, Binding] = {}
+    found: dict[int, PythonBinding] = {}
     obstacles = {"parameter": NO_PARAMETER, "other": NO_LOCAL}
     met: set[str] = set()
     for binding in scopes.bindings:
@@ -166,7 +166,7 @@ def movable(scopes: Scopes, *, parameters: bool) -> Mapping[int, Binding] | Refu
     return found if needed in met else Refused(obstacles[needed])
 
 
-def collides(scopes: Scopes, names: Mapping[int, str]) -> bool:
+def collides(scopes: PythonScopes, names: Mapping[int, str]) -> bool:
     """Whether with these names some occurrence would belong to another variable than before."""
     owned: dict[tuple[int, str], int] = {}
     declared: dict[tuple[int, str], int] = {}
@@ -184,8 +184,8 @@ def collides(scopes: Scopes, names: Mapping[int, str]) -> bool:
 
 
 def _captured(
-    scopes: Scopes,
-    binding: Binding,
+    scopes: PythonScopes,
+    binding: PythonBinding,
     name: str,
     tables: tuple[Mapping[tuple[int, str], int], Mapping[tuple[int, str], int]],
 ) -> bool:

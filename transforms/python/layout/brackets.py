@@ -7,9 +7,9 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
-from codeaudit.transforms.python.code import Code
 from codeaudit.transforms.python.layout.lexemes import Lexeme, docstrings, expressions, lexemes, pairs, solid
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource
 
 NEEDED: Final = "parentheses are needed"
 OVER_LINES: Final = "parentheses hold a line break"
@@ -38,7 +38,7 @@ _AWAIT: Final = 13
 # ── parentheses ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def find_bare(code: Code) -> Iterator[Site | Refused]:
+def find_bare(code: PythonSource) -> Iterator[Site | Refused]:
     """Every operation, call and subscript, and what is returned, assigned or tested, without parentheses."""
     whole = _whole(code)
     texts = docstrings(code)
@@ -55,7 +55,7 @@ def find_bare(code: Code) -> Iterator[Site | Refused]:
         yield Site(((Patch(own.start, own.end, ("(", own, ")")),),), "parentheses", code.line(node))
 
 
-def find_parenthesised(code: Code) -> Iterator[Site | Refused]:
+def find_parenthesised(code: PythonSource) -> Iterator[Site | Refused]:
     """Every expression in parentheses without which it would be read as the same."""
     whole = _whole(code)
     breaks = [one.start for one in lexemes(code) if one.type == tokenize.NL]
@@ -86,7 +86,7 @@ def find_parenthesised(code: Code) -> Iterator[Site | Refused]:
             yield Site(((patch,),), "no parentheses", code.line(node))
 
 
-def _whole(code: Code) -> frozenset[int]:
+def _whole(code: PythonSource) -> frozenset[int]:
     """The `id` of each expression behind which the statement or clause ends."""
     found: set[int] = set()
     for node in code.nodes():
@@ -102,7 +102,7 @@ def _whole(code: Code) -> frozenset[int]:
     return frozenset(found)
 
 
-def _stands_alone(code: Code, node: ast.expr) -> bool:
+def _stands_alone(code: PythonSource, node: ast.expr) -> bool:
     """Whether an expression is a statement or a decorator: there nobody writes parentheses."""
     above = code.parent(node)
     return isinstance(above, ast.Expr) or (
@@ -111,20 +111,20 @@ def _stands_alone(code: Code, node: ast.expr) -> bool:
     )
 
 
-def _is_closed_tuple(code: Code, node: ast.expr) -> bool:
+def _is_closed_tuple(code: PythonSource, node: ast.expr) -> bool:
     """Whether a tuple has parentheses of its own."""
     if not isinstance(node, ast.Tuple):
         return False
     return not node.elts or code.start(node) < code.full(node.elts[0]).start
 
 
-def _is_bare_tuple(code: Code, node: ast.expr) -> bool:
+def _is_bare_tuple(code: PythonSource, node: ast.expr) -> bool:
     if not isinstance(node, ast.Tuple) or _is_closed_tuple(code, node):
         return False
     return not isinstance(code.parent(node), ast.Subscript)
 
 
-def _tuple_may_open(code: Code, node: ast.Tuple) -> bool:
+def _tuple_may_open(code: PythonSource, node: ast.Tuple) -> bool:
     if not node.elts or any(isinstance(one, ast.NamedExpr) for one in node.elts):
         return False
     match code.parent(node):
@@ -136,7 +136,7 @@ def _tuple_may_open(code: Code, node: ast.Tuple) -> bool:
             return False
 
 
-def _redundant(code: Code, node: ast.expr, whole: frozenset[int]) -> bool:
+def _redundant(code: PythonSource, node: ast.expr, whole: frozenset[int]) -> bool:
     """Whether an expression is read as the same without its only parentheses."""
     above = code.parent(node)
     if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
@@ -197,13 +197,13 @@ def _level(node: ast.expr) -> int:
             return 0
 
 
-def _margins(code: Code, inner: Span) -> bytes:
+def _margins(code: PythonSource, inner: Span) -> bytes:
     """The white space just inside of parentheses."""
     text = code.source[inner.start : inner.end]
     return text[: len(text) - len(text.lstrip(b" \t\\\r\n"))] + text[len(text.rstrip(b" \t\\\r\n")) :]
 
 
-def _word(code: Code, at: int) -> bool:
+def _word(code: PythonSource, at: int) -> bool:
     """Whether a byte belongs to a name, a number, or a string (whose prefix the name before would be)."""
     text = code.source[at : at + 1]
     return text.isalnum() or text in (b"_", b"'", b'"') or text > b"\x7f"
@@ -212,7 +212,7 @@ def _word(code: Code, at: int) -> bool:
 # ── commas ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def find_comma_places(code: Code) -> Iterator[Site | Refused]:
+def find_comma_places(code: PythonSource) -> Iterator[Site | Refused]:
     """Every closing bracket of arguments, elements or parameters that could have a comma before it."""
     for before, reason, _ in _closings(code):
         if reason is not None:
@@ -221,7 +221,7 @@ def find_comma_places(code: Code) -> Iterator[Site | Refused]:
             yield Site(((Patch(before.end, before.end, (",",)),),), "comma", before.line)
 
 
-def find_commas(code: Code) -> Iterator[Site | Refused]:
+def find_commas(code: PythonSource) -> Iterator[Site | Refused]:
     """Every comma before the closing bracket of arguments, elements or parameters."""
     for before, _, several in _closings(code):
         if before.text == ",":
@@ -231,7 +231,7 @@ def find_commas(code: Code) -> Iterator[Site | Refused]:
                 yield Refused(MAKES_TUPLE)
 
 
-def _closings(code: Code) -> Iterator[tuple[Lexeme, str | None, bool]]:
+def _closings(code: PythonSource) -> Iterator[tuple[Lexeme, str | None, bool]]:
     """The last token inside of brackets, why no comma may be added, and whether one may go."""
     tokens = solid(code)
     by_start = {one.start: number for number, one in enumerate(tokens)}
@@ -242,7 +242,7 @@ def _closings(code: Code) -> Iterator[tuple[Lexeme, str | None, bool]]:
 
 
 def _closing(
-    code: Code, node: ast.AST, tokens: tuple[Lexeme, ...], by_start: dict[int, int]
+    code: PythonSource, node: ast.AST, tokens: tuple[Lexeme, ...], by_start: dict[int, int]
 ) -> tuple[int, str | None, bool] | None:
     match node:
         case ast.Call(args=[ast.GeneratorExp() as sole], keywords=[]):
@@ -261,7 +261,7 @@ def _closing(
 
 
 def _parameters(
-    code: Code,
+    code: PythonSource,
     node: ast.FunctionDef | ast.AsyncFunctionDef,
     args: ast.arguments,
     tokens: tuple[Lexeme, ...],
@@ -280,15 +280,15 @@ def _parameters(
     return pairs(code)[opening.start], STARRED if starred else None, True
 
 
-INSERT_PARENTHESES: Final = Rewriting(
+INSERT_PARENTHESES: Final = PythonRule(
     name="insert-parentheses", find=find_bare, nothing="no expression to wrap", proof="tree"
 )
-REMOVE_PARENTHESES: Final = Rewriting(
+REMOVE_PARENTHESES: Final = PythonRule(
     name="remove-parentheses", find=find_parenthesised, nothing="no parentheses", proof="tree"
 )
-INSERT_TRAILING_COMMAS: Final = Rewriting(
+INSERT_TRAILING_COMMAS: Final = PythonRule(
     name="insert-trailing-commas", find=find_comma_places, nothing="no list in brackets", proof="tree"
 )
-REMOVE_TRAILING_COMMAS: Final = Rewriting(
+REMOVE_TRAILING_COMMAS: Final = PythonRule(
     name="remove-trailing-commas", find=find_commas, nothing="no comma before a bracket", proof="tree"
 )

@@ -8,7 +8,6 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
-from codeaudit.transforms.python.code import Code
 from codeaudit.transforms.python.layout.lexemes import (
     COOKIE,
     Lexeme,
@@ -19,7 +18,8 @@ from codeaudit.transforms.python.layout.lexemes import (
     logical_lines,
     untouchable,
 )
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource
 
 FOR_A_TOOL: Final = "comment is for a tool"
 ENCODING: Final = "comments at the head name an encoding"
@@ -51,7 +51,7 @@ def directive(text: str) -> bool:
     return text.startswith("#!") or bool(_DIRECTIVE.match(text) or COOKIE.search(text.encode()))
 
 
-def find_places(code: Code) -> Iterator[Site | Refused]:
+def find_places(code: PythonSource) -> Iterator[Site | Refused]:
     """A place for a comment above each logical line or at its end, and at line ends inside brackets."""
     head = untouchable(code)
     comments = {one.last: one for one in lexemes(code) if one.type == tokenize.COMMENT}
@@ -74,7 +74,7 @@ def find_places(code: Code) -> Iterator[Site | Refused]:
         )
 
 
-def find_comments(code: Code) -> Iterator[Site | Refused]:
+def find_comments(code: PythonSource) -> Iterator[Site | Refused]:
     """Every comment that no tool reads."""
     head = untouchable(code)
     solid_lines = {line for one in lexemes(code) if _solid(one) for line in range(one.line, one.last + 1)}
@@ -98,7 +98,7 @@ def find_comments(code: Code) -> Iterator[Site | Refused]:
             yield Site(((Patch(start, end, ()),),), "comment", one.line)
 
 
-def _at_end(code: Code, last: Lexeme) -> list[tuple[Patch, ...]]:
+def _at_end(code: PythonSource, last: Lexeme) -> list[tuple[Patch, ...]]:
     """The comments that may follow the last token of a line, which no comment and no backslash follows."""
     if code.source[last.end :].partition(b"\n")[0].strip():
         return []
@@ -109,9 +109,9 @@ def _solid(one: Lexeme) -> bool:
     return not one.breaks and one.type != tokenize.COMMENT
 
 
-INSERT_COMMENTS: Final = Rewriting(
+INSERT_COMMENTS: Final = PythonRule(
     name="insert-comments", find=find_places, nothing="no line to comment", proof="tree"
 )
-REMOVE_COMMENTS: Final = Rewriting(
+REMOVE_COMMENTS: Final = PythonRule(
     name="remove-comments", find=find_comments, nothing="no comment", proof="tree"
 )

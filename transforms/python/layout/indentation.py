@@ -10,9 +10,9 @@ from typing import Final
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
-from codeaudit.transforms.python.code import Code
 from codeaudit.transforms.python.layout.lexemes import blocks, indent_of, wrapped
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource
 
 FORM_FEED: Final = "form feed in an indentation"
 MIXED: Final = "tabs and spaces are mixed"
@@ -32,7 +32,7 @@ class _Block:
     inner: str
 
 
-def find_widths(code: Code) -> Iterator[Site | Refused]:
+def find_widths(code: PythonSource) -> Iterator[Site | Refused]:
     """One site: all blocks at once with the same step, which none or not all of them have now."""
     if _FEED.search(code.source):
         yield Refused(FORM_FEED)
@@ -60,7 +60,7 @@ def _shift(block: _Block, step: str) -> Patch:
     return Patch(block.start, block.end, (span,))
 
 
-def _blocks(code: Code) -> Iterator[_Block]:
+def _blocks(code: PythonSource) -> Iterator[_Block]:
     """The indented blocks in the order of the text, each with the comments above, in and below it.
 
     Raises:
@@ -89,7 +89,7 @@ def _blocks(code: Code) -> Iterator[_Block]:
     return (_Block(*one) for one in found)
 
 
-def _with_comments(code: Code, end: int, indent: str) -> int:
+def _with_comments(code: PythonSource, end: int, indent: str) -> int:
     """The end of a block with the comment lines below it that are indented as far as it is."""
     at = end
     while at < len(code.source):
@@ -104,7 +104,7 @@ def _with_comments(code: Code, end: int, indent: str) -> int:
     return end
 
 
-def find_moves(code: Code) -> Iterator[Site | Refused]:
+def find_moves(code: PythonSource) -> Iterator[Site | Refused]:
     """The last statement of an `if` or `for` body moved behind it, or the one behind it moved in."""
     for block in blocks(code):
         for number, node in enumerate(block):
@@ -124,7 +124,7 @@ def find_moves(code: Code) -> Iterator[Site | Refused]:
                 yield from _into(code, node, block[number + 1])
 
 
-def _out(code: Code, node: ast.If | ast.For) -> Iterator[Site | Refused]:
+def _out(code: PythonSource, node: ast.If | ast.For) -> Iterator[Site | Refused]:
     last = node.body[-1]
     if len(node.body) < 2:
         return
@@ -139,7 +139,7 @@ def _out(code: Code, node: ast.If | ast.For) -> Iterator[Site | Refused]:
     yield Site(((Patch(lines.start, lines.end, (span,)),),), "statement out of its block", code.line(last))
 
 
-def _into(code: Code, node: ast.If | ast.For, behind: ast.stmt) -> Iterator[Site | Refused]:
+def _into(code: PythonSource, node: ast.If | ast.For, behind: ast.stmt) -> Iterator[Site | Refused]:
     empty = isinstance(behind, ast.Return) and (
         behind.value is None or (isinstance(behind.value, ast.Constant) and behind.value.value is None)
     )
@@ -169,9 +169,9 @@ def _leaves(node: ast.stmt) -> bool:
     return isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break)
 
 
-INDENTATION: Final = Rewriting(
+INDENTATION: Final = PythonRule(
     name="indentation", find=find_widths, nothing="no indented block", proof="tree"
 )
-INDENTATION_CHANGED: Final = Rewriting(
+INDENTATION_CHANGED: Final = PythonRule(
     name="indentation-changed", find=find_moves, nothing="no if or for", kind="control"
 )

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.python.code import Code, Placed
+from codeaudit.transforms.python.source import Located, PythonSource
 from codeaudit.transforms.python.tree import IN_BLOCK, IN_CLASS
 
 COOKIE: Final = re.compile(rb"coding[:=][ \t]*[-\w.]+")
@@ -91,7 +91,7 @@ class Literal:
 
 
 @lru_cache(maxsize=4)
-def lexemes(code: Code) -> tuple[Lexeme, ...]:
+def lexemes(code: PythonSource) -> tuple[Lexeme, ...]:
     """Every token but indentation, with f-strings in one piece; none of the line above an indented function.
 
     Raises:
@@ -124,13 +124,13 @@ def lexemes(code: Code) -> tuple[Lexeme, ...]:
     return tuple(found)
 
 
-def solid(code: Code) -> tuple[Lexeme, ...]:
+def solid(code: PythonSource) -> tuple[Lexeme, ...]:
     """The tokens without comments and line breaks."""
     return tuple(one for one in lexemes(code) if not one.breaks and one.type != tokenize.COMMENT)
 
 
 @lru_cache(maxsize=4)
-def logical_lines(code: Code) -> tuple[tuple[Lexeme, ...], ...]:
+def logical_lines(code: PythonSource) -> tuple[tuple[Lexeme, ...], ...]:
     """The solid tokens of each logical line; statements joined by `;` are one line."""
     found: list[tuple[Lexeme, ...]] = []
     row: list[Lexeme] = []
@@ -147,7 +147,7 @@ def logical_lines(code: Code) -> tuple[tuple[Lexeme, ...], ...]:
 
 
 @lru_cache(maxsize=4)
-def pairs(code: Code) -> Mapping[int, int]:
+def pairs(code: PythonSource) -> Mapping[int, int]:
     """For the offset of each opening bracket that of the bracket that closes it."""
     stack: list[int] = []
     found: dict[int, int] = {}
@@ -159,33 +159,33 @@ def pairs(code: Code) -> Mapping[int, int]:
     return found
 
 
-def gap(code: Code, before: Lexeme, behind: Lexeme) -> bytes:
+def gap(code: PythonSource, before: Lexeme, behind: Lexeme) -> bytes:
     """What stands between two tokens."""
     return code.source[before.end : behind.start]
 
 
-def line_start(code: Code, offset: int) -> int:
+def line_start(code: PythonSource, offset: int) -> int:
     """Where the line of an offset begins."""
     return code.source.rfind(b"\n", 0, offset) + 1
 
 
-def indent_of(code: Code, offset: int) -> str:
+def indent_of(code: PythonSource, offset: int) -> str:
     """What stands before an offset on its line."""
     return code.source[line_start(code, offset) : offset].decode()
 
 
-def continued(code: Code, line: int) -> bool:
+def continued(code: PythonSource, line: int) -> bool:
     """Whether a line goes on from the one above by a backslash."""
     start = code.positions.offset(line, 0)
     return code.source[max(start - 3, 0) : start].rstrip(b"\r\n").endswith(b"\\")
 
 
-def wrapped(code: Code) -> bool:
+def wrapped(code: PythonSource) -> bool:
     """Whether the first line only stands for what is around an indented function."""
     return code.text.startswith((IN_CLASS, IN_BLOCK))
 
 
-def untouchable(code: Code) -> int:
+def untouchable(code: PythonSource) -> int:
     """Up to which offset no line may come or go.
 
     That is the line above an indented function, or the comments at the head of a file where one of them
@@ -198,7 +198,7 @@ def untouchable(code: Code) -> int:
     return head if COOKIE.search(code.source, 0, head) else 0
 
 
-def docstrings(code: Code) -> frozenset[int]:
+def docstrings(code: PythonSource) -> frozenset[int]:
     """The `id` of each constant that is the docstring of a module, class or function."""
     found: set[int] = set()
     for node in code.nodes():
@@ -211,7 +211,7 @@ def docstrings(code: Code) -> frozenset[int]:
     return frozenset(found)
 
 
-def expressions(code: Code) -> Iterator[ast.expr]:
+def expressions(code: PythonSource) -> Iterator[ast.expr]:
     """Expressions that stand where their text may be written in other ways.
 
     Left out: what is inside of f-strings and of patterns, and the line above an indented function.
@@ -225,13 +225,13 @@ def expressions(code: Code) -> Iterator[ast.expr]:
             yield node
 
 
-def token_at(code: Code, node: Placed) -> Lexeme | None:
+def token_at(code: PythonSource, node: Located) -> Lexeme | None:
     """The token that is all of a node; none where the node has several."""
     start, end = code.start(node), code.end(node)
     return next((one for one in solid(code) if one.start == start and one.end == end), None)
 
 
-def blocks(code: Code) -> Iterator[list[ast.stmt]]:
+def blocks(code: PythonSource) -> Iterator[list[ast.stmt]]:
     """Every list of statements, in the order of the text."""
     for node in code.nodes():
         for name in ("body", "handlers", "orelse", "finalbody"):

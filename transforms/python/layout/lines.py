@@ -8,7 +8,6 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
-from codeaudit.transforms.python.code import Code
 from codeaudit.transforms.python.layout.lexemes import (
     blocks,
     continued,
@@ -20,7 +19,8 @@ from codeaudit.transforms.python.layout.lexemes import (
     logical_lines,
     untouchable,
 )
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource
 
 HEAD: Final = "line above a function or at the head of a file"
 COMMENT: Final = "comment between"
@@ -34,7 +34,7 @@ _COMPOUND: Final = (
 )  # fmt: skip
 
 
-def find_gaps(code: Code) -> Iterator[Site | Refused]:
+def find_gaps(code: PythonSource) -> Iterator[Site | Refused]:
     """Every place between two logical lines, above the comments of the lower one."""
     head = untouchable(code)
     rows = logical_lines(code)
@@ -49,7 +49,7 @@ def find_gaps(code: Code) -> Iterator[Site | Refused]:
         yield Site(options, "blank lines", below[0].line)
 
 
-def find_blank(code: Code) -> Iterator[Site | Refused]:
+def find_blank(code: PythonSource) -> Iterator[Site | Refused]:
     """Every run of blank lines; of those inside brackets too."""
     head = untouchable(code)
     start, line, previous = -1, 0, 0
@@ -67,7 +67,7 @@ def find_blank(code: Code) -> Iterator[Site | Refused]:
         previous = one.last
 
 
-def find_joins(code: Code) -> Iterator[Site | Refused]:
+def find_joins(code: PythonSource) -> Iterator[Site | Refused]:
     """Every line break inside brackets or after a backslash."""
     for row in logical_lines(code):
         for one, behind in pairwise(row):
@@ -82,7 +82,7 @@ def find_joins(code: Code) -> Iterator[Site | Refused]:
             yield Site(((Patch(one.end, behind.start, (blank,)),),), "line break removed", one.last)
 
 
-def find_breaks(code: Code) -> Iterator[Site | Refused]:
+def find_breaks(code: PythonSource) -> Iterator[Site | Refused]:
     """Every comma inside brackets with something behind it on its line."""
     for row in logical_lines(code):
         indent = _margin(code, row[0].start)
@@ -103,7 +103,7 @@ def find_breaks(code: Code) -> Iterator[Site | Refused]:
             yield Site(options, "line break", one.line)
 
 
-def find_neighbours(code: Code) -> Iterator[Site | Refused]:
+def find_neighbours(code: PythonSource) -> Iterator[Site | Refused]:
     """Every two simple statements on lines of their own with nothing but white space between them."""
     texts = docstrings(code)
     for block in blocks(code):
@@ -120,7 +120,7 @@ def find_neighbours(code: Code) -> Iterator[Site | Refused]:
                 yield Site(((patch,),), "two statements on a line", code.line(first))
 
 
-def find_semicolons(code: Code) -> Iterator[Site | Refused]:
+def find_semicolons(code: PythonSource) -> Iterator[Site | Refused]:
     """Every `;` between two statements of a block that does not begin on its header's line."""
     for row in logical_lines(code):
         breaks = [
@@ -142,7 +142,7 @@ def find_semicolons(code: Code) -> Iterator[Site | Refused]:
             yield Site(((patch,),), "a line for each statement", one.line)
 
 
-def _begins_statement(code: Code, start: int) -> bool:
+def _begins_statement(code: PythonSource, start: int) -> bool:
     """Whether a simple statement begins at an offset."""
     for block in blocks(code):
         for statement in block:
@@ -151,30 +151,30 @@ def _begins_statement(code: Code, start: int) -> bool:
     return False
 
 
-def _end_before(code: Code, offset: int) -> int:
+def _end_before(code: PythonSource, offset: int) -> int:
     return len(code.source[:offset].rstrip(b" \t\f"))
 
 
-def _margin(code: Code, offset: int) -> str:
+def _margin(code: PythonSource, offset: int) -> str:
     before = indent_of(code, offset)
     return before[: len(before) - len(before.lstrip(" \t"))]
 
 
-INSERT_BLANK_LINES: Final = Rewriting(
+INSERT_BLANK_LINES: Final = PythonRule(
     name="insert-blank-lines", find=find_gaps, nothing="a single line", proof="tree"
 )
-REMOVE_BLANK_LINES: Final = Rewriting(
+REMOVE_BLANK_LINES: Final = PythonRule(
     name="remove-blank-lines", find=find_blank, nothing="no blank line", proof="tree"
 )
-JOIN_LINES: Final = Rewriting(
+JOIN_LINES: Final = PythonRule(
     name="join-lines", find=find_joins, nothing="no line break inside a statement", proof="tree"
 )
-SPLIT_LINES: Final = Rewriting(
+SPLIT_LINES: Final = PythonRule(
     name="split-lines", find=find_breaks, nothing="no comma in brackets", proof="tree"
 )
-JOIN_STATEMENTS: Final = Rewriting(
+JOIN_STATEMENTS: Final = PythonRule(
     name="join-statements", find=find_neighbours, nothing="no two statements in a row", proof="tree"
 )
-SPLIT_STATEMENTS: Final = Rewriting(
+SPLIT_STATEMENTS: Final = PythonRule(
     name="split-statements", find=find_semicolons, nothing="no two statements on a line", proof="tree"
 )

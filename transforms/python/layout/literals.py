@@ -10,7 +10,6 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
-from codeaudit.transforms.python.code import Code
 from codeaudit.transforms.python.layout.lexemes import (
     Lexeme,
     Literal,
@@ -20,7 +19,8 @@ from codeaudit.transforms.python.layout.lexemes import (
     logical_lines,
     solid,
 )
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource
 
 OTHER_QUOTES: Final = "quotes in the string"
 FIELDS: Final = "quotes in an f-string"
@@ -48,7 +48,7 @@ _RAW_UNIT: Final = re.compile(r"\r\n|\\\r\n|\\.|.", re.DOTALL)
 # ── strings ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def find_quotes(code: Code) -> Iterator[Site | Refused]:
+def find_quotes(code: PythonSource) -> Iterator[Site | Refused]:
     """Every string whose contents do without escapes between the other quotes."""
     for token, literal in _strings(code):
         if literal.formatted and ("'" in literal.body or '"' in literal.body):
@@ -60,7 +60,7 @@ def find_quotes(code: Code) -> Iterator[Site | Refused]:
             yield Site(((Patch(token.start, token.end, (str(other),)),),), note, token.line)
 
 
-def find_splits(code: Code) -> Iterator[Site | Refused]:
+def find_splits(code: PythonSource) -> Iterator[Site | Refused]:
     """Every string inside brackets, cut between two characters."""
     apart = _docstring_tokens(code)
     for token, literal in _strings(code):
@@ -79,7 +79,7 @@ def find_splits(code: Code) -> Iterator[Site | Refused]:
         yield Site(options, "string in two", token.line)
 
 
-def find_string_joins(code: Code) -> Iterator[Site | Refused]:
+def find_string_joins(code: PythonSource) -> Iterator[Site | Refused]:
     """Every two strings of the same kind in a row."""
     for row in logical_lines(code):
         for one, behind in pairwise(row):
@@ -99,7 +99,7 @@ def find_string_joins(code: Code) -> Iterator[Site | Refused]:
                 yield Site(((Patch(one.end - len(first.quote), end, ()),),), "two strings in one", one.line)
 
 
-def find_changed_strings(code: Code) -> Iterator[Site | Refused]:
+def find_changed_strings(code: PythonSource) -> Iterator[Site | Refused]:
     """Every returned or compared string with a letter: other quotes and the next letter."""
     tokens = {(one.start, one.end): one for one in solid(code)}
     for node in expressions(code):
@@ -125,7 +125,7 @@ def find_changed_strings(code: Code) -> Iterator[Site | Refused]:
         yield Site(((Patch(token.start, token.end, (str(changed),)),),), "another letter", token.line)
 
 
-def _strings(code: Code) -> Iterator[tuple[Lexeme, Literal]]:
+def _strings(code: PythonSource) -> Iterator[tuple[Lexeme, Literal]]:
     for token in solid(code):
         if token.type == tokenize.STRING and (literal := Literal.read(token.text)) is not None:
             yield token, literal
@@ -148,7 +148,7 @@ def _unsplittable(token: Lexeme, literal: Literal, apart: frozenset[int]) -> str
     return None if token.depth else OUTSIDE
 
 
-def _docstring_tokens(code: Code) -> frozenset[int]:
+def _docstring_tokens(code: PythonSource) -> frozenset[int]:
     texts = docstrings(code)
     return frozenset(
         code.start(node) for node in code.nodes() if isinstance(node, ast.Constant) and id(node) in texts
@@ -198,7 +198,7 @@ def _next_letter(letter: str) -> str:
 # ── numbers ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def find_numbers(code: Code) -> Iterator[Site | Refused]:
+def find_numbers(code: PythonSource) -> Iterator[Site | Refused]:
     """Every number in its other forms: another base, grouped digits, an exponent."""
     for token in solid(code):
         if token.type != tokenize.NUMBER:
@@ -215,7 +215,7 @@ def find_numbers(code: Code) -> Iterator[Site | Refused]:
         yield Site(options, "number in another form", token.line)
 
 
-def find_changed_numbers(code: Code) -> Iterator[Site | Refused]:
+def find_changed_numbers(code: PythonSource) -> Iterator[Site | Refused]:
     """Every returned or compared number: the next one, in the form that it had."""
     tokens = {(one.start, one.end): one for one in solid(code)}
     for node in expressions(code):
@@ -287,7 +287,7 @@ def _neighbour(text: str) -> str | None:
 # ── what controls change must be seen ────────────────────────────────────────────────────────────────
 
 
-def _unseen(code: Code, node: ast.expr) -> str | None:
+def _unseen(code: PythonSource, node: ast.expr) -> str | None:
     """Why it is not sure enough that a value is returned or compared in code that runs."""
     inner: ast.AST = node
     seen = False
@@ -325,15 +325,15 @@ def _unreachable(node: ast.stmt, above: ast.AST) -> bool:
     return False
 
 
-QUOTES: Final = Rewriting(name="quotes", find=find_quotes, nothing="no string", proof="tree")
-SPLIT_STRINGS: Final = Rewriting(name="split-strings", find=find_splits, nothing="no string", proof="tree")
-JOIN_STRINGS: Final = Rewriting(
+QUOTES: Final = PythonRule(name="quotes", find=find_quotes, nothing="no string", proof="tree")
+SPLIT_STRINGS: Final = PythonRule(name="split-strings", find=find_splits, nothing="no string", proof="tree")
+JOIN_STRINGS: Final = PythonRule(
     name="join-strings", find=find_string_joins, nothing="no strings in a row", proof="tree"
 )
-STRING_CHANGED: Final = Rewriting(
+STRING_CHANGED: Final = PythonRule(
     name="string-changed", find=find_changed_strings, nothing="no string", kind="control"
 )
-LITERAL_BASES: Final = Rewriting(name="literal-bases", find=find_numbers, nothing="no number", proof="tree")
-LITERAL_CHANGED: Final = Rewriting(
+LITERAL_BASES: Final = PythonRule(name="literal-bases", find=find_numbers, nothing="no number", proof="tree")
+LITERAL_CHANGED: Final = PythonRule(
     name="literal-changed", find=find_changed_numbers, nothing="no number", kind="control"
 )

@@ -6,9 +6,9 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
-from codeaudit.transforms.python.code import Code
 from codeaudit.transforms.python.layout.lexemes import Lexeme, gap, logical_lines
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource
 
 BREAK: Final = "line break beside the operator"
 
@@ -18,7 +18,7 @@ _OPERATORS: Final = frozenset({
 })  # fmt: skip
 
 
-def find(code: Code) -> Iterator[Site | Refused]:
+def find(code: PythonSource) -> Iterator[Site | Refused]:
     """Every operator between two values with its blanks on both sides, every comma with those behind it.
 
     Blanks never separate what would be read as one token: beside an operator stand names, numbers,
@@ -34,7 +34,7 @@ def find(code: Code) -> Iterator[Site | Refused]:
                 yield from _site(code, ((before, one), (one, behind)), "blanks around an operator")
 
 
-def _site(code: Code, gaps: tuple[tuple[Lexeme, Lexeme], ...], note: str) -> Iterator[Site | Refused]:
+def _site(code: PythonSource, gaps: tuple[tuple[Lexeme, Lexeme], ...], note: str) -> Iterator[Site | Refused]:
     now = tuple(gap(code, before, behind) for before, behind in gaps)
     if any(text.strip(b" \t") for text in now):
         yield Refused(BREAK)
@@ -47,4 +47,4 @@ def _site(code: Code, gaps: tuple[tuple[Lexeme, Lexeme], ...], note: str) -> Ite
     yield Site(options, note, gaps[0][0].line)
 
 
-SPACING: Final = Rewriting(name="spacing", find=find, nothing="no operator and no comma", proof="tree")
+SPACING: Final = PythonRule(name="spacing", find=find, nothing="no operator and no comma", proof="tree")

@@ -12,11 +12,11 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
-from codeaudit.transforms.python.code import Code, Function
 from codeaudit.transforms.python.layout.lexemes import continued, line_start, solid
 from codeaudit.transforms.python.notes.local import documented, without_docstring
 from codeaudit.transforms.python.notes.places import COMMENT, SHARED_LINE, known_decorators, reads_notes
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import Function, PythonSource
 from codeaudit.transforms.python.strings.templates import has_comment
 
 READ: Final = "text reads docstrings or annotations"
@@ -38,7 +38,7 @@ _TYPES: Final = (
 )  # fmt: skip
 
 
-def find_docstrings(code: Code) -> Iterator[Site | Refused]:
+def find_docstrings(code: PythonSource) -> Iterator[Site | Refused]:
     """Every docstring of an outermost function or method."""
     for node in _outermost(code):
         if documented(node):
@@ -46,7 +46,7 @@ def find_docstrings(code: Code) -> Iterator[Site | Refused]:
             yield Refused(reason) if reason else without_docstring(code, node)
 
 
-def find_undocumented(code: Code) -> Iterator[Site | Refused]:
+def find_undocumented(code: PythonSource) -> Iterator[Site | Refused]:
     """Every outermost function or method without a docstring."""
     for node in _outermost(code):
         if documented(node):
@@ -63,7 +63,7 @@ def find_undocumented(code: Code) -> Iterator[Site | Refused]:
         yield Site(options, "docstring", code.line(node.body[0]))
 
 
-def find_annotations(code: Code) -> Iterator[Site | Refused]:
+def find_annotations(code: PythonSource) -> Iterator[Site | Refused]:
     """Every annotation of a parameter or a result of an outermost function or method."""
     for node in _outermost(code):
         places = list(_annotated(code, node))
@@ -80,7 +80,7 @@ def find_annotations(code: Code) -> Iterator[Site | Refused]:
                 yield Site(((Patch(start, end, ()),),), "annotation", code.line(annotation))
 
 
-def _annotated(code: Code, node: Function) -> Iterator[tuple[int, ast.expr]]:
+def _annotated(code: PythonSource, node: Function) -> Iterator[tuple[int, ast.expr]]:
     """Each annotation with the end of what it belongs to: a parameter's name, the list of parameters."""
     tokens = solid(code)
     begins = [one.start for one in tokens]
@@ -93,7 +93,7 @@ def _annotated(code: Code, node: Function) -> Iterator[tuple[int, ast.expr]]:
         yield tokens[arrow - 1].end, node.returns
 
 
-def _outermost(code: Code) -> Iterator[Function]:
+def _outermost(code: PythonSource) -> Iterator[Function]:
     for node in code.nodes():
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not any(
             isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef) for above in code.ancestors(node)
@@ -101,17 +101,17 @@ def _outermost(code: Code) -> Iterator[Function]:
             yield node
 
 
-def _obstacle(code: Code, node: Function) -> str | None:
+def _obstacle(code: PythonSource, node: Function) -> str | None:
     """Why the notes of a function stay as they are."""
     if reads_notes(code):
         return READ
     return None if known_decorators(node) else DECORATED
 
 
-REMOVE_DOCSTRINGS: Final = Rewriting(name="remove-docstrings", find=find_docstrings, nothing="no docstring")
-INSERT_DOCSTRINGS: Final = Rewriting(
+REMOVE_DOCSTRINGS: Final = PythonRule(name="remove-docstrings", find=find_docstrings, nothing="no docstring")
+INSERT_DOCSTRINGS: Final = PythonRule(
     name="insert-docstrings", find=find_undocumented, nothing="every function has a docstring"
 )
-REMOVE_ANNOTATIONS: Final = Rewriting(
+REMOVE_ANNOTATIONS: Final = PythonRule(
     name="remove-annotations", find=find_annotations, nothing="no annotation"
 )

@@ -7,9 +7,9 @@ from typing import Final
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
 from codeaudit.transforms.python.analysis.facts import own_nodes, parameters
-from codeaudit.transforms.python.code import Code, Function
 from codeaudit.transforms.python.notes.places import COMMENT, NEXT_IS_TEXT, SHARED_LINE, mentions, removal
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import Function, PythonSource
 from codeaudit.transforms.python.strings.templates import has_comment
 
 NOT_LOCAL: Final = "annotation outside of a function is kept for readers"
@@ -22,7 +22,7 @@ CLASS: Final = "class can be reached through its instances"
 _LOOKING: Final = frozenset({"locals", "vars", "dir", "eval", "exec"})
 
 
-def find_annotations(code: Code) -> Iterator[Site | Refused]:
+def find_annotations(code: PythonSource) -> Iterator[Site | Refused]:
     """Every annotated assignment in a function's own scope.
 
     There annotations are never evaluated. They may make a name local, and a name that they mention may be
@@ -53,7 +53,7 @@ def find_annotations(code: Code) -> Iterator[Site | Refused]:
             yield Site(((patch,),), "annotation of a local", code.line(node))
 
 
-def find_inner(code: Code) -> Iterator[Site | Refused]:
+def find_inner(code: PythonSource) -> Iterator[Site | Refused]:
     """Every docstring of a function in a function that is only ever called by its name."""
     reflects = mentions(code, _LOOKING)
     uses = [node for node in ast.walk(code.tree) if isinstance(node, ast.Name)]
@@ -92,7 +92,7 @@ def documented(node: Function | ast.ClassDef) -> bool:
             return False
 
 
-def without_docstring(code: Code, node: Function) -> Site | Refused:
+def without_docstring(code: PythonSource, node: Function) -> Site | Refused:
     """The docstring's lines removed, or `pass` in its place where there is nothing else."""
     text = node.body[0]
     line = code.line(text)
@@ -124,7 +124,7 @@ def _assigned(function: Function) -> frozenset[str]:
     return frozenset(found)
 
 
-def _block_of(code: Code, node: ast.stmt) -> Iterator[list[ast.stmt]]:
+def _block_of(code: PythonSource, node: ast.stmt) -> Iterator[list[ast.stmt]]:
     above = code.parent(node)
     for name in ("body", "orelse", "finalbody"):
         block = getattr(above, name, None)
@@ -132,7 +132,7 @@ def _block_of(code: Code, node: ast.stmt) -> Iterator[list[ast.stmt]]:
             yield block
 
 
-def _is_shared(code: Code, name: str) -> bool:
+def _is_shared(code: PythonSource, name: str) -> bool:
     """Whether a name is that of a variable of another scope, or of more than one function."""
     definitions = 0
     for node in ast.walk(code.tree):
@@ -146,9 +146,9 @@ def _is_shared(code: Code, name: str) -> bool:
     return definitions > 1
 
 
-REMOVE_LOCAL_ANNOTATIONS: Final = Rewriting(
+REMOVE_LOCAL_ANNOTATIONS: Final = PythonRule(
     name="remove-local-annotations", find=find_annotations, nothing="no annotated assignment"
 )
-REMOVE_INNER_DOCSTRINGS: Final = Rewriting(
+REMOVE_INNER_DOCSTRINGS: Final = PythonRule(
     name="remove-inner-docstrings", find=find_inner, nothing="no inner function with a docstring"
 )

@@ -5,8 +5,8 @@ from collections.abc import Set
 from typing import Final
 
 from codeaudit.transforms.patches import Patch
-from codeaudit.transforms.python.code import Code, Function
 from codeaudit.transforms.python.layout.lexemes import line_start
+from codeaudit.transforms.python.source import Function, PythonSource
 
 SHARED_LINE: Final = "statement shares its line"
 COMMENT: Final = "comment between"
@@ -28,7 +28,7 @@ _DECORATORS: Final = frozenset(
 """They look at neither docstring nor annotations, or only hand them on."""
 
 
-def mentions(code: Code, names: Set[str]) -> bool:
+def mentions(code: PythonSource, names: Set[str]) -> bool:
     """Whether a text says one of these names: as a variable, an attribute, an import, or a string."""
     for node in ast.walk(code.tree):
         match node:
@@ -41,7 +41,7 @@ def mentions(code: Code, names: Set[str]) -> bool:
     return False
 
 
-def reads_notes(code: Code) -> bool:
+def reads_notes(code: PythonSource) -> bool:
     """Whether a text itself looks at docstrings or annotations."""
     return mentions(code, _READERS)
 
@@ -61,7 +61,7 @@ def _decorator(node: ast.expr) -> str | None:
             return None
 
 
-def removal(code: Code, node: ast.stmt) -> Patch:
+def removal(code: PythonSource, node: ast.stmt) -> Patch:
     """A statement that has its lines to itself goes with them; a comment behind it stays on its line."""
     start, end = line_start(code, code.start(node)), code.end(node)
     stop = code.source.find(b"\n", end)

@@ -15,10 +15,10 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site
 from codeaudit.transforms.permutations import free, permuted
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
-from codeaudit.transforms.python.code import Code, Function
 from codeaudit.transforms.python.order.permutation import binders, rearranged
 from codeaudit.transforms.python.order.stdlib import FUNCTIONS, KEYWORDS, METHODS, REGISTERING, SILENT
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import Function, PythonSource
 
 UNKNOWN: Final = "the callee may see the order of its keywords"
 EFFECTS: Final = "the order of two values can be seen"
@@ -28,7 +28,7 @@ COMMUTATIVE: Final = frozenset(
 """Callees that may give the same for exchanged arguments."""
 
 
-def find_keywords(code: Code) -> Iterator[Site | Refused]:
+def find_keywords(code: PythonSource) -> Iterator[Site | Refused]:
     """Calls with two keywords."""
     known = _Callees(code)
     for node in code.nodes():
@@ -47,7 +47,7 @@ def find_keywords(code: Code) -> Iterator[Site | Refused]:
             yield site or Refused(UNKNOWN)
 
 
-def find_swapped(code: Code) -> Iterator[Site | Refused]:
+def find_swapped(code: PythonSource) -> Iterator[Site | Refused]:
     """Two neighbouring arguments of a call: positional ones, or the values of keywords."""
     for node in code.nodes():
         if not isinstance(node, ast.Call):
@@ -69,7 +69,7 @@ def _name(call: ast.Call) -> str | None:
     return func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else None
 
 
-def commute(code: Code, values: Sequence[ast.expr]) -> bool:
+def commute(code: PythonSource, values: Sequence[ast.expr]) -> bool:
     """Whether the values of expressions do not depend on which is evaluated first."""
     acting = [value for value in values if not code.harmless(value)]
     if not acting:
@@ -98,7 +98,7 @@ def _fixed(node: ast.expr) -> bool:
 class _Callees:
     """The keywords of the callees that a text knows."""
 
-    def __init__(self, code: Code) -> None:
+    def __init__(self, code: PythonSource) -> None:
         self._code = code
         self._binders = binders(code.tree)
         self._replaced = any(
@@ -189,9 +189,9 @@ class _Callees:
         return isinstance(holder, Function) and any(above is holder for above in self._code.ancestors(node))
 
 
-REORDER_KEYWORDS: Final = Rewriting(
+REORDER_KEYWORDS: Final = PythonRule(
     name="reorder-keywords", find=find_keywords, nothing="no call with two keywords", unit="module"
 )
-ARGUMENTS_SWAPPED: Final = Rewriting(
+ARGUMENTS_SWAPPED: Final = PythonRule(
     name="arguments-swapped", find=find_swapped, nothing="no two arguments that differ", kind="control"
 )

@@ -14,9 +14,9 @@ from typing import Final
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
 from codeaudit.transforms.permutations import free
-from codeaudit.transforms.python.code import Code
 from codeaudit.transforms.python.order.permutation import bodies, rearranged
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource
 
 EFFECTS: Final = "the order of evaluation can be seen"
 TARGETS: Final = "not one variable for one value"
@@ -28,7 +28,7 @@ _BARE: Final = (
 """Expressions that need no parentheses as an item of a tuple or as a value."""
 
 
-def find_tuples(code: Code) -> Iterator[Site | Refused]:
+def find_tuples(code: PythonSource) -> Iterator[Site | Refused]:
     """Assignments of a tuple, and pairs of assignments that stand one behind the other."""
     for node in code.nodes():
         for body in bodies(node):
@@ -43,7 +43,7 @@ def find_tuples(code: Code) -> Iterator[Site | Refused]:
                     yield from _split(code, one, one.value)
 
 
-def _joined(code: Code, one: ast.Assign, other: ast.Assign) -> Site | Refused:
+def _joined(code: PythonSource, one: ast.Assign, other: ast.Assign) -> Site | Refused:
     targets = [one.targets[0], other.targets[0]]
     values = [one.value, other.value]
     if not _independent(code, targets, values):
@@ -57,7 +57,7 @@ def _joined(code: Code, one: ast.Assign, other: ast.Assign) -> Site | Refused:
     return Site(((Patch(start, end, parts),),), "two assignments in one", code.line(one))
 
 
-def _split(code: Code, node: ast.Assign, value: ast.Tuple) -> Iterator[Site | Refused]:
+def _split(code: PythonSource, node: ast.Assign, value: ast.Tuple) -> Iterator[Site | Refused]:
     target = node.targets[0]
     if len(node.targets) > 1 or not isinstance(target, ast.Tuple | ast.List) or len(value.elts) < 2:
         return
@@ -83,7 +83,7 @@ def _split(code: Code, node: ast.Assign, value: ast.Tuple) -> Iterator[Site | Re
     )
 
 
-def _independent(code: Code, targets: Sequence[ast.expr], values: Sequence[ast.expr]) -> bool:
+def _independent(code: PythonSource, targets: Sequence[ast.expr], values: Sequence[ast.expr]) -> bool:
     """Whether every value but the first may be evaluated before or after the targets before it are bound."""
     bound: set[str] = set()
     for target, value in zip(targets, values, strict=True):
@@ -96,7 +96,7 @@ def _independent(code: Code, targets: Sequence[ast.expr], values: Sequence[ast.e
     return True
 
 
-def _item(code: Code, node: ast.expr) -> tuple[str | Span, ...]:
+def _item(code: PythonSource, node: ast.expr) -> tuple[str | Span, ...]:
     """A value as an item of a tuple, in parentheses where it may need them."""
     own, full = code.span(node), code.full(node)
     if full != own or (isinstance(node, _BARE) and b"\n" not in code.source[own.start : own.end]):
@@ -106,7 +106,7 @@ def _item(code: Code, node: ast.expr) -> tuple[str | Span, ...]:
     return ("(", full, ")")
 
 
-def _comments(code: Code, outer: Span, inside: Sequence[Span]) -> bool:
+def _comments(code: PythonSource, outer: Span, inside: Sequence[Span]) -> bool:
     """Whether a comment stands in a range but in none of its parts."""
     return any(
         token.type == tokenize.COMMENT
@@ -116,7 +116,7 @@ def _comments(code: Code, outer: Span, inside: Sequence[Span]) -> bool:
     )
 
 
-def find_globals(code: Code) -> Iterator[Site | Refused]:
+def find_globals(code: PythonSource) -> Iterator[Site | Refused]:
     """`global` and `nonlocal` statements of two names or more."""
     for node in code.nodes():
         if isinstance(node, ast.Global | ast.Nonlocal) and len(node.names) > 1:
@@ -129,9 +129,9 @@ def find_globals(code: Code) -> Iterator[Site | Refused]:
             yield rearranged(code, parts, free(len(parts)), "names") or Refused("one name twice")
 
 
-TUPLE_ASSIGNMENTS: Final = Rewriting(
+TUPLE_ASSIGNMENTS: Final = PythonRule(
     name="tuple-assignments", find=find_tuples, nothing="no two assignments that could be one"
 )
-REORDER_GLOBALS: Final = Rewriting(
+REORDER_GLOBALS: Final = PythonRule(
     name="reorder-globals", find=find_globals, nothing="no global or nonlocal of two names"
 )

@@ -14,10 +14,10 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site, Span
 from codeaudit.transforms.permutations import MOST, permuted
 from codeaudit.transforms.python.analysis.knowledge import PLAIN
-from codeaudit.transforms.python.code import Code
 from codeaudit.transforms.python.order.permutation import binders, line_end, rearranged, unit
 from codeaudit.transforms.python.order.stdlib import DISJOINT
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource
 
 SHARED_SUBCLASS: Final = "an exception may belong to two clauses"
 SUBJECT: Final = "the subject may be of any type"
@@ -28,7 +28,7 @@ Value: TypeAlias = str | bytes | int | float | None
 Test: TypeAlias = tuple[ast.Name, list[Value]]
 
 
-def find_except(code: Code) -> Iterator[Site | Refused]:
+def find_except(code: PythonSource) -> Iterator[Site | Refused]:
     """The `except` clauses of a `try`."""
     bound = binders(code.tree)
     for node in code.nodes():
@@ -65,7 +65,7 @@ def _disjoint(one: frozenset[int] | None, other: frozenset[int] | None) -> bool:
     return one is not None and other is not None and not one & other
 
 
-def find_cases(code: Code) -> Iterator[Site | Refused]:
+def find_cases(code: PythonSource) -> Iterator[Site | Refused]:
     """The cases of a `match`, as far as their patterns are distinct constants."""
     for node in code.nodes():
         if not isinstance(node, ast.Match) or len(node.cases) < 2:
@@ -83,7 +83,7 @@ def find_cases(code: Code) -> Iterator[Site | Refused]:
             yield rearranged(code, parts, conflicts(effects), "cases") or Refused(PATTERNS)
 
 
-def _case(code: Code, node: ast.match_case) -> Span:
+def _case(code: PythonSource, node: ast.match_case) -> Span:
     """The whole lines of a case whose pattern begins on its first line."""
     first = code.positions.line_column(code.start(node.pattern))[0]
     return Span(code.positions.offset(first, 0), line_end(code, code.end(node.body[-1])))
@@ -138,7 +138,7 @@ def _among(values: list[Value] | None, kind: str | None) -> Effects:
     )
 
 
-def find_branches(code: Code) -> Iterator[Site | Refused]:
+def find_branches(code: PythonSource) -> Iterator[Site | Refused]:
     """The branches of an `if … elif …` that compare one variable with distinct constants."""
     for node in code.nodes():
         if not isinstance(node, ast.If) or _is_elif(code, node):
@@ -167,7 +167,7 @@ def _on(test: Test | None, subject: ast.Name) -> bool:
     return test is not None and test[0].id == subject.id
 
 
-def _is_elif(code: Code, node: ast.stmt) -> bool:
+def _is_elif(code: PythonSource, node: ast.stmt) -> bool:
     return isinstance(node, ast.If) and code.source.startswith(b"elif", code.start(node))
 
 
@@ -189,13 +189,13 @@ def _test(node: ast.expr) -> Test | None:
     return None if values is None else (name, values)
 
 
-def _branch(code: Code, node: ast.If) -> Span:
+def _branch(code: PythonSource, node: ast.If) -> Span:
     """From behind the keyword to the end of the last line of a branch."""
     start = code.start(node) + (4 if _is_elif(code, node) else 2)
     return Span(start, line_end(code, code.end(node.body[-1])))
 
 
-def find_swapped(code: Code) -> Iterator[Site | Refused]:
+def find_swapped(code: PythonSource) -> Iterator[Site | Refused]:
     """The bodies of an `if` and of the `elif` or `else` behind it."""
     for node in code.nodes():
         if not isinstance(node, ast.If) or not node.orelse:
@@ -210,15 +210,15 @@ def find_swapped(code: Code) -> Iterator[Site | Refused]:
             yield Site(((permuted(parts, (1, 0)),),), "two bodies exchanged", code.line(node))
 
 
-def _whole(code: Code, body: Sequence[ast.stmt]) -> Span:
+def _whole(code: PythonSource, body: Sequence[ast.stmt]) -> Span:
     return Span(code.lines(body[0], body[-1]).start, line_end(code, code.end(body[-1])))
 
 
-REORDER_EXCEPT: Final = Rewriting(
+REORDER_EXCEPT: Final = PythonRule(
     name="reorder-except", find=find_except, nothing="no try with two except clauses"
 )
-REORDER_CASES: Final = Rewriting(name="reorder-cases", find=find_cases, nothing="no match")
-REORDER_BRANCHES: Final = Rewriting(name="reorder-branches", find=find_branches, nothing="no elif")
-BRANCHES_SWAPPED: Final = Rewriting(
+REORDER_CASES: Final = PythonRule(name="reorder-cases", find=find_cases, nothing="no match")
+REORDER_BRANCHES: Final = PythonRule(name="reorder-branches", find=find_branches, nothing="no elif")
+BRANCHES_SWAPPED: Final = PythonRule(
     name="branches-swapped", find=find_swapped, nothing="no branch with an else", kind="control"
 )

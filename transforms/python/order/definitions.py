@@ -16,11 +16,11 @@ from codeaudit.transforms.dependence.effects import BARRIER, Effects, conflicts
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site
 from codeaudit.transforms.permutations import MOST
-from codeaudit.transforms.python.analysis.facts import own_nodes, stored
+from codeaudit.transforms.python.analysis.facts import own_nodes, stored_names
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
-from codeaudit.transforms.python.code import Code, Function
 from codeaudit.transforms.python.order.permutation import binders, heading, line_above, rearranged, unit
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import Function, PythonSource
 
 Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -44,7 +44,7 @@ _TYPES: Final = _GENERICS | {"int", "float", "str", "bytes", "bool", "complex", 
 class _Text:
     """What the whole text says of its names."""
 
-    code: Code
+    code: PythonSource
     binders: Mapping[str, int]
     classes: dict[str, ast.ClassDef] = field(default_factory=dict)
     """Classes of the module that are the only thing of their name."""
@@ -54,7 +54,7 @@ class _Text:
     """Annotations are not evaluated."""
 
     @classmethod
-    def of(cls, code: Code) -> "_Text":
+    def of(cls, code: PythonSource) -> "_Text":
         found = cls(code, binders(code.tree), fragile=frozenset(_unbound(code.tree)))
         for node in code.tree.body:
             if isinstance(node, ast.ClassDef) and found.binders[node.name] == 1:
@@ -112,14 +112,14 @@ class _Text:
         )
 
 
-def find_functions(code: Code) -> Iterator[Site | Refused]:
+def find_functions(code: PythonSource) -> Iterator[Site | Refused]:
     """Functions and classes of a module that stand one behind the other."""
     text = _Text.of(code)
     refused = Refused(NAMESPACE_READ) if _reads_namespace(code, text, classes=False) else None
     yield from _runs(text, code.tree.body, FUNCTIONS, above=heading(code), refused=refused)
 
 
-def find_methods(code: Code) -> Iterator[Site | Refused]:
+def find_methods(code: PythonSource) -> Iterator[Site | Refused]:
     """Methods of a class that stand one behind the other."""
     text = _Text.of(code)
     watched = _reads_namespace(code, text, classes=True)
@@ -230,7 +230,7 @@ class _Header:
         holder = next((outer for outer in above if isinstance(outer, ast.ClassDef)), None)
         found: dict[str, bool] = {}
         for part in holder.body if holder else ():
-            for name in [part.name] if isinstance(part, Definition) else stored(part):
+            for name in [part.name] if isinstance(part, Definition) else stored_names(part):
                 first = part.decorator_list[0] if isinstance(part, Function) and part.decorator_list else None
                 accessor = isinstance(first, ast.Attribute) and first.attr in _ACCESSORS
                 own = isinstance(first, ast.Name) and first.id == "property" and self.text.builtin("property")
@@ -319,7 +319,7 @@ def _evaluated(node: Function, *, lazy: bool, decorators: bool = True) -> Iterat
     yield from (note for note in (*notes, node.returns) if note is not None and not lazy)
 
 
-def _reads_namespace(code: Code, text: _Text, *, classes: bool) -> bool:
+def _reads_namespace(code: PythonSource, text: _Text, *, classes: bool) -> bool:
     """Whether a text looks at the names of a module (or class) in their order."""
     for node in ast.walk(code.tree):
         match node:
@@ -345,7 +345,7 @@ def _reads_namespace(code: Code, text: _Text, *, classes: bool) -> bool:
     return False
 
 
-def _by_name(code: Code, node: ast.Name) -> bool:
+def _by_name(code: PythonSource, node: ast.Name) -> bool:
     """Whether `globals` is only asked for one name: `globals()[name]`, `globals().get(name)`."""
     call = code.parent(node)
     use = code.parent(call) if isinstance(call, ast.Call) and call.func is node else None
@@ -354,7 +354,7 @@ def _by_name(code: Code, node: ast.Name) -> bool:
     )
 
 
-def _own_instance(code: Code, text: _Text, node: ast.expr, *, classes: bool) -> bool:
+def _own_instance(code: PythonSource, text: _Text, node: ast.expr, *, classes: bool) -> bool:
     """Whether an expression is the `self` of a method, whose `__dict__` is no module's and no class's."""
     function = code.function(node)
     holder = code.parent(function) if function is not None else None
@@ -368,9 +368,9 @@ def _own_instance(code: Code, text: _Text, node: ast.expr, *, classes: bool) -> 
     return text.plain(holder) if classes else "ModuleType" not in ast.dump(holder)
 
 
-REORDER_FUNCTIONS: Final = Rewriting(
+REORDER_FUNCTIONS: Final = PythonRule(
     name="reorder-functions", find=find_functions, nothing="no two definitions side by side", unit="module"
 )
-REORDER_METHODS: Final = Rewriting(
+REORDER_METHODS: Final = PythonRule(
     name="reorder-methods", find=find_methods, nothing="no two methods side by side", unit="module"
 )

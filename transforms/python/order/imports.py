@@ -14,10 +14,10 @@ from codeaudit.transforms.dependence.effects import ACTS, BARRIER, Effects, conf
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site
 from codeaudit.transforms.permutations import MOST
-from codeaudit.transforms.python.code import Code
 from codeaudit.transforms.python.order.permutation import bodies, heading, line_above, rearranged, unit
 from codeaudit.transforms.python.order.stdlib import REGISTERING, SILENT
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource
 
 Import: TypeAlias = ast.Import | ast.ImportFrom
 
@@ -27,7 +27,7 @@ SHARED: Final = "statements share a line"
 ONE_ORDER: Final = "imports of one name keep their order"
 
 
-def find_imports(code: Code) -> Iterator[Site | Refused]:
+def find_imports(code: PythonSource) -> Iterator[Site | Refused]:
     """Import statements that stand one behind the other, in modules and functions."""
     dropped = _dropped(code.tree)
     for node in code.nodes():
@@ -37,7 +37,7 @@ def find_imports(code: Code) -> Iterator[Site | Refused]:
             yield from _body(code, node, body, dropped)
 
 
-def find_names(code: Code) -> Iterator[Site | Refused]:
+def find_names(code: PythonSource) -> Iterator[Site | Refused]:
     """The names of one import statement."""
     dropped = _dropped(code.tree)
     for node in code.nodes():
@@ -55,7 +55,7 @@ def find_names(code: Code) -> Iterator[Site | Refused]:
 
 
 def _body(
-    code: Code, holder: ast.AST, body: list[ast.stmt], dropped: frozenset[str]
+    code: PythonSource, holder: ast.AST, body: list[ast.stmt], dropped: frozenset[str]
 ) -> Iterator[Site | Refused]:
     run: list[Import] = []
     above = heading(code) if isinstance(holder, ast.Module) else line_above(code, body)
@@ -73,7 +73,7 @@ def _body(
         above = max(above, (node.end_lineno or 0) if node is not None else 0)
 
 
-def _run(code: Code, run: list[Import], above: int, dropped: frozenset[str]) -> Site | Refused:
+def _run(code: PythonSource, run: list[Import], above: int, dropped: frozenset[str]) -> Site | Refused:
     if _guarded(code, run[0]):
         return Refused(GUARDED)
     if not all(code.alone(node) for node in run):
@@ -124,15 +124,15 @@ def _dropped(tree: ast.Module) -> frozenset[str]:
     return frozenset(found)
 
 
-def _guarded(code: Code, node: ast.AST) -> bool:
+def _guarded(code: PythonSource, node: ast.AST) -> bool:
     """Whether something around a statement may catch its exception and go on."""
     guards = (ast.Try, ast.TryStar, ast.With, ast.AsyncWith)
     return any(isinstance(above, guards) for above in code.ancestors(node))
 
 
-REORDER_IMPORTS: Final = Rewriting(
+REORDER_IMPORTS: Final = PythonRule(
     name="reorder-imports", find=find_imports, nothing="no two imports side by side", unit="module"
 )
-REORDER_IMPORT_NAMES: Final = Rewriting(
+REORDER_IMPORT_NAMES: Final = PythonRule(
     name="reorder-import-names", find=find_names, nothing="no import of two names", unit="module"
 )

@@ -14,9 +14,9 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site, Span
 from codeaudit.transforms.permutations import MOST, free, permuted
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, PLAIN
-from codeaudit.transforms.python.code import Code
 from codeaudit.transforms.python.order.permutation import binders, rearranged
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource
 
 EQUALITY: Final = "an unknown type may see the order of comparisons"
 EFFECTS: Final = "the order of two items can be seen"
@@ -25,7 +25,7 @@ SAME: Final = "the items are all the same"
 VISIBLE: Final = "the order of the items can be seen"
 
 
-def find_items(code: Code) -> Iterator[Site | Refused]:
+def find_items(code: PythonSource) -> Iterator[Site | Refused]:
     """Displays of two items or more."""
     bound = binders(code.tree)
     for node in code.nodes():
@@ -61,7 +61,7 @@ def find_items(code: Code) -> Iterator[Site | Refused]:
                 pass
 
 
-def find_swapped(code: Code) -> Iterator[Site | Refused]:
+def find_swapped(code: PythonSource) -> Iterator[Site | Refused]:
     """The values of two neighbouring items of a dict display."""
     for node in code.nodes():
         if not isinstance(node, ast.Dict):
@@ -75,7 +75,7 @@ def find_swapped(code: Code) -> Iterator[Site | Refused]:
                 yield Site(((permuted(parts, (1, 0)),),), "the values of two items exchanged", code.line(key))
 
 
-def _members(code: Code, left: ast.expr, display: ast.Tuple | ast.List) -> Iterator[Site | Refused]:
+def _members(code: PythonSource, left: ast.expr, display: ast.Tuple | ast.List) -> Iterator[Site | Refused]:
     """`left in (…)`: compared with one after the other."""
     if len(display.elts) < 2:
         return
@@ -88,7 +88,7 @@ def _members(code: Code, left: ast.expr, display: ast.Tuple | ast.List) -> Itera
         yield from _free(code, display.elts)
 
 
-def _affixes(code: Code, text: ast.expr, display: ast.Tuple) -> Iterator[Site | Refused]:
+def _affixes(code: PythonSource, text: ast.expr, display: ast.Tuple) -> Iterator[Site | Refused]:
     kind = code.kind(text)
     if len(display.elts) < 2:
         return
@@ -100,7 +100,7 @@ def _affixes(code: Code, text: ast.expr, display: ast.Tuple) -> Iterator[Site | 
         yield from _free(code, display.elts)
 
 
-def _table(code: Code, table: ast.Dict) -> Iterator[Site | Refused]:
+def _table(code: PythonSource, table: ast.Dict) -> Iterator[Site | Refused]:
     keys = [key for key in table.keys if key is not None]
     if len(keys) == len(table.keys):
         yield from _keyed(code, keys, table.values)
@@ -108,7 +108,9 @@ def _table(code: Code, table: ast.Dict) -> Iterator[Site | Refused]:
         yield Refused(VISIBLE)
 
 
-def _keyed(code: Code, keys: Sequence[ast.expr], values: Sequence[ast.expr]) -> Iterator[Site | Refused]:
+def _keyed(
+    code: PythonSource, keys: Sequence[ast.expr], values: Sequence[ast.expr]
+) -> Iterator[Site | Refused]:
     """A set or dict asked for one key. Whatever is asked for is compared only with what has its hash."""
     if len(keys) < 2:
         return
@@ -121,7 +123,7 @@ def _keyed(code: Code, keys: Sequence[ast.expr], values: Sequence[ast.expr]) -> 
 
 
 def _free(
-    code: Code, firsts: Sequence[ast.expr], lasts: Sequence[ast.expr] | None = None
+    code: PythonSource, firsts: Sequence[ast.expr], lasts: Sequence[ast.expr] | None = None
 ) -> Iterator[Site | Refused]:
     """Items that may stand in any order; each goes from a first to a last expression."""
     pairs = list(zip(firsts, lasts or firsts, strict=True))[:MOST]
@@ -141,7 +143,7 @@ def _apart(keys: Sequence[ast.expr]) -> bool:
     return False
 
 
-def _asked(code: Code, node: ast.Dict) -> bool:
+def _asked(code: PythonSource, node: ast.Dict) -> bool:
     """Whether a dict display is only asked for one key."""
     above = code.parent(node)
     match above:
@@ -153,9 +155,9 @@ def _asked(code: Code, node: ast.Dict) -> bool:
             return False
 
 
-REORDER_ITEMS: Final = Rewriting(
+REORDER_ITEMS: Final = PythonRule(
     name="reorder-items", find=find_items, nothing="no display that is asked for an item"
 )
-ITEMS_SWAPPED: Final = Rewriting(
+ITEMS_SWAPPED: Final = PythonRule(
     name="items-swapped", find=find_swapped, nothing="no dict of two items that differ", kind="control"
 )

@@ -8,13 +8,15 @@ from typing import Final
 
 from codeaudit.transforms.patches import Site, Span
 from codeaudit.transforms.permutations import legal_orders, permuted
-from codeaudit.transforms.python.analysis.facts import stored
-from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.analysis.facts import stored_names
+from codeaudit.transforms.python.source import PythonSource
 
 _COOKIE: Final = re.compile(rb"#!|[ \t\f]*#.*?coding[:=]")
 
 
-def rearranged(code: Code, parts: Sequence[Span], predecessors: Sequence[int], note: str) -> Site | None:
+def rearranged(
+    code: PythonSource, parts: Sequence[Span], predecessors: Sequence[int], note: str
+) -> Site | None:
     """A site whose options are the legal orders of these regions; `None` where none changes the text."""
     own = [code.slice(part) for part in parts]
     options = tuple(
@@ -28,7 +30,7 @@ def rearranged(code: Code, parts: Sequence[Span], predecessors: Sequence[int], n
     return Site(options, note, line)
 
 
-def unit(code: Code, node: ast.stmt | ast.excepthandler, above: int) -> Span:
+def unit(code: PythonSource, node: ast.stmt | ast.excepthandler, above: int) -> Span:
     """The whole lines of a node without the last line break, with the comment lines directly above it.
 
     `above` is the line on which what stands before ends; comments indented deeper belong to that.
@@ -43,20 +45,20 @@ def unit(code: Code, node: ast.stmt | ast.excepthandler, above: int) -> Span:
     return Span(code.positions.offset(first, 0), line_end(code, code.end(node)))
 
 
-def line_end(code: Code, offset: int) -> int:
+def line_end(code: PythonSource, offset: int) -> int:
     """The end of the line that holds an offset, before its break."""
     stop = code.source.find(b"\n", offset)
     stop = len(code.source) if stop < 0 else stop
     return stop - 1 if code.source[stop - 1 : stop] == b"\r" else stop
 
 
-def heading(code: Code) -> int:
+def heading(code: PythonSource) -> int:
     """The last of the lines that must stay first in a file: the interpreter's and the encoding's."""
     lines = [_line(code, number) for number in (1, 2) if number <= code.source.count(b"\n") + 1]
     return max((number for number, line in enumerate(lines, 1) if _COOKIE.match(line)), default=0)
 
 
-def line_above(code: Code, body: Sequence[ast.stmt]) -> int:
+def line_above(code: PythonSource, body: Sequence[ast.stmt]) -> int:
     """The line on which the header of a body ends."""
     before = bisect_right(code.significant, code.start(body[0]), key=lambda token: token.end)
     return code.positions.line_column(code.significant[before - 1].start)[0] if before else 0
@@ -73,7 +75,7 @@ def bodies(node: ast.AST) -> Iterable[list[ast.stmt]]:
 def binders(tree: ast.Module) -> dict[str, int]:
     """How often each name is bound anywhere in a text, parameters included."""
     found: dict[str, int] = {}
-    for name in stored(tree):
+    for name in stored_names(tree):
         found[name] = found.get(name, 0) + 1
     for node in ast.walk(tree):
         if isinstance(node, ast.arg):
@@ -81,6 +83,6 @@ def binders(tree: ast.Module) -> dict[str, int]:
     return found
 
 
-def _line(code: Code, number: int) -> bytes:
+def _line(code: PythonSource, number: int) -> bytes:
     begin = code.positions.offset(number, 0)
     return code.source[begin : line_end(code, begin)]

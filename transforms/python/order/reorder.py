@@ -16,7 +16,7 @@ from codeaudit.transforms.edits import line_starts
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.python.analysis.blocks import Block, Statement, first_line
-from codeaudit.transforms.python.analysis.program import Dependence, Program, analyse
+from codeaudit.transforms.python.analysis.program import Dependence, PythonProgram, analyse
 from codeaudit.transforms.python.order.units import rearrange, units
 from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.records import Kind, Move, Unit
@@ -73,7 +73,7 @@ def is_large(block: Block) -> bool:
     return sum(bool(statement.parts) for statement in block.statements) > 1
 
 
-def reordered(program: Program, chosen: Mapping[int, Sequence[int]]) -> str:
+def reordered(program: PythonProgram, chosen: Mapping[int, Sequence[int]]) -> str:
     """The program's text with the blocks of these numbers in these orders."""
     text = program.source.encode()
     starts = line_starts(text)

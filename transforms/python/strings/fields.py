@@ -8,10 +8,10 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
-from codeaudit.transforms.python.code import Code
-from codeaudit.transforms.python.contexts import nodes
+from codeaudit.transforms.python.contexts import editable_nodes
 from codeaudit.transforms.python.layout.lexemes import Literal
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.strings.templates import (
     COMMENT,
     DIFFERENT,
@@ -36,7 +36,7 @@ _ATOMS: Final = (
 )  # fmt: skip
 
 
-def find_formats(code: Code) -> Iterator[Site | Refused]:
+def find_formats(code: PythonSource) -> Iterator[Site | Refused]:
     """Every f-string whose fields may as well be formatted when all of them are evaluated."""
     for node in _fstrings(code):
         found = formatted(code, node)
@@ -57,7 +57,7 @@ def find_formats(code: Code) -> Iterator[Site | Refused]:
             yield Site(((patch,),), "f-string -> format", found.token.line)
 
 
-def find_sums(code: Code) -> Iterator[Site | Refused]:
+def find_sums(code: PythonSource) -> Iterator[Site | Refused]:
     """Every f-string whose fields are certainly texts, numbers, truth values or `None`."""
     shadowed = _bound(code) & {"str", "repr", "ascii"}
     for node in _fstrings(code):
@@ -73,9 +73,9 @@ def find_sums(code: Code) -> Iterator[Site | Refused]:
             yield Site(((patch,),), "f-string -> sum", found.token.line)
 
 
-def find_swaps(code: Code) -> Iterator[Site | Refused]:
+def find_swaps(code: PythonSource) -> Iterator[Site | Refused]:
     """Every two neighbouring fields of an f-string, arguments of `format`, or values behind `%`."""
-    for node in nodes(code):
+    for node in editable_nodes(code):
         match node:
             case ast.JoinedStr():
                 found = formatted(code, node)
@@ -104,22 +104,22 @@ def find_swaps(code: Code) -> Iterator[Site | Refused]:
             yield Site(((patch,),), "two fields swapped", code.line(node))
 
 
-def _fstrings(code: Code) -> Iterator[ast.JoinedStr]:
-    return (node for node in nodes(code) if isinstance(node, ast.JoinedStr))
+def _fstrings(code: PythonSource) -> Iterator[ast.JoinedStr]:
+    return (node for node in editable_nodes(code) if isinstance(node, ast.JoinedStr))
 
 
-def _written(code: Code, one: Field) -> str:
+def _written(code: PythonSource, one: Field) -> str:
     return argument(code.slice(Span(one.value_start, one.value_end)).strip(), one.node.value)
 
 
-def _noted(code: Code, found: Formatted) -> bool:
+def _noted(code: PythonSource, found: Formatted) -> bool:
     """Whether a field holds a comment, which Python 3.12 allows, or what looks like one."""
     return any("#" in code.slice(Span(one.start, one.end)) for one in found.fields) or has_comment(
         code, found.token.start, found.token.end
     )
 
 
-def _template(code: Code, node: ast.JoinedStr, found: Formatted) -> str | None:
+def _template(code: PythonSource, node: ast.JoinedStr, found: Formatted) -> str | None:
     """The literal that `format` is called on; none where it would not say the same."""
     texts = found.texts(code)
     body = texts[0]
@@ -162,7 +162,7 @@ def _wanted(node: ast.JoinedStr) -> list[tuple[str, ...]]:
     return [*found, (text,)]
 
 
-def _no_sum(code: Code, found: Formatted, shadowed: bool) -> str | None:
+def _no_sum(code: PythonSource, found: Formatted, shadowed: bool) -> str | None:
     if len(found.fields) == 1 and not any(found.texts(code)):
         return ONE_PART
     for one in found.fields:
@@ -174,7 +174,7 @@ def _no_sum(code: Code, found: Formatted, shadowed: bool) -> str | None:
     return COMMENT if _noted(code, found) else None
 
 
-def _summands(code: Code, node: ast.JoinedStr, found: Formatted) -> list[str] | None:
+def _summands(code: PythonSource, node: ast.JoinedStr, found: Formatted) -> list[str] | None:
     wanted = [text for text, *_ in _wanted(node)]
     parts: list[str] = []
     for number, (text, value) in enumerate(zip(found.texts(code), wanted, strict=True)):
@@ -206,7 +206,7 @@ def _without_f(prefix: str) -> str:
     return prefix.replace("f", "").replace("F", "")
 
 
-def _bound(code: Code) -> frozenset[str]:
+def _bound(code: PythonSource) -> frozenset[str]:
     """The names that the text binds anywhere."""
     found: set[str] = set()
     for node in ast.walk(code.tree):
@@ -228,8 +228,8 @@ def _bound(code: Code) -> frozenset[str]:
     return frozenset(found)
 
 
-F_STRING_TO_FORMAT: Final = Rewriting(name="f-string-to-format", find=find_formats, nothing="no f-string")
-F_STRING_TO_CONCAT: Final = Rewriting(name="f-string-to-concat", find=find_sums, nothing="no f-string")
-FIELDS_SWAPPED: Final = Rewriting(
+F_STRING_TO_FORMAT: Final = PythonRule(name="f-string-to-format", find=find_formats, nothing="no f-string")
+F_STRING_TO_CONCAT: Final = PythonRule(name="f-string-to-concat", find=find_sums, nothing="no f-string")
+FIELDS_SWAPPED: Final = PythonRule(
     name="fields-swapped", find=find_swaps, nothing="no formatted string with two fields", kind="control"
 )

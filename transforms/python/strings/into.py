@@ -8,10 +8,10 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
-from codeaudit.transforms.python.code import Code
-from codeaudit.transforms.python.contexts import nodes
+from codeaudit.transforms.python.contexts import editable_nodes
 from codeaudit.transforms.python.layout.lexemes import Literal, token_at
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.strings.templates import (
     COMMENT,
     DIFFERENT,
@@ -59,7 +59,7 @@ class _Slot:
     conversion: str = ""
     spec: str | None = None
 
-    def written(self, code: Code, quote: str) -> str | None:
+    def written(self, code: PythonSource, quote: str) -> str | None:
         text = inside(code, self.value, quote)
         if text is None:
             return None
@@ -73,12 +73,12 @@ _Part = str | _Slot
 # ── % ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def find_percents(code: Code) -> Iterator[Site | Refused]:
+def find_percents(code: PythonSource) -> Iterator[Site | Refused]:
     """Every literal with `%` whose values are known well enough.
 
     `%s` becomes `!s`: assumed is that what `__str__` gives is formatted as the text that it is.
     """
-    for node in nodes(code):
+    for node in editable_nodes(code):
         if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mod):
             continue
         if not isinstance(node.left, ast.Constant) or not isinstance(node.left.value, str):
@@ -96,7 +96,7 @@ def find_percents(code: Code) -> Iterator[Site | Refused]:
             yield parts if isinstance(parts, Refused) else _site(code, node, literal, parts, "%")
 
 
-def _values(code: Code, right: ast.expr) -> list[ast.expr] | str:
+def _values(code: PythonSource, right: ast.expr) -> list[ast.expr] | str:
     if isinstance(right, ast.Tuple):
         return SPREAD if any(isinstance(one, ast.Starred) for one in right.elts) else right.elts
     if isinstance(right, ast.Dict):
@@ -104,7 +104,7 @@ def _values(code: Code, right: ast.expr) -> list[ast.expr] | str:
     return [right] if code.kind(right) not in (None, "tuple", "dict") else MAYBE_TUPLE
 
 
-def _percent_parts(code: Code, literal: Literal, values: Sequence[ast.expr]) -> list[_Part] | Refused:
+def _percent_parts(code: PythonSource, literal: Literal, values: Sequence[ast.expr]) -> list[_Part] | Refused:
     parts: list[_Part] = []
     rest = list(values)
     at = 0
@@ -128,7 +128,7 @@ def _percent_parts(code: Code, literal: Literal, values: Sequence[ast.expr]) -> 
     return parts
 
 
-def _percent_slot(code: Code, value: ast.expr, match: re.Match[str]) -> _Slot | Refused:
+def _percent_slot(code: PythonSource, value: ast.expr, match: re.Match[str]) -> _Slot | Refused:
     flags, width, precision, letter = match["flags"], match["width"], match["precision"], match["letter"]
     kind = code.kind(value)
     left = "<" if flags == "-" and width else ""
@@ -157,9 +157,9 @@ def _percent_slot(code: Code, value: ast.expr, match: re.Match[str]) -> _Slot | 
 # ── format ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def find_calls(code: Code) -> Iterator[Site | Refused]:
+def find_calls(code: PythonSource) -> Iterator[Site | Refused]:
     """Every call of `format` on a literal."""
-    for node in nodes(code):
+    for node in editable_nodes(code):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()) as template, attr="format")):
                 pass
@@ -186,7 +186,7 @@ def _braces(text: str) -> int:
     return text.count("{") + text.count("}")
 
 
-def _format_parts(code: Code, literal: Literal, given: dict[str, ast.expr]) -> list[_Part] | Refused:
+def _format_parts(code: PythonSource, literal: Literal, given: dict[str, ast.expr]) -> list[_Part] | Refused:
     parts: list[_Part] = []
     used: list[str] = []
     automatic = 0
@@ -218,10 +218,10 @@ def _format_parts(code: Code, literal: Literal, given: dict[str, ast.expr]) -> l
 # ── + ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def find_sums(code: Code) -> Iterator[Site | Refused]:
+def find_sums(code: PythonSource) -> Iterator[Site | Refused]:
     """Every sum of texts of which one is a literal and one is not."""
     done: set[int] = set()
-    for node in nodes(code):
+    for node in editable_nodes(code):
         if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add) or id(node) in done:
             continue
         spine, operands = _operands(node)
@@ -264,7 +264,7 @@ def _operands(node: ast.BinOp) -> tuple[list[int], list[ast.expr]]:
 # ── all three ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _literal(code: Code, node: ast.Constant) -> Literal | None:
+def _literal(code: PythonSource, node: ast.Constant) -> Literal | None:
     token = token_at(code, node)
     literal = Literal.read(token.text) if token is not None else None
     return literal if literal is not None and literal.prefix.lower() in ("", "r") else None
@@ -274,7 +274,9 @@ def _braced(literal: Literal, body: str) -> str:
     return escaped(Literal(literal.prefix, literal.quote, body))
 
 
-def _site(code: Code, node: ast.expr, literal: Literal, parts: Sequence[_Part], what: str) -> Site | Refused:
+def _site(
+    code: PythonSource, node: ast.expr, literal: Literal, parts: Sequence[_Part], what: str
+) -> Site | Refused:
     slots = [one for one in parts if isinstance(one, _Slot)]
     start, end = code.start(node), code.end(node)
     if not slots:
@@ -295,7 +297,7 @@ def _site(code: Code, node: ast.expr, literal: Literal, parts: Sequence[_Part], 
     return Site(((patch,),), f"{what} -> f-string", code.line(node))
 
 
-def _same(code: Code, literal: Literal, parts: Sequence[_Part], text: str) -> bool:
+def _same(code: PythonSource, literal: Literal, parts: Sequence[_Part], text: str) -> bool:
     """Whether the f-string, read again, has these very texts and fields."""
     wanted: list[str | ast.FormattedValue] = []
     try:
@@ -313,10 +315,12 @@ def _same(code: Code, literal: Literal, parts: Sequence[_Part], text: str) -> bo
     return pieces(f"({text})") == expected(wanted)
 
 
-PERCENT_TO_F_STRING: Final = Rewriting(
+PERCENT_TO_F_STRING: Final = PythonRule(
     name="percent-to-f-string", find=find_percents, nothing="no literal with %"
 )
-FORMAT_TO_F_STRING: Final = Rewriting(
+FORMAT_TO_F_STRING: Final = PythonRule(
     name="format-to-f-string", find=find_calls, nothing="no call of format on a literal"
 )
-CONCAT_TO_F_STRING: Final = Rewriting(name="concat-to-f-string", find=find_sums, nothing="no sum with a text")
+CONCAT_TO_F_STRING: Final = PythonRule(
+    name="concat-to-f-string", find=find_sums, nothing="no sum with a text"
+)

@@ -10,10 +10,10 @@ from functools import lru_cache
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.python.analysis.fstrings import PARSER_KNOWS, prints_itself, straighten
-from codeaudit.transforms.python.code import Code
+from codeaudit.transforms.python.analysis.fstrings import PARSER_KNOWS, fix_positions, prints_itself
 from codeaudit.transforms.python.layout.lexemes import Lexeme, Literal, lexemes, token_at
 from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.source import PythonSource
 
 SEVERAL: Final = "string is written in several pieces"
 PRINTS_ITSELF: Final = "field prints its own text"
@@ -57,7 +57,7 @@ class Formatted:
     literal: Literal
     fields: tuple[Field, ...]
 
-    def texts(self, code: Code) -> list[str]:
+    def texts(self, code: PythonSource) -> list[str]:
         """What stands before, between and behind the fields, as written."""
         begin = self.token.start + len(self.literal.prefix) + len(self.literal.quote)
         cuts = [begin]
@@ -67,7 +67,7 @@ class Formatted:
         return [code.source[cuts[n] : cuts[n + 1]].decode() for n in range(0, len(cuts), 2)]
 
 
-def formatted(code: Code, node: ast.JoinedStr) -> Formatted | str:
+def formatted(code: PythonSource, node: ast.JoinedStr) -> Formatted | str:
     """An f-string with its fields in the order of the text, or why that cannot be had."""
     token = token_at(code, node)
     literal = Literal.read(token.text) if token is not None else None
@@ -83,7 +83,7 @@ def formatted(code: Code, node: ast.JoinedStr) -> Formatted | str:
     return Formatted(token, literal, tuple(fields)) if fields else NO_FIELD
 
 
-def _field(code: Code, node: ast.FormattedValue, token: Lexeme) -> Field | str:
+def _field(code: PythonSource, node: ast.FormattedValue, token: Lexeme) -> Field | str:
     placed = _values(code).get(id(node))
     if placed is None:
         return LOST
@@ -106,7 +106,7 @@ def _field(code: Code, node: ast.FormattedValue, token: Lexeme) -> Field | str:
 
 
 @lru_cache(maxsize=4)
-def _values(code: Code) -> Mapping[int, tuple[int, int, bool]]:
+def _values(code: PythonSource) -> Mapping[int, tuple[int, int, bool]]:
     """By the `id` of each field of an outermost f-string where its value stands, and if it prints its text.
 
     Before Python 3.12 the parser does not say; the positions are found on a copy of the string.
@@ -116,7 +116,7 @@ def _values(code: Code) -> Mapping[int, tuple[int, int, bool]]:
         if not isinstance(node, ast.JoinedStr):
             continue
         placed = node if PARSER_KNOWS else deepcopy(node)
-        printing = set() if PARSER_KNOWS else straighten(placed, code.source, code.positions)
+        printing = set() if PARSER_KNOWS else fix_positions(placed, code.source, code.positions)
         for own, copy in zip(node.values, placed.values, strict=True):
             if not isinstance(own, ast.FormattedValue) or not isinstance(copy, ast.FormattedValue):
                 continue
@@ -132,7 +132,7 @@ def _values(code: Code) -> Mapping[int, tuple[int, int, bool]]:
     return found
 
 
-def may_wait(code: Code, values: Sequence[ast.expr], plain: Sequence[bool]) -> bool:
+def may_wait(code: PythonSource, values: Sequence[ast.expr], plain: Sequence[bool]) -> bool:
     """Whether formatting each value at once, or all of them after the last is evaluated, is the same.
 
     `plain` says of each whether it is formatted without a specification. It is the same where either
@@ -151,7 +151,7 @@ def argument(text: str, node: ast.expr) -> str:
     return f"({text})" if bare_tuple or isinstance(node, _WRAPPED) else text
 
 
-def inside(code: Code, node: ast.expr, quote: str) -> str | None:
+def inside(code: PythonSource, node: ast.expr, quote: str) -> str | None:
     """The text of an expression as a field of an f-string in these quotes; none where 3.11 cannot read it."""
     text = code.slice(code.span(node))
     if any(mark in text for mark in (quote[0], "\\", "#", "\n")):
@@ -170,12 +170,12 @@ def escaped(literal: Literal) -> str:
     )
 
 
-def has_comment(code: Code, start: int, end: int) -> bool:
+def has_comment(code: PythonSource, start: int, end: int) -> bool:
     """Whether a comment stands in a range."""
     return any(one.type == tokenize.COMMENT and start < one.start < end for one in lexemes(code))
 
 
-def separated(code: Code, start: int, text: str) -> str:
+def separated(code: PythonSource, start: int, text: str) -> str:
     """The text with a blank before it where a word would run into it."""
     before = code.source[start - 1 : start] if start else b""
     return f" {text}" if before.isalnum() or before == b"_" or before > b"\x7f" else text

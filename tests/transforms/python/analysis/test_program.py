@@ -12,7 +12,7 @@ from codeaudit.transforms.dependence import orders
 from codeaudit.transforms.dependence.layers import permute
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.blocks import emitted
-from codeaudit.transforms.python.analysis.program import Program, analyse
+from codeaudit.transforms.python.analysis.program import PythonProgram, analyse
 from codeaudit.transforms.seeding import stream
 
 
@@ -301,7 +301,7 @@ def stdlib_functions() -> list[tuple[str, str]]:
     return found
 
 
-def lines_in(program: Program, choose: dict[int, tuple[int, ...]]) -> list[int]:
+def lines_in(program: PythonProgram, choose: dict[int, tuple[int, ...]]) -> list[int]:
     """The lines of a program after some of its blocks are permuted."""
     numbers = {id(block): number for number, block in enumerate(program.blocks)}
     return emitted(

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.python.analysis.scopes import OUTER, Scopes, resolve
+from codeaudit.transforms.python.analysis.scopes import OUTER, PythonScopes, resolve
 from tests.support.stdlib import sample
 
 
@@ -125,7 +125,7 @@ def their_scopes(table: symtable.SymbolTable) -> list[tuple[object, ...]]:
     return found
 
 
-def our_scopes(scopes: Scopes) -> list[tuple[object, ...]]:
+def our_scopes(scopes: PythonScopes) -> list[tuple[object, ...]]:
     found: list[tuple[object, ...]] = []
     for scope in scopes.scopes:
         if scope.kind in {"outer", "type parameters"}:
@@ -154,7 +154,7 @@ def own_parameters(node: ast.AST) -> set[str]:
     return {one.arg for one in listed if one is not None}
 
 
-def needing(scopes: Scopes, number: int) -> set[int]:
+def needing(scopes: PythonScopes, number: int) -> set[int]:
     """The scopes that mention a name, and those between them and its owner, which pass a cell on."""
     binding = scopes.bindings[number]
     found: set[int] = set()

@@ -2,7 +2,7 @@
 
 import textwrap
 
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.records import Perturbed
 from tests.support.watched import behaviour
 from tests.transforms.python.order.support import outcome, variants
@@ -18,7 +18,7 @@ def function(text: str, parameters: str = "a, b") -> str:
     return f"def f({parameters}):\n" + "\n".join(lines) + "\n"
 
 
-def logged(rule: Rewriting, text: str, *, runs: int = 24) -> int:
+def logged(rule: PythonRule, text: str, *, runs: int = 24) -> int:
     """Run the body of a function of `a`, `b` and `c` and every variant on objects that answer by chance and
     log each question; how many variants there were."""
     source = "def f(a, b, c):\n" + textwrap.indent(text, "    ")

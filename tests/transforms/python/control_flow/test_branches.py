@@ -10,13 +10,13 @@ from codeaudit.transforms.python.control_flow.branches import (
     NEST_ELIF,
     RETURN_TO_ELSE,
 )
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.suites import COMMENT, INDENTATION
 from codeaudit.transforms.records import Perturbed
 from tests.transforms.python.control_flow.support import function, logged
 from tests.transforms.python.order.support import agrees, outcome, reasons, run, untouched, variants
 
-BEFORE_AFTER: dict[str, tuple[Rewriting, str, str]] = {
+BEFORE_AFTER: dict[str, tuple[PythonRule, str, str]] = {
     "an else": (
         INVERT_IF,
         "if a: x = 1\nelse: x = 2\nreturn x",
@@ -148,7 +148,7 @@ def test_before_and_after(case: str) -> None:
     assert agrees(rule, function(before), *calls)
 
 
-DECLINED: dict[str, tuple[Rewriting, str, str]] = {
+DECLINED: dict[str, tuple[PythonRule, str, str]] = {
     "no else": (INVERT_IF, "if a: b()", branches.NO_ELSE),
     "a declaration before its uses": (
         INVERT_IF,
@@ -219,13 +219,13 @@ def test_there_and_back() -> None:
 
 
 @pytest.mark.parametrize("rule", [INVERT_IF, NEST_ELIF, RETURN_TO_ELSE, ELSE_TO_RETURN])
-def test_conditions_are_asked_once_and_in_the_same_order(rule: Rewriting) -> None:
+def test_conditions_are_asked_once_and_in_the_same_order(rule: PythonRule) -> None:
     text = "if a and (b or not a):\n    return 1\nelif not b:\n    return 2\nelif a < b < a:\n    return 3\n"
     assert logged(rule, text + "else:\n    return 4\n") + logged(rule, text + "return 5\n")
 
 
 @pytest.mark.parametrize("rule", [INVERT_IF, NEST_ELIF])
-def test_tabs_and_other_line_ends(rule: Rewriting) -> None:
+def test_tabs_and_other_line_ends(rule: PythonRule) -> None:
     source = "def f(a):\r\n\tif a:  # one\r\n\t\treturn 1\r\n\telif a == 0:\r\n\t\treturn 2\r\n\treturn 3\r\n"
     found = outcome(rule, source)
     assert isinstance(found, Perturbed)
@@ -238,7 +238,7 @@ def test_tabs_and_other_line_ends(rule: Rewriting) -> None:
     ("rule", "word"),
     [(INVERT_IF, "elif"), (NEST_ELIF, "elif"), (RETURN_TO_ELSE, "if"), (ELSE_TO_RETURN, "elif")],
 )
-def test_more_branches_than_python_reads_levels(rule: Rewriting, word: str) -> None:
+def test_more_branches_than_python_reads_levels(rule: PythonRule, word: str) -> None:
     lines = [f"{word if number else 'if'} a == {number}: return {number}" for number in range(120)]
     source = function("\n".join([*lines, "return b"]))
     assert branches.DEEP in reasons(rule, source) or rule is ELSE_TO_RETURN

@@ -9,12 +9,12 @@ from codeaudit.transforms.python.control_flow.conditions import (
     SPLIT_CONDITIONS,
     TERNARY_TO_IF,
 )
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.suites import COMMENT, INDENTATION, SHARED
 from tests.transforms.python.control_flow.support import function, logged
 from tests.transforms.python.order.support import agrees, reasons, untouched, variants
 
-BEFORE_AFTER: dict[str, tuple[Rewriting, str, tuple[str, ...]]] = {
+BEFORE_AFTER: dict[str, tuple[PythonRule, str, tuple[str, ...]]] = {
     "an assignment": (
         TERNARY_TO_IF,
         "x = a if b else 2  # one\nreturn x",
@@ -124,7 +124,7 @@ def test_before_and_after(case: str) -> None:
     assert agrees(rule, function(before), *calls)
 
 
-DECLINED: dict[str, tuple[Rewriting, str, str]] = {
+DECLINED: dict[str, tuple[PythonRule, str, str]] = {
     "statements on one line": (TERNARY_TO_IF, "x = 1; y = 1 if a else 2", SHARED),
     "a statement behind a colon": (TERNARY_TO_IF, "if a: x = 1 if a else 2", SHARED),
     "a statement behind a colon and a backslash": (
@@ -188,7 +188,7 @@ def test_declined(case: str) -> None:
         (MERGE_CONDITIONS, "if a < b < c:\n    if x := a:\n        if not x or b:\n            return x"),
     ],
 )
-def test_objects_are_asked_as_often_and_in_the_same_order(rule: Rewriting, text: str) -> None:
+def test_objects_are_asked_as_often_and_in_the_same_order(rule: PythonRule, text: str) -> None:
     assert logged(rule, text)
 
 
@@ -202,7 +202,7 @@ def test_objects_are_asked_as_often_and_in_the_same_order(rule: Rewriting, text:
     ],
 )
 @pytest.mark.parametrize("sent", ["(None, 0, 0, 0)", "(None, 1, 0, 0)", "(None, 1, 1, 1)", "(None, 0, 1, 1)"])
-def test_generators(rule: Rewriting, text: str, sent: str) -> None:
+def test_generators(rule: PythonRule, text: str, sent: str) -> None:
     driver = """
 def drive(sent):
     found, steps = [], f(0, 0)

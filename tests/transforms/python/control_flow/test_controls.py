@@ -11,12 +11,12 @@ from codeaudit.transforms.python.control_flow.controls import (
     LOOP_LEFT_EARLY,
     RETURN_DROPPED,
 )
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.records import Perturbed
 from tests.transforms.python.control_flow.support import function
 from tests.transforms.python.order.support import outcome, reasons, run, untouched, variants
 
-BEFORE_AFTER: dict[str, tuple[Rewriting, str, tuple[str, ...]]] = {
+BEFORE_AFTER: dict[str, tuple[PythonRule, str, tuple[str, ...]]] = {
     "negated": (
         IF_INVERTED_WRONG,
         "if a: return 1\nreturn 2",
@@ -98,7 +98,7 @@ def test_one_place_only() -> None:
         (RETURN_DROPPED, "return None", controls.IDLE),
     ],
 )
-def test_edits_that_might_change_nothing(rule: Rewriting, text: str, reason: str) -> None:
+def test_edits_that_might_change_nothing(rule: PythonRule, text: str, reason: str) -> None:
     assert reason in reasons(rule, function(text))
     assert untouched(rule, function(text))
 
@@ -112,5 +112,5 @@ def test_edits_that_might_change_nothing(rule: Rewriting, text: str, reason: str
         (RETURN_DROPPED, "return"),
     ],
 )
-def test_other_statements(rule: Rewriting, text: str) -> None:
+def test_other_statements(rule: PythonRule, text: str) -> None:
     assert untouched(rule, function(text))

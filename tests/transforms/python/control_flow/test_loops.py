@@ -8,7 +8,7 @@ import pytest
 
 from codeaudit.transforms.python.control_flow import loops
 from codeaudit.transforms.python.control_flow.loops import FOR_TO_WHILE, UNROLL_WHILE, WHILE_TO_WHILE_TRUE
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.suites import COMMENT, REFLECTION, SHARED, bound_in
 from codeaudit.transforms.records import Perturbed
 from tests.transforms.python.control_flow.support import function, logged
@@ -209,7 +209,7 @@ def _words(text: str) -> set[str]:
     return set(re.findall(r"[a-z_]\w*", text))
 
 
-BEFORE_AFTER: dict[str, tuple[Rewriting, str, str]] = {
+BEFORE_AFTER: dict[str, tuple[PythonRule, str, str]] = {
     "a condition": (
         WHILE_TO_WHILE_TRUE,
         "while a < 3:  # one\n    # two\n    a += 1\nreturn a",
@@ -254,7 +254,7 @@ def test_while(case: str) -> None:
     assert agrees(rule, function(before), *(f"f({a}, {b})" for a in (0, 3, 9) for b in (0, 2, 4)))
 
 
-DECLINED: dict[str, tuple[Rewriting, str, str]] = {
+DECLINED: dict[str, tuple[PythonRule, str, str]] = {
     "no condition": (WHILE_TO_WHILE_TRUE, "while True: break", loops.ENDLESS),
     "an else": (WHILE_TO_WHILE_TRUE, "while a: b()\nelse: c()", loops.HAS_ELSE),
     "a comment in a condition": (WHILE_TO_WHILE_TRUE, "while (a  # one\n    or b): b()", COMMENT),
@@ -289,14 +289,14 @@ def test_while_declined(case: str) -> None:
         "a and (b if c else a)",
     ],
 )
-def test_a_condition_is_asked_once_a_turn(rule: Rewriting, condition: str) -> None:
+def test_a_condition_is_asked_once_a_turn(rule: PythonRule, condition: str) -> None:
     assert logged(
         rule, f"while {condition}:\n    a(1)\n    if b:\n        continue\n    c[1] = 2\nreturn a(3)\n"
     )
 
 
 @pytest.mark.parametrize("rule", [WHILE_TO_WHILE_TRUE, UNROLL_WHILE])
-def test_generators_and_modules(rule: Rewriting) -> None:
+def test_generators_and_modules(rule: PythonRule) -> None:
     source = "def f(n):\n    while (yield n):\n        n += 1\n        yield 'turn'\n"
     source += "def drive():\n    g = f(1)\n    return [next(g), g.send(1), next(g), g.send(2), list(g)]\n"
     source += "k = 0\nwhile k < 3:\n    k += 1\n"

@@ -4,7 +4,7 @@ import pytest
 
 from codeaudit.transforms.python.control_flow import nesting
 from codeaudit.transforms.python.control_flow.nesting import MERGE_TRY, MERGE_WITH, SPLIT_TRY, SPLIT_WITH
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.suites import COMMENT, INDENTATION
 from tests.transforms.python.control_flow.support import function, logged
 from tests.transforms.python.order.support import agrees, reasons, untouched, variants
@@ -30,7 +30,7 @@ def drive(one, other):
         return repr(error), log
 """
 
-BEFORE_AFTER: dict[str, tuple[Rewriting, str, tuple[str, ...]]] = {
+BEFORE_AFTER: dict[str, tuple[PythonRule, str, tuple[str, ...]]] = {
     "two items": (
         SPLIT_WITH,
         "with a as x, b: log.append(x[0]); x[5]",
@@ -128,7 +128,7 @@ def test_before_and_after(case: str) -> None:
         ),
     ],
 )  # fmt: skip
-def test_everything_happens_in_the_same_order(rule: Rewriting, text: str) -> None:
+def test_everything_happens_in_the_same_order(rule: PythonRule, text: str) -> None:
     assert logged(rule, text + "\n", runs=90)
 
 
@@ -144,7 +144,7 @@ def test_asynchronous_managers() -> None:
     assert agrees(MERGE_WITH, source + merged + run, "g()")
 
 
-DECLINED: dict[str, tuple[Rewriting, str, str]] = {
+DECLINED: dict[str, tuple[PythonRule, str, str]] = {
     "a comment among items": (SPLIT_WITH, "with (a,  # one\n    b): c()", COMMENT),
     "an item over lines": (SPLIT_WITH, "with (a as x, b\n    .c as y): c()", nesting.LINES),
     "spaces and tabs": (SPLIT_WITH, "with a, b:\n\tc()", INDENTATION),
@@ -179,7 +179,7 @@ def test_declined(case: str) -> None:
         (SPLIT_WITH, "with (a, b) as c: b()"),
     ],
 )
-def test_other_statements(rule: Rewriting, text: str) -> None:
+def test_other_statements(rule: PythonRule, text: str) -> None:
     assert untouched(rule, function(text))
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from codeaudit.transforms.interface import Rewritten
 from codeaudit.transforms.python import control_flow
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.records import Perturbed
 from codeaudit.transforms.registry import TRANSFORMS
 from tests.support import stdlib
@@ -50,9 +50,9 @@ WORDS = {
 PROGRAMS, FUNCTIONS = 20, 60
 
 
-def _rule(name: str) -> Rewriting:
+def _rule(name: str) -> PythonRule:
     rule = TRANSFORMS.get(name)
-    assert isinstance(rule, Rewriting)
+    assert isinstance(rule, PythonRule)
     return rule
 
 

@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from codeaudit.transforms.python.code import read
 from codeaudit.transforms.python.dead_code import insertions
 from codeaudit.transforms.python.dead_code.insertions import (
     DEAD_STORES,
@@ -13,7 +12,8 @@ from codeaudit.transforms.python.dead_code.insertions import (
     UNUSED_LOCALS,
 )
 from codeaudit.transforms.python.dead_code.places import blocks, variables
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import read
 from codeaudit.transforms.python.suites import REFLECTION
 from codeaudit.transforms.records import Perturbed
 from tests.transforms.python.order.support import agrees, outcome, reasons, run, untouched, variants
@@ -32,7 +32,7 @@ def f(values):
 """
 
 
-def inserted(rule: Rewriting, source: str) -> list[list[str]]:
+def inserted(rule: PythonRule, source: str) -> list[list[str]]:
     """Of each variant the new lines, each with the number of the line before which it stands."""
     found = []
     for text in sorted(variants(rule, source)):
@@ -45,7 +45,7 @@ def inserted(rule: Rewriting, source: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_places(rule: Rewriting) -> None:
+def test_places(rule: PythonRule) -> None:
     found = inserted(rule, MEAN)
     assert {lines[0].split(":")[0] for lines in found} == {"2", "3", "5", "6", "7", "8"} - (
         {"2"} if rule is DEAD_STORES and not any(one[0].startswith("2:") for one in found) else set()
@@ -70,7 +70,7 @@ def test_what_is_inserted() -> None:
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_new_names_occur_nowhere_else(rule: Rewriting) -> None:
+def test_new_names_occur_nowhere_else(rule: PythonRule) -> None:
     if rule is NO_OP_STATEMENTS:
         return
     source = MEAN.replace("# Add them up.", "# result, value, data, index, count, temp")
@@ -111,7 +111,7 @@ SURROUNDINGS: dict[str, str] = {
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("case", SURROUNDINGS)
-def test_nothing_changes(case: str, rule: Rewriting) -> None:
+def test_nothing_changes(case: str, rule: PythonRule) -> None:
     source = SURROUNDINGS[case]
     agrees(rule, source, "f(0)", "f(1)", "f(2)", "f(None)", "f.__doc__")
     found = outcome(rule, source)

@@ -10,7 +10,7 @@ import pytest
 
 from codeaudit.transforms.interface import Rewritten
 from codeaudit.transforms.python import dead_code
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.records import Perturbed
 from codeaudit.transforms.registry import TRANSFORMS
 from tests.support import stdlib
@@ -24,7 +24,7 @@ RULES = [name for name, entry in dead_code.ENTRIES.items() if entry.kind == "pre
 @pytest.mark.parametrize("name", RULES)
 def test_ordinary_code_compiles_and_keeps_every_line(name: str) -> None:
     rule = TRANSFORMS.get(name)
-    assert isinstance(rule, Rewriting)
+    assert isinstance(rule, PythonRule)
     applied = 0
     for source in filter(_compiles, stdlib.sample(300)):
         nothing = rule.apply(source, ())
@@ -43,7 +43,7 @@ def test_ordinary_code_compiles_and_keeps_every_line(name: str) -> None:
 @pytest.mark.parametrize("name", RULES)
 def test_random_programs_do_the_same(name: str) -> None:
     rule = TRANSFORMS.get(name)
-    assert isinstance(rule, Rewriting)
+    assert isinstance(rule, PythonRule)
     applied = 0
     for number in range(25):
         source = program(Random(number))
@@ -58,7 +58,7 @@ def test_random_programs_do_the_same(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in dead_code.ENTRIES if name not in RULES])
 def test_controls_change_random_programs(name: str) -> None:
     control = TRANSFORMS.get(name)
-    assert isinstance(control, Rewriting)
+    assert isinstance(control, PythonRule)
     changed = applied = 0
     for number in range(24):
         source = program(Random(number))

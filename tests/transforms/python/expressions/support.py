@@ -3,7 +3,7 @@
 import itertools
 import warnings
 
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.records import Perturbed
 from tests.support.watched import behaviour
 from tests.transforms.python.order.support import outcome, run, variants
@@ -27,7 +27,7 @@ def condition(text: str) -> str:
     return f"def f(a, b, c=1):\n{_START}    if {text}:\n        return 1\n"
 
 
-def same(rule: Rewriting, source: str) -> int:
+def same(rule: PythonRule, source: str) -> int:
     """Run every variant, and all edits at once, on plain values and on objects that tell what is done to
     them; how many variants there were."""
     found = variants(rule, source)

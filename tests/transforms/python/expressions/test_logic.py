@@ -10,11 +10,11 @@ from codeaudit.transforms.python.expressions.logic import (
     NEGATE_COMPARISONS,
     NEGATION_DROPPED,
 )
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
 from tests.transforms.python.expressions.support import condition, same, value
 from tests.transforms.python.order.support import reasons, run, untouched, variants
 
-CONDITIONS: dict[tuple[Rewriting, str], set[str]] = {
+CONDITIONS: dict[tuple[PythonRule, str], set[str]] = {
     (DE_MORGAN, "a and b"): {"not (not a or not b)"},
     (DE_MORGAN, "a is not None and a < b"): {"not (not a is not None or not a < b)"},
     (DE_MORGAN, "not (a and b)"): {"(not a or not b)"},
@@ -38,7 +38,7 @@ CONDITIONS: dict[tuple[Rewriting, str], set[str]] = {
     (DOUBLE_NEGATION, "a and p"): {"not not (a and p)", "a and not not p"},
     (NEGATE_COMPARISONS, "a in b and c"): {"not a not in b and c"},
 }
-VALUES: dict[tuple[Rewriting, str], set[str]] = {
+VALUES: dict[tuple[PythonRule, str], set[str]] = {
     (DE_MORGAN, "not (n and b)"): {"(not n or not b)"},
     (DE_MORGAN, "not n or not b"): {"not (n and b)"},
     (DE_MORGAN, "p and a is b"): {"not (not p or not a is b)"},
@@ -64,7 +64,7 @@ VALUES: dict[tuple[Rewriting, str], set[str]] = {
 
 
 @pytest.mark.parametrize(("rule", "text"), CONDITIONS)
-def test_conditions(rule: Rewriting, text: str) -> None:
+def test_conditions(rule: PythonRule, text: str) -> None:
     source = condition(text)
     assert variants(rule, source) == {condition(after) for after in CONDITIONS[rule, text]}
     if "yield" not in text:
@@ -72,7 +72,7 @@ def test_conditions(rule: Rewriting, text: str) -> None:
 
 
 @pytest.mark.parametrize(("rule", "text"), VALUES)
-def test_values(rule: Rewriting, text: str) -> None:
+def test_values(rule: PythonRule, text: str) -> None:
     source = value(text)
     found = variants(rule, source)
     assert {value(after) for after in VALUES[rule, text]} <= found
@@ -92,7 +92,7 @@ def test_values(rule: Rewriting, text: str) -> None:
     ],
 )
 @pytest.mark.parametrize("rule", [DE_MORGAN, DOUBLE_NEGATION, NEGATE_COMPARISONS])
-def test_several_edits_of_one_expression(rule: Rewriting, text: str) -> None:
+def test_several_edits_of_one_expression(rule: PythonRule, text: str) -> None:
     same(rule, value(text))
     same(rule, condition(text))
 
@@ -121,7 +121,7 @@ def test_everywhere_with_objects_that_tell(form: str) -> None:
             same(rule, source)
 
 
-DECLINED: dict[tuple[Rewriting, str], str] = {
+DECLINED: dict[tuple[PythonRule, str], str] = {
     (DE_MORGAN, "a and b"): logic.NO_BOOL,
     (DE_MORGAN, "n and p"): logic.NO_BOOL,
     (DE_MORGAN, "a == b and p"): logic.NO_BOOL,
@@ -147,7 +147,7 @@ DECLINED: dict[tuple[Rewriting, str], str] = {
 
 
 @pytest.mark.parametrize(("rule", "text"), DECLINED)
-def test_declined(rule: Rewriting, text: str) -> None:
+def test_declined(rule: PythonRule, text: str) -> None:
     source = value(text)
     assert DECLINED[rule, text] in reasons(rule, source)
     assert untouched(rule, source)

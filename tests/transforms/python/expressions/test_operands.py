@@ -9,7 +9,7 @@ from codeaudit.transforms.python.expressions.operands import (
     OPERANDS_SWAPPED_WRONG,
     SWAP_OPERANDS,
 )
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
 from tests.transforms.python.expressions.support import same, value
 from tests.transforms.python.order.support import reasons, run, untouched, variants
 
@@ -63,7 +63,7 @@ def test_comparisons_are_flipped(text: str) -> None:
     assert same(FLIP_COMPARISONS, source)
 
 
-DECLINED: dict[str, tuple[Rewriting, str]] = {
+DECLINED: dict[str, tuple[PythonRule, str]] = {
     "s + s": (SWAP_OPERANDS, operands.UNKNOWN),
     "t + t": (SWAP_OPERANDS, operands.UNKNOWN),
     "l * n": (SWAP_OPERANDS, operands.UNKNOWN),

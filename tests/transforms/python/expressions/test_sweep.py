@@ -10,7 +10,7 @@ import pytest
 
 from codeaudit.transforms.interface import Rewritten
 from codeaudit.transforms.python import expressions
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.records import Perturbed
 from codeaudit.transforms.registry import TRANSFORMS
 from tests.support import stdlib
@@ -68,9 +68,9 @@ def test_controls_change_random_programs(name: str) -> None:
     assert changed > applied / 4
 
 
-def _rule(name: str) -> Rewriting:
+def _rule(name: str) -> PythonRule:
     rule = TRANSFORMS.get(name)
-    assert isinstance(rule, Rewriting)
+    assert isinstance(rule, PythonRule)
     return rule
 
 

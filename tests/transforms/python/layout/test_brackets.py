@@ -9,11 +9,11 @@ from codeaudit.transforms.python.layout.brackets import (
     REMOVE_PARENTHESES,
     REMOVE_TRAILING_COMMAS,
 )
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.records import Perturbed
 from tests.transforms.python.order.support import outcome, reasons, untouched, variants
 
-EVERYWHERE: dict[str, tuple[Rewriting, str, str]] = {
+EVERYWHERE: dict[str, tuple[PythonRule, str, str]] = {
     "operations, calls, conditions": (
         INSERT_PARENTHESES,
         "if not a < b + 1:\n    c = f(d)[0]\n",
@@ -120,7 +120,7 @@ def test_parentheses_that_are_needed(source: str) -> None:
     assert reasons(REMOVE_PARENTHESES, text) == {brackets.NEEDED}
 
 
-DECLINED: dict[str, tuple[Rewriting, str, str]] = {
+DECLINED: dict[str, tuple[PythonRule, str, str]] = {
     "parentheses that hold a line break": (REMOVE_PARENTHESES, "a = (b\n+ c)\n", brackets.OVER_LINES),
     "a comma would make a tuple of a generator": (
         INSERT_TRAILING_COMMAS,
@@ -143,7 +143,7 @@ def test_declined(case: str) -> None:
     assert untouched(rule, source)
 
 
-NOWHERE: dict[str, tuple[Rewriting, str]] = {
+NOWHERE: dict[str, tuple[PythonRule, str]] = {
     "patterns have parentheses of their own": (
         INSERT_PARENTHESES,
         "match a:\n    case -1 | B.c | [d, *_] | {'e': 1}: pass\n",

@@ -11,11 +11,11 @@ from codeaudit.transforms.python.layout.lines import (
     SPLIT_LINES,
     SPLIT_STATEMENTS,
 )
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.records import Perturbed
 from tests.transforms.python.order.support import outcome, reasons, untouched, variants
 
-EVERYWHERE: dict[str, tuple[Rewriting, str, str]] = {
+EVERYWHERE: dict[str, tuple[PythonRule, str, str]] = {
     "blank lines go": (REMOVE_BLANK_LINES, "a = 1\n\n \t\nb = 2\n", "a = 1\nb = 2\n"),
     "blank lines in brackets go": (REMOVE_BLANK_LINES, "a = [\n\n    1,\n]\n", "a = [\n    1,\n]\n"),
     "blank lines in strings stay": (
@@ -55,7 +55,7 @@ def test_every_site(case: str) -> None:
     assert found.source == after
 
 
-DECLINED: dict[str, tuple[Rewriting, str, str]] = {
+DECLINED: dict[str, tuple[PythonRule, str, str]] = {
     "a comment between joined lines": (JOIN_LINES, "f(a,  # b\n  c)\n", lines.COMMENT),
     "a comment between joined statements": (JOIN_STATEMENTS, "a()  # b\nc()\n", lines.COMMENT),
     "a compound statement has no semicolon": (JOIN_STATEMENTS, "a()\nif b: c()\n", lines.COMPOUND),

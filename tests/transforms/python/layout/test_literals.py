@@ -14,11 +14,11 @@ from codeaudit.transforms.python.layout.literals import (
     SPLIT_STRINGS,
     STRING_CHANGED,
 )
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.records import Perturbed
 from tests.transforms.python.order.support import outcome, reasons, run, untouched, variants
 
-EVERYWHERE: dict[str, tuple[Rewriting, str, str]] = {
+EVERYWHERE: dict[str, tuple[PythonRule, str, str]] = {
     "quotes": (QUOTES, "a = 'b', \"c\"\n", "a = \"b\", 'c'\n"),
     "a docstring": (QUOTES, "def f():\n    '''A\n    b.'''\n", 'def f():\n    """A\n    b."""\n'),
     "a raw string": (QUOTES, r"a = r'\d\''" + "\n", r'a = r"\d\'"' + "\n"),
@@ -43,7 +43,7 @@ def test_every_site(case: str) -> None:
     assert found.source == after
 
 
-DECLINED: dict[str, tuple[Rewriting, str, str]] = {
+DECLINED: dict[str, tuple[PythonRule, str, str]] = {
     "the other quote inside": (QUOTES, "a = 'b\"c'\n", literals.OTHER_QUOTES),
     "the other quote at the end of three": (QUOTES, "a = '''b\"'''\n", literals.OTHER_QUOTES),
     "quotes in a field": (QUOTES, "a = f'{b[\"c\"]}'\n", literals.FIELDS),
@@ -125,7 +125,7 @@ def test_no_number_of_a_string_or_of_the_line_above_a_function() -> None:
     assert untouched(LITERAL_BASES, "if 1:\n    def f():\n        return '10', f'{10}', True\n")
 
 
-CHANGED: dict[str, tuple[Rewriting, str, str, str]] = {
+CHANGED: dict[str, tuple[PythonRule, str, str, str]] = {
     "a returned number": (LITERAL_CHANGED, "def f(a):\n    return a + 10\n", "a + 11", "f(0)"),
     "a hexadecimal number": (LITERAL_CHANGED, "def f(a):\n    return 0xFF\n", "0xFE", "f(0)"),
     "a compared number": (LITERAL_CHANGED, "def f(a):\n    return [a] if a < 9 else a\n", "a < 10", "f(9)"),
@@ -148,7 +148,7 @@ def test_what_is_changed_is_seen(case: str) -> None:
     assert run(after, call) != run(before, call)
 
 
-UNSEEN: dict[str, tuple[Rewriting, str, str]] = {
+UNSEEN: dict[str, tuple[PythonRule, str, str]] = {
     "behind a return": (LITERAL_CHANGED, "def f(a):\n    return a\n    return 1\n", literals.DEAD),
     "under a condition that never holds": (
         LITERAL_CHANGED,

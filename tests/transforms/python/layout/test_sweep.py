@@ -9,7 +9,7 @@ import pytest
 
 from codeaudit.transforms.interface import Rewritten
 from codeaudit.transforms.python import layout
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.records import Perturbed
 from codeaudit.transforms.registry import TRANSFORMS
 from tests.support import stdlib
@@ -24,7 +24,7 @@ CHANGES_STRINGS = {"quotes", "split-strings", "join-strings"}
 @pytest.mark.parametrize("name", RULES)
 def test_the_tree_is_equal_and_nothing_else_is_touched(name: str) -> None:
     rule = TRANSFORMS.get(name)
-    assert isinstance(rule, Rewriting)
+    assert isinstance(rule, PythonRule)
     applied = 0
     for source in filter(_compiles, stdlib.sample(200)):
         for text in (source, _as_method(source)):
@@ -47,8 +47,8 @@ def test_the_tree_is_equal_and_nothing_else_is_touched(name: str) -> None:
 
 def test_statements_that_were_joined_are_split_again() -> None:
     join, split = TRANSFORMS.get("join-statements"), TRANSFORMS.get("split-statements")
-    assert isinstance(join, Rewriting)
-    assert isinstance(split, Rewriting)
+    assert isinstance(join, PythonRule)
+    assert isinstance(split, PythonRule)
     again = 0
     for source in filter(_compiles, stdlib.sample(200)):
         joined = outcome(join, source)

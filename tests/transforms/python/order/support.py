@@ -8,19 +8,19 @@ from typing import Any
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.patches import Site
 from codeaudit.transforms.perturb import perturb_one
-from codeaudit.transforms.python.code import read
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.source import read
 from codeaudit.transforms.records import Move, Origin, Outcome, Perturbed, Sample
 
 
-def outcome(rule: Rewriting, source: str, *, seed: int = 0) -> Outcome:
+def outcome(rule: PythonRule, source: str, *, seed: int = 0) -> Outcome:
     """One variant with every site."""
     sample = Sample(id="s", language="python", source=source, label=None, origin=Origin(path="", line=1))
     (found,) = perturb_one(sample, rule, variants=1, seed=seed, sites="all")
     return found
 
 
-def variants(rule: Rewriting, source: str) -> set[str]:
+def variants(rule: PythonRule, source: str) -> set[str]:
     """The text after each option of each site, one at a time."""
     found = set()
     for number, site in enumerate(site for site in rule.find(read(source)) if isinstance(site, Site)):
@@ -31,12 +31,12 @@ def variants(rule: Rewriting, source: str) -> set[str]:
     return found
 
 
-def reasons(rule: Rewriting, source: str) -> set[str]:
+def reasons(rule: PythonRule, source: str) -> set[str]:
     """Why candidates were declined."""
     return {found.reason for found in rule.find(read(source)) if isinstance(found, Refused)}
 
 
-def untouched(rule: Rewriting, source: str) -> bool:
+def untouched(rule: PythonRule, source: str) -> bool:
     """Whether no site was found."""
     return not any(isinstance(found, Site) for found in rule.find(read(source)))
 
@@ -54,7 +54,7 @@ def run(source: str, call: str) -> tuple[str, str, str]:
     return out.getvalue(), result, error
 
 
-def agrees(rule: Rewriting, source: str, *calls: str) -> int:
+def agrees(rule: PythonRule, source: str, *calls: str) -> int:
     """Run every variant against the source; how many there were."""
     found = variants(rule, source)
     everything = outcome(rule, source)

@@ -10,13 +10,13 @@ import pytest
 
 from codeaudit.transforms.interface import Rewritten
 from codeaudit.transforms.python import order
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.records import Perturbed
 from codeaudit.transforms.registry import TRANSFORMS
 from tests.support import stdlib
 from tests.transforms.python.order.support import outcome
 
-RULES = [name for name in order.ENTRIES if isinstance(TRANSFORMS.get(name), Rewriting)]
+RULES = [name for name in order.ENTRIES if isinstance(TRANSFORMS.get(name), PythonRule)]
 MODULES = ("textwrap", "shlex", "configparser", "statistics", "calendar", "plistlib", "json/encoder", "uuid")
 RARE = {"reorder-cases", "reorder-except", "reorder-branches", "reorder-globals"}
 """Rules that these texts may give nothing to."""
@@ -25,7 +25,7 @@ RARE = {"reorder-cases", "reorder-except", "reorder-branches", "reorder-globals"
 @pytest.mark.parametrize("name", RULES)
 def test_the_result_compiles_and_loses_nothing(name: str) -> None:
     rule = TRANSFORMS.get(name)
-    assert isinstance(rule, Rewriting)
+    assert isinstance(rule, PythonRule)
     applied = 0
     for source in filter(_compiles, [*stdlib.sample(250), *_modules()]):
         found = outcome(rule, source)

@@ -6,7 +6,7 @@ import pytest
 
 from codeaudit.transforms.interface import Rewritten
 from codeaudit.transforms.python import strings
-from codeaudit.transforms.python.rewriting import Rewriting
+from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.strings import fields, into, templates
 from codeaudit.transforms.python.strings.fields import F_STRING_TO_CONCAT, F_STRING_TO_FORMAT, FIELDS_SWAPPED
 from codeaudit.transforms.python.strings.into import (
@@ -19,7 +19,7 @@ from codeaudit.transforms.registry import TRANSFORMS
 from tests.support import stdlib
 from tests.transforms.python.order.support import agrees, outcome, reasons, run, untouched, variants
 
-BEFORE_AFTER: dict[str, tuple[Rewriting, str, str]] = {
+BEFORE_AFTER: dict[str, tuple[PythonRule, str, str]] = {
     "fields": (F_STRING_TO_FORMAT, 'f"a{a}b{b!r}c{a:>5}"', '"a{}b{!r}c{:>5}".format(a, b, a)'),
     "braces": (F_STRING_TO_FORMAT, 'f"{{{a}}}"', '"{{{}}}".format(a)'),
     "a raw string": (F_STRING_TO_FORMAT, r'fr"\d{a}"', r'r"\d{}".format(a)'),
@@ -74,7 +74,7 @@ def test_before_and_after(case: str) -> None:
     assert agrees(rule, source, *calls)
 
 
-DECLINED: dict[str, tuple[Rewriting, str, str]] = {
+DECLINED: dict[str, tuple[PythonRule, str, str]] = {
     "a field that prints itself": (F_STRING_TO_FORMAT, 'f"{a=}"', templates.PRINTS_ITSELF),
     "a field in a format": (F_STRING_TO_FORMAT, 'f"{a:{b}}"', templates.NESTED),
     "pieces in a row": (F_STRING_TO_FORMAT, 'f"{a}" "b"', templates.SEVERAL),
@@ -171,7 +171,7 @@ class Bad(A):
         (PERCENT_TO_F_STRING, '"%s %r %5s" % (a.x, b, a)'),
     ],
 )
-def test_objects_are_asked_in_the_same_order(rule: Rewriting, text: str) -> None:
+def test_objects_are_asked_in_the_same_order(rule: PythonRule, text: str) -> None:
     source = LOGGING + f"def f(a, b):\n    return {text}\n"
     calls = [
         "(f(A('a'), A('b')), log)",
@@ -221,7 +221,7 @@ RULES = [name for name, entry in strings.ENTRIES.items() if entry.kind == "prese
 @pytest.mark.parametrize("name", RULES)
 def test_ordinary_code_compiles_and_nothing_is_left_behind(name: str) -> None:
     rule = TRANSFORMS.get(name)
-    assert isinstance(rule, Rewriting)
+    assert isinstance(rule, PythonRule)
     applied = 0
     for source in filter(_mentions, stdlib.functions()):
         nothing = rule.apply(source, ())

@@ -12,9 +12,9 @@ from typing import Final, TypeAlias
 from codeaudit.transforms.edits import Positions
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import Span
-from codeaudit.transforms.python.analysis.effects import Reading
-from codeaudit.transforms.python.analysis.facts import Facts
-from codeaudit.transforms.python.analysis.program import Program, examine
+from codeaudit.transforms.python.analysis.effects import EffectCollector
+from codeaudit.transforms.python.analysis.facts import VariableFacts
+from codeaudit.transforms.python.analysis.program import PythonProgram, analyse_tree
 from codeaudit.transforms.python.parsing import parse
 
 _COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -22,12 +22,12 @@ _FSTRING_START: Final = getattr(tokenize, "FSTRING_START", -1)
 _FSTRING_END: Final = getattr(tokenize, "FSTRING_END", -1)
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
-Placed: TypeAlias = ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias | ast.excepthandler | ast.pattern
+Located: TypeAlias = ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias | ast.excepthandler | ast.pattern
 """Nodes that know where they stand."""
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class PythonToken:
     """A token as `tokenize` reads it, with byte offsets."""
 
     type: int
@@ -36,7 +36,7 @@ class Token:
     end: int
 
 
-class Code:
+class PythonSource:
     """A text with its tree. Nodes are those of `tree`; offsets count bytes of the UTF-8 text, from 0."""
 
     def __init__(self, text: str) -> None:
@@ -51,17 +51,17 @@ class Code:
         self.positions = Positions(self.source)
 
     @cached_property
-    def program(self) -> Program:
+    def program(self) -> PythonProgram:
         """What statements do; only some rules ask.
 
         Raises:
             SourceError: the text is nested too deeply to be read.
         """
-        return examine(self.text, self.tree)
+        return analyse_tree(self.text, self.tree)
 
     # ── places ───────────────────────────────────────────────────────────────────────────────────────
 
-    def start(self, node: Placed) -> int:
+    def start(self, node: Located) -> int:
         """Where a node begins; for a definition its first decorator's `@`."""
         decorators: list[ast.expr] = getattr(node, "decorator_list", [])
         if decorators:
@@ -69,11 +69,11 @@ class Code:
             return self.source.rindex(b"@", 0, first)
         return self.positions.offset(node.lineno, node.col_offset)
 
-    def end(self, node: Placed) -> int:
+    def end(self, node: Located) -> int:
         """Where a node ends."""
         return self.positions.offset(node.end_lineno or 0, node.end_col_offset or 0)
 
-    def span(self, node: Placed) -> Span:
+    def span(self, node: Located) -> Span:
         """A node's own bytes: without parentheses around it."""
         return Span(self.start(node), self.end(node))
 
@@ -99,7 +99,7 @@ class Code:
         """The text of a span."""
         return self.source[span.start : span.end].decode()
 
-    def line(self, node: Placed) -> int:
+    def line(self, node: Located) -> int:
         """The line on which a node begins, from 1, its decorators included."""
         return self.positions.line_column(self.start(node))[0]
 
@@ -147,7 +147,7 @@ class Code:
     # ── tokens ───────────────────────────────────────────────────────────────────────────────────────
 
     @cached_property
-    def tokens(self) -> tuple[Token, ...]:
+    def tokens(self) -> tuple[PythonToken, ...]:
         """All tokens, comments and line breaks included.
 
         Raises:
@@ -165,10 +165,10 @@ class Code:
                 return len(self.source)
             return self.positions.offset(line, len(rows[line - 1][:column].encode()))
 
-        return tuple(Token(one.type, one.string, offset(one.start), offset(one.end)) for one in found)
+        return tuple(PythonToken(one.type, one.string, offset(one.start), offset(one.end)) for one in found)
 
     @cached_property
-    def significant(self) -> tuple[Token, ...]:
+    def significant(self) -> tuple[PythonToken, ...]:
         """Tokens other than comments, line breaks and indentation."""
         apart = {
             tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
@@ -250,14 +250,14 @@ class Code:
     def harmless(self, node: ast.expr) -> bool:
         """Whether evaluating an expression only computes: it raises nothing, changes nothing, sees no state
         that others change, and so may be done earlier, later, twice or not at all."""
-        reading = self._read(node)[1]
-        return not (reading.flags or reading.writes or reading.stored)
+        collector = self._read(node)[1]
+        return not (collector.flags or collector.writes or collector.stored)
 
     def flags(self, node: ast.expr) -> int:
         """The effects of evaluating an expression: a union of the flags of `dependence.effects`."""
         return self._read(node)[1].flags
 
-    def facts(self, node: ast.AST) -> Facts | None:
+    def facts(self, node: ast.AST) -> VariableFacts | None:
         """What is known of the variables of the function in whose scope a node is evaluated."""
         statement = self.statement(node)
         place = self.program.places.get(id(statement)) if statement is not None else None
@@ -269,12 +269,16 @@ class Code:
         place = self.program.places.get(id(statement)) if statement is not None else None
         return place.definite if place is not None else frozenset()
 
-    def _read(self, node: ast.expr) -> tuple[str | None, Reading]:
+    def _read(self, node: ast.expr) -> tuple[str | None, EffectCollector]:
         statement = self.statement(node)
         place = self.program.places.get(id(statement)) if statement is not None else None
-        reading = Reading(place.facts, place.definite) if place else Reading(Facts(), frozenset())
-        reading.shadow = self._shadow(node)
-        return reading.visit(node), reading
+        collector = (
+            EffectCollector(place.facts, place.definite)
+            if place
+            else EffectCollector(VariableFacts(), frozenset())
+        )
+        collector.shadow = self._shadow(node)
+        return collector.visit(node), collector
 
     def _shadow(self, node: ast.AST) -> frozenset[str]:
         """Names that comprehensions and lambdas between a node and its statement bind."""
@@ -354,7 +358,7 @@ class Code:
 
 
 @lru_cache(maxsize=4)
-def read(source: str) -> Code:
+def read(source: str) -> PythonSource:
     """The code of one text; the last few are remembered.
 
     Raises:
@@ -362,4 +366,4 @@ def read(source: str) -> Code:
     """
     if "\r" in source and source.count("\r") != source.count("\r\n"):
         raise SourceError("lines end with a bare carriage return")
-    return Code(source)
+    return PythonSource(source)

@@ -8,7 +8,7 @@ import pytest
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.perturb import perturb_one
-from codeaudit.transforms.python.parts import REBOUND, function_part, mentions, rebound
+from codeaudit.transforms.python.function_context import REBOUND, function_part, mentions, rebound_names
 from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
 from codeaudit.transforms.registry import TRANSFORMS
 
@@ -102,7 +102,7 @@ def test_what_is_no_python_is_said_to_be_none() -> None:
     ],
 )  # fmt: skip
 def test_names_with_another_meaning_are_found(text: str, names: set[str]) -> None:
-    found = rebound(text)
+    found = rebound_names(text)
     assert names <= found
     assert names or not found
 
@@ -126,6 +126,6 @@ def test_what_standard_modules_give_to_import_star_is_known(tmp_path: Path) -> N
     )
     public = json.loads(done.stdout.splitlines()[-1])
     ours = {name for name in dir(builtins) if not name.startswith("_")}
-    known = rebound("from math import *\n")
+    known = rebound_names("from math import *\n")
     assert len(public) > 150
     assert {name: ours & set(names) for name, names in public.items() if not ours & set(names) <= known} == {}

@@ -46,7 +46,7 @@ def function_part(source: str) -> Part:
     return _cut(source)
 
 
-def rebound(text: str) -> frozenset[str]:
+def rebound_names(text: str) -> frozenset[str]:
     """Names of builtins and modules to which the text of a file gives another meaning, or `import *` may."""
     names: set[str] = set()
     for module in _STAR.findall(text):
@@ -95,7 +95,7 @@ def _cut(source: str) -> Part:
         alone = False
     if not alone:  # it shares a line with something else
         return Part("", source, "")
-    return Part(before, inner, after, REBOUND if mentions(inner, rebound(source)) else None)
+    return Part(before, inner, after, REBOUND if mentions(inner, rebound_names(source)) else None)
 
 
 def _tables(text: str) -> Iterator[symtable.SymbolTable]:
