@@ -7,6 +7,7 @@ other samples. It knows no concrete model, task or transform, and it writes no f
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Final, NamedTuple, Protocol
@@ -90,6 +91,33 @@ class NoMonitor:
 
     def answered(self, count: int, *, recalled: bool) -> None:
         """Do nothing."""
+
+
+class Progress(Protocol):
+    """Tells the user about long work. The command line shows it on stderr."""
+
+    def note(self, message: str) -> None:
+        """Tell one line of text."""
+        ...
+
+    def counting(
+        self, label: str, total: int | None, *, unit: str = "answers"
+    ) -> AbstractContextManager[AnswerMonitor]:
+        """Show how many units are done while the context lasts. `total` is `None` if unknown."""
+        ...
+
+
+class NoProgress:
+    """Tells nothing."""
+
+    def note(self, message: str) -> None:
+        """Do nothing."""
+
+    def counting(
+        self, label: str, total: int | None, *, unit: str = "answers"
+    ) -> AbstractContextManager[AnswerMonitor]:
+        """Show nothing."""
+        return nullcontext(NoMonitor())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

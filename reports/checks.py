@@ -88,6 +88,16 @@ class Gate:
     checks: tuple[Check, ...]
     notes: tuple[str, ...] = ()
 
+    @property
+    def passed(self) -> bool:
+        """Whether every check passed."""
+        return self.outcome == "passed"
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of `codeaudit gate`: 0 passed, 1 failed, 3 could not be judged."""
+        return {"passed": 0, "failed": 1}.get(self.outcome, 3)
+
     def of(self, outcome: Outcome) -> tuple[Check, ...]:
         """The checks that ended so."""
         return tuple(check for check in self.checks if check.outcome == outcome)

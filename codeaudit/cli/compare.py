@@ -1,4 +1,4 @@
-"""`codeaudit compare`: several runs beside each other."""
+"""The command `codeaudit compare`: compares runs, or audits models and compares them."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,15 +8,15 @@ import click
 from click.core import ParameterSource
 
 from codeaudit.audit.store import SUITE
-from codeaudit.cli.judged import read_judged
-from codeaudit.cli.options import RunOptions, run_options
+from codeaudit.auditing import demand_verdicts
+from codeaudit.cli.options import run_options
 from codeaudit.cli.output import show
 from codeaudit.cli.progress import note
-from codeaudit.cli.run import audit_models, demand_verdicts
+from codeaudit.cli.run import audited_now
+from codeaudit.finished_runs import read_compared
 from codeaudit.reports.compare import compare as compare_runs
-from codeaudit.reports.records import Run
+from codeaudit.run_options import RunOptions
 from codeaudit.transforms.errors import UsageError
-from codeaudit.transforms.registry import expand
 
 
 @click.command()
@@ -40,24 +40,13 @@ def compare(runs: tuple[Path, ...], **options: Any) -> int:
     models = () if runs and from_outside else asked.model
     if not runs and len(models) < 2:
         raise UsageError("nothing to compare: give runs, or two models with --model")
-    found = [read_run(path) for path in runs]
+    found = [read_compared(path) for path in runs]
     if models:
-        named = expand(asked.transforms or ())
         if runs and asked.suite is None:
             asked = replace(asked, suite=runs[0] / SUITE)
-        summary, folder = audit_models(asked)
+        summary, folder = audited_now(asked)
         note(f"run folder: {folder.path}")
-        demand_verdicts(summary, frozenset(named))
-        found.append(read_run(folder.path))
+        demand_verdicts(summary, asked)
+        found.append(read_compared(folder.path))
     show(compare_runs(found), asked.format)
     return 0
-
-
-def read_run(path: Path) -> Run:
-    """A finished run, read back from its folder.
-
-    Raises:
-        RunError: there is no such run, it is not finished, or its files are damaged.
-    """
-    found = read_judged(path)
-    return Run(name=found.name, summary=found.summary, flips=found.flips or ())

@@ -1,4 +1,4 @@
-"""`codeaudit gate`: fail where invariance got worse."""
+"""The command `codeaudit gate`: its options and its output. `codeaudit.gating` decides."""
 
 import os
 import tomllib
@@ -11,23 +11,19 @@ from typing import Any, Final
 
 import click
 
-from codeaudit.audit.store import VERDICTS
 from codeaudit.cli import completion
-from codeaudit.cli.judged import finished, named_transforms, read_baseline, read_judged, restricted, trials
 from codeaudit.cli.options import FORMATS, Listed, option
 from codeaudit.cli.output import show_sheets, show_text
 from codeaudit.cli.progress import note
-from codeaudit.cli.versions import version
+from codeaudit.finished_runs import open_run, write_file
+from codeaudit.gating import GatedRun, decided
 from codeaudit.reports.cases import Case, Place, cases
-from codeaudit.reports.checks import Gate, Outcome
-from codeaudit.reports.gate import Judged, Limits, lasting
-from codeaudit.reports.gate import gate as decide
+from codeaudit.reports.checks import Gate
+from codeaudit.reports.gate import Limits, lasting
 from codeaudit.reports.gate_sheets import gate_sheets, verdict
-from codeaudit.reports.records import LOWER_IS_BETTER, UNITS
+from codeaudit.run_options import listed
 from codeaudit.transforms.errors import CannotAudit, RunError, UsageError
-
-EXIT: Final[dict[Outcome, int]] = {"passed": 0, "failed": 1}
-"""By outcome; what cannot be told is raised, and ends with 3."""
+from codeaudit.versions import version
 
 
 def _number(text: str, *, most: float) -> float:
@@ -52,8 +48,8 @@ def _loss(text: str) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """What `codeaudit gate` was asked to do."""
+class GateOptions:
+    """The options of the command."""
 
     run: Path
     baseline: Path | None
@@ -166,30 +162,13 @@ def gate(**options: Any) -> int:
       codeaudit gate RUN --baseline main/summary.json --github
     """
     asked = _asked(**options)
-    finished(asked.run)
-    now = read_judged(asked.run)
-    _check_drop(now, asked.limits)
-    chosen = named_transforms(asked.transform, now.summary) if asked.transform is not None else None
-    if chosen is not None:
-        now = Judged(
-            name=now.name,
-            summary=restricted(asked.run, now.summary, chosen),
-            flips=now.flips,
-            originals=now.originals,
-            unjudged={
-                key: found
-                for key, found in now.unjudged.items()
-                if key[1] != "preserving" or key[2] in chosen
-            },
-        )
-    baseline = _baseline(asked.baseline)
-    found = decide(now, asked.limits, baseline=baseline, transforms=chosen)
-    old = lasting(now, baseline) if baseline is not None and baseline.flips is not None else None
-    _show(found, asked.form)
-    _write(asked, now, found, chosen, old)
-    if found.outcome not in EXIT:
-        raise CannotAudit(verdict(found))
-    return EXIT[found.outcome]
+    names = None if asked.transform is None else listed(asked.transform)
+    found = decided(asked.run, asked.baseline, asked.limits, names, note)
+    _show(found.gate, asked.form)
+    _write(asked, found)
+    if found.gate.exit_code == CannotAudit.exit_code:
+        raise CannotAudit(verdict(found.gate))
+    return found.gate.exit_code
 
 
 def _asked(
@@ -201,16 +180,8 @@ def _asked(
     alpha: float,
     max_unjudged: float,
     **rest: Any,
-) -> Options:
-    limits = (max_violation_rate, max_f1_drop, min_sensitivity)
-    if rest["baseline"] is None and all(limit is None for limit in limits):
-        raise UsageError(
-            "nothing to hold the run to: give --baseline RUN, --max-violation-rate, --max-f1-drop "
-            "or --min-sensitivity"
-        )
-    if not 0 < alpha < 1:
-        raise UsageError(f"--alpha {alpha:g} must lie between 0 and 1")
-    return Options(
+) -> GateOptions:
+    return GateOptions(
         limits=Limits(
             violations=max_violation_rate,
             drop=max_f1_drop,
@@ -223,24 +194,6 @@ def _asked(
     )
 
 
-def _check_drop(now: Judged, limits: Limits) -> None:
-    """A drop above 1 makes sense for scores in units of their own only."""
-    if limits.drop is None or limits.drop <= 1:
-        return
-    names = {model.score.name.lower() for model in now.summary.models}
-    if not names <= UNITS | LOWER_IS_BETTER:
-        raise UsageError(f"--max-f1-drop {limits.drop:g} is more than a whole score; write {limits.drop:g}%")
-
-
-def _baseline(path: Path | None) -> Judged | None:
-    if path is None:
-        return None
-    found = read_baseline(path)
-    if found.flips is None and path.is_file() and (path.parent / VERDICTS).exists():
-        note(f"the verdicts beside {path} are not read; give the folder {path.parent} for the paired test")
-    return found
-
-
 def _show(found: Gate, form: str) -> None:
     if form == "json":
         show_text(found.to_json())
@@ -248,38 +201,34 @@ def _show(found: Gate, form: str) -> None:
         show_sheets(gate_sheets(found), form)
 
 
-def _write(
-    asked: Options, now: Judged, found: Gate, chosen: frozenset[str] | None, old: frozenset[Place] | None
-) -> None:
-    """Write the reports that were asked for."""
+def _write(asked: GateOptions, found: GatedRun) -> None:
+    """Write the requested reports."""
     if not (asked.junit or asked.sarif or asked.github):
         return
-    every = list(_cases(asked.run, now, chosen))
+    run = open_run(asked.run)
+    every = list(cases(run.audited(found.chosen), transforms=found.chosen))
     if asked.junit is not None:
         from codeaudit.reports.render.junit import junit
 
-        _file(
+        write_file(
             asked.junit,
-            junit(every, started=str(finished(asked.run).get("started", "")), checks=found.checks),
+            junit(every, started=str(run.manifest.get("started", "")), checks=found.gate.checks),
         )
-    locate = locator(now.summary.corpus, Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()))
+    old: frozenset[Place] | None = None
+    if found.baseline is not None and found.baseline.flips is not None:
+        old = lasting(found.now, found.baseline)
+    locate = locator(found.now.summary.corpus, Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()))
     if asked.sarif is not None:
         from codeaudit.reports.render.sarif import sarif
 
-        _file(asked.sarif, sarif(every, locate=locate, version=version("codeaudit") or "0", lasting=old))
+        write_file(asked.sarif, sarif(every, locate=locate, version=version("codeaudit") or "0", lasting=old))
     if asked.github:
-        _github(
-            asked, found, [case for case in every if case.state == "violated"], locate, old or frozenset()
-        )
-
-
-def _cases(path: Path, now: Judged, chosen: frozenset[str] | None) -> Sequence[Case]:
-    pairs = ((seed, one) for seed, audited in trials(path, now.summary, chosen) for one in audited)
-    return list(cases(pairs, transforms=chosen))
+        violated = [case for case in every if case.state == "violated"]
+        _github(asked, found.gate, violated, locate, old or frozenset())
 
 
 def _github(
-    asked: Options,
+    asked: GateOptions,
     found: Gate,
     violated: Sequence[Case],
     locate: Callable[[str], str | None],
@@ -325,11 +274,3 @@ def locator(corpus: str, root: Path) -> Callable[[str], str | None]:
         return None
 
     return locate
-
-
-def _file(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RunError(f"cannot write {str(path)!r}: {error.strerror or error}") from error

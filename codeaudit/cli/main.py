@@ -80,7 +80,7 @@ class LazyGroup(click.Group):
 
 def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from codeaudit.cli.versions import version
+        from codeaudit.versions import version
 
         click.echo(f"codeaudit {version('codeaudit') or 'not installed'}")
         ctx.exit()

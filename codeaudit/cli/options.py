@@ -1,25 +1,19 @@
 """The options of `codeaudit run`: from the command line, the environment, a TOML file or an old manifest."""
 
-import json
 import shlex
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
-from enum import Enum
-from os import cpu_count
 from pathlib import Path
 from typing import Any, Final, TypeVar, get_args
 
 import click
 
-from codeaudit.audit.models import catalogue
-from codeaudit.audit.models.openai.address import asked_at, redacted
 from codeaudit.audit.store import MANIFEST, read_manifest
 from codeaudit.cli import completion
+from codeaudit.run_options import ATTACKS, default_workers
 from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.records import Sites
-from codeaudit.transforms.registry import expand
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -27,83 +21,8 @@ PRECISIONS: Final = ("float32", "float64", "bfloat16", "float16")
 FORMATS: Final = ("rich", "json", "markdown")
 WRAPPERS: Final = ("canonical", "columns")
 ENGINES: Final = ("local",)
-ATTACKS: Final = ("random", "greedy", "beam", "genetic", "exhaustive")
 NOT_REPEATED: Final = frozenset({"out", "config"})
 """Options that a manifest does not hand on to its repetition."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
-    """What `codeaudit run` was asked to do. The fields are the options of its help."""
-
-    model: tuple[str, ...]
-    model_argument: tuple[str, ...]
-    base_url: str | None
-    task: str | None
-    corpus: str | None
-    labels: str | None
-    transform: str | None
-    sites: Sites
-    variants: int
-    controls: bool
-    execute: bool
-    attack: str | None
-    budget: int
-    limit: int
-    seed: int
-    trials: int
-    suite: Path | None
-    wrap: str | None
-    out: Path | None
-    format: str
-    device: str
-    precision: str | None
-    batch_size: int
-    workers: int
-    engine: str
-    cache: Path | None
-
-    @property
-    def transforms(self) -> tuple[str, ...] | None:
-        """The named transforms and families; `None` for the standard set.
-
-        Raises:
-            UsageError: there is no such transform or family, or none is named.
-        """
-        if self.transform is None:
-            return None
-        names = tuple(name.strip() for name in self.transform.split(",") if name.strip())
-        if not expand(names):
-            raise UsageError("--transform names no transform; leave it out for the standard set")
-        return names
-
-    @property
-    def attacks(self) -> tuple[str, ...]:
-        """The strategies of the worst-case search.
-
-        Raises:
-            UsageError: there is no such strategy.
-        """
-        names = tuple(dict.fromkeys(name.strip() for name in (self.attack or "").split(",") if name.strip()))
-        for name in names:
-            if name not in ATTACKS:
-                near = get_close_matches(name, ATTACKS, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(ATTACKS)}"
-                raise UsageError(f"unknown attack {name!r}; {hint}")
-        return names
-
-    @property
-    def arguments(self) -> dict[str, str]:
-        """The `-M` arguments as text by key.
-
-        Raises:
-            UsageError: one has no `=`.
-        """
-        pairs = [text.partition("=") for text in self.model_argument]
-        for key, equals, _ in pairs:
-            if not (key and equals):
-                raise UsageError(f"model argument {key!r} must be -M key=value")
-        return {key: value for key, _, value in pairs}
 
 
 class ModelSpec(click.types.StringParamType):
@@ -246,7 +165,7 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
     option(
         "--workers",
         type=POSITIVE,
-        default=lambda: min(4, cpu_count() or 1),
+        default=default_workers,
         show_default="one per core, at most 4",
         metavar="N",
         help="Processes that make the variants.",
@@ -319,28 +238,3 @@ def _as_option(name: str, value: object, multiple: Collection[str | None]) -> ob
     if name in multiple:
         return value if isinstance(value, list) else [value]
     return ",".join(map(str, value)) if isinstance(value, list) else value
-
-
-def as_json(options: RunOptions) -> dict[str, object]:
-    """The options as a manifest keeps them: with the address that was meant, but for user and password."""
-    values = {**{name: getattr(options, name) for name in RunOptions.__slots__}, "base_url": None}
-    if any(catalogue.at_endpoint(spec) for spec in options.model):
-        values["base_url"] = redacted(asked_at(options.base_url))
-    return json.loads(json.dumps(values, default=str)) or {}
-
-
-def repeated(manifest: Mapping[str, Any], command: click.Command, **other: object) -> RunOptions:
-    """The options of a run as its manifest has them, some of them others. `command` is `codeaudit run`.
-
-    Nothing comes from the environment, since the run is what was; what a manifest of an earlier version
-    does not tell has its default.
-    """
-    context = click.Context(command)
-    given = {**manifest["options"], **other}
-    values: dict[str, Any] = {}
-    for each in command.params:
-        if each.name in RunOptions.__slots__:
-            value = given.get(each.name, each.get_default(context))
-            unset = isinstance(value, Enum)  # click's mark of an option without a default
-            values[each.name] = each.type_cast_value(context, None if unset else value)
-    return RunOptions(**values)

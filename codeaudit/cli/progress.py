@@ -90,3 +90,18 @@ class ProgressMonitor:
         seconds = time.monotonic() - self._began
         kept = f", {self._recalled:,} from the cache" if self._recalled else ""
         return f"{self._label}: {self._asked:,} {self._unit} in {seconds:,.1f} s{kept}"
+
+
+class _Stderr:
+    """The progress of `codeaudit.audit.run`, on stderr."""
+
+    def note(self, message: str) -> None:
+        """As `note`."""
+        note(message)
+
+    def counting(self, label: str, total: int | None, *, unit: str = "answers") -> ProgressMonitor:
+        """A bar, or lines."""
+        return ProgressMonitor(label, total, unit=unit)
+
+
+PROGRESS: Final = _Stderr()

@@ -1,31 +1,21 @@
-"""`codeaudit report`: a finished run in other clothes."""
+"""The command `codeaudit report`: renders a finished run."""
 
-import shlex
-from collections.abc import Callable, Iterable, Iterator
-from math import isfinite
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
-from codeaudit.audit.records import Audited, Held, Violated
-from codeaudit.audit.store import EXPLANATIONS, SUMMARY, Manifest
-from codeaudit.audit.tables import read_rows
-from codeaudit.cli.judged import finished, read_summary, trials
 from codeaudit.cli.options import option
 from codeaudit.cli.output import show, show_text
 from codeaudit.cli.progress import note
-from codeaudit.reports.cases import cases
-from codeaudit.reports.records import Summary
+from codeaudit.finished_runs import open_run, write_file
 from codeaudit.reports.registry import FORMATS
-from codeaudit.transforms.errors import RunError, SourceError, UsageError
-from codeaudit.transforms.records import Sample
+from codeaudit.reports.render import csv as csv_files
+from codeaudit.reports.render import latex as latex_tables
+from codeaudit.reports.render import markdown as markdown_tables
+from codeaudit.transforms.errors import UsageError
 
-if TYPE_CHECKING:
-    from codeaudit.reports.render.html.browser import Drawing
-
-MOST_LINES: Final = 60
-"""Lines of a function whose dependence graph is drawn."""
 STDOUT: Final = Path("-")
 
 FILE: Final = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
@@ -60,13 +50,13 @@ def report(
       codeaudit report RUN --latex tables.tex --csv numbers/
       codeaudit report RUN --format markdown | gh pr comment --body-file -
     """
-    manifest = finished(run)
-    summary = read_summary(run / SUMMARY)
+    found = open_run(run)
+    summary = found.summary
     files: dict[Path | None, Callable[[], str]] = {
-        markdown: lambda: _markdown(summary),
-        latex: lambda: _latex(summary),
-        junit: lambda: _junit(run, summary, str(manifest.get("started", ""))),
-        html: lambda: _html(run, summary, manifest),
+        markdown: lambda: markdown_tables.markdown(summary),
+        latex: lambda: latex_tables.latex(summary),
+        junit: found.to_junit,
+        html: found.to_html,
     }
     named = [path for path in (markdown, latex, junit, html) if path is not None]
     if len(set(named)) < len(named):
@@ -74,128 +64,17 @@ def report(
     for path in named:
         _write(path, files[path]())
     if folder is not None:
-        from codeaudit.reports.render.csv import tables
-
-        for name, text in tables(summary).items():
+        for name, text in csv_files.tables(summary).items():
             _write(folder / name, text)
     if not named and folder is None:
         show(summary, form)
     return 0
 
 
-def _markdown(summary: Summary) -> str:
-    from codeaudit.reports.render.markdown import markdown
-
-    return markdown(summary)
-
-
-def _latex(summary: Summary) -> str:
-    from codeaudit.reports.render.latex import latex
-
-    return latex(summary)
-
-
-def _junit(run: Path, summary: Summary, started: str) -> str:
-    from codeaudit.reports.render.junit import junit
-
-    pairs = ((seed, one) for seed, audited in trials(run, summary, None) for one in audited)
-    return junit(cases(pairs), started=started)
-
-
-def _html(run: Path, summary: Summary, manifest: Manifest) -> str:
-    from codeaudit.reports.render.html.browser import browser
-    from codeaudit.reports.render.html.document import Page, html
-
-    explanations = list(read_rows(run / EXPLANATIONS)) if (run / EXPLANATIONS).exists() else []
-    pairs = ((seed, one) for seed, audited in trials(run, summary, None) for one in audited)
-    ratios: dict[str, list[float]] = {}
-    found = browser(_watched(pairs, ratios), explanations, _drawing)
-    return html(Page(summary=summary, browser=found, about=_about(manifest, summary), predictions=ratios))
-
-
-def _watched(
-    pairs: Iterable[tuple[int, Audited]], ratios: dict[str, list[float]]
-) -> Iterator[tuple[int, Audited]]:
-    """The audited samples; on the way, real-valued answers to variants over those to their originals."""
-    for seed, one in pairs:
-        for verdict in one.verdicts:
-            if verdict.perturbed.kind == "preserving" and isinstance(verdict, Held | Violated):
-                before, after = verdict.before.answer, verdict.after.answer
-                if (
-                    isinstance(before, float)
-                    and isinstance(after, float)
-                    and before
-                    and isfinite(after / before)
-                ):
-                    ratios.setdefault(one.model, []).append(after / before)
-        yield seed, one
-
-
-def _drawing(sample: Sample) -> "Drawing | None":
-    """The dependence graph of a function, where its language can be read and it is not too large to draw."""
-    from codeaudit.audit.papers.lines.programs import analyse
-    from codeaudit.reports.render.html.browser import Drawing
-    from codeaudit.transforms.dependence.layers import bits, layers, reduction
-
-    try:
-        program = analyse(sample.source, sample.language)
-    except SourceError:
-        return None
-    before = program.graph.predecessors
-    if not 1 < len(before) <= MOST_LINES:
-        return None
-    return Drawing(
-        lines=tuple(line.text for line in program.lines),
-        after=tuple(tuple(bits(mask)) for mask in reduction(before)),
-        layers=tuple(layers(before)),
-    )
-
-
-def _about(manifest: Manifest, summary: Summary) -> dict[str, str]:
-    corpus = manifest.get("corpus", {})
-    versions = manifest.get("versions", {})
-    trials = int(manifest.get("trials", 1))
-    told = {
-        "command": shlex.join(map(str, manifest.get("command", ()))),
-        "started": str(manifest.get("started")),
-        "corpus": f"{summary.corpus}, hash {str(corpus.get('hash', ''))[:16]}",
-        "seed": f"{summary.seed}, {trials} trial{'s'[: trials != 1]}",
-        "transforms": ", ".join(map(str, manifest.get("transforms", ()))),
-        "versions": ", ".join(f"{name} {version}" for name, version in versions.items() if version),
-        "machine": str(manifest.get("machine", {}).get("system")),
-    }
-    for model in summary.models:
-        told[f"fingerprint of {model.model}"] = model.fingerprint[:32]
-    told |= {f"usage of {name}": text for name, text in _usage(manifest)}
-    return told
-
-
-def _usage(manifest: Manifest) -> Iterator[tuple[str, str]]:
-    """What asking each model took, over all sittings."""
-    sittings: dict[str, list[Manifest]] = {}
-    for each in manifest.get("usage", ()):
-        sittings.setdefault(str(each["model"]), []).append(each)
-    for name, used in sittings.items():
-        requests, read, written = (
-            sum(int(each.get(key) or 0) for each in used) for key in ("requests", "tokens_in", "tokens_out")
-        )
-        costs = [float(each["cost"]) for each in used if each.get("cost") is not None]
-        cost = f"; cost {sum(costs):.4g}, in the unit of the prices given" if costs else ""
-        yield name, f"{requests:,} requests, {read:,} tokens in, {written:,} out{cost}"
-
-
 def _write(path: Path, text: str) -> None:
-    """Write a file and say so; `-` is stdout.
-
-    Raises:
-        RunError: it cannot be written.
-    """
+    """Write a file and tell its size; `-` is stdout."""
     if path == STDOUT:
         show_text(text)
         return
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise RunError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
+    write_file(path, text)
     note(f"{path}: {len(text.encode('utf-8', 'replace')):,} bytes")

@@ -214,7 +214,7 @@ def _trained(
     from codeaudit.audit.papers.spe_attention import folder, loop, material
     from codeaudit.audit.registry import TASKS
     from codeaudit.audit.training.state import FILE
-    from codeaudit.cli.versions import versions
+    from codeaudit.versions import versions
 
     desk = Desk(cache=cache, note=note)
     corpora = {name: None if spec is None else corpus(spec, desk=desk) for name, spec in specs.items()}

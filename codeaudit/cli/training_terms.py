@@ -20,8 +20,8 @@ from codeaudit.audit.registry import TASKS
 from codeaudit.audit.training.state import FILE
 from codeaudit.cli.progress import note
 from codeaudit.cli.training import watched
-from codeaudit.cli.versions import versions
 from codeaudit.transforms.errors import CorpusError, UsageError
+from codeaudit.versions import versions
 
 
 def train_terms(

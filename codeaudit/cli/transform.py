@@ -33,11 +33,11 @@ from codeaudit.audit.registry import TASKS
 from codeaudit.audit.store import SCHEMA, RunFolder
 from codeaudit.audit.tables import LINES, SUITE_COLUMNS, LinesWriter, TableWriter, read_about, suite_rows
 from codeaudit.cli import completion
-from codeaudit.cli.inputs import NOUNS, Drawn, called
 from codeaudit.cli.options import EXECUTE, POSITIVE, Listed, option
 from codeaudit.cli.output import show_sheet, show_text
-from codeaudit.cli.progress import ProgressMonitor, note
+from codeaudit.cli.progress import PROGRESS, ProgressMonitor, note
 from codeaudit.cli.tallies import tally_json, tally_sheet
+from codeaudit.inputs import NOUNS, DrawnInputs, called
 from codeaudit.transforms.errors import CorpusError, RunError, UsageError
 from codeaudit.transforms.records import Perturbed, Sample
 from codeaudit.transforms.registry import BY_LANGUAGE, STANDARD, expand
@@ -46,7 +46,7 @@ SUITES: Final = (".parquet", LINES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class TransformOptions:
     """What `codeaudit transform` was asked to do."""
 
     sources: tuple[str, ...]
@@ -139,7 +139,7 @@ def transform(transform: str | None, **options: Any) -> int:
       codeaudit transform src --diff | less
       codeaudit transform stdlib:json --suite json.parquet
     """
-    asked = Options(names=_names(transform, tree=options["suite"] is None), **options)
+    asked = TransformOptions(names=_names(transform, tree=options["suite"] is None), **options)
     if asked.suite is not None:
         return _write_suite(asked)
     return _write_tree(asked)
@@ -158,7 +158,7 @@ def _names(text: str | None, *, tree: bool) -> tuple[str, ...] | None:
 # ── trees ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _write_tree(asked: Options) -> int:
+def _write_tree(asked: TransformOptions) -> int:
     for name, given in (("--variants", asked.variants), ("--limit", asked.limit)):
         if given is not None:
             raise UsageError(f"{name} goes with --suite; a tree is perturbed once, as a whole")
@@ -200,7 +200,7 @@ def _check_apart(source: Path, out: Path) -> None:
         raise UsageError(f"--out {str(out)!r} exists; give a new name")
 
 
-def _copied(asked: Options, sources: list[Path], out: Path) -> CountsByTransform:
+def _copied(asked: TransformOptions, sources: list[Path], out: Path) -> CountsByTransform:
     """All is made in a folder beside `out` and then renamed, so that it appears whole or not at all."""
     with _beside(out) as place:
         if len(sources) == 1 and sources[0].is_dir():
@@ -257,7 +257,7 @@ def _move(place: Path, out: Path) -> None:
         raise RunError(f"cannot write {str(out)!r}: {error.strerror or error}; give another --out") from error
 
 
-def _diffed(asked: Options, sources: list[Path]) -> CountsByTransform:
+def _diffed(asked: TransformOptions, sources: list[Path]) -> CountsByTransform:
     tallies: CountsByTransform = {}
     for source in sources:
         whole = source.is_dir()
@@ -267,7 +267,7 @@ def _diffed(asked: Options, sources: list[Path]) -> CountsByTransform:
 
 
 def _perturb(
-    asked: Options,
+    asked: TransformOptions,
     root: Path,
     paths: list[str],
     tallies: CountsByTransform,
@@ -309,7 +309,7 @@ class _Together:
             yield from part.read(skipped)
 
 
-def _write_suite(asked: Options) -> int:
+def _write_suite(asked: TransformOptions) -> int:
     path = asked.suite
     assert path is not None
     if asked.out is not None:
@@ -348,7 +348,7 @@ def _check_ours(path: Path) -> None:
         raise UsageError(f"--suite {str(path)!r} exists and is no suite; give another name") from error
 
 
-def _drawn(asked: Options) -> Drawn:
+def _drawn(asked: TransformOptions) -> DrawnInputs:
     parts = tuple(corpus(source) for source in asked.sources)
     whole = parts[0] if len(parts) == 1 else _Together(" ".join(part.spec for part in parts), parts)
     limit = 200 if asked.limit is None else asked.limit or None
@@ -361,15 +361,17 @@ def _drawn(asked: Options) -> Drawn:
         names = suite.standard_transforms(languages, controls=asked.controls)
     else:
         names = suite.with_noise_floor(asked.names, languages, controls=asked.controls)
-    return Drawn(
+    return DrawnInputs(
         name=whole.spec,
+        task=task.name,
         selections=selections,
         transforms=names,
         variants=asked.variants or 4,
         workers=asked.workers,
         sites=asked.sites,
-        witnesses=called(languages, truth) if asked.execute else None,
+        witnesses=called(languages, truth, PROGRESS) if asked.execute else None,
         labels=truth,
+        progress=PROGRESS,
     )
 
 
@@ -384,7 +386,7 @@ def _sample_diffs(outcomes: Iterable[object]) -> Iterator[str]:
 # ── both ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _tell(asked: Options, tallies: CountsByTransform, *, units: str) -> None:
+def _tell(asked: TransformOptions, tallies: CountsByTransform, *, units: str) -> None:
     if asked.form == "json":
         text = json.dumps({"schema": 1, "seed": asked.seed, "by_transform": tally_json(tallies)}, indent=2)
         if asked.diff:

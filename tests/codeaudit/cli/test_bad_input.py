@@ -192,7 +192,7 @@ def test_an_unexpected_error_is_one_line_with_a_hint(
     def breaks(*_: object, **__: object) -> None:
         raise ZeroDivisionError("boom\nsecond line")
 
-    monkeypatch.setattr("codeaudit.cli.run.carry_out", breaks)
+    monkeypatch.setattr("codeaudit.auditing.carry_out", breaks)
     words = ["run", "--model", "fake/hash", "--corpus", str(sources), "--out", "out"]
     assert main(words) == 3
     line = complaint(capsys)

@@ -15,8 +15,8 @@ from codeaudit.audit.tables import VERDICT_COLUMNS, TableWriter, read_rows, read
 from codeaudit.audit.verdicts import read_audited
 from codeaudit.cli.gate import gate, locator
 from codeaudit.cli.hook import main as hook
-from codeaudit.cli.judged import named_transforms, read_judged, read_summary, restricted
 from codeaudit.cli.main import main
+from codeaudit.finished_runs import named_transforms, read_judged, read_summary, restricted
 from codeaudit.reports.checks import Gate
 from codeaudit.transforms.errors import RunError
 from tests.support.commands import ROOT, environment
@@ -119,7 +119,7 @@ def test_tables_of_different_runs_are_not_read_together(runs: Path, tmp_path: Pa
 def test_all_transforms_chosen_is_the_summary_itself(runs: Path) -> None:
     summary = read_summary(runs / "both" / "summary.json")
     names = [row.transform for row in summary.models[0].by_transform if row.kind == "preserving"]
-    again = restricted(runs / "both", summary, named_transforms(",".join(names), summary))
+    again = restricted(runs / "both", summary, named_transforms(names, summary))
     assert again.models == summary.models
 
 

@@ -1,108 +1,73 @@
-"""What a run feeds its models: samples drawn from a corpus, or a suite frozen earlier."""
+"""The inputs of a run: samples drawn from a corpus and perturbed now, or a suite that was written earlier.
+
+`codeaudit.auditing` and `codeaudit transform --suite` call it. Both kinds of inputs have the same properties.
+"""
 
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 from codeaudit.audit import suite
 from codeaudit.audit.cache import default_folder
-from codeaudit.audit.corpora.selection import Selection, select
+from codeaudit.audit.corpora.records import Corpus
+from codeaudit.audit.corpora.selection import Selection, select, units
 from codeaudit.audit.corpora.specs import INTERPRETER, Desk, corpus
 from codeaudit.audit.evidence_check import FindingCounts
 from codeaudit.audit.execution import Witness, execute, witnesses
 from codeaudit.audit.interface import Task
 from codeaudit.audit.labels import Labels, labels
-from codeaudit.audit.run import Case
+from codeaudit.audit.run import Case, Progress
 from codeaudit.audit.tables import read_about, read_suite, suite_contents
-from codeaudit.cli.options import RunOptions
-from codeaudit.cli.progress import note
+from codeaudit.run_options import RunOptions
 from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.records import Sites
 
 CORPORA: Final = {"throughput": INTERPRETER, "error-detection": "bugs:stdlib:bisect,colorsys,textwrap"}
-"""Where samples come from unless a corpus is named; else `STDLIB`."""
+"""Default corpus by task; `STDLIB` for the others."""
 STDLIB: Final = "stdlib"
 NOUNS: Final = {"throughput": "blocks", "derivative": "expressions", "generation": "problems"}
-"""What the samples of a task are, else functions."""
-
-
-class Inputs(Protocol):
-    """The cases of every trial."""
-
-    @property
-    def name(self) -> str:
-        """The corpus as the user named it."""
-        ...
-
-    @property
-    def seeds(self) -> tuple[int, ...]:
-        """One per trial."""
-        ...
-
-    @property
-    def language(self) -> str:
-        """That of most samples."""
-        ...
-
-    @property
-    def transforms(self) -> tuple[str, ...]:
-        """What is done to the samples, the identity among them."""
-        ...
-
-    @property
-    def skipped(self) -> Mapping[str, int]:
-        """What the corpus left out, by reason."""
-        ...
-
-    @property
-    def about(self) -> Mapping[str, object]:
-        """What a manifest says about them; equal for equal inputs."""
-        ...
-
-    def size(self, seed: int) -> int | None:
-        """How many cases the trial has, where that is known beforehand."""
-        ...
-
-    def cases(self, seed: int) -> Iterator[Case]:
-        """The cases of the trial with this seed."""
-        ...
+"""What the samples of a task are called in messages; by default, as in their language."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
+class DrawnInputs:
     """Samples of a corpus, perturbed now."""
 
     name: str
+    """The corpus as the user named it."""
+    task: str
     selections: tuple[Selection, ...]
+    """The draw of each trial."""
     transforms: tuple[str, ...]
     variants: int
     workers: int
     sites: Sites = "auto"
     witnesses: Mapping[str, Witness] | None = None
-    """Who judges the variants, by language; `None` where nobody does."""
+    """Confirm the variants, by language; `None` if nothing is executed."""
     labels: Labels
+    progress: Progress
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        """Those of the selections."""
+        """One seed per trial."""
         return tuple(selection.seed for selection in self.selections)
 
     @property
     def language(self) -> str:
-        """That of most samples in all trials."""
+        """The language of most samples in all trials."""
         return _commonest(sample.language for one in self.selections for sample in one.samples)
 
     @property
     def skipped(self) -> Mapping[str, int]:
-        """What the first trial's reading and drawing left out."""
+        """Samples that the first trial left out, by reason."""
         return dict(self.selections[0].skipped)
 
     @property
     def about(self) -> Mapping[str, object]:
-        """The draw of the first trial, and the hash of each."""
+        """The entry of the manifest: the draw of the first trial, and the hash of each."""
         first = self.selections[0]
         tools = {language: list(one.tools) for language, one in (self.witnesses or {}).items()}
         return {
@@ -118,17 +83,26 @@ class Drawn:
             ],
         }
 
+    @property
+    def headline(self) -> str:
+        """One line for the user: how many samples were drawn and left out."""
+        first = self.selections[0]
+        noun = NOUNS.get(self.task) or units({sample.language for sample in first.samples})
+        size = f"{len(first.samples):,} of {first.available:,} {noun}"
+        left_out = f"; left out: {most(self.skipped, 6)}" if self.skipped else ""
+        return f"corpus {self.name}: {size}{left_out}"
+
     def size(self, seed: int) -> int:
-        """The number of samples drawn."""
+        """The number of samples in a trial."""
         return len(self._selection(seed).samples)
 
     def cases(self, seed: int) -> Iterator[Case]:
-        """The samples of one trial with their variants."""
+        """The samples of one trial with their variants; a line to the user tells what the witnesses found."""
         plan = suite.SuitePlan(
             transforms=self.transforms, variants=self.variants, seed=seed, sites=self.sites
         )
         made = suite.cases(self._selection(seed).samples, plan, workers=self.workers)
-        judged = made if self.witnesses is None else _judged(made, self.witnesses)
+        judged = made if self.witnesses is None else _judged(made, self.witnesses, self.progress)
         return self.labels.relabelled(judged)
 
     def _selection(self, seed: int) -> Selection:
@@ -136,8 +110,8 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frozen:
-    """The cases of a suite file, as they were."""
+class FrozenInputs:
+    """The cases of a suite file."""
 
     path: Path
     name: str
@@ -147,34 +121,42 @@ class Frozen:
 
     @property
     def skipped(self) -> Mapping[str, int]:
-        """Nothing: a suite holds examples only."""
+        """Nothing: a suite holds no sample that was left out."""
         return {}
 
     @property
     def language(self) -> str:
-        """That of most samples in all trials."""
+        """The language of most samples in all trials."""
         return _commonest(case.sample.language for seed in self.seeds for case in self.cases(seed))
 
     @property
     def about(self) -> Mapping[str, object]:
-        """The suite's file and hash."""
+        """The entry of the manifest: the suite's file and hash."""
         return {"spec": self.name, "suite": str(self.path), "hash": self.hash}
 
+    @property
+    def headline(self) -> str:
+        """One line for the user."""
+        return f"corpus {self.name}: frozen suite"
+
     def size(self, seed: int) -> None:
-        """Not known before reading."""
+        """Unknown before the suite is read."""
         return
 
     def cases(self, seed: int) -> Iterator[Case]:
-        """The cases that were written for one trial."""
+        """The cases of one trial."""
         return read_suite(self.path, seed=seed)
+
+
+Inputs: TypeAlias = DrawnInputs | FrozenInputs
 
 
 def _commonest(languages: Iterable[str]) -> str:
     return Counter(languages).most_common(1)[0][0]
 
 
-def prepare_inputs(options: RunOptions, task: Task) -> Inputs:
-    """Draw the samples, or open the suite.
+def prepare_inputs(options: RunOptions, task: Task, samples: Corpus | None, progress: Progress) -> Inputs:
+    """Draw the samples, or open the suite. `samples` replaces the SPEC in `options.corpus`.
 
     Raises:
         CorpusError: there is no such corpus, or it has no example of the task.
@@ -182,7 +164,7 @@ def prepare_inputs(options: RunOptions, task: Task) -> Inputs:
         UsageError: the suite was made for another task.
     """
     if options.suite is None:
-        return _drawn(options, task)
+        return _drawn(options, task, samples, progress)
     if (made_for := suite_task(options.suite)) != task.name:
         raise UsageError(
             f"suite {str(options.suite)!r} was made for the task {made_for!r}, not {task.name!r}"
@@ -199,12 +181,15 @@ def suite_task(path: Path) -> str:
     return str(read_about(path).get("task"))
 
 
-def _drawn(options: RunOptions, task: Task) -> Drawn:
+def _drawn(options: RunOptions, task: Task, samples: Corpus | None, progress: Progress) -> DrawnInputs:
     seeds = range(options.seed, options.seed + options.trials)
+    note = progress.note
     source = labels(options.labels, task, cache=(options.cache or default_folder()) / "labels", note=note)
-    named = options.corpus or CORPORA.get(task.name, STDLIB)
+    if samples is None:
+        named = options.corpus or CORPORA.get(task.name, STDLIB)
+        samples = corpus(named, source.column, Desk(cache=options.cache, note=note))
     drawn = select(
-        *source.examples(corpus(named, source.column, Desk(cache=options.cache, note=note)), task),
+        *source.examples(samples, task),
         limit=options.limit or None,
         seeds=seeds,
         unit=NOUNS.get(task.name),
@@ -217,31 +202,33 @@ def _drawn(options: RunOptions, task: Task) -> Drawn:
     if options.transforms is None:
         transforms = suite.standard_transforms(languages, controls=options.controls)
         if transforms == ("identity",):
-            raise CorpusError(f"no transform is known for {', '.join(sorted(languages))} in {named!r}")
+            raise CorpusError(f"no transform is known for {', '.join(sorted(languages))} in {samples.spec!r}")
     else:
         transforms = suite.with_noise_floor(options.transforms, languages, controls=options.controls)
-    return Drawn(
-        name=named,
+    return DrawnInputs(
+        name=samples.spec,
+        task=task.name,
         selections=selections,
         transforms=transforms,
         variants=options.variants,
         workers=options.workers,
         sites=options.sites,
-        witnesses=called(languages, truth) if options.execute else None,
+        witnesses=called(languages, truth, progress) if options.execute else None,
         labels=truth,
+        progress=progress,
     )
 
 
-def called(languages: Iterable[str], truth: Labels) -> Mapping[str, Witness]:
-    """The witnesses of these languages; a line to the user for each tool that is not here."""
+def called(languages: Iterable[str], truth: Labels, progress: Progress) -> Mapping[str, Witness]:
+    """The witnesses of these languages; a line to the user tells each tool that is not installed."""
     found = witnesses(languages, truth)
     for one in found.values():
         for line in one.missing:
-            note(f"--execute goes on without it: {line}")
+            progress.note(f"--execute goes on without it: {line}")
     return found
 
 
-def _judged(cases: Iterator[Case], known: Mapping[str, Witness]) -> Iterator[Case]:
+def _judged(cases: Iterator[Case], known: Mapping[str, Witness], progress: Progress) -> Iterator[Case]:
     findings = FindingCounts()
     yield from execute(cases, known, findings)
     tools = [
@@ -250,15 +237,15 @@ def _judged(cases: Iterator[Case], known: Mapping[str, Witness]) -> Iterator[Cas
         for tool in one.tools
     ]
     if not tools:
-        note("no variant was executed: there is no tool for it")
+        progress.note("no variant was executed: there is no tool for it")
         return
-    note(
+    progress.note(
         f"judged {findings.total:,} variants ({'; '.join(tools)}): "
         f"{findings.kept:,} agree with their original, {findings.broken:,} do not (left out); "
         f"{findings.changed:,} controls differ from it, {findings.unchanged:,} could not be shown to"
     )
     if findings.open:
-        note(f"undecided: {most(findings.open)}")
+        progress.note(f"undecided: {most(findings.open)}")
 
 
 def most(reasons: Mapping[str, int], number: int = 3) -> str:
@@ -269,12 +256,12 @@ def most(reasons: Mapping[str, int], number: int = 3) -> str:
     return ", ".join([*told, f"{more:,} others"] if more else told) or "no samples"
 
 
-def _frozen(path: Path) -> Frozen:
+def _frozen(path: Path) -> FrozenInputs:
     about = read_about(path)
     seeds, transforms = suite_contents(path)
     if not seeds:
         raise CorpusError(f"no samples in suite {str(path)!r}")
-    return Frozen(
+    return FrozenInputs(
         path=path,
         name=str(about.get("corpus", path)),
         seeds=seeds,

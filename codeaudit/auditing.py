@@ -1,0 +1,434 @@
+"""Carries out a run, from options to a run folder. `codeaudit.run` and `codeaudit run` call `audit_models`.
+
+A run writes its manifest first, then the suite, then the verdicts (and the attacks), then the summary. Every
+answer is in the cache before the next batch is asked, so that an interrupted run resumes when it is started
+again with the same folder.
+"""
+
+import platform
+import shlex
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from os import cpu_count
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from codeaudit.audit.cache import AnswerCache, ModelMemory, default_folder
+from codeaudit.audit.corpora.records import Corpus
+from codeaudit.audit.interface import Model, RecordedAnswers, Task
+from codeaudit.audit.records import Attacked, Audited, Query
+from codeaudit.audit.run import (
+    AnswerMonitor,
+    AuditSetup,
+    NoMonitor,
+    NoProgress,
+    Progress,
+    audit,
+    queries,
+    repeats,
+)
+from codeaudit.audit.search.attacks import attack
+from codeaudit.audit.store import ATTACKS, SCHEMA, SUITE, SUMMARY, VERDICTS, Manifest, RunFolder
+from codeaudit.audit.tables import (
+    ATTACK_COLUMNS,
+    SUITE_COLUMNS,
+    VERDICT_COLUMNS,
+    TableWriter,
+    attack_row,
+    read_suite,
+    suite_rows,
+    verdict_rows,
+)
+from codeaudit.inputs import Inputs, most, prepare_inputs, suite_task
+from codeaudit.model_selection import (
+    DEFAULT_TASK,
+    bundled_models,
+    check_names,
+    common_task,
+    load_models,
+    meter_of,
+    usage_noted,
+)
+from codeaudit.reports.attacks import with_attacks
+from codeaudit.reports.records import ModelHeader, RunHeader, Summary
+from codeaudit.reports.summarise import summarise
+from codeaudit.run_options import RunOptions
+from codeaudit.transforms.errors import CannotAudit, ModelError, RunError
+from codeaudit.transforms.records import Perturbed
+from codeaudit.transforms.registry import expand
+from codeaudit.versions import versions
+
+RUNS: Final = Path("codeaudit-runs")
+"""Where run folders go by default."""
+CACHE_FILE: Final = "answers.sqlite"
+DECISIVE: Final = (
+    "task",
+    "seed",
+    "trials",
+    "transforms",
+    "sites",
+    "variants",
+    "execute",
+    "attack",
+    "corpus",
+    "models",
+)
+"""Fields of the manifest that decide the results: a run resumes only if all of them are equal."""
+
+
+Remember: TypeAlias = Callable[[Model], ModelMemory]
+"""Gives the part of the cache that belongs to a model in this run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedRun:
+    """A run that is ready to start: everything is loaded and checked."""
+
+    options: RunOptions
+    specs: tuple[str, ...]
+    """The names of the models, defaults filled in."""
+    task: Task
+    models: tuple[Model, ...]
+    inputs: Inputs
+    folder: RunFolder
+    command: tuple[str, ...]
+    """How the user started the run, for the manifest."""
+    progress: Progress
+
+
+def audit_models(
+    options: RunOptions,
+    *,
+    given: Mapping[str, Model] | None = None,
+    corpus: Corpus | None = None,
+    command: Sequence[str],
+    progress: Progress | None = None,
+) -> tuple[Summary, RunFolder]:
+    """Audit models and write a run folder. Returns the summary and the folder.
+
+    `given` holds models that are objects, by name; `options.model` names them, too. `corpus` replaces the
+    SPEC in `options.corpus`.
+
+    Raises:
+        UsageError: an option has a value that does not exist or does not fit the others.
+        CannotAudit: the models, the corpus or the folder cannot be used.
+    """
+    progress = progress or NoProgress()
+    given = given or {}
+    check_names(options, given)
+    with _reserved(options.out or _default_folder(options)) as folder, _resumable(folder, progress):
+        named = options.task or (suite_task(options.suite) if options.suite else None)
+        models = load_models(options, options.model, given)
+        task = common_task(named, models)
+        inputs = prepare_inputs(options, task, corpus, progress)
+        specs = options.model
+        if not specs:
+            specs = bundled_models(task.name, inputs.language)
+            models = load_models(options, specs, given)
+        progress.note(inputs.headline)
+        job = PreparedRun(
+            options=options,
+            specs=specs,
+            task=task,
+            models=models,
+            inputs=inputs,
+            folder=folder,
+            command=tuple(command),
+            progress=progress,
+        )
+        return _finished(job), folder
+
+
+def demand_verdicts(summary: Summary, options: RunOptions) -> None:
+    """Check that every model was judged under the named transforms, or else under any that keeps the meaning.
+
+    Raises:
+        CannotAudit: a model has no verdict.
+    """
+    named = frozenset(expand(options.transforms or ()))
+    wanted = named - {"identity"} or named
+    for model in summary.models:
+        rows = [
+            row
+            for row in model.by_transform
+            if (row.transform in wanted if wanted else row.kind == "preserving")
+        ]
+        if any(row.violations.total for row in rows):
+            continue
+        if any(row.applied for row in rows):
+            why = f"{model.model!r} gave no usable answer ({most(model.unjudged_reasons)})"
+        else:
+            reasons = {reason: count for row in rows for reason, count in row.not_applied.items()}
+            why = f"no perturbation could be applied ({most(reasons)})"
+        raise CannotAudit(f"nothing could be judged: {why}")
+
+
+def _finished(job: PreparedRun) -> Summary:
+    """Carry out the run, then write the summary and the final manifest."""
+    manifest = _begin(job)
+    name = str(manifest["codeaudit"])
+    with answer_cache(job.options, job.folder, job.progress) as cache:
+        try:
+            summary = carry_out(
+                job, lambda model: ModelMemory(cache=cache, fingerprint=model.fingerprint, run=name)
+            )
+        except BaseException:
+            # The usage of an unfinished run is kept if possible; the user must see the first error.
+            with suppress(RunError):
+                job.folder.write_manifest(_with_usage(job, manifest))
+            raise
+        job.folder.write_text(SUMMARY, summary.to_json())
+        done = {"state": "finished", "finished": _now()}
+        job.folder.write_manifest({**_with_usage(job, manifest), **done})
+        cache.forget(name)
+    return summary
+
+
+# ── the folder ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _default_folder(options: RunOptions) -> Path:
+    stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
+    path = RUNS / f"{stamp}-{(options.task or DEFAULT_TASK).replace(':', '-')}"
+    return path if not path.exists() else path.with_name(f"{path.name}-{uuid.uuid4().hex[:4]}")
+
+
+@contextmanager
+def _reserved(path: Path) -> Iterator[RunFolder]:
+    """The run folder; a new one is removed at the end if it stayed empty."""
+    folder = RunFolder(path)
+    new = [place for place in (path, path.parent) if not place.exists()]
+    folder.reserve()
+    try:
+        yield folder
+    finally:
+        with suppress(OSError):
+            for place in new:
+                place.rmdir()
+
+
+@contextmanager
+def _resumable(folder: RunFolder, progress: Progress) -> Iterator[None]:
+    """Tell how to resume after an interruption or after a model failed."""
+    place = shlex.quote(str(folder.path))
+    again = f"codeaudit run --config {place} --out {place}"
+    try:
+        yield
+    except ModelError:
+        with suppress(RunError):
+            if folder.manifest().get("state") == "running":
+                progress.note(f"every answer so far is kept; go on with: {again}")
+        raise
+    except KeyboardInterrupt:
+        try:
+            folder.manifest()
+        except RunError:
+            raise KeyboardInterrupt("interrupted before the first answer; start the run again") from None
+        raise KeyboardInterrupt(f"interrupted; every answer so far is kept. Go on with: {again}") from None
+
+
+@contextmanager
+def answer_cache(options: RunOptions, folder: RunFolder, progress: Progress) -> Iterator[AnswerCache]:
+    """The cache of `options.cache`, else the user's; if the user's cannot be used, one in the run folder.
+
+    Raises:
+        RunError: the named cache cannot be used.
+    """
+    try:
+        cache = AnswerCache((options.cache or default_folder()) / CACHE_FILE)
+    except RunError as error:
+        if options.cache is not None:
+            raise
+        progress.note(f"{error}; answers are kept in the run folder")
+        cache = AnswerCache(folder.path / CACHE_FILE)
+    try:
+        yield cache
+    finally:
+        cache.close()
+
+
+# ── the manifest ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _begin(job: PreparedRun) -> Manifest:
+    """Write the manifest; a run that resumes keeps the name, start and usage of the unfinished one."""
+    fresh = _manifest(job)
+    try:
+        old = job.folder.manifest()
+    except RunError:
+        old = {}
+    same = all(old.get(field) == fresh[field] for field in DECISIVE)
+    note = job.progress.note
+    if same and old.get("state") == "running":
+        note(f"going on with the run in {job.folder.path}")
+        kept = {field: old[field] for field in ("codeaudit", "started", "usage") if field in old}
+        fresh = {**fresh, **kept}
+    elif old.get("state") == "finished":
+        note(f"the finished run in {job.folder.path} is kept in {job.folder.put_aside()}")
+    elif old:
+        note(f"replacing the run in {job.folder.path}, which was not finished")
+    job.folder.write_manifest(fresh)
+    return fresh
+
+
+def _manifest(job: PreparedRun) -> Manifest:
+    models = [
+        {
+            "name": model.name,
+            "fingerprint": model.fingerprint,
+            "parameters": model.parameters,
+            "noise": model.noise,
+        }
+        for model in job.models
+    ]
+    options = job.options
+    return {
+        "schema": SCHEMA,
+        "codeaudit": uuid.uuid4().hex,
+        "state": "running",
+        "started": _now(),
+        "finished": None,
+        "command": list(job.command),
+        "versions": versions(),
+        "machine": {"system": platform.platform(), "processor": platform.machine(), "cores": cpu_count()},
+        "task": job.task.name,
+        "seed": job.inputs.seeds[0],
+        "trials": len(job.inputs.seeds),
+        "transforms": list(job.inputs.transforms),
+        "sites": options.sites,
+        "variants": options.variants,
+        "execute": options.execute,
+        "attack": {"strategies": options.attacks, "budget": options.budget} if options.attacks else None,
+        "corpus": dict(job.inputs.about),
+        "models": models,
+        "usage": [],
+        "options": options.to_json(job.specs),
+    }
+
+
+def _with_usage(job: PreparedRun, manifest: Manifest) -> Manifest:
+    """The manifest with the usage of each model in this process, after that of earlier ones."""
+    meters = [(model.name, meter_of(model)) for model in job.models]
+    used = [{"model": name, **meter.usage} for name, meter in meters if meter is not None and meter.usage]
+    return {**manifest, "usage": [*manifest["usage"], *used]}
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+# ── the audit ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def carry_out(job: PreparedRun, remember: Remember) -> Summary:
+    """Write the suite, audit every model on it in every trial, and write the verdicts and attacks.
+
+    The suite is read back from its table, so that memory does not grow with it.
+
+    Raises:
+        ModelError: a model cannot answer.
+        RunError: a table cannot be written.
+    """
+    about = {"schema": SCHEMA, "task": job.task.name, "corpus": job.inputs.name}
+    with job.folder.replacing(SUITE) as place, TableWriter(place, SUITE_COLUMNS, about) as table:
+        sizes = {seed: _write_suite(job, seed, table) for seed in job.inputs.seeds}
+    for model in job.models:
+        if isinstance(model, RecordedAnswers):
+            job.progress.note(model.fit(_queries(job)))
+    with job.folder.replacing(VERDICTS) as place, TableWriter(place, VERDICT_COLUMNS, about) as table:
+        trials = ((seed, _audited(job, remember, table, seed, size)) for seed, size in sizes.items())
+        summary = summarise(trials, task=job.task, header=_header(job))
+    if not job.options.attacks:
+        return summary
+    with job.folder.replacing(ATTACKS) as place, TableWriter(place, ATTACK_COLUMNS, about) as table:
+        return with_attacks(summary, _attacked(job, remember, table))
+
+
+def _write_suite(job: PreparedRun, seed: int, table: TableWriter) -> int:
+    """Write the cases of one trial. Returns the number of answers that each model has to give for them."""
+    name = job.task.name
+    variants = answers = 0
+    with job.progress.counting("suite", job.inputs.size(seed), unit="samples") as monitor:
+        for case in job.inputs.cases(seed):
+            table.write(suite_rows(seed, case))
+            variants += sum(isinstance(one, Perturbed) and one.kind != "identity" for one in case.outcomes)
+            answers += len(set(queries(case, name))) + len(set(repeats(case, name)))
+            monitor.answered(1, recalled=False)
+    job.progress.note(f"suite: {variants:,} variants")
+    return answers
+
+
+def _queries(job: PreparedRun) -> Iterator[Query]:
+    """All queries of all trials."""
+    for seed in job.inputs.seeds:
+        for case in read_suite(job.folder.path / SUITE, seed=seed):
+            yield from queries(case, job.task.name)
+
+
+def _audited(
+    job: PreparedRun, remember: Remember, table: TableWriter, seed: int, answers: int
+) -> Iterator[Audited]:
+    """Every model on every case of one trial; the verdicts are written on the way."""
+    for model in job.models:
+        with usage_noted(model, job.progress), job.progress.counting(model.name, answers) as monitor:
+            setup = _setup(job, model, remember, monitor)
+            for one in audit(read_suite(job.folder.path / SUITE, seed=seed), setup):
+                table.write(verdict_rows(seed, one))
+                yield one
+
+
+def _attacked(job: PreparedRun, remember: Remember, table: TableWriter) -> Iterator[Attacked]:
+    """Every strategy on every case of every trial; the attacks are written on the way."""
+    sizes = [job.inputs.size(seed) for seed in job.inputs.seeds]
+    total = None if None in sizes else sum(size or 0 for size in sizes)
+    for model in job.models:
+        setup = _setup(job, model, remember, NoMonitor())
+        for strategy in job.options.attacks:
+            label = f"{model.name}, {strategy}"
+            with (
+                usage_noted(model, job.progress),
+                job.progress.counting(label, total, unit="samples") as monitor,
+            ):
+                for one in _searches(job, strategy, setup):
+                    table.write([attack_row(one)])
+                    monitor.answered(1, recalled=False)
+                    yield one
+
+
+def _searches(job: PreparedRun, strategy: str, setup: AuditSetup) -> Iterator[Attacked]:
+    for seed in job.inputs.seeds:
+        cases = read_suite(job.folder.path / SUITE, seed=seed)
+        names, budget = job.inputs.transforms, job.options.budget
+        yield from attack(cases, strategy, setup, transforms=names, budget=budget, seed=seed)
+
+
+def _setup(job: PreparedRun, model: Model, remember: Remember, monitor: AnswerMonitor) -> AuditSetup:
+    return AuditSetup(
+        model=model,
+        task=job.task,
+        memory=remember(model),
+        monitor=monitor,
+        batch_size=job.options.batch_size,
+    )
+
+
+def _header(job: PreparedRun) -> RunHeader:
+    models = tuple(
+        ModelHeader(
+            name=model.name,
+            parameters=model.parameters,
+            fingerprint=model.fingerprint,
+            noise=model.noise,
+        )
+        for model in job.models
+    )
+    return RunHeader(
+        task=job.task.name,
+        corpus=job.inputs.name,
+        seed=job.inputs.seeds[0],
+        models=models,
+        skipped=job.inputs.skipped,
+    )

@@ -1,0 +1,466 @@
+"""Finished runs, read back from their folders: tables for pandas, the summary, reports.
+
+`codeaudit.open_run` and `codeaudit.run` return a `Run`. The commands gate, report, compare and explain read
+runs here, too. Nothing here asks a model or writes into a run folder.
+"""
+
+import json
+import shlex
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from io import StringIO
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from codeaudit.audit.records import Audited, Held, Violated
+from codeaudit.audit.registry import TASKS
+from codeaudit.audit.store import EXPLANATIONS, MANIFEST, SUITE, SUMMARY, VERDICTS, Manifest, RunFolder
+from codeaudit.audit.tables import read_rows
+from codeaudit.audit.verdicts import read_audited
+from codeaudit.reports.gate import Judged
+from codeaudit.reports.records import Flip, ModelHeader, RunHeader, Summary
+from codeaudit.reports.records import Run as ComparedRun
+from codeaudit.reports.summarise import summarise
+from codeaudit.transforms.errors import RunError, SourceError, UsageError
+from codeaudit.transforms.records import Kind, Sample
+from codeaudit.transforms.registry import ENTRIES, expand
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from codeaudit.reports.render.html.browser import Drawing
+
+FINISHED: Final = "finished"
+MOST_LINES: Final = 60
+"""Longest function, in lines, whose dependence graph is drawn."""
+SAMPLE: Final = ("seed", "sample", "language", "path", "line", "source", "label")
+VARIANT: Final = ("seed", "sample", "transform", "variant")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run. Tables are read from its folder when they are asked for.
+
+    Attributes
+    ----------
+    path
+        The run folder.
+    """
+
+    path: Path
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        """The content of `manifest.json`: options, versions, corpus, fingerprints of the models."""
+        return RunFolder(self.path).manifest()
+
+    @cached_property
+    def summary(self) -> Summary:
+        """The content of `summary.json` as a record; `summary.models[0].violations.rate` is a rate.
+
+        Raises
+        ------
+        RunError
+            The file is missing or damaged.
+        """
+        return read_summary(self.path / SUMMARY)
+
+    def samples(self) -> "pd.DataFrame":
+        """One row per sample and trial.
+
+        Returns
+        -------
+        Columns `seed`, `sample` (its id), `language`, `path`, `line`, `source` (the text that was perturbed)
+        and `label` (a text, a number, a list of texts, or None).
+
+        Raises
+        ------
+        RunError
+            The suite is missing or damaged.
+        """
+        import pandas as pd
+
+        rows = {(row["seed"], row["sample"]): row for row in read_rows(self.path / SUITE)}
+        found = pd.DataFrame([[row[name] for name in SAMPLE] for row in rows.values()], columns=list(SAMPLE))
+        found["label"] = found["label"].map(_decoded)
+        return found
+
+    def verdicts(self) -> "pd.DataFrame":
+        """One row per model, sample, transform and variant.
+
+        Returns
+        -------
+        The columns of `verdicts.parquet`. `outcome` is `held`, `violated` or `unjudged`. `before` and `after`
+        are the answers (a text, a number or a list of texts), None if the model gave none. `reason` says why
+        a row is unjudged. `kind` is `preserving`, `control` or `identity`.
+
+        Raises
+        ------
+        RunError
+            The table is missing or damaged.
+        """
+        import pandas as pd
+
+        found = pd.DataFrame(list(read_rows(self.path / VERDICTS)))
+        for name in ("before", "after"):
+            found[name] = found[name].map(_decoded)
+        return found
+
+    def violations(self) -> "pd.DataFrame":
+        """The rows of `verdicts` in which a meaning-keeping transform changed the answer.
+
+        Returns
+        -------
+        Those rows with the columns `path`, `line`, `source` and `perturbed`: the text before and after.
+
+        Raises
+        ------
+        RunError
+            A table is missing or damaged.
+        """
+        import pandas as pd
+
+        verdicts = self.verdicts()
+        violated = verdicts[(verdicts["outcome"] == "violated") & (verdicts["kind"] == "preserving")]
+        texts = pd.DataFrame(
+            [
+                [row[name] for name in (*VARIANT, "path", "line", "source", "perturbed")]
+                for row in read_rows(self.path / SUITE)
+                if row["status"] == "perturbed"
+            ],
+            columns=[*VARIANT, "path", "line", "source", "perturbed"],
+        )
+        return violated.merge(texts, on=list(VARIANT), how="left")
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """The report as one HTML page that needs no other file.
+
+        Parameters
+        ----------
+        path
+            Also write the page to this file.
+
+        Raises
+        ------
+        RunError
+            A table is missing or damaged, or the file cannot be written.
+        """
+        from codeaudit.reports.render.html.browser import browser
+        from codeaudit.reports.render.html.document import Page, html
+
+        explained = self.path / EXPLANATIONS
+        explanations = list(read_rows(explained)) if explained.exists() else []
+        ratios: dict[str, list[float]] = {}
+        found = browser(_watched(self.audited(), ratios), explanations, _drawing)
+        about = _about(self.manifest, self.summary)
+        text = html(Page(summary=self.summary, browser=found, about=about, predictions=ratios))
+        if path is not None:
+            write_file(Path(path), text)
+        return text
+
+    def to_junit(self) -> str:
+        """The report as JUnit XML: a test case for each sample, with the diff of each violation."""
+        from codeaudit.reports.cases import cases
+        from codeaudit.reports.render.junit import junit
+
+        return junit(cases(self.audited()), started=str(self.manifest.get("started", "")))
+
+    def audited(self, transforms: frozenset[str] | None = None) -> Iterator[tuple[int, Audited]]:
+        """The seed of the trial and the record, for every model and sample.
+
+        `transforms` restricts the verdicts as `restricted` does.
+        """
+        for seed, records in trials(self.path, self.summary, transforms):
+            for one in records:
+                yield seed, one
+
+    def _repr_html_(self) -> str:
+        """The tables of the summary, for notebooks."""
+        from rich.console import Console
+
+        from codeaudit.reports.render.table import render
+
+        console = Console(record=True, file=StringIO(), width=120, force_jupyter=False)
+        render(self.summary, console)
+        return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
+
+
+def open_run(folder: str | Path) -> Run:
+    """Open a finished run.
+
+    Parameters
+    ----------
+    folder
+        The run folder, which `codeaudit run --out` or `codeaudit.run` wrote.
+
+    Raises
+    ------
+    RunError
+        There is no run, or the run is not finished.
+
+    Examples
+    --------
+    >>> run = codeaudit.open_run("codeaudit-runs/monday")  # doctest: +SKIP
+    >>> run.summary.models[0].violations.rate  # doctest: +SKIP
+    0.12
+    """
+    path = Path(folder)
+    found = Run(path)
+    if found.manifest.get("state") != FINISHED or not (path / SUMMARY).exists():
+        # The tables of an unfinished run may be those of an earlier one.
+        raise RunError(
+            f"the run at {str(path)!r} is not finished; go on with it first: "
+            f"codeaudit run --config {shlex.quote(str(path))} --out {shlex.quote(str(path))}"
+        )
+    return found
+
+
+def read_judged(path: Path) -> Judged:
+    """The verdicts of a finished run, as the gate takes them.
+
+    Raises:
+        RunError: there is no such run, it is not finished, or its files are damaged.
+    """
+    run = open_run(path)
+    flips: list[Flip] = []
+    originals: dict[str, str] = {}
+    unjudged: defaultdict[tuple[str, Kind, str], Counter[str]] = defaultdict(Counter)
+    for row in read_rows(path / VERDICTS):
+        if row["kind"] == "identity":
+            originals[row["sample"]] = row["input"]
+        if row["outcome"] == "unjudged":
+            unjudged[row["model"], row["kind"], row["transform"]][row["reason"]] += 1
+            continue
+        flips.append(
+            Flip(
+                model=row["model"],
+                seed=row["seed"],
+                sample=row["sample"],
+                transform=row["transform"],
+                kind=row["kind"],
+                variant=row["variant"],
+                input=row["input"],
+                violated=row["outcome"] == "violated",
+            )
+        )
+    return Judged(
+        name=str(path), summary=run.summary, flips=tuple(flips), originals=originals, unjudged=unjudged
+    )
+
+
+def read_baseline(path: Path) -> Judged:
+    """A run folder, or a summary without verdicts: a `summary.json` or a folder that holds one.
+
+    Raises:
+        RunError: there is neither, or it is damaged.
+    """
+    if path.is_dir() and (path / MANIFEST).exists() and (path / VERDICTS).exists():
+        return read_judged(path)
+    if not path.exists():
+        raise RunError(f"no baseline at {str(path)!r}: no such file or folder")
+    file = path / SUMMARY if path.is_dir() else path
+    if path.is_dir() and not file.exists():
+        raise RunError(f"no baseline at {str(path)!r}: neither a run nor a {SUMMARY}")
+    return Judged(name=str(path), summary=read_summary(file), flips=None)
+
+
+def read_compared(path: Path) -> ComparedRun:
+    """A finished run, as the comparison takes it.
+
+    Raises:
+        RunError: there is no such run, it is not finished, or its files are damaged.
+    """
+    found = read_judged(path)
+    return ComparedRun(name=found.name, summary=found.summary, flips=found.flips or ())
+
+
+def read_summary(path: Path) -> Summary:
+    """The summary in a file.
+
+    Raises:
+        RunError: the file cannot be read, or holds no summary.
+    """
+    try:
+        return Summary.from_json(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise RunError(f"cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a text, making the folder if needed. A lone surrogate is written as an escape.
+
+    Raises:
+        RunError: the file cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise RunError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
+
+
+def _decoded(text: str | None) -> object:
+    """An answer or a label from its JSON; None for a failed answer, whose reason has its own column."""
+    value = None if text is None else json.loads(text)
+    return None if isinstance(value, dict) else value
+
+
+# ── restricted to some transforms ────────────────────────────────────────────────────────────────────────
+
+
+def named_transforms(names: Iterable[str], summary: Summary) -> frozenset[str]:
+    """The transforms of a run among the named transforms and families.
+
+    Raises:
+        UsageError: a name is unknown or not in the run, or no name is of a meaning-keeping transform.
+    """
+    known = {row.transform for model in summary.models for row in model.by_transform}
+    chosen: set[str] = set()
+    for name in names:
+        found = known & set(expand([name]))
+        if not found:
+            raise UsageError(f"the run has no transform {name!r}; it has: {', '.join(sorted(known))}")
+        chosen |= found
+    if not any(ENTRIES[name].kind == "preserving" for name in chosen if name in ENTRIES):
+        raise UsageError("--transform names no transform that keeps the meaning")
+    return frozenset(chosen)
+
+
+def trials(
+    path: Path, summary: Summary, transforms: frozenset[str] | None
+) -> Iterator[tuple[int, Iterable[Audited]]]:
+    """The records of a run by the seed of their trial, with the chosen transforms only.
+
+    The identity stays. All controls stay, unless one of them is chosen.
+    """
+    seeds = dict.fromkeys(trial.seed for model in summary.models for trial in model.trials)
+    for seed in seeds:
+        audited = read_audited(path, seed=seed)
+        yield seed, audited if transforms is None else (_only(one, transforms) for one in audited)
+
+
+def restricted(path: Path, summary: Summary, transforms: frozenset[str]) -> Summary:
+    """The summary of a run as if it had had the chosen transforms only.
+
+    Raises:
+        RunError: a table of the run is missing or damaged.
+    """
+    header = RunHeader(
+        task=summary.task,
+        corpus=summary.corpus,
+        seed=summary.seed,
+        skipped=summary.skipped,
+        models=tuple(
+            ModelHeader(
+                name=model.model,
+                parameters=model.parameters,
+                fingerprint=model.fingerprint,
+                noise=model.noise,
+                truncated=model.truncated,
+            )
+            for model in summary.models
+        ),
+    )
+    return summarise(trials(path, summary, transforms), task=TASKS.get(summary.task), header=header)
+
+
+def _only(audited: Audited, transforms: frozenset[str]) -> Audited:
+    kinds = {one.perturbed.transform: one.perturbed.kind for one in audited.verdicts}
+    kinds |= {gap.transform: gap.kind for gap in audited.not_applied}
+    some_control = any(
+        name in transforms and name in ENTRIES and ENTRIES[name].kind == "control" for name in transforms
+    )
+
+    def chosen(name: str) -> bool:
+        kind = kinds[name]
+        return name in transforms or kind == "identity" or (kind == "control" and not some_control)
+
+    kept = [
+        (verdict, score)
+        for verdict, score in zip(audited.verdicts, audited.after_scores, strict=True)
+        if chosen(verdict.perturbed.transform)
+    ]
+    return replace(
+        audited,
+        verdicts=tuple(verdict for verdict, _ in kept),
+        after_scores=tuple(score for _, score in kept),
+        not_applied=tuple(gap for gap in audited.not_applied if chosen(gap.transform)),
+    )
+
+
+# ── the page ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _watched(
+    pairs: Iterable[tuple[int, Audited]], ratios: dict[str, list[float]]
+) -> Iterator[tuple[int, Audited]]:
+    """The records unchanged. On the way, ratios of numeric answers (after / before) go into `ratios`."""
+    for seed, one in pairs:
+        for verdict in one.verdicts:
+            if verdict.perturbed.kind == "preserving" and isinstance(verdict, Held | Violated):
+                before, after = verdict.before.answer, verdict.after.answer
+                if (
+                    isinstance(before, float)
+                    and isinstance(after, float)
+                    and before
+                    and isfinite(after / before)
+                ):
+                    ratios.setdefault(one.model, []).append(after / before)
+        yield seed, one
+
+
+def _drawing(sample: Sample) -> "Drawing | None":
+    """The dependence graph of a function; None if it cannot be parsed or has more than `MOST_LINES` lines."""
+    from codeaudit.audit.papers.lines.programs import analyse
+    from codeaudit.reports.render.html.browser import Drawing
+    from codeaudit.transforms.dependence.layers import bits, layers, reduction
+
+    try:
+        program = analyse(sample.source, sample.language)
+    except SourceError:
+        return None
+    before = program.graph.predecessors
+    if not 1 < len(before) <= MOST_LINES:
+        return None
+    return Drawing(
+        lines=tuple(line.text for line in program.lines),
+        after=tuple(tuple(bits(mask)) for mask in reduction(before)),
+        layers=tuple(layers(before)),
+    )
+
+
+def _about(manifest: Manifest, summary: Summary) -> dict[str, str]:
+    """The facts about a run for the foot of the page."""
+    corpus = manifest.get("corpus", {})
+    versions = manifest.get("versions", {})
+    number = int(manifest.get("trials", 1))
+    told = {
+        "command": shlex.join(map(str, manifest.get("command", ()))),
+        "started": str(manifest.get("started")),
+        "corpus": f"{summary.corpus}, hash {str(corpus.get('hash', ''))[:16]}",
+        "seed": f"{summary.seed}, {number} trial{'s'[: number != 1]}",
+        "transforms": ", ".join(map(str, manifest.get("transforms", ()))),
+        "versions": ", ".join(f"{name} {version}" for name, version in versions.items() if version),
+        "machine": str(manifest.get("machine", {}).get("system")),
+    }
+    for model in summary.models:
+        told[f"fingerprint of {model.model}"] = model.fingerprint[:32]
+    told |= {f"usage of {name}": text for name, text in _usage(manifest)}
+    return told
+
+
+def _usage(manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """The usage of each model, summed over all processes that worked on the run."""
+    by_model: dict[str, list[Mapping[str, Any]]] = {}
+    for each in manifest.get("usage", ()):
+        by_model.setdefault(str(each["model"]), []).append(each)
+    for name, used in by_model.items():
+        requests, read, written = (
+            sum(int(each.get(key) or 0) for each in used) for key in ("requests", "tokens_in", "tokens_out")
+        )
+        costs = [float(each["cost"]) for each in used if each.get("cost") is not None]
+        cost = f"; cost {sum(costs):.4g}, in the unit of the prices given" if costs else ""
+        yield name, f"{requests:,} requests, {read:,} tokens in, {written:,} out{cost}"

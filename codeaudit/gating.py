@@ -1,0 +1,142 @@
+"""Judges a finished run against limits and against a baseline: `codeaudit.gate`, `codeaudit gate`."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from codeaudit.audit.store import VERDICTS
+from codeaudit.finished_runs import Run, named_transforms, read_baseline, read_judged, restricted
+from codeaudit.reports.checks import Gate
+from codeaudit.reports.gate import Judged, Limits
+from codeaudit.reports.gate import gate as decide
+from codeaudit.reports.records import LOWER_IS_BETTER, UNITS
+from codeaudit.run_options import listed
+from codeaudit.transforms.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatedRun:
+    """The result of a gate with the runs that it was decided from."""
+
+    gate: Gate
+    now: Judged
+    """With the chosen transforms only."""
+    baseline: Judged | None
+    chosen: frozenset[str] | None
+    """The transforms that are judged; `None` for all that keep the meaning."""
+
+
+def gate(
+    run: Run | str | Path,
+    baseline: Run | str | Path | None = None,
+    *,
+    transforms: str | Sequence[str] | None = None,
+    max_violation_rate: float | None = None,
+    max_f1_drop: float | None = None,
+    min_sensitivity: float | None = None,
+    margin: float = 0.01,
+    alpha: float = 0.01,
+    max_unjudged: float = 0.2,
+) -> Gate:
+    """Judge a finished run against limits, and against an earlier run.
+
+    Parameters
+    ----------
+    run
+        A run or its folder.
+    baseline
+        An earlier run, its folder, or its `summary.json`: the gate fails if violations rose.
+    transforms
+        Names or families, in a list or with commas between. By default all that keep the meaning.
+    max_violation_rate, min_sensitivity
+        Limits for the share of changed answers, from 0 to 1: under meaning-keeping transforms and under
+        controls.
+    max_f1_drop
+        Limit for the loss of the task's score under attack, in the unit of the score.
+    margin
+        A rise against the baseline up to this share passes.
+    alpha
+        Probability that an unchanged model fails by chance, between 0 and 1.
+    max_unjudged
+        Nothing is decided if a larger share of the answers is missing.
+
+    Returns
+    -------
+    A record with `passed`, `exit_code` (0 passed, 1 failed, 3 could not be judged) and `checks`.
+
+    Raises
+    ------
+    UsageError
+        Neither a baseline nor a limit is given, a value is out of range, or a transform is not in the run.
+    RunError
+        A run does not exist, is not finished or is damaged.
+
+    Examples
+    --------
+    >>> codeaudit.gate("codeaudit-runs/monday", max_violation_rate=0.05).passed  # doctest: +SKIP
+    True
+    """
+    limits = Limits(
+        violations=max_violation_rate,
+        drop=max_f1_drop,
+        sensitivity=min_sensitivity,
+        margin=margin,
+        alpha=alpha,
+        unjudged=max_unjudged,
+    )
+    names = listed(transforms) if isinstance(transforms, str) else transforms
+    return decided(_path(run), None if baseline is None else _path(baseline), limits, names).gate
+
+
+def decided(
+    run: Path,
+    baseline: Path | None,
+    limits: Limits,
+    transforms: Sequence[str] | None,
+    note: Callable[[str], None] = lambda _: None,
+) -> GatedRun:
+    """The work of `gate`; `note` receives advice for the user.
+
+    Raises:
+        UsageError, RunError: as `gate`.
+    """
+    _check_limits(limits, baseline)
+    now = read_judged(run)
+    _check_drop(now, limits)
+    chosen = None if transforms is None else named_transforms(transforms, now.summary)
+    if chosen is not None:
+        unjudged = {
+            key: found for key, found in now.unjudged.items() if key[1] != "preserving" or key[2] in chosen
+        }
+        now = replace(now, summary=restricted(run, now.summary, chosen), unjudged=unjudged)
+    before = None if baseline is None else read_baseline(baseline)
+    if before is not None and before.flips is None and baseline is not None:
+        beside = baseline.parent
+        if baseline.is_file() and (beside / VERDICTS).exists():
+            note(f"the verdicts beside {baseline} are not read; give the folder {beside} for the paired test")
+    found = decide(now, limits, baseline=before, transforms=chosen)
+    return GatedRun(gate=found, now=now, baseline=before, chosen=chosen)
+
+
+def _path(run: Run | str | Path) -> Path:
+    return run.path if isinstance(run, Run) else Path(run)
+
+
+def _check_limits(limits: Limits, baseline: Path | None) -> None:
+    asked = (limits.violations, limits.drop, limits.sensitivity)
+    if baseline is None and all(limit is None for limit in asked):
+        raise UsageError(
+            "nothing to hold the run to: give --baseline RUN, --max-violation-rate, --max-f1-drop "
+            "or --min-sensitivity"
+        )
+    if not 0 < limits.alpha < 1:
+        raise UsageError(f"--alpha {limits.alpha:g} must lie between 0 and 1")
+
+
+def _check_drop(now: Judged, limits: Limits) -> None:
+    """A drop above 1 is possible only for scores with units of their own."""
+    if limits.drop is None or limits.drop <= 1:
+        return
+    names = {model.score.name.lower() for model in now.summary.models}
+    if not names <= UNITS | LOWER_IS_BETTER:
+        raise UsageError(f"--max-f1-drop {limits.drop:g} is more than a whole score; write {limits.drop:g}%")
