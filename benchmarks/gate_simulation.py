@@ -27,7 +27,7 @@ import numpy as np
 
 from codeaudit.reports.gate import Limits, RiseTest, adjusted, rejected
 from codeaudit.reports.statistics.intervals import wilson
-from codeaudit.reports.statistics.rise import Tally, paired_rise
+from codeaudit.reports.statistics.mcnemar import Tally, paired_rise
 
 Answers = np.ndarray[tuple[int, int, int], np.dtype[np.bool_]]
 """Whether an input is violated, by transform and variant: inputs x transforms x variants."""

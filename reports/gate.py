@@ -21,7 +21,7 @@ from codeaudit.reports.cases import Place
 from codeaudit.reports.checks import Check, Gate, Outcome, Rise
 from codeaudit.reports.records import ByTransform, Flip, ModelSummary, Rate, Summary
 from codeaudit.reports.statistics.adjustment import holm
-from codeaudit.reports.statistics.rise import Tally, paired_rise, unpaired_rise, with_detectable
+from codeaudit.reports.statistics.mcnemar import Tally, paired_rise, unpaired_rise, with_detectable
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.records import Kind
 

@@ -7,7 +7,7 @@ from typing import Final
 from codeaudit.audit.interface import HasAttempts
 from codeaudit.reports.observations import Observation
 from codeaudit.reports.records import RobustPass
-from codeaudit.reports.statistics.passes import Problem, drop, mean
+from codeaudit.reports.statistics.pass_at_k import Problem, drop, mean
 
 COUNTS: Final = (1, 5, 10, 100)
 """The numbers of attempts that are told, as far as so many were made."""

@@ -7,7 +7,7 @@ import pytest
 
 from codeaudit.reports.records import UNKNOWN
 from codeaudit.reports.statistics.intervals import wilson
-from codeaudit.reports.statistics.passes import Problem, drop, mean, pass_at
+from codeaudit.reports.statistics.pass_at_k import Problem, drop, mean, pass_at
 
 
 @pytest.mark.parametrize("attempts", range(1, 7))

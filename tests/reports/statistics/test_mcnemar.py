@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeaudit.reports.statistics.rise import Tally, flip_tail, paired_rise, unpaired_rise, with_detectable
+from codeaudit.reports.statistics.mcnemar import Tally, flip_tail, paired_rise, unpaired_rise, with_detectable
 from codeaudit.transforms.errors import CannotAudit
 
 
@@ -48,7 +48,7 @@ def test_the_tail_is_that_of_all_ways(weights, reached):
 def test_beyond_the_exact_limit_the_normal_distribution_agrees(monkeypatch):
     weights = [1, 2, 4] * 60
     exact = flip_tail(weights, 245)
-    monkeypatch.setattr("codeaudit.reports.statistics.rise.EXACT_CELLS", 0)
+    monkeypatch.setattr("codeaudit.reports.statistics.mcnemar.EXACT_CELLS", 0)
     assert flip_tail(weights, 245) == pytest.approx(exact, rel=0.05)
 
 
