@@ -229,6 +229,7 @@ def test_results_mean_answers() -> None:
     assert answer_of(Unknown("out of processor time")) is None
 
 
+@pytest.mark.slow
 def test_labels_of_this_task_come_from_execution_alone(tmp_path: Path) -> None:
     with pytest.raises(
         UsageError, match="--labels column: the labels of task 'output-prediction' are found by"

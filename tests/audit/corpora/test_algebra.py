@@ -61,6 +61,7 @@ def test_a_file_of_that_name_is_a_file(tmp_path: Path, monkeypatch: pytest.Monke
     assert not isinstance(corpus("algebra"), Pairs)
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("model", ["fake/hash", "fake/constant"])
 def test_an_audit_from_end_to_end(model: str, tmp_path: Path) -> None:
     out = tmp_path / "run"

@@ -35,6 +35,7 @@ def test_stdlib_modules() -> None:
     assert {"dedent", "py_scanstring"} <= {sample.label for sample in samples}
 
 
+@pytest.mark.slow
 def test_the_standard_library_has_thousands_of_functions_and_no_tests() -> None:
     samples, _ = read("stdlib")
     assert len(samples) > 5000

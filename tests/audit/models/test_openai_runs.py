@@ -85,6 +85,7 @@ def test_a_run_goes_on_where_queries_fail(sources: Path, capfd: pytest.CaptureFi
     assert "endpoint: 500 x" in capfd.readouterr().err
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("act", "opener"),
     [(says(f"[total] [{KEY}]\n{KEY}"), ""), (refuses(401, KEY), f"user:{PASSWORD}@")],

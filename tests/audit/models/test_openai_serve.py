@@ -92,6 +92,7 @@ def half(number):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("api", "names"), [("chat", [("it", "run"), ("it", "stop")]), ("completions", [("colon",)])]
 )

@@ -71,6 +71,7 @@ def test_another_program_is_not_applied() -> None:
     ) == ["parsed", OTHER_TREE, OTHER_TREE, "analysis", "analysis"]
 
 
+@pytest.mark.slow
 def test_what_no_longer_compiles_is_not_applied() -> None:
     javac = find()
     if javac is None:

@@ -90,6 +90,7 @@ def found(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, Gate]:
 # ── the run, read back ───────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_what_is_read_back_writes_the_same_table(runs: Path, tmp_path: Path) -> None:
     for seed in (0, 1):
         with TableWriter(tmp_path / "again.parquet", VERDICT_COLUMNS, {}) as table:
@@ -433,6 +434,7 @@ def act(folder: Path, **given: str) -> tuple[int, dict[str, str]]:
     return code, dict(line.split("=", 1) for line in lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("limit", "code", "outcome"), [("100%", 0, "passed"), ("5%", 1, "failed")])
 def test_the_action_gates_a_repository(limit: str, code: int, outcome: str, tmp_path: Path) -> None:
     project(tmp_path / "project", "0")
@@ -443,6 +445,7 @@ def test_the_action_gates_a_repository(limit: str, code: int, outcome: str, tmp_
     assert (tmp_path / "project" / "codeaudit-run" / "summary.json").exists()
 
 
+@pytest.mark.slow
 def test_the_action_says_where_nothing_could_be_judged(tmp_path: Path) -> None:
     project(tmp_path / "project", "0")
     given = {"model": "py/mine:fickle", "corpus": "src", "limit": "4", "transform": "reorder"}

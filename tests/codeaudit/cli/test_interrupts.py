@@ -83,6 +83,7 @@ def test_a_scheduler_that_ends_a_run_ends_it_as_ctrl_c_does(tmp_path: Path, word
     assert "Go on with: codeaudit run --config out --out out" in err
 
 
+@pytest.mark.slow
 def test_kill_9_loses_at_most_the_batch_in_flight(tmp_path: Path, words: list[str]) -> None:
     process = start(*words, model(0.03), cwd=tmp_path)
     wait_for(tmp_path, 14, process)
@@ -166,6 +167,7 @@ def test_two_ctrl_c_in_one_moment(tmp_path: Path, words: list[str]) -> None:
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_ctrl_c_before_the_first_answer(tmp_path: Path, words: list[str]) -> None:
     process = start(*words[:-1], "--corpus", "stdlib", "--limit", "0", "--model", "fake/hash", cwd=tmp_path)
     time.sleep(1.2)

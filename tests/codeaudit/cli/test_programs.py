@@ -4,6 +4,8 @@ import json
 import sys
 from pathlib import Path
 
+import pytest
+
 from codeaudit.audit.tables import read_rows
 from tests.support.commands import codeaudit
 
@@ -24,6 +26,7 @@ for number, line in enumerate(sys.stdin):
 """
 
 
+@pytest.mark.slow
 def test_a_program_that_is_killed_loses_one_batch_at_most(tmp_path: Path, sources: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
     words = ["run", "--corpus", str(sources), "--out", "out", "--workers", "1", "--batch-size", str(BATCH)]

@@ -93,6 +93,7 @@ def test_a_key_that_others_can_read_is_told(plain: Path, tmp_path: Path) -> None
     assert "can be read by others" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_run_compares_the_permuted_model_with_the_plain_one(
     plain: Path, sources: Path, tmp_path: Path
 ) -> None:
@@ -110,6 +111,7 @@ def test_a_run_compares_the_permuted_model_with_the_plain_one(
     assert 0 < model["by_transform"][0]["max_deviation"] < 1e-4
 
 
+@pytest.mark.slow
 def test_a_model_without_weights_cannot_be_wrapped(sources: Path, tmp_path: Path) -> None:
     words = ("run", "--model", "fake/hash", "--corpus", str(sources), "--wrap", "columns", "--out", "run")
     done = codeaudit(*words, cwd=tmp_path)

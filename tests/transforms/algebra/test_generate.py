@@ -49,6 +49,7 @@ def test_another_process_draws_the_same_pairs() -> None:
     assert found.stdout.strip() == here
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("split", SPLITS)
 def test_half_are_true_and_all_are_short_enough(split: Split) -> None:
     found = some(split, COUNT if split == "train" else 300)

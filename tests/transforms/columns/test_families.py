@@ -33,6 +33,7 @@ BIASED = {"t5"}
 each_family = pytest.mark.parametrize("name", FAMILIES)
 
 
+@pytest.mark.thinned(2)
 @each_family
 def test_columns_are_equivariant_forward_and_backward(name: str) -> None:
     module, call, groups = family(name)

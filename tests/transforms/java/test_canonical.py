@@ -110,11 +110,13 @@ def test_what_the_engines_leave_alone_is_its_own_form() -> None:
         assert canonicalise(text) == text
 
 
+@pytest.mark.slow
 def test_it_is_exactly_invariant_on_methods_full_of_traps() -> None:
     count = sum((compared(method.text, number) for number, method in enumerate(METHODS)), Counter[str]())
     assert sum(count.values()) > 200
 
 
+@pytest.mark.slow
 def test_it_is_exactly_invariant_on_random_methods() -> None:
     texts = [Writer(Random(f"canonical {number}")).method() for number in range(20)]
     count = sum((compared(text, number) for number, text in enumerate(texts)), Counter[str]())
@@ -128,6 +130,7 @@ def test_it_is_exactly_invariant_on_real_methods(name: str, every: int) -> None:
     assert count["reorder"] > 15
 
 
+@pytest.mark.slow
 def test_it_does_the_same_when_run(tmp_path: Path) -> None:
     told = {f"B{number}": method for number, method in enumerate(METHODS)}
     told |= {

@@ -80,6 +80,7 @@ def test_twins_are_controls() -> None:
     assert twins <= set(CONTROLS)
 
 
+@pytest.mark.slow
 def test_methods_full_of_traps_do_what_they_did(tmp_path: Path) -> None:
     methods = {f"B{number}": method for number, method in enumerate(METHODS)}
     base: dict[str, str] = {}
@@ -119,6 +120,7 @@ def _variants(rule: Rewriting, source: str, *, seed: int) -> set[str]:
     return found - {source}
 
 
+@pytest.mark.slow
 def test_rules_after_one_another(tmp_path: Path) -> None:
     methods = {f"B{number}": method for number, method in enumerate(METHODS)}
     for number, method in enumerate(METHODS):

@@ -28,6 +28,7 @@ def reported(tally: Tally) -> str:
     return f"{len(tally.different)} programs differ\n{tally.smallest}" if tally.different else ""
 
 
+@pytest.mark.slow
 def test_programs_do_the_same_after_every_transform(judge: Oracle) -> None:
     tallies = fuzz(judge, PRESERVING, range(40), seed=21)
     assert {name: reported(tally) for name, tally in tallies.items() if tally.different} == {}
@@ -82,6 +83,7 @@ def test_smaller_programs_are_programs() -> None:
     assert len(set(found)) == len(set(found) - {program(Random(3), size=8)})
 
 
+@pytest.mark.slow
 def test_programs_exercise_the_language_and_mostly_run(judge: Oracle) -> None:
     texts = [program(Random(number), size=7) for number in range(300)]
     words = [

@@ -377,6 +377,7 @@ def test_controls_fail_them(oracle: Oracle, name: str) -> None:
     assert found.total() > 60
 
 
+@pytest.mark.slow
 def test_the_global_generator_is_left_alone(oracle: Oracle) -> None:
     source = "def f(x: int): return x\n"
     before = Random(0).getstate()

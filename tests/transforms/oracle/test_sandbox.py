@@ -525,6 +525,7 @@ def test_the_tables_of_calls_are_those_of_the_kernel() -> None:
         pytest.skip("no kernel headers")
 
 
+@pytest.mark.slow
 def test_differing_ends_are_told() -> None:
     with Oracle(limits=LIMITS) as oracle:
         verdict = oracle.judge(

@@ -67,6 +67,7 @@ def reasons(data: bytes, *transforms: Transform) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_nothing_changes_a_byte_of_the_standard_library() -> None:
     root = Path(sysconfig.get_path("stdlib"))
     seen = 0

@@ -40,6 +40,7 @@ def test_the_noise_comes_from_splitmix() -> None:
     assert found[1].tolist() == splitmix([2**64 - 1], 5, "cpu")[0].tolist()
 
 
+@pytest.mark.slow
 def test_tokens_are_drawn_from_the_softmax() -> None:
     """Within five standard errors of each share, over 20,000 draws."""
     scores = torch.tensor([[1.5, 0.0, -1.0, 0.5, -torch.inf]])

@@ -68,6 +68,7 @@ def test_a_later_token_changes_no_earlier_logit(variant: str) -> None:
         assert (after[:, place] - before[:, place]).abs().max() > 1e-2
 
 
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("parts", [[21], [1] * 21, [4, 9, 1, 7]])
 @torch.no_grad()
@@ -120,6 +121,7 @@ class _Largest(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return found
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("variant", VARIANTS)
 @torch.no_grad()
 def test_memory_of_scores_has_a_bound(variant: str) -> None:

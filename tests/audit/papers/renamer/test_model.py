@@ -58,6 +58,7 @@ def audited(model: TermModel, size: int) -> list[Audited]:
     return list(audit(cases(), setup))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["renamer", "canonicalized"])
 def test_thousands_of_renamings_have_one_answer(tmp_path: Path, name: str) -> None:
     model = load(write(tmp_path / "made", name))
@@ -67,6 +68,7 @@ def test_thousands_of_renamings_have_one_answer(tmp_path: Path, name: str) -> No
         assert len(set(answered(model, *texts))) == 1
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", ["renamer", "canonicalized"])
 def test_hundreds_of_pairs_and_their_renamings_have_one_answer_each(tmp_path: Path, name: str) -> None:
     """To the last bit: of the log-odds, not only of the word."""
@@ -102,6 +104,7 @@ def test_the_truth_is_a_word_with_the_log_odds_of_both(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_network_that_sees_the_names_of_variables_is_caught(tmp_path: Path) -> None:
     plan = SuitePlan(transforms=("identity", "rename"), variants=4, seed=3)
     samples = [

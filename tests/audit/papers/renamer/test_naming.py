@@ -59,6 +59,7 @@ def same(one: Encoded, other: Encoded) -> bool:
     )
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("transform", "functions"),
     [(RENAME, 200), (RENAME_PARAMETERS, 200), (RENAME_SHUFFLE, 40), (RENAME_MISLEADING, 40)],

@@ -48,6 +48,7 @@ def test_views_and_referents_are_those_of_the_language() -> None:
         assert len(set(zip(partition(found), encoded.referents, strict=True))) == len(set(encoded.referents))
 
 
+@pytest.mark.slow
 def test_every_legal_renaming_reads_alike_and_a_merging_does_not() -> None:
     moved = 0
     for source in sources(300):

@@ -143,6 +143,7 @@ def test_the_split_does_not_depend_on_the_order_of_the_corpus() -> None:
 # ── the loop ─────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_one_seed_gives_one_network_and_another_seed_another(tmp_path: Path, made: TermMaterial) -> None:
     before = torch.get_rng_state()
     one, watcher = run(tmp_path / "a", made)
@@ -154,6 +155,7 @@ def test_one_seed_gives_one_network_and_another_seed_another(tmp_path: Path, mad
     assert torch.equal(before, torch.get_rng_state()), "torch's global stream was moved"
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", sorted(TERM_NETWORKS))
 def test_every_network_learns(tmp_path: Path, name: str) -> None:
     recipe = replace(TINY, network=name, epochs=8, rate=1e-2)
@@ -168,6 +170,7 @@ def test_every_network_learns(tmp_path: Path, name: str) -> None:
     assert progress.epochs[progress.best_epoch]["valid"] == progress.best
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", ["renamer", "augmented"])
 @pytest.mark.parametrize("after", [1, "an epoch", "more"])
 def test_an_interrupted_training_goes_on_as_if_nothing_had_been(
@@ -287,6 +290,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mca.shutil, "which", lambda name: None)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_here")
 def test_renamer_keeps_every_answer_and_its_twin_does_not(capsys: pytest.CaptureFixture[str]) -> None:
     """The whole way without llvm: a table, two trainings, and a run on the running Python's own blocks."""

@@ -192,6 +192,7 @@ SMALL = ["--width", "16", "--layers", "1", "--vocabulary", "300", "--batch", "8"
 SMALL += ["--epochs", "12", "--rate", "0.02", "--patience", "30", "--workers", "1", "--threads", "1"]
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("language", ["java", "python"])
 def test_a_detector_is_trained_and_audited(
     tmp_path: Path, language: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -250,6 +251,7 @@ def test_a_detector_is_trained_and_audited(
     assert found["by_transform"]
 
 
+@pytest.mark.slow
 def test_names_of_java_are_learned_and_audited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     folder = Path("project")

@@ -59,6 +59,7 @@ def test_a_legal_order_of_the_text_permutes_the_features(kind: str, source: str)
             assert (getattr(expected, part) == getattr(actual, part)).all(), (order, part)
 
 
+@pytest.mark.slow
 def test_real_functions_keep_their_logits_under_sampled_legal_orders() -> None:
     moved = 0
     networks = {kind: network(kind) for kind in ("spe", "symc")}

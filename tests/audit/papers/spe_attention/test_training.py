@@ -305,6 +305,7 @@ def test_features_are_made_once(splits: Splits, tmp_path: Path) -> None:
     assert len(told) == 6
 
 
+@pytest.mark.slow
 def test_two_workers_read_what_one_reads(splits: Splits, read: Material, tmp_path: Path) -> None:
     found = material.prepare(splits, TINY, cache=tmp_path, workers=2, note=lambda text: None)
     assert (found.train.ids == read.train.ids).all()
@@ -446,6 +447,7 @@ def test_options_that_do_not_fit_are_usage_errors(
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_control_c_saves_and_nothing_is_left_half_done(tmp_path: Path) -> None:
     words = ["train", "spe", "--out", "made", "--steps", "100000", *SETTINGS]
     with start(*words, cwd=tmp_path) as process:

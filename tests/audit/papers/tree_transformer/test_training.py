@@ -235,6 +235,7 @@ def trained(place: Path, recipe: TreeRecipe = TINY) -> loop.TreeTrained:
     return loop.train(recipe, prepared(recipe), folder=place, monitor=Silent(), stop=lambda: False)
 
 
+@pytest.mark.slow
 def test_a_small_network_learns_what_can_be_read_off(tmp_path: Path) -> None:
     recipe = replace(TINY, epochs=10, rate=4e-3, half=False, warm_up=5, width=32)
     read_material = prepared(recipe)
@@ -244,6 +245,7 @@ def test_a_small_network_learns_what_can_be_read_off(tmp_path: Path) -> None:
     assert reached.micro > 0.8 > most_frequent(read_material.train.gold, test.gold, test.gold).test.micro
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", ["tree", "tree-shaw"])
 def test_an_interrupted_training_ends_as_one_that_was_not(name: str, tmp_path: Path) -> None:
     recipe = replace(TINY, network=name)
@@ -266,6 +268,7 @@ def test_an_interrupted_training_ends_as_one_that_was_not(name: str, tmp_path: P
         trained(place, replace(recipe, rate=1e-4))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", list(TREE_NETWORKS))
 def test_every_network_is_trained_written_and_read(name: str, tmp_path: Path) -> None:
     recipe = replace(TINY, network=name, steps=5)
@@ -371,6 +374,7 @@ def queries() -> list[Query]:
     return [Query(task="function-name", language="python", source=one.source) for one in splits().test]
 
 
+@pytest.mark.slow
 def test_what_is_asked_beside_changes_no_bit(checkpoint: Path) -> None:
     model = TreeModel.load(str(checkpoint), device="cpu")
     together = model.predict(queries())

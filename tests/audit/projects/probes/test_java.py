@@ -59,6 +59,7 @@ def run(text: str, folder: Path) -> tuple[str, str]:
     return done.stdout + done.stderr, hits.read_text() if hits.exists() else ""
 
 
+@pytest.mark.slow
 def test_units_that_run_are_noted_once_and_do_what_they_did(tmp_path: Path) -> None:
     names = [place.name for place in places(ALL) if place.name != "All.$codeaudit"]
     probed = PROBES.with_first(ALL.encode(), {name: PROBES.noting(n) for n, name in enumerate(names)})
@@ -71,6 +72,7 @@ def test_units_that_run_are_noted_once_and_do_what_they_did(tmp_path: Path) -> N
     assert idle == {"All.loops", "All.Kind.size"}
 
 
+@pytest.mark.slow
 def test_every_unit_can_raise(tmp_path: Path) -> None:
     names = [place.name for place in places(ALL)]
     probed = PROBES.with_first(ALL.encode(), dict.fromkeys(names, PROBES.raising))

@@ -51,6 +51,7 @@ def rewritten(source: str, transform: object, seed: int) -> tuple[str, int]:
     return splice(reading.source, edits).decode(), len(edits)
 
 
+@pytest.mark.slow
 def test_programs_print_what_they_printed(tmp_path: Path) -> None:
     java = shutil.which("java")
     javac = find()
@@ -84,6 +85,7 @@ def test_programs_print_what_they_printed(tmp_path: Path) -> None:
         assert len(output) > 20
 
 
+@pytest.mark.slow
 def test_the_control_compiles_too() -> None:
     javac = find()
     if javac is None:

@@ -28,6 +28,7 @@ def variants(source: str, transform: object, draws: int) -> set[str]:
     return found - {source}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("javac") is None, reason="no Java")
 def test_every_drawn_order_does_what_the_method_did(tmp_path: Path) -> None:
     methods: dict[str, str] = {}

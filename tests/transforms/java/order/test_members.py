@@ -135,6 +135,7 @@ def ran(text: str, folder: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_classes_do_what_they_did(tmp_path: Path) -> None:
     expected = ran(TRAPS, tmp_path / "own")
     assert expected.startswith("1 2 3 4 5 9 6 ")

@@ -70,6 +70,7 @@ def test_text_that_does_not_parse_is_a_source_error(text: str) -> None:
         resolve(text)
 
 
+@pytest.mark.slow
 def test_every_occurrence_shows_the_name() -> None:
     for source in sample(500):
         scopes = resolve(source)

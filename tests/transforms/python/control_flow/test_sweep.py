@@ -77,6 +77,7 @@ def _compiles(source: str) -> bool:
     return True
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("name", PRESERVING)
 def test_the_normal_form_is_equal_and_nothing_is_lost(name: str) -> None:
     rule = _rule(name)
@@ -98,6 +99,7 @@ def test_the_normal_form_is_equal_and_nothing_is_lost(name: str) -> None:
     assert applied
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", CONTROLS)
 def test_a_control_leaves_valid_code_of_another_form(name: str) -> None:
     rule = _rule(name)
@@ -114,6 +116,7 @@ def test_a_control_leaves_valid_code_of_another_form(name: str) -> None:
     assert applied
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("name", PRESERVING)
 def test_random_programs_do_the_same_to_objects_that_log_everything(name: str) -> None:
     rule = _rule(name)
@@ -130,6 +133,7 @@ def test_random_programs_do_the_same_to_objects_that_log_everything(name: str) -
     assert applied
 
 
+@pytest.mark.slow
 def test_all_rules_after_one_another() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

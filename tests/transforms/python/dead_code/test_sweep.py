@@ -21,6 +21,7 @@ from tests.transforms.python.order.support import outcome
 RULES = [name for name, entry in dead_code.ENTRIES.items() if entry.kind == "preserving"]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", RULES)
 def test_ordinary_code_compiles_and_keeps_every_line(name: str) -> None:
     rule = TRANSFORMS.get(name)
@@ -40,6 +41,7 @@ def test_ordinary_code_compiles_and_keeps_every_line(name: str) -> None:
     assert applied > 50
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", RULES)
 def test_random_programs_do_the_same(name: str) -> None:
     rule = TRANSFORMS.get(name)
@@ -55,6 +57,7 @@ def test_random_programs_do_the_same(name: str) -> None:
     assert applied > 15
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", [name for name in dead_code.ENTRIES if name not in RULES])
 def test_controls_change_random_programs(name: str) -> None:
     control = TRANSFORMS.get(name)

@@ -22,6 +22,7 @@ RULES = [name for name, entry in expressions.ENTRIES.items() if entry.kind == "p
 RARE = {"merge-comparisons", "contract-augmented"}
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", RULES)
 def test_ordinary_code_compiles_and_keeps_its_comments_and_texts(name: str) -> None:
     rule = _rule(name)
@@ -41,6 +42,7 @@ def test_ordinary_code_compiles_and_keeps_its_comments_and_texts(name: str) -> N
     assert applied > 1 or name in RARE
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", RULES)
 def test_random_programs_do_the_same(name: str) -> None:
     rule = _rule(name)
@@ -55,6 +57,7 @@ def test_random_programs_do_the_same(name: str) -> None:
     assert applied > 4
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", [name for name in expressions.ENTRIES if name not in RULES])
 def test_controls_change_random_programs(name: str) -> None:
     control, changed, applied = _rule(name), 0, 0

@@ -33,6 +33,7 @@ def label(transform: Rename) -> str:
     return f"{transform.name}-{transform.strategy}"
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("transform", TRANSFORMS, ids=label)
 def test_whatever_is_proposed_for_the_standard_library_applies(transform: Rename) -> None:
     outcomes: Counter[bool] = Counter()
@@ -65,6 +66,7 @@ def gaps(source: bytes, spans: list[tuple[int, int]]) -> list[bytes]:
     return [source[end:start] for end, (start, _) in zip(ends, [*spans, (len(source), 0)], strict=True)]
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("transform", [RENAME, RENAME_PARAMETERS], ids=label)
 def test_the_bytecode_is_the_same_but_for_names(transform: Rename) -> None:
     compared = 0

@@ -218,6 +218,7 @@ def test_two_fields_are_swapped() -> None:
 RULES = [name for name, entry in strings.ENTRIES.items() if entry.kind == "preserving"]
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", RULES)
 def test_ordinary_code_compiles_and_nothing_is_left_behind(name: str) -> None:
     rule = TRANSFORMS.get(name)
