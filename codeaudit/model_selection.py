@@ -14,7 +14,9 @@ from codeaudit.audit.interface import (
     Task,
 )
 from codeaudit.audit.models import catalogue
+from codeaudit.audit.models.provider import OPTIONS
 from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.models.wrapping import innermost
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.run import Progress
 from codeaudit.run_options import RunOptions
@@ -29,7 +31,8 @@ def check_names(options: RunOptions, given: Mapping[str, Model]) -> None:
     `given` are the models that are objects already, by name.
 
     Raises:
-        UsageError: a task, model or argument does not exist, a model is named twice, or there is none.
+        UsageError: a task, model or argument does not exist, a model is named twice, there is none, or an
+            option has an effect on none of the models.
         ModelError: the folder of a checkpoint does not exist.
     """
     if options.task is not None:
@@ -47,8 +50,7 @@ def check_names(options: RunOptions, given: Mapping[str, Model]) -> None:
     for key in options.arguments.keys() - accepted:
         known = ", ".join(sorted(accepted)) or "none"
         raise UsageError(f"no model here takes the argument {key!r}; known: {known}")
-    if options.base_url is not None and not any(catalogue.at_endpoint(spec) for spec in specs):
-        raise UsageError("--base-url: no model here is at an endpoint; write --model openai/MODEL")
+    catalogue.check_options(specs if options.model else catalogue.bundled(), options.model_options)
 
 
 def bundled_models(task: str, language: str) -> tuple[str, ...]:
@@ -69,7 +71,7 @@ def load_models(options: RunOptions, specs: tuple[str, ...], given: Mapping[str,
     Raises:
         ModelError: one of them cannot be loaded.
     """
-    settings = Settings(device=options.device, precision=options.precision, base_url=options.base_url)
+    settings = Settings(**{name: getattr(options, name) for name in OPTIONS})
     models = []
     for spec in specs:
         model = given.get(spec)
@@ -97,8 +99,8 @@ def usage_noted(model: Model, progress: Progress) -> Iterator[None]:
 
 
 def meter_of(model: Model) -> HasUsage | None:
-    """The model, or the model inside a wrapper, if it counts its usage."""
-    inner = getattr(model, "inner", model)
+    """The model, or the model inside its wrappers, if it counts its usage."""
+    inner = innermost(model)
     return inner if isinstance(inner, HasUsage) else None
 
 

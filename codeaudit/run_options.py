@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from codeaudit.audit.models import catalogue
-from codeaudit.audit.models.openai.address import asked_at, redacted
+from codeaudit.audit.models.endpoints.address import redacted
+from codeaudit.audit.models.provider import OPTIONS, Option
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.records import Sites
 from codeaudit.transforms.registry import expand
@@ -99,11 +100,17 @@ class RunOptions:
                 raise UsageError(f"model argument {key!r} must be -M key=value")
         return {key: value for key, _, value in pairs}
 
+    @property
+    def model_options(self) -> tuple[Option, ...]:
+        """The options for models that differ from their defaults."""
+        default = RunOptions()
+        return tuple(name for name in OPTIONS if getattr(self, name) != getattr(default, name))
+
     def to_json(self, specs: Sequence[str]) -> dict[str, object]:
         """The options for a manifest: `specs` as models, and the endpoint's URL without user and password."""
-        values = {**{name: getattr(self, name) for name in RunOptions.__slots__}, "base_url": None}
-        if any(catalogue.at_endpoint(spec) for spec in self.model):
-            values["base_url"] = redacted(asked_at(self.base_url))
+        values = {name: getattr(self, name) for name in RunOptions.__slots__}
+        address = catalogue.base_url(self.model, self.base_url)
+        values["base_url"] = None if address is None else redacted(address)
         found: dict[str, object] = json.loads(json.dumps(values, default=str))
         return {**found, "model": list(specs)}
 

@@ -72,15 +72,17 @@ class Registry(Generic[T]):
         return plug_ins(self.group, frozenset(self._entries))
 
     def summary(self, name: str) -> str:
-        """The line that describes a name. Of a plug-in it is the first line of the object's docstring.
+        """The line that describes a name: that of its table, else the object's `summary`, else the first line
+        of its docstring.
 
         Raises:
             UsageError: no such name.
             CannotAudit: the name is a broken plug-in's.
         """
-        if name in self._entries:
-            return self._entries[name].summary
-        return first_line(self.get(name))
+        if (entry := self._entries.get(name)) is not None and entry.summary:
+            return entry.summary
+        value = self.get(name)
+        return getattr(value, "summary", "") or first_line(value)
 
     def get(self, name: str) -> T:
         """The object behind a name. Of a plug-in or `py/MODULE:OBJECT` its `name` is the name asked for,

@@ -1,4 +1,4 @@
-"""Answers from outside, read into predictions: shared by the adapters of programs and callables."""
+"""Reads answers of foreign code into predictions, for programs, callables and files of answers."""
 
 from collections.abc import Mapping
 from math import isfinite
@@ -10,11 +10,16 @@ MALFORMED = Failed(reason="malformed answer")
 
 
 def read_answer(raw: object) -> Prediction:
-    """A text, a number, a list of texts in its order, or a mapping with `answer` and, if need be, `score`,
-    `scores` or `error`.
+    """The prediction for one answer: `Failed('malformed answer')` if it is none of these:
 
-    Whether the answer fits the task is the driver's to say.
+    - a text, a finite number, a list of texts (in order) or a set of texts (sorted);
+    - a mapping with `answer`, and optionally `score`, `scores` (a number by label) or `error`;
+    - a prediction.
+
+    The driver decides whether an answer fits the task.
     """
+    if isinstance(raw, Predicted | Failed):
+        return raw
     if isinstance(raw, Mapping):
         return _from_mapping(raw)
     match raw:
@@ -22,7 +27,7 @@ def read_answer(raw: object) -> Prediction:
             return MALFORMED
         case str():
             return Predicted(answer=raw)
-        case Real():  # those of numpy, too
+        case Real():  # also the numbers of numpy
             return Predicted(answer=float(raw)) if isfinite(raw) else MALFORMED
         case list() | tuple() if all(isinstance(part, str) for part in raw):
             return Predicted(answer=tuple(raw))

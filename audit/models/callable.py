@@ -1,4 +1,4 @@
-"""`py/MODULE:CALLABLE`: a Python callable as a model."""
+"""`py/MODULE:OBJECT`: a callable, or an object with `predict`, as a model. The Python API uses it, too."""
 
 import hashlib
 import inspect
@@ -7,31 +7,55 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from codeaudit.audit.models.answers import read_answer
+from codeaudit.audit.models.provider import Provider
 from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.errors import CannotAudit, ModelError, UsageError
 from codeaudit.transforms.loading import importable, load_foreign
 
 Answering: TypeAlias = Callable[[Sequence[Query]], object]
+"""From a list of queries to a list of answers."""
+
+
+@runtime_checkable
+class Predictor(Protocol):
+    """An object that answers with `predict` instead of a call."""
+
+    def predict(self, queries: Sequence[Query], /) -> object:
+        """A list of answers, one per query."""
+        ...
+
+
+def answering(found: object) -> Answering | None:
+    """The function that answers queries: the object's `predict`, else the object; `None` without either.
+
+    `predict` comes first, because a network is callable, too, and its call takes tensors. A class that is not
+    callable with queries, because it has `predict`, is instantiated without arguments.
+    """
+    if isinstance(found, type) and hasattr(found, "predict"):
+        found = found()
+    if isinstance(found, Predictor):
+        return found.predict
+    return found if callable(found) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallableModel:
-    """Calls `function(queries)`, where a query has `source`, `language` and `task`, for a list of answers.
+    """Answers with `function(queries)`. A query has `source`, `language` and `task`.
 
-    An answer is what the task takes (a text, a number, a list of subtokens) or a mapping as programs give.
-    A call that raises is repeated query by query, so that one bad input fails alone. What it prints goes to
-    stderr: stdout is for results.
+    An answer is what the task takes (a text, a number, a list of subtokens), a mapping as programs give, or a
+    `Prediction`. A call that raises is repeated query by query, so that one bad input fails alone. Text that
+    the function prints goes to stderr, because stdout is for results.
     """
 
     name: str
     function: Answering
     fingerprint: str
     folder: Path | None = None
-    """On the import path while `function` runs, because it may import modules of its own project then."""
+    """On the import path while `function` runs, because it may import further modules of its project."""
     task: None = None
     parameters: None = None
     noise: float = 0.0
@@ -60,36 +84,48 @@ class CallableModel:
 
 
 def load(name: str, settings: Settings) -> CallableModel:
-    """Import the callable. The working directory is searched first, as `python -m` does.
+    """Import the callable or the object. The working directory is first on the import path.
 
     Raises:
-        UsageError: the name has no `MODULE:CALLABLE`.
-        ModelError: the module cannot be imported or has no such callable.
+        UsageError: the name is not `MODULE:OBJECT`.
+        ModelError: the module cannot be imported, or has no such callable or object with `predict`.
     """
-    module_name, colon, attribute = name.partition(":")
-    if not (module_name and colon and attribute):
+    module, _, attribute = name.partition(":")
+    if not (module and attribute):
         raise UsageError(f"model 'py/{name}' must be py/MODULE:CALLABLE")
     folder = Path.cwd()
     try:
-        found = load_foreign(module_name, folder=folder)
+        found = load_foreign(module, folder=folder)
+        for part in attribute.split("."):
+            found = getattr(found, part, None)
+        with redirect_stdout(sys.stderr), importable(folder):
+            function = answering(found)
     except CannotAudit as error:
         raise ModelError(str(error)) from error
-    for part in attribute.split("."):
-        found = getattr(found, part, None)
-    if not callable(found):
-        raise ModelError(f"module {module_name!r} has no callable {attribute!r}")
+    except Exception as error:  # the constructor is foreign code, which may raise anything
+        raise ModelError(f"{name}() raised {type(error).__name__}: {error}") from error
+    if function is None:
+        raise ModelError(f"module {module!r} has no callable {attribute!r}")
     return CallableModel(
         name=f"py/{name}",
-        function=found,
-        fingerprint=_fingerprint(name, found, settings.arguments.get("version")),
+        function=function,
+        fingerprint=_fingerprint(name, function, settings.arguments.get("version")),
         folder=folder,
     )
 
 
 def _fingerprint(name: str, function: object, version: str | float | None) -> str:
-    """With a version the user vouches for it; without, answers are kept for one run only."""
+    """With the user's version, answers are shared between runs; else they are kept for one run only."""
     if version is not None:
         return f"py/{name}@{version}"
     file = inspect.getsourcefile(inspect.unwrap(function)) if inspect.isroutine(function) else None
     text = Path(file).read_bytes() if file and Path(file).is_file() else b""
     return f"volatile:py/{name}:{hashlib.sha256(text).hexdigest()[:16]}"
+
+
+PROVIDER: Final = Provider(
+    form="py/MODULE:CALLABLE",
+    summary="a callable from a list of queries to a list of answers",
+    load=load,
+    arguments={"version": str},
+)

@@ -1,87 +1,63 @@
-"""The command line's SPEC of a model, read: names to lazy targets. Listing imports no framework."""
+"""Reads the SPEC of a model on the command line: finds its provider, checks it, loads it.
+
+A SPEC is `PROVIDER/REST`, `canonical/SPEC`, the name of a bundled checkpoint, or the folder of one.
+Listing and checking import no framework.
+"""
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from importlib import import_module
 from pathlib import Path
 from typing import Final
 
 from codeaudit.audit import checkpoints
 from codeaudit.audit.interface import Model
-from codeaudit.audit.models.hf.arguments import ARGUMENTS as NETWORK_ARGUMENTS
-from codeaudit.audit.models.openai.arguments import ARGUMENTS as ENDPOINT_ARGUMENTS
+from codeaudit.audit.models.provider import OPTIONS, Option, Provider
 from codeaudit.audit.models.settings import Settings
-from codeaudit.transforms.errors import ModelError, UsageError
+from codeaudit.transforms.entries import Entry
+from codeaudit.transforms.errors import CannotAudit, ModelError, UsageError
 from codeaudit.transforms.loading import load_target
+from codeaudit.transforms.registration import Registry
 
 CANONICAL: Final = "canonical"
-"""`canonical/MODEL` is that model behind the canonical form."""
+"""`canonical/SPEC` is the model SPEC behind the canonical form."""
 COLUMNS: Final = "columns"
 """The wrapper that permutes the hidden columns of a model's weights."""
-ENDPOINT: Final = "openai"
-"""The provider whose models are at an address."""
 
-Parser = Callable[[str], str | float]
+PROVIDERS: Final[Registry[Provider]] = Registry(
+    "model provider",
+    {
+        name: Entry(f"codeaudit.audit.models.{module}:PROVIDER", "")
+        for name, module in {
+            "fake": "fake",
+            "py": "callable",
+            "exec": "program",
+            "openai": "openai.model",
+            "hf": "hf.arguments",
+            "file": "predictions",
+        }.items()
+    },
+    group="codeaudit.models",
+    expects=Provider,
+)
+"""By the first part of a SPEC."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provider:
-    """A kind of models, `provider/name` on the command line."""
-
-    target: str
-    """`package.module:function` from (name, settings) to a model."""
-    form: str
-    summary: str
-    names: Mapping[str, str] = field(default_factory=dict)
-    """All that it has, each with its summary; empty where any name may do."""
-    arguments: Mapping[str, Parser] = field(default_factory=dict)
-    """What `-M` may set, with how its text is read."""
+def _load_checkpoint(spec: str, settings: Settings) -> Model:
+    place = spec if spec in bundled() else str(Path(spec).expanduser())
+    model: Model = load_target("codeaudit.audit.papers.trained:load")(
+        place, device=settings.device, precision=settings.precision
+    )
+    return model
 
 
-PROVIDERS: Final[Mapping[str, Provider]] = {
-    "fake": Provider(
-        target="codeaudit.audit.models.fake:load",
-        form="fake/NAME",
-        summary="answers without understanding",
-        names={
-            "constant": "always the same answer: never flips, and sees no control either",
-            "hash": "an answer that depends on every character: always flips",
-            "length": "an answer by the number of lines and characters",
-        },
-    ),
-    "py": Provider(
-        target="codeaudit.audit.models.callable:load",
-        form="py/MODULE:CALLABLE",
-        summary="a callable from a list of queries to a list of answers",
-        arguments={"version": str},
-    ),
-    "exec": Provider(
-        target="codeaudit.audit.models.program:load",
-        form="exec/COMMAND",
-        summary='a program: a line {"id", "task", "language", "source"} in, a line {"id", "answer"} out',
-        arguments={"version": str, "timeout": float},
-    ),
-    ENDPOINT: Provider(
-        target="codeaudit.audit.models.openai.model:load",
-        form="openai/MODEL",
-        summary="a model behind an OpenAI-compatible endpoint, by default OpenAI's; see --base-url",
-        arguments=ENDPOINT_ARGUMENTS,
-    ),
-    "hf": Provider(
-        target="codeaudit.audit.models.hf.load:load",
-        form="hf/NAME_OR_PATH",
-        summary="a Hugging Face model: a folder, or a name on the hub",
-        arguments=NETWORK_ARGUMENTS,
-    ),
-    "file": Provider(
-        target="codeaudit.audit.models.predictions:load",
-        form="file/PREDICTIONS",
-        summary='answers made elsewhere for a suite: rows {"id", "answer"}, `id` being its column `input`',
-        arguments={"id": str, "answer": str},
-    ),
-}
+CHECKPOINT: Final = Provider(
+    form="PATH",
+    summary="a folder that `codeaudit train` wrote",
+    load=_load_checkpoint,
+    accepts=frozenset({"device", "precision", "batch_size"}),
+)
+"""The provider of every SPEC without the name of a provider."""
 
 
 def bundled() -> dict[str, Mapping[str, object]]:
@@ -114,61 +90,95 @@ def _languages(card: Mapping[str, object], *, otherwise: str) -> tuple[str, ...]
 
 
 def check(spec: str) -> None:
-    """Whether a SPEC names something that exists, as far as can be told without loading it.
+    """Check that a SPEC names a known model, as far as this can be seen without loading it.
 
     Raises:
-        UsageError: no such model or provider; the message holds the nearest.
+        UsageError: no such model or provider; the message contains the nearest name.
         ModelError: no such folder.
+        CannotAudit: the provider is a broken plug-in.
     """
-    head, slash, name = spec.partition("/")
+    head, slash, rest = spec.partition("/")
     if slash and head == CANONICAL:
-        check(name)
-    elif slash and head in PROVIDERS:
-        names = PROVIDERS[head].names
-        if names and name not in names:
-            raise _unknown(spec)
-    elif spec not in bundled() and not Path(spec).expanduser().is_dir():
+        check(rest)
+        return
+    provider, rest = _provider_of(spec)
+    if provider is CHECKPOINT:
+        known = spec in bundled() or Path(spec).expanduser().is_dir()
+    else:
+        known = not provider.names or rest in provider.names
+    if not known:
         raise _unknown(spec)
 
 
+def accepted_options(specs: Iterable[str]) -> frozenset[Option]:
+    """The options of the command line that have an effect on at least one of these models."""
+    return frozenset().union(*(_provider_of(spec)[0].accepts for spec in specs))
+
+
+def check_options(specs: Iterable[str], given: Iterable[Option]) -> None:
+    """Check that each of the given options has an effect on at least one of these models.
+
+    Raises:
+        UsageError: an option has none; the message lists the models that accept it.
+    """
+    accepted = accepted_options(specs)
+    for option in given:
+        if option not in accepted:
+            able = [one.form for one in (*providers().values(), CHECKPOINT) if option in one.accepts]
+            raise UsageError(f"{OPTIONS[option]}: no model here accepts it; it goes with {', '.join(able)}")
+
+
 def accepted(spec: str) -> frozenset[str]:
-    """The `-M` arguments that a model takes."""
-    head, _, name = spec.partition("/")
-    if head == CANONICAL:
-        return accepted(name)
-    return frozenset(PROVIDERS[head].arguments) if head in PROVIDERS else frozenset()
+    """The `-M` arguments of a model."""
+    return frozenset(_provider_of(spec)[0].arguments)
 
 
-def at_endpoint(spec: str) -> bool:
-    """Whether a model is asked over the network, at the address that `--base-url` gives."""
-    head, _, name = spec.partition("/")
-    return at_endpoint(name) if head == CANONICAL else head == ENDPOINT
+def base_url(specs: Iterable[str], given: str | None) -> str | None:
+    """The address of the models behind an endpoint: the given one, else the default; `None` without any."""
+    for provider in (_provider_of(spec)[0] for spec in specs):
+        if "base_url" in provider.accepts:
+            return given or (provider.default_base_url() if provider.default_base_url else None)
+    return None
 
 
 def load(spec: str, settings: Settings, given: Mapping[str, str]) -> Model:
-    """The model that a SPEC names. `given` are its `-M` arguments as text.
+    """The model of a SPEC. `given` are its `-M` arguments as text.
 
     Raises:
         UsageError: no such model or provider, or an argument that it does not take.
         ModelError: the model exists and cannot be loaded.
+        CannotAudit: the provider is a broken plug-in.
     """
-    head, slash, name = spec.partition("/")
+    head, slash, rest = spec.partition("/")
     if slash and head == CANONICAL:
-        return wrapped(load(name, settings, given))
-    if slash and head in PROVIDERS:
-        return _provided(head, name, settings, given)
+        return wrapped(load(rest, settings, given))
     check(spec)
-    if given:
-        raise UsageError(f"model {spec!r} takes no -M arguments; given: {', '.join(sorted(given))}")
-    place = spec if spec in bundled() else str(Path(spec).expanduser())
-    trained = import_module("codeaudit.audit.papers.trained")
-    model: Model = trained.load(place, device=settings.device, precision=settings.precision)
-    return model
+    provider, rest = _provider_of(spec)
+    return provider.model(spec, rest, settings, given)
+
+
+def providers() -> dict[str, Provider]:
+    """All providers by name, without broken plug-ins."""
+    found = {}
+    for name in PROVIDERS:
+        try:
+            found[name] = PROVIDERS.get(name)
+        except (CannotAudit, UsageError):
+            continue
+    return found
+
+
+def _provider_of(spec: str) -> tuple[Provider, str]:
+    """The provider of a model, or of the model inside `canonical/`, and the REST that it is given."""
+    head, slash, rest = spec.partition("/")
+    if slash and head == CANONICAL:
+        return _provider_of(rest)
+    return (PROVIDERS.get(head), rest) if slash and head in PROVIDERS else (CHECKPOINT, spec)
 
 
 def wrapped(model: Model) -> Model:
     """The model behind the canonical form."""
-    wrapper: Model = import_module("codeaudit.audit.models.canonical").Canonical(model)
+    wrapper: Model = load_target("codeaudit.audit.models.canonical:Canonical")(model)
     return wrapper
 
 
@@ -178,32 +188,9 @@ def permuted(model: Model, *, seed: int) -> Model:
     Raises:
         ModelError: it has no weights here.
     """
-    wrapper: Model = import_module("codeaudit.audit.papers.permutation_equivariance.wrapper").Columns(
-        model, seed=seed
-    )
+    columns = "codeaudit.audit.papers.permutation_equivariance.wrapper:Columns"
+    wrapper: Model = load_target(columns)(model, seed=seed)
     return wrapper
-
-
-def _provided(head: str, name: str, settings: Settings, given: Mapping[str, str]) -> Model:
-    check(f"{head}/{name}")
-    provider = PROVIDERS[head]
-    arguments = {key: _typed(f"{head}/{name}", key, value) for key, value in given.items()}
-    load_one: Callable[[str, Settings], Model] = load_target(provider.target)
-    return load_one(name, replace(settings, arguments=arguments))
-
-
-def _typed(spec: str, key: str, value: str) -> str | float:
-    known = PROVIDERS[spec.partition("/")[0]].arguments
-    if key not in known:
-        raise UsageError(
-            f"model {spec!r} takes no argument {key!r}; known: {', '.join(sorted(known)) or 'none'}"
-        )
-    try:
-        return known[key](value)
-    except ValueError as error:
-        raise UsageError(
-            f"argument {key}={value!r} of model {spec!r} must be a {known[key].__name__}"
-        ) from error
 
 
 def _unknown(spec: str) -> UsageError | ModelError:
@@ -214,10 +201,10 @@ def _unknown(spec: str) -> UsageError | ModelError:
         )
     if spec.startswith((".", "/", "~")):
         return ModelError(f"no checkpoint at {spec!r}: there is no such folder")
-    names = [f"{head}/{name}" for head, provider in PROVIDERS.items() for name in provider.names]
+    names = [f"{head}/{name}" for head, provider in providers().items() for name in provider.names]
     known = [*bundled(), *names]
     near = get_close_matches(spec, known, n=1, cutoff=0.5)
-    forms = [provider.form for provider in PROVIDERS.values() if not provider.names]
+    forms = [provider.form for provider in providers().values() if not provider.names]
     hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join([*known, *forms, 'a folder'])}"
     return UsageError(f"unknown model {spec!r}; {hint}")
 

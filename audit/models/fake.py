@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from codeaudit.audit.models.provider import Provider
 from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.records import Answer, Predicted, Prediction, Query
 
@@ -73,3 +74,15 @@ FAKES: Final[Mapping[str, Callable[[Query], Answer]]] = {
 def load(name: str, settings: Settings) -> FakeModel:
     """The fake of that name; the catalogue has checked that it exists."""
     return FakeModel(name=f"fake/{name}", answer=FAKES[name])
+
+
+PROVIDER: Final = Provider(
+    form="fake/NAME",
+    summary="answers without understanding",
+    load=load,
+    names={
+        "constant": "always the same answer: never flips, and sees no control either",
+        "hash": "an answer that depends on every character: always flips",
+        "length": "an answer by the number of lines and characters",
+    },
+)

@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from codeaudit.audit.models.answers import read_answer
+from codeaudit.audit.models.provider import Provider
 from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.audit.tables import input_hash
@@ -35,7 +36,7 @@ _NO_LANGUAGE: Final = ""
 _INPUT: Final = re.compile(r"[0-9a-f]{16}")
 
 
-class Entry(NamedTuple):
+class RecordedAnswer(NamedTuple):
     """What one row answers."""
 
     line: int
@@ -49,7 +50,7 @@ class FileModel:
 
     name: str
     path: Path
-    answers: Mapping[str, Entry]
+    answers: Mapping[str, RecordedAnswer]
     """By the hash of the input, or else by what a row has for an `id`, which then answers nothing."""
     fingerprint: str
     task: None = None
@@ -80,7 +81,7 @@ class FileModel:
         left = f"; {len(idle):,} rows answer none, first {self.path}:{min(idle)}" if idle else ""
         return f"{self.name}: answers to {len(found):,} of {len(inputs):,} inputs{left}"
 
-    def _entry(self, query: Query) -> Entry | None:
+    def _entry(self, query: Query) -> RecordedAnswer | None:
         for language in (query.language, _NO_LANGUAGE):
             if (entry := self.answers.get(input_hash(language, query.source))) is not None:
                 return entry
@@ -113,8 +114,10 @@ def load(name: str, settings: Settings) -> FileModel:
     )
 
 
-def _answers(path: Path, rows: Iterable[tuple[int, Row]], identity: str, answer: str) -> dict[str, Entry]:
-    answers: dict[str, Entry] = {}
+def _answers(
+    path: Path, rows: Iterable[tuple[int, Row]], identity: str, answer: str
+) -> dict[str, RecordedAnswer]:
+    answers: dict[str, RecordedAnswer] = {}
     for line, row in rows:
         if row.get("status") == "not_applied":  # a row of the suite without an input
             continue
@@ -126,7 +129,7 @@ def _answers(path: Path, rows: Iterable[tuple[int, Row]], identity: str, answer:
             raise ModelError(f"{path}:{line} has no {answer!r}")
         if prediction is MISSING:
             continue
-        other = answers.setdefault(key, Entry(line, prediction))
+        other = answers.setdefault(key, RecordedAnswer(line, prediction))
         if other.prediction != prediction:
             raise ModelError(
                 f"{path}:{line} and line {other.line} answer one input otherwise; keep one row for each"
@@ -228,3 +231,12 @@ READERS: Final[Mapping[str, Callable[[Path], Iterator[tuple[int, Row]]]]] = {
     ".csv": _csv,
     ".parquet": _parquet,
 }
+
+
+PROVIDER: Final = Provider(
+    form="file/PREDICTIONS",
+    summary='answers made elsewhere for a suite: rows {"id", "answer"}, `id` being its column `input`',
+    load=load,
+    accepts=frozenset(),
+    arguments={"id": str, "answer": str},
+)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from codeaudit.audit.models.answers import read_answer
+from codeaudit.audit.models.provider import Provider
 from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.records import Prediction, Query
 from codeaudit.transforms.errors import ModelError, UsageError
@@ -318,3 +319,11 @@ def _is_script(program: str) -> bool:
     with suppress(OSError), open(program, "rb") as file:
         return file.read(2) == b"#!"
     return False
+
+
+PROVIDER: Final = Provider(
+    form="exec/COMMAND",
+    summary='a program: a line {"id", "task", "language", "source"} in, a line {"id", "answer"} out',
+    load=load,
+    arguments={"version": str, "timeout": float},
+)

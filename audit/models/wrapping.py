@@ -1,10 +1,10 @@
-"""What every model around another model has in common: it is that model, but for what it changes."""
+"""The base of models that wrap another model and change a part of it."""
 
 from codeaudit.audit.interface import Model, SamplesAnswers
 
 
 class Wrapping:
-    """A model that says of itself what the inner one does."""
+    """A model with the properties of the model inside. Subclasses replace what they change."""
 
     def __init__(self, inner: Model) -> None:
         self.inner = inner
@@ -36,5 +36,12 @@ class Wrapping:
 
     @property
     def samples(self) -> int:
-        """How many answers of the inner model a query has."""
+        """The inner model's: how many answers are drawn for a query."""
         return self.inner.samples if isinstance(self.inner, SamplesAnswers) else 1
+
+
+def innermost(model: Model) -> Model:
+    """The model inside all wrappers; the model itself without any."""
+    while isinstance(model, Wrapping):
+        model = model.inner
+    return model

@@ -24,7 +24,7 @@ PATIENCE: Final = (60.0, 5.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Baseline:
+class BaselineTests:
     """The tests of the unperturbed copy."""
 
     told_by: str
@@ -80,7 +80,7 @@ class VerifyTrial:
 class Verification:
     """The result of `codeaudit verify`."""
 
-    before: Baseline
+    before: BaselineTests
     power: PowerCheck
     trials: tuple[VerifyTrial, ...]
 
@@ -109,7 +109,7 @@ def verify(copy: WorkingCopy) -> Verification:
     return Verification(before=before, power=power, trials=tuple(trials))
 
 
-def _baseline(copy: WorkingCopy) -> Baseline:
+def _baseline(copy: WorkingCopy) -> BaselineTests:
     first = copy.run({})
     passed = first.passed()
     if not passed:
@@ -124,7 +124,7 @@ def _baseline(copy: WorkingCopy) -> Baseline:
         constant, factor = PATIENCE
         copy.command = replace(copy.command, timeout=constant + factor * first.seconds)
     states = [result.state for name, result in first.results.items() if name not in every]
-    return Baseline(
+    return BaselineTests(
         told_by=first.told_by,
         passed=passed,
         failed=states.count("failed"),
@@ -153,7 +153,9 @@ def _perturbed(copy: WorkingCopy, seed: int) -> tuple[dict[str, ChangedFile], Co
     return files, counts
 
 
-def _power(copy: WorkingCopy, before: Baseline, drawn: Sequence[Mapping[str, ChangedFile]]) -> PowerCheck:
+def _power(
+    copy: WorkingCopy, before: BaselineTests, drawn: Sequence[Mapping[str, ChangedFile]]
+) -> PowerCheck:
     """Prove that the tests run the copy, and count the changed units that they execute."""
     changed = {
         (path, name): one.before
@@ -207,7 +209,7 @@ def _with_first(
 
 def _trial(
     copy: WorkingCopy,
-    before: Baseline,
+    before: BaselineTests,
     seed: int,
     files: Mapping[str, ChangedFile],
     counts: CountsByTransform,

@@ -15,8 +15,8 @@ Items = list[CompletionItem]
 
 def models(ctx: click.Context, param: click.Parameter, begun: str) -> Items:
     """Bundled checkpoints, named models of a provider and the heads of specs; a folder otherwise."""
-    named = [f"{head}/{name}" for head, provider in catalogue.PROVIDERS.items() for name in provider.names]
-    heads = [f"{head}/" for head, provider in catalogue.PROVIDERS.items() if not provider.names]
+    named = [f"{head}/{name}" for head, provider in catalogue.providers().items() for name in provider.names]
+    heads = [f"{head}/" for head, provider in catalogue.providers().items() if not provider.names]
     known = [*catalogue.bundled(), *named, *heads, f"{catalogue.CANONICAL}/"]
     return _starting(known, begun) or _files(begun)
 

@@ -13,6 +13,7 @@ from codeaudit.audit.corpora.specs import FORMS
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.registry import TASKS
 from codeaudit.transforms.entries import TransformEntry
+from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import Origin, Perturbed, Sample
 from codeaudit.transforms.registry import CONTROLS, ENTRIES, FAMILIES, STANDARD, languages, transform_for
@@ -101,7 +102,12 @@ def _card_line(card: Mapping[str, object]) -> str:
 
 def _providers(*, verbose: bool) -> list[tuple[str, str]]:
     rows = []
-    for head, provider in catalogue.PROVIDERS.items():
+    for head in catalogue.PROVIDERS:
+        try:
+            provider = catalogue.PROVIDERS.get(head)
+        except CannotAudit as error:
+            rows.append((f"{head}/…", str(error)))
+            continue
         taken = ", ".join(provider.arguments)
         summary = provider.summary + (f" (-M {taken})" if taken and verbose else "")
         rows += [(f"{head}/{name}", line) for name, line in provider.names.items()]

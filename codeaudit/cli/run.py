@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from codeaudit.audit.models import catalogue
-from codeaudit.audit.models.openai.address import redacted
+from codeaudit.audit.models.endpoints.address import redacted
 from codeaudit.audit.store import RunFolder
 from codeaudit.auditing import audit_models, demand_verdicts
 from codeaudit.cli.options import run_options
@@ -65,9 +65,10 @@ def audited_now(asked: RunOptions) -> tuple[Summary, RunFolder]:
     """
     expand(asked.transforms or ())  # tells an unknown name before anything else
     _note_idle(asked)
-    if not _on_command_line("base_url") and not any(map(catalogue.at_endpoint, asked.model)):
-        # CODEAUDIT_BASE_URL and a file may name an endpoint that this run does not use.
-        asked = replace(asked, base_url=None)
+    # CODEAUDIT_BASE_URL and files may set options for models that this run does not use.
+    accepted = catalogue.accepted_options(asked.model or catalogue.bundled())
+    idle = [name for name in asked.model_options if not _on_command_line(name) and name not in accepted]
+    asked = replace(asked, **{name: getattr(RunOptions(), name) for name in idle})
     return audit_models(asked, command=["codeaudit", *map(redacted, sys.argv[1:])], progress=PROGRESS)
 
 

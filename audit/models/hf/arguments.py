@@ -1,6 +1,6 @@
 """What `-M` may set of a model of `transformers`. Imported by the catalogue: no framework here."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from math import isfinite
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from codeaudit.audit.models.prompts import Prompts, customised
+from codeaudit.audit.models.provider import ArgumentReader, Provider
 from codeaudit.audit.models.samples import TEMPERATURE, samples
 from codeaudit.audit.models.settings import Settings
 from codeaudit.transforms.errors import UsageError
@@ -59,7 +60,7 @@ def _labels(text: str) -> str:
     return ",".join(labels)
 
 
-ARGUMENTS: Final[Mapping[str, Callable[[str], str | float]]] = {
+ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "head": _head,
     "labels": _labels,
     "names": str,
@@ -161,3 +162,12 @@ def _text(path: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise UsageError(f"cannot read -M template={path}: {why}") from error
+
+
+PROVIDER: Final = Provider(
+    form="hf/NAME_OR_PATH",
+    summary="a Hugging Face model: a folder, or a name on the hub",
+    load="codeaudit.audit.models.hf.load:load",
+    accepts=frozenset({"device", "precision", "batch_size"}),
+    arguments=ARGUMENTS,
+)

@@ -1,1 +1,1 @@
-"""`openai/MODEL`: models behind an OpenAI-compatible endpoint. The one home of the `openai` package."""
+"""`openai/MODEL`: models behind an OpenAI-compatible endpoint. Only this package imports `openai`."""

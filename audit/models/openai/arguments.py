@@ -1,21 +1,22 @@
-"""What `-M` may set for an endpoint, and what it is asked with."""
+"""The `-M` arguments of `openai/MODEL`, and the fields of a request."""
 
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from math import isfinite
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, Self
 from urllib.parse import urlencode
 
+from codeaudit.audit.models.endpoints.arguments import ENDPOINT_ARGUMENTS, given, read_count, read_number
 from codeaudit.audit.models.prompts import Prompts, customised
+from codeaudit.audit.models.provider import ArgumentReader
 from codeaudit.audit.models.samples import TEMPERATURE, draws, samples
 from codeaudit.audit.models.settings import Settings
 from codeaudit.transforms.errors import UsageError
 
 NONE: Final = "none"
-"""The value of an argument that is not to be sent."""
+"""The text of an argument whose field is not sent."""
 OURS: Final = frozenset({"messages", "model", "n", "prompt", "stream"})
 """Fields of a request that `extra_body` cannot set."""
 
@@ -24,41 +25,57 @@ Api = Literal["chat", "completions"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoding:
-    """All that decides an answer apart from the model and the prompt."""
+    """Everything except the model and the prompt that decides an answer."""
 
     api: Api = "chat"
-    """Which of an endpoint's two faces is asked: a chat, or the continuation of a text."""
+    """Which interface of the endpoint is used: chat, or continuation of a text."""
     temperature: float | None = 0.0
     seed: int | None = 0
     samples: int = 1
-    """How many answers a query has, each with a request and a seed of its own."""
+    """How many answers are drawn for a query, each with its own request and seed."""
     max_tokens: int | None = 256
     bounded: bool = False
-    """Whether the user set that bound, so that no longer answers are asked for."""
+    """Whether the user set `max_tokens`. If not, a prompt may ask for longer answers."""
     tokens_field: str = "max_tokens"
-    """What the endpoint calls the bound on the tokens of an answer."""
+    """The endpoint's name of the field `max_tokens`."""
     extra_body: Mapping[str, object] = field(default_factory=dict)
+    """Further fields of each request."""
+
+    @classmethod
+    def read(cls, settings: Settings) -> Self:
+        """The given arguments; defaults for the others.
+
+        Raises:
+            UsageError: several answers are wanted and all would be equal.
+        """
+        names = ("api", "temperature", "seed", "samples", "max_tokens", "tokens_field")
+        found = {key: sent(value) for key, value in given(settings, *names).items()}
+        body = json.loads(str(settings.arguments.get("extra_body") or "{}"))
+        if found.get("samples", 1) != 1:
+            _check_answers_differ(found, body)
+            found.setdefault("temperature", TEMPERATURE)
+        return cls(**found, bounded="max_tokens" in found, extra_body=body)  # type: ignore[arg-type]
 
     @property
     def fields(self) -> dict[str, object]:
-        """The fields of a request; what is not to be sent is absent."""
+        """The fields of a request; fields that are not sent are absent."""
         return self.sent(None)
 
     def sent(self, longest: int | None, *, seed: int | None = None) -> dict[str, object]:
-        """The same where an answer may take so many tokens, or has a seed of its own, if that is told."""
+        """As `fields`, for answers of up to `longest` tokens, and with an answer's own `seed`."""
         bound = self.max_tokens if longest is None or self.bounded else longest
         seed = self.seed if seed is None else seed
         known = {"temperature": self.temperature, "seed": seed, self.tokens_field: bound}
         return {name: value for name, value in known.items() if value is not None}
 
     def seed_of(self, attempt: int) -> int | None:
-        """The seed of one of several answers, of 31 bits, as all servers take; `None` for the common one."""
+        """The seed of one of several answers (31 bits, as all servers take); `None` for a single answer."""
         if self.samples == 1 or self.seed is None:
             return None
         return draws(attempt, seed=self.seed).getrandbits(31)
 
     def __str__(self) -> str:
-        """Every parameter, those that are not sent too, in a form to read and to compare."""
+        """Every parameter, also those that are not sent, as text for fingerprints."""
         told: dict[str, object] = {
             "api": self.api,
             "temperature": self.temperature,
@@ -73,63 +90,6 @@ class Decoding:
         return urlencode(told, safe='{}":,[]')
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
-    """How hard an endpoint is asked, and for how long."""
-
-    concurrency: int = 8
-    """Requests under way at once, at most; fewer where the endpoint says that they are too many."""
-    timeout: float = 120.0
-    """Seconds for one request, from connecting to the last byte."""
-    retries: int = 5
-    """Times that a query is asked again after 408, 409, 425, 429, 5xx, a timeout or a broken connection."""
-    backoff: float = 0.5
-    """Seconds before the first of them; doubled for each that follows, up to 8 s. `Retry-After` wins."""
-    patience: float = 600.0
-    """Seconds without an answer to any query after which the run ends."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prices:
-    """Per million tokens, in any currency."""
-
-    into: float = 0.0
-    out: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arguments:
-    """All `-M` arguments of an endpoint, read."""
-
-    decoding: Decoding
-    patience: Patience
-    prices: Prices | None
-    """`None` where no price is given, so that no cost is told."""
-    prompts: Prompts
-    version: str | None
-
-
-def _number(key: str, text: str, *, least: float, above: bool = False) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not isfinite(value) or value < least or (above and value == least):
-        raise UsageError(f"-M {key}={text} must be a number {'above' if above else 'of at least'} {least:g}")
-    return value
-
-
-def _count(key: str, text: str, *, least: int | None) -> float:
-    try:
-        value = int(text)
-    except ValueError:
-        value = None
-    if value is None or (least is not None and value < least):
-        bound = "" if least is None else f" of at least {least}"
-        raise UsageError(f"-M {key}={text} must be a whole number{bound}")
-    return value
-
-
 def _or_none(read: Callable[[str], float], text: str) -> str | float:
     return NONE if text == NONE else read(text)
 
@@ -141,7 +101,7 @@ def _one_of(key: str, known: tuple[str, ...], text: str) -> str:
 
 
 def _body(text: str) -> str:
-    """The text itself, which `json.loads` will read."""
+    """Check the JSON text of an object; it stays a text because arguments are texts or numbers."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -153,11 +113,11 @@ def _body(text: str) -> str:
     return text
 
 
-_seed = partial(_count, "seed", least=None)
-_max_tokens = partial(_count, "max_tokens", least=1)
-_temperature = partial(_number, "temperature", least=0)
+_seed = partial(read_count, "seed", least=None)
+_max_tokens = partial(read_count, "max_tokens", least=1)
+_temperature = partial(read_number, "temperature", least=0)
 
-ARGUMENTS: Final[Mapping[str, Callable[[str], str | float]]] = {
+ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "api": partial(_one_of, "api", ("chat", "completions")),
     "temperature": partial(_or_none, _temperature),
     "seed": partial(_or_none, _seed),
@@ -167,58 +127,16 @@ ARGUMENTS: Final[Mapping[str, Callable[[str], str | float]]] = {
     "extra_body": _body,
     "system": str,
     "template": str,
-    "concurrency": partial(_count, "concurrency", least=1),
-    "timeout": partial(_number, "timeout", least=0, above=True),
-    "retries": partial(_count, "retries", least=0),
-    "backoff": partial(_number, "backoff", least=0),
-    "patience": partial(_number, "patience", least=0, above=True),
-    "price_in": partial(_number, "price_in", least=0),
-    "price_out": partial(_number, "price_out", least=0),
+    **ENDPOINT_ARGUMENTS,
     "version": str,
 }
-"""How the text of each is read; each says itself what is wrong with it."""
+"""The readers of the arguments."""
 
 
-def arguments(settings: Settings) -> Arguments:
-    """The arguments that were given, over the defaults.
-
-    Raises:
-        UsageError: the template cannot be read or has no place for the code, or several answers would be
-            equal.
-    """
-    given = {key: None if value == NONE else value for key, value in settings.arguments.items()}
-
-    def of(*names: str) -> dict[str, object]:
-        return {name: given[name] for name in names if name in given}
-
-    body = json.loads(str(given.get("extra_body") or "{}"))
-    if given.get("samples", 1) != 1:
-        _see_that_they_differ(given, body)
-        given.setdefault("temperature", TEMPERATURE)
-    decoding = Decoding(
-        **of("api", "temperature", "seed", "samples", "max_tokens", "tokens_field"),  # type: ignore[arg-type]
-        bounded="max_tokens" in given,
-        extra_body=body,
-    )
-    patience = Patience(
-        **of("concurrency", "timeout", "retries", "backoff", "patience")  # type: ignore[arg-type]
-    )
-    priced = "price_in" in given or "price_out" in given
-    prices = Prices(into=float(given.get("price_in") or 0), out=float(given.get("price_out") or 0))
-    version = given.get("version")
-    return Arguments(
-        decoding=decoding,
-        patience=patience,
-        prices=prices if priced else None,
-        prompts=_prompts(given.get("template"), given.get("system")),
-        version=None if version is None else str(version),
-    )
-
-
-def _see_that_they_differ(given: Mapping[str, str | float | None], body: Mapping[str, object]) -> None:
-    """Refuse what would make all answers to a query the same one."""
-    several = f"-M samples={given['samples']}"
-    if given.get("temperature") == 0:
+def _check_answers_differ(found: Mapping[str, str | float | None], body: Mapping[str, object]) -> None:
+    """Raises: UsageError if all answers to a query would be equal."""
+    several = f"-M samples={found['samples']}"
+    if found.get("temperature") == 0:
         raise UsageError(
             f"{several} with temperature=0 would be one answer many times; write a temperature above 0, "
             f"or leave it out for {TEMPERATURE}"
@@ -230,7 +148,18 @@ def _see_that_they_differ(given: Mapping[str, str | float | None], body: Mapping
         )
 
 
-def _prompts(template: str | float | None, system: str | float | None) -> Prompts:
+def sent(value: str | float | None) -> str | float | None:
+    """The value of an argument; `None` if it is not to be sent."""
+    return None if value == NONE else value
+
+
+def prompts(settings: Settings) -> Prompts:
+    """The prompts with the user's template and system turn.
+
+    Raises:
+        UsageError: the template cannot be read or has no place for the code.
+    """
+    template, system = (sent(settings.arguments.get(key)) for key in ("template", "system"))
     text = None
     if template is not None:
         try:

@@ -14,9 +14,9 @@ from typing import Final, cast
 
 import openai
 
-from codeaudit.audit.models.openai.address import Address
+from codeaudit.audit.models.endpoints.address import Address
+from codeaudit.audit.models.endpoints.client import Reply, RequestError
 from codeaudit.audit.models.openai.arguments import Decoding
-from codeaudit.audit.models.openai.replies import Reply, TroubleError
 from codeaudit.audit.models.prompts import Prompt
 from codeaudit.audit.records import Query
 
@@ -56,25 +56,25 @@ class Client:
         """Send a query once. `attempt`: which of several answers to it is wanted.
 
         Raises:
-            TroubleError: there is no reply that can be used.
+            RequestError: there is no reply that can be used.
         """
         try:
             async with asyncio.timeout(self._timeout):
                 return self._read(await self._send(prompt, query, attempt))
         except (TimeoutError, openai.APITimeoutError) as error:
             unreachable = type(error.__cause__).__name__ == "ConnectTimeout"
-            raise TroubleError("timeout", again=True, busy=not unreachable, unreachable=unreachable) from None
+            raise RequestError("timeout", again=True, busy=not unreachable, unreachable=unreachable) from None
         except openai.APIConnectionError as error:
             unreachable = type(error.__cause__).__name__ == "ConnectError"
             reason = "unreachable" if unreachable else "connection broken"
             why = self._shown(_why(error))
-            raise TroubleError(reason, message=why, again=True, unreachable=unreachable) from None
+            raise RequestError(reason, message=why, again=True, unreachable=unreachable) from None
         except openai.APIStatusError as error:
             raise self._refusal(error) from None
-        except TroubleError:
+        except RequestError:
             raise
         except Exception as error:  # a reply may be broken in any way
-            raise TroubleError("unreadable reply", message=type(error).__name__, again=True) from None
+            raise RequestError("unreadable reply", message=type(error).__name__, again=True) from None
 
     async def _send(self, prompt: Prompt, query: Query, attempt: int) -> object:
         seed = self._decoding.seed_of(attempt)
@@ -100,12 +100,12 @@ class Client:
         text = getattr(message, "content", None) if chat else getattr(choice, "text", None)
         ended = getattr(choice, "finish_reason", None)
         if ended == "content_filter" or getattr(message, "refusal", None):
-            raise TroubleError("refused by its filter")
+            raise RequestError("refused by its filter")
         if text is None and ended == "length":
             text = ""
         if not isinstance(text, str):
             told = _error_in(completion)
-            raise TroubleError("unreadable reply", message=self._shown(told or "no completion"), again=True)
+            raise RequestError("unreadable reply", message=self._shown(told or "no completion"), again=True)
         names = [getattr(completion, name, None) for name in ("model", "system_fingerprint")]
         return Reply(
             text=self._address.cleared(text),
@@ -114,12 +114,12 @@ class Client:
             served=self._shown(" ".join(name for name in names if isinstance(name, str) and name)),
         )
 
-    def _refusal(self, error: openai.APIStatusError) -> TroubleError:
+    def _refusal(self, error: openai.APIStatusError) -> RequestError:
         status = error.status_code
         headers = error.response.headers
         spent = error.code == "insufficient_quota"
         again = (status in AGAIN or status >= 500) and headers.get("x-should-retry") != "false"
-        return TroubleError(
+        return RequestError(
             str(status),
             message=self._shown(_told(error.body)),
             again=again and not spent,

@@ -305,7 +305,7 @@ def test_answers_from_outside_are_read_or_refused(raw: object, expected: Predict
 
 def test_every_shipped_name_can_be_checked_without_loading() -> None:
     names: Sequence[str] = [
-        f"{head}/{name}" for head, provider in catalogue.PROVIDERS.items() for name in provider.names
+        f"{head}/{name}" for head, provider in catalogue.providers().items() for name in provider.names
     ]
     for name in names:
         catalogue.check(name)
@@ -330,3 +330,31 @@ def test_bundled_checkpoints_are_for_a_task_in_a_language(
     assert catalogue.bundled_for("function-name", "java") == ("both", "new")
     assert catalogue.bundled_for("function-name", "x86") == ()
     assert catalogue.bundled_for("throughput", "x86") == ("blocks",)
+
+
+def test_an_object_with_predict_is_a_model_and_predict_comes_before_a_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = """
+from codeaudit.audit.records import Predicted
+
+class Net:
+    def predict(self, queries):
+        return [Predicted(answer="from predict") for query in queries]
+    def __call__(self, tensors):
+        raise TypeError("tensors only")
+
+class Broken:
+    def __init__(self, weights):
+        pass
+    def predict(self, queries):
+        return []
+
+net = Net()
+"""
+    (tmp_path / "objects_here.py").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for name in ("net", "Net", "net.predict"):
+        assert load(f"py/objects_here:{name}").predict([query("x")]) == [Predicted(answer="from predict")]
+    with pytest.raises(ModelError, match=r"objects_here:Broken\(\) raised TypeError"):
+        load("py/objects_here:Broken")

@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.models import catalogue
-from codeaudit.audit.models.openai import model as endpoint_model
-from codeaudit.audit.models.openai.address import address, redacted
+from codeaudit.audit.models.endpoints import model as endpoint_model
+from codeaudit.audit.models.endpoints.address import address, redacted
+from codeaudit.audit.models.endpoints.client import RequestError
+from codeaudit.audit.models.endpoints.model import EndpointModel
+from codeaudit.audit.models.endpoints.throttle import START, Throttle
 from codeaudit.audit.models.openai.arguments import Decoding
 from codeaudit.audit.models.openai.client import Client
-from codeaudit.audit.models.openai.model import EndpointModel
-from codeaudit.audit.models.openai.replies import TroubleError
-from codeaudit.audit.models.openai.throttle import START, Throttle
 from codeaudit.audit.models.prompts import PROMPTS
 from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
@@ -507,7 +507,7 @@ def test_what_opens_an_endpoint_is_sent_and_never_shown(opener: str) -> None:
     sent = endpoint.asked[0].headers["authorization"]
     assert sent == (f"Basic {BASIC}" if opener else f"Bearer {KEY}")
     shown += [told(caught.value), model.bill, str(model.usage), model.fingerprint, model.name, repr(model)]
-    shown += [repr(model._where), repr(model._arguments)]
+    shown.append(repr(model._endpoint))
     for secret in secrets:
         assert secret not in "\n".join(shown)
     assert "***" in model.bill
@@ -518,11 +518,11 @@ def test_what_opens_an_endpoint_is_sent_and_never_shown(opener: str) -> None:
     "act", [refuses(500, KEY), disconnects, hangs], ids=["status", "connection", "timeout"]
 )
 def test_no_error_of_the_client_leaves_with_its_request(act: Act) -> None:
-    async def asked(url: str) -> TroubleError:
-        client = Client(address(url, KEY), "tiny", Decoding(), 0.5)
+    async def asked(url: str) -> RequestError:
+        client = Client(address(url, KEY, key_name="OPENAI_API_KEY"), "tiny", Decoding(), 0.5)
         try:
             await client.ask(PROMPTS["function-name"], query(0))
-        except TroubleError as trouble:
+        except RequestError as trouble:
             return trouble
         finally:
             await client.close()
@@ -551,7 +551,7 @@ def test_no_error_of_the_client_leaves_with_its_request(act: Act) -> None:
 )
 def test_an_address_that_is_none_is_told_without_its_secret(url: str) -> None:
     with pytest.raises(UsageError, match="--base-url") as caught:
-        address(url, KEY)
+        address(url, KEY, key_name="OPENAI_API_KEY")
     assert "hunter2" not in told(caught.value)
 
 
@@ -559,15 +559,15 @@ def test_a_recorded_address_is_redacted_and_cannot_be_used_as_it_stands() -> Non
     shown = redacted("--base-url=http://user:pa/ss@host:1/v1")
     assert shown == "--base-url=http://***@host:1/v1"
     with pytest.raises(UsageError, match="was recorded without its user and password; give it anew"):
-        address("http://***@host:1/v1", None)
+        address("http://***@host:1/v1", None, key_name="OPENAI_API_KEY")
 
 
 @pytest.mark.parametrize("key", ["sk-with blank", "sk-with\nline", "sk-schlüssel"])
 def test_a_key_that_no_header_can_carry_is_told_without_showing_it(key: str) -> None:
     with pytest.raises(UsageError, match="OPENAI_API_KEY holds a character") as caught:
-        address("http://host/v1", key)
+        address("http://host/v1", key, key_name="OPENAI_API_KEY")
     assert "sk-" not in told(caught.value).replace("sk-...", "")
-    assert address("http://host/v1", f"{KEY}\n").key == KEY
+    assert address("http://host/v1", f"{KEY}\n", key_name="").key == KEY
 
 
 def test_ctrl_c_ends_the_waiting_at_once_and_the_model_stays_usable() -> None:
@@ -592,13 +592,13 @@ def test_a_model_that_is_let_go_leaves_no_thread_and_no_connection() -> None:
         model = load(endpoint.url)
         model.predict(queries(3))
         gone = weakref.ref(model)
-        desk = model._desk
-        assert desk is not None
+        loop = model._loop
+        assert loop is not None
         del model
         gc.collect()
         assert gone() is None
-        desk._thread.join(FEW_SECONDS)
-        assert not desk._thread.is_alive()
+        loop._thread.join(FEW_SECONDS)
+        assert not loop._thread.is_alive()
 
 
 def test_code_may_be_longer_than_other_answers_and_may_end_nowhere() -> None:

@@ -185,7 +185,7 @@ def test_an_address_without_a_model_that_has_one_is_a_mistake_on_the_command_lin
     assert (
         main(["run", "--corpus", str(sources), "--model", "fake/hash", "--base-url", "http://host/v1"]) == 2
     )
-    assert "--base-url: no model here is at an endpoint; write --model openai/MODEL" in capfd.readouterr().err
+    assert "--base-url: no model here accepts it; it goes with openai/MODEL" in capfd.readouterr().err
     monkeypatch.setenv("CODEAUDIT_BASE_URL", "http://host/v1")
     few = ["--limit", "2", "--workers", "1", "--no-controls", "--transform", "rename"]
     assert main(["run", "--corpus", str(sources), "--model", "fake/hash", *few]) == 0

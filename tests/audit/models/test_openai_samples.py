@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from codeaudit.audit.models.openai.model import EndpointModel
+from codeaudit.audit.models.endpoints.model import EndpointModel
 from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.transforms.errors import ModelError, UsageError
 from tests.audit.models.test_openai import FEW_SECONDS, KEY, load

@@ -1,10 +1,9 @@
-"""Where an endpoint is and what opens it. What opens it never leaves: addresses and texts are shown without.
+"""The address of an endpoint and its credentials, which never appear in messages, records or fingerprints.
 
-Imports no framework: the command line uses it to redact what it records.
+The command line uses it to redact what it records, so it imports no client library.
 """
 
 import base64
-import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -13,53 +12,48 @@ from urllib.parse import unquote, urlsplit
 
 from codeaudit.transforms.errors import UsageError
 
-HOME: Final = "https://api.openai.com/v1"
-"""Asked where no address is given."""
 HIDDEN: Final = "***"
 SHORTEST: Final = 8
-"""Characters of the shortest secret that is looked for in texts: `EMPTY` and the like are words, not keys."""
+"""Shorter secrets are not searched for in texts, because `EMPTY` and the like are words and not keys."""
 
 _CREDENTIALS: Final = re.compile(r"(?<=://)\S*@")
 _PERHAPS: Final = re.compile(r"\S*@")
 _KEYS: Final = re.compile(r"\bsk-[\w*-]{6,}")
 
 
-def asked_at(given: str | None) -> str:
-    """The address that is meant: the one given, else that of `OPENAI_BASE_URL`, else OpenAI's."""
-    return given or os.environ.get("OPENAI_BASE_URL") or HOME
-
-
 def redacted(text: str) -> str:
-    """A text whose URLs have lost the user and password in them: rather too much than too little."""
+    """A text without the user and password of its URLs. It may remove more than these, but never less."""
     return _CREDENTIALS.sub(f"{HIDDEN}@", text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """An endpoint and what opens it. Only `url` is for others to see."""
+    """An endpoint and its credentials. Only `url` may be shown."""
 
     url: str
-    """Without credentials and without a slash at its end."""
+    """Without credentials and without a final slash."""
     key: str = field(repr=False)
     """Sent as a bearer token; empty for none."""
+    key_name: str = "the key"
+    """The environment variable of the key, for messages."""
     basic: str = field(default="", repr=False)
-    """`user:password` of the URL, sent instead of the key where there is one."""
+    """`user:password` of the URL, sent instead of the key; empty for none."""
 
     @property
     def headers(self) -> dict[str, str]:
-        """What the client does not send by itself."""
+        """The header for basic authentication; empty without user and password."""
         if not self.basic:
             return {}
         return {"Authorization": f"Basic {base64.b64encode(self.basic.encode()).decode()}"}
 
     def cleared(self, text: str) -> str:
-        """An answer without the secrets that it may echo."""
+        """An answer without these secrets, because endpoints may echo them."""
         for secret in sorted(self._secrets(), key=len, reverse=True):
             text = text.replace(secret, HIDDEN)
         return text
 
     def scrub(self, text: str) -> str:
-        """A message without secrets, nor what looks like one: some endpoints tell a part of a wrong key."""
+        """A message without these secrets and without texts like a key: endpoints may show part of a key."""
         return _KEYS.sub(HIDDEN, redacted(self.cleared(text)))
 
     def _secrets(self) -> Iterable[str]:
@@ -68,11 +62,11 @@ class Address:
         return (one for one in found if len(one) >= SHORTEST)
 
 
-def address(base_url: str, key: str | None) -> Address:
-    """The endpoint at a URL.
+def address(base_url: str, key: str | None, *, key_name: str) -> Address:
+    """The endpoint at a URL, with the key of the environment variable `key_name`.
 
     Raises:
-        UsageError: this is no URL of an endpoint, or the key cannot be sent. No message holds either secret.
+        UsageError: this is no URL of an endpoint, or the key cannot be sent. No message contains a secret.
     """
     shown = _PERHAPS.sub(f"{HIDDEN}@", base_url)
     if f"://{HIDDEN}@" in base_url:
@@ -88,11 +82,12 @@ def address(base_url: str, key: str | None) -> Address:
         raise UsageError("--base-url must end with its path: a query or fragment cannot be sent")
     key = (key or "").strip()
     if not (key.isascii() and key.isprintable()) or " " in key:
-        raise UsageError("OPENAI_API_KEY holds a character that no key has, such as a blank or a line's end")
+        raise UsageError(f"{key_name} holds a character that no key has, such as a blank or a line's end")
     opener, _, host = parts.netloc.rpartition("@")
     basic = unquote(opener)
     if basic and ":" not in basic:
         basic += ":"
     if not basic.isprintable():
         raise UsageError(f"--base-url {shown!r} has a user or password that cannot be sent")
-    return Address(url=f"{parts.scheme}://{host}{parts.path.rstrip('/')}", key=key, basic=basic)
+    url = f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
+    return Address(url=url, key=key, key_name=key_name, basic=basic)

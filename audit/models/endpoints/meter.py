@@ -1,34 +1,34 @@
-"""What an endpoint was asked, what it gave, and what that costs."""
+"""Counts the requests, tokens, failures and costs of a model at an endpoint."""
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from codeaudit.audit.models.openai.arguments import Prices
+from codeaudit.audit.models.endpoints.arguments import Prices
 
 MOST_NAMES: Final = 10
-"""Different names of one kind that are kept: some endpoints name every reply anew."""
+"""How many different names of the serving model are kept: some endpoints give every reply another one."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Meter:
-    """Counts over the life of a model."""
+    """The counts since the model was loaded."""
 
     prices: Prices | None
     requests: int = 0
     retries: int = 0
-    """Those of the requests that repeated one."""
+    """Requests that repeated an earlier one; included in `requests`."""
     tokens_in: int = 0
     tokens_out: int = 0
     unmetered: int = 0
-    """Replies that did not tell their tokens."""
+    """Replies without a number of tokens."""
     failed: Counter[str] = field(default_factory=Counter)
     """Queries without an answer, by reason."""
     told: dict[str, str] = field(default_factory=dict)
-    """What the endpoint said with the first failure of each reason."""
+    """By reason, the endpoint's message with its first failure."""
     served: list[str] = field(default_factory=list)
-    """The models that replies say they are from, and their versions where told."""
+    """The models, with versions, that replies name."""
 
     def reply(self, tokens: tuple[int, int] | None, served: str) -> None:
         """Count a reply."""
@@ -41,20 +41,20 @@ class Meter:
             self.served.append(served)
 
     def failure(self, reason: str, message: str = "") -> None:
-        """Count a query that has no answer."""
+        """Count a query without an answer."""
         self.failed[reason] += 1
         if message:
             self.told.setdefault(reason, message)
 
     @property
     def cost(self) -> float | None:
-        """In the currency of the prices; `None` without a price."""
+        """In the currency of the prices; `None` without prices."""
         if self.prices is None:
             return None
         return (self.tokens_in * self.prices.into + self.tokens_out * self.prices.out) / 1e6
 
     def as_mapping(self) -> Mapping[str, object]:
-        """As a manifest keeps it; empty where nothing was asked."""
+        """The record for the manifest; empty before the first request."""
         if not self.requests:
             return {}
         return {
@@ -70,7 +70,7 @@ class Meter:
         }
 
     def __str__(self) -> str:
-        """As a line for people."""
+        """One line for the user."""
         again = f" ({self.retries:,} of them again)" if self.retries else ""
         told = [
             f"{self.requests:,} requests{again}",

@@ -1,4 +1,4 @@
-"""How many requests an endpoint bears at once, found out by asking: one more, or half as many."""
+"""Finds out how many requests an endpoint takes at once: additive increase, multiplicative decrease."""
 
 import asyncio
 import time
@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 START: Final = 4
-"""Requests at once to begin with."""
+"""The first limit."""
 
 
 class Throttle:
-    """Admits requests of one event loop. It remembers what it found out from one batch to the next."""
+    """Admits the requests of one event loop. It keeps its limit from one batch to the next."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -23,12 +23,12 @@ class Throttle:
 
     @property
     def limit(self) -> int:
-        """Requests that may be under way at once."""
+        """How many requests may be sent at once."""
         return int(self._limit)
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[float]:
-        """Wait for a place among the requests under way and keep it; the time at which it was had."""
+        """Wait until a request may be sent; count it until the context ends. Gives the time of its start."""
         while (pause := self._opens - time.monotonic()) > 0 or self._active >= self.limit:
             if pause > 0:
                 await asyncio.sleep(pause)
@@ -42,14 +42,15 @@ class Throttle:
             self._wake()
 
     def granted(self) -> None:
-        """A request was served: one more at once after as many as are under way."""
+        """A request succeeded: raise the limit by one after as many successes as the limit."""
         self._limit = min(self._most, self._limit + 1 / self._limit)
         self._wake()
 
     def refused(self, began: float, pause: float) -> None:
-        """A request that began then was too much: half as many, and none for so many seconds.
+        """The endpoint refused a request as one too many: halve the limit, and pause for `pause` seconds.
 
-        Requests that began before the last halving tell nothing new.
+        A request that began before the last halving does not halve again, because it was sent under the old
+        limit.
         """
         now = time.monotonic()
         self._opens = max(self._opens, now + pause)

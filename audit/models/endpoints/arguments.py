@@ -1,0 +1,103 @@
+"""The `-M` arguments that every endpoint provider takes, and readers for further ones.
+
+A reader turns an argument's text into its value and raises `UsageError` with the reason.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import partial
+from math import isfinite
+from typing import Final, Self, TypeVar
+
+from codeaudit.audit.models.provider import ArgumentReader
+from codeaudit.audit.models.settings import Settings
+from codeaudit.transforms.errors import UsageError
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How many requests are sent at once, and how long failures are endured."""
+
+    concurrency: int = 8
+    """Maximal number of requests at once; fewer if the endpoint says that there are too many."""
+    timeout: float = 120.0
+    """Seconds for one request, from connecting to the last byte."""
+    retries: int = 5
+    """Times that a request is repeated after 408, 409, 425, 429, 5xx, a timeout or a broken connection."""
+    backoff: float = 0.5
+    """Seconds before the first repetition, doubled for each further one, up to 8 s. `Retry-After` wins."""
+    patience: float = 600.0
+    """Seconds without an answer to any query after which the run ends."""
+
+    @classmethod
+    def read(cls, settings: Settings) -> Self:
+        """The given arguments; defaults for the others."""
+        return cls(**given(settings, *(one.name for one in fields(cls))))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """Prices per million tokens, in any currency."""
+
+    into: float = 0.0
+    """For the tokens of prompts."""
+    out: float = 0.0
+    """For the tokens of replies."""
+
+    @classmethod
+    def read(cls, settings: Settings) -> Self | None:
+        """The given prices; `None` without any, because then no cost can be told."""
+        found = given(settings, "price_in", "price_out")
+        if not found:
+            return None
+        return cls(into=float(found.get("price_in") or 0), out=float(found.get("price_out") or 0))
+
+
+def given(settings: Settings, *names: str) -> dict[str, str | float]:
+    """Those of these arguments that the user set."""
+    return {name: settings.arguments[name] for name in names if name in settings.arguments}
+
+
+def read_number(key: str, text: str, *, least: float, above: bool = False) -> float:
+    """A finite number of at least `least`, or above it.
+
+    Raises:
+        UsageError: it is none.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not isfinite(value) or value < least or (above and value == least):
+        raise UsageError(f"-M {key}={text} must be a number {'above' if above else 'of at least'} {least:g}")
+    return value
+
+
+def read_count(key: str, text: str, *, least: int | None) -> int:
+    """A whole number of at least `least`; any for `None`.
+
+    Raises:
+        UsageError: it is none.
+    """
+    try:
+        value = int(text)
+    except ValueError:
+        value = None
+    if value is None or (least is not None and value < least):
+        bound = "" if least is None else f" of at least {least}"
+        raise UsageError(f"-M {key}={text} must be a whole number{bound}")
+    return value
+
+
+ENDPOINT_ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
+    "concurrency": partial(read_count, "concurrency", least=1),
+    "timeout": partial(read_number, "timeout", least=0, above=True),
+    "retries": partial(read_count, "retries", least=0),
+    "backoff": partial(read_number, "backoff", least=0),
+    "patience": partial(read_number, "patience", least=0, above=True),
+    "price_in": partial(read_number, "price_in", least=0),
+    "price_out": partial(read_number, "price_out", least=0),
+}
+"""The readers of `Patience` and `Prices`."""

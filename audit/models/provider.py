@@ -1,0 +1,79 @@
+"""What a model provider is: the record that makes models of the command line's `NAME/REST`.
+
+A provider is registered under NAME: ours in `catalogue.PROVIDERS`, those of plug-ins by an entry point of the
+group `codeaudit.models`. The record is imported to list or check models, so its module must be light; what
+loads a model is imported when a model is loaded.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, TypeAlias
+
+from codeaudit.audit.interface import Model
+from codeaudit.audit.models.settings import Settings
+from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.loading import load_target
+
+Option: TypeAlias = Literal["base_url", "device", "precision", "batch_size"]
+"""An option of the command line that only some providers accept."""
+ArgumentReader: TypeAlias = Callable[[str], str | float]
+"""Reads the text of an argument: a type such as `float`, or a function that raises `UsageError`."""
+
+TRUTHS: Final = {"true": True, "false": False}
+KINDS: Final[Mapping[object, str]] = {bool: "true or false", int: "a whole number", float: "a number"}
+"""The words for the types that read arguments."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """Makes the models `NAME/REST`."""
+
+    form: str
+    """How a user writes the models, for lists: `openai/MODEL`."""
+    summary: str
+    load: str | Callable[[str, Settings], Model]
+    """Makes a model of REST and the settings; as text `package.module:function`, imported when needed."""
+    accepts: frozenset[Option] = frozenset({"batch_size"})
+    """The options of the command line that have an effect on its models."""
+    arguments: Mapping[str, ArgumentReader] = field(default_factory=dict)
+    """The readers of its `-M` arguments; no other argument is accepted."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Every REST with its summary; empty if any REST may do."""
+    default_base_url: Callable[[], str] | None = None
+    """The address without `--base-url`, for the record of a run."""
+
+    def model(self, spec: str, rest: str, settings: Settings, given: Mapping[str, str]) -> Model:
+        """The model of a SPEC. `given` are its `-M` arguments as text.
+
+        Raises:
+            UsageError: an argument does not exist or has a wrong value.
+            ModelError: the model exists and cannot be loaded.
+        """
+        arguments = {key: self._value(spec, key, text) for key, text in given.items()}
+        default = Settings()
+        unused = {name: getattr(default, name) for name in OPTIONS if name not in self.accepts}
+        load: Callable[[str, Settings], Model] = (
+            load_target(self.load) if isinstance(self.load, str) else self.load
+        )
+        return load(rest, replace(settings, arguments=arguments, **unused))
+
+    def _value(self, spec: str, key: str, text: str) -> str | float:
+        if key not in self.arguments:
+            known = ", ".join(sorted(self.arguments)) or "none"
+            raise UsageError(f"model {spec!r} takes no argument {key!r}; known: {known}")
+        reader = self.arguments[key]
+        try:
+            # bool("false") is true, so a truth value is read by its name.
+            return TRUTHS[text] if reader is bool else reader(text)
+        except (ValueError, KeyError) as error:
+            kind = KINDS.get(reader, "of the right form")
+            raise UsageError(f"argument {key}={text!r} of model {spec!r} must be {kind}") from error
+
+
+OPTIONS: Final[Mapping[Option, str]] = {
+    "base_url": "--base-url",
+    "device": "--device",
+    "precision": "--precision",
+    "batch_size": "--batch-size",
+}
+"""The options as the user writes them."""

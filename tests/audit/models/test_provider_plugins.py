@@ -1,0 +1,139 @@
+"""Providers of installed packages: their models are named, checked, loaded and asked as ours are."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from codeaudit.audit.models import catalogue
+from codeaudit.audit.models.endpoints.model import EndpointModel
+from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.records import Predicted, Query
+from codeaudit.cli.main import main
+from codeaudit.transforms.errors import CannotAudit, UsageError
+from tests.support.plugins import install
+
+ACME = """
+from codeaudit.audit.models.endpoints.address import Address
+from codeaudit.audit.models.endpoints.arguments import ENDPOINT_ARGUMENTS, Patience, Prices
+from codeaudit.audit.models.endpoints.client import Reply, RequestError
+from codeaudit.audit.models.endpoints.model import Endpoint, EndpointModel
+from codeaudit.audit.models.provider import Provider
+
+class Client:
+    def __init__(self, depth):
+        self.depth, self.asked, self.busy = depth, [], 0
+    async def ask(self, prompt, query, attempt=0):
+        self.asked.append(query)
+        if len(self.asked) == 2:
+            raise RequestError("429", message="slowly", again=True, busy=True, status=429)
+        return Reply(text="[get] [" + "x" * self.depth + "]", tokens=(10, 2), served="acme-9")
+    async def close(self):
+        pass
+
+def load(name, settings):
+    assert settings.device == "auto", "this provider does not accept --device"
+    depth = settings.arguments.get("depth", 1)
+    url = settings.base_url or "http://acme.example"
+    endpoint = Endpoint(model=name, address=Address(url=url, key=""), connect=lambda: Client(depth),
+                        patience=Patience.read(settings), prices=Prices.read(settings))
+    return EndpointModel(endpoint, name=f"acme/{name}", fingerprint=f"acme/{name}@{url}?depth={depth}")
+
+ACME = Provider(form="acme/MODEL", summary="a model of Acme", load=load,
+                accepts=frozenset({"base_url", "batch_size"}),
+                arguments={**ENDPOINT_ARGUMENTS, "depth": int, "deep": bool})
+"""
+
+
+@pytest.fixture(autouse=True)
+def acme(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    points = {"acme": "acme_models:ACME", "fake": "acme_models:ACME", "broken": "acme_missing:X"}
+    folder = install(
+        tmp_path_factory.mktemp("site"), "acme", {"codeaudit.models": points}, {"acme_models": ACME}
+    )
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.delitem(sys.modules, "acme_models", raising=False)
+
+
+def query(number: int) -> Query:
+    return Query(task="function-name", language="python", source=f"def _(): return {number}")
+
+
+def test_retries_throttle_and_meter_serve_the_provider_of_a_package() -> None:
+    given = {"depth": "3", "backoff": "0.01", "price_in": "1000"}
+    model = catalogue.load("acme/large", Settings(device="cuda", base_url="http://there"), given)
+    assert model.fingerprint == "acme/large@http://there?depth=3"
+    assert model.predict([query(number) for number in range(4)]) == [Predicted(answer="get_xxx")] * 4
+    assert isinstance(model, EndpointModel)
+    assert model.usage["requests"] == 5
+    assert model.usage["retries"] == 1
+    assert model.usage["cost"] == pytest.approx(0.04)
+    assert model.usage["served"] == ["acme-9"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"depht": "3"}, "takes no argument 'depht'; known: backoff, concurrency, deep, depth"),
+        ({"depth": "many"}, "argument depth='many' of model 'acme/large' must be a whole number"),
+        ({"deep": "1"}, "must be true or false"),
+        ({"concurrency": "0"}, "-M concurrency=0 must be a whole number of at least 1"),
+    ],
+)
+def test_arguments_are_typed_by_their_schema_and_never_guessed(given: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        catalogue.load("acme/large", Settings(), given)
+
+
+def test_a_built_in_provider_wins_and_a_broken_one_stops_only_its_models(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert catalogue.load("fake/hash", Settings(), {}).name == "fake/hash"
+    with pytest.raises(CannotAudit, match=r"plug-in 'broken' .codeaudit.models. of 'acme' is broken"):
+        catalogue.check("broken/x")
+    with pytest.raises(UsageError, match=r"unknown model 'acmee/x'.*acme/MODEL"):
+        catalogue.check("acmee/x")
+    assert main(["list", "models", "--verbose"]) == 0
+    shown = capfd.readouterr().out
+    assert "acme/MODEL" in shown
+    assert "a model of Acme (-M concurrency, timeout" in shown
+    assert "broken/…" in shown
+
+
+@pytest.fixture
+def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "code").mkdir()
+    text = "def add(left, right):\n    total = left + right\n    print(total)\n    return total\n"
+    (tmp_path / "code" / "a.py").write_text(text, encoding="utf-8")
+    return tmp_path / "code"
+
+
+def test_a_run_asks_a_model_of_a_package(sources: Path) -> None:
+    words = ["run", "--corpus", str(sources), "--out", "out", "--transform", "rename", "--workers", "1"]
+    model = ["--model", "acme/large", "--base-url", "http://user:secret12@there", "-M", "backoff=0.01"]
+    assert main([*words, *model, "--variants", "1", "--no-controls"]) == 0
+    manifest = json.loads(Path("out", "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["options"]["base_url"] == "http://***@there"
+    assert manifest["usage"][0]["model"] == "acme/large"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["fake/hash", "--base-url", "http://x/v1"], "--base-url: no model here accepts it; it goes with "),
+        (
+            ["acme/large", "--device", "cpu"],
+            "--device: no model here accepts it; it goes with hf/NAME_OR_PATH",
+        ),
+        (["fake/hash", "--precision", "float32"], "--precision: no model here accepts it"),
+        (["acme/large", "-M", "deeper=1"], "no model here takes the argument 'deeper'"),
+    ],
+)
+def test_an_option_without_effect_names_the_providers_that_accept_it(
+    words: list[str], message: str, sources: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "--corpus", str(sources), "--model", *words]) == 2
+    assert message in capfd.readouterr().err
