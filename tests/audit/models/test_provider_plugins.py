@@ -28,7 +28,7 @@ class Client:
         self.asked.append(query)
         if len(self.asked) == 2:
             raise RequestError("429", message="slowly", again=True, busy=True, status=429)
-        return Reply(text="[get] [" + "x" * self.depth + "]", tokens=(10, 2), served="acme-9")
+        return Reply(text="[get_" + "x" * self.depth + "]", tokens=(10, 2), served="acme-9")
     async def close(self):
         pass
 
