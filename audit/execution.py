@@ -8,20 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from itertools import groupby, islice
-from typing import Final, Protocol, TypeGuard
+from typing import Protocol, TypeGuard
 
 from codeaudit.audit.evidence_check import FindingCounts, Judge, confirm
 from codeaudit.audit.labels import Labels
 from codeaudit.audit.run import Case
+from codeaudit.transforms.languages import find_language
 from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.records import Outcome, Perturbed
-
-WITNESSES: Final[Mapping[str, str]] = {
-    "python": "codeaudit.audit.witnesses.python:witness",
-    "java": "codeaudit.audit.witnesses.java:witness",
-    "x86": "codeaudit.audit.witnesses.x86:witness",
-}
-"""By language, the function that finds what this machine has, imported when first asked for."""
 
 
 class Witness(Protocol):
@@ -56,9 +50,10 @@ def witnesses(languages: Iterable[str], labels: Labels) -> Mapping[str, Witness]
     the same tool.
     """
     found: dict[str, Witness] = {}
-    for language in sorted(set(languages)):
-        if language in WITNESSES:
-            found[language] = load_target(WITNESSES[language])(labels)
+    for name in sorted(set(languages)):
+        language = find_language(name)
+        if language is not None and language.witness:
+            found[name] = load_target(language.witness)(labels)
     return found
 
 

@@ -1,15 +1,17 @@
 """The inputs of an audit: samples with their variants, made once and shared by all models."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from codeaudit.audit.run import Case
 from codeaudit.audit.workers import spread
+from codeaudit.transforms.language import Language
+from codeaudit.transforms.languages import find_language
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import NotApplied, Outcome, Sample, Sites
-from codeaudit.transforms.registry import BY_LANGUAGE, CONTROLS, STANDARD, expand, transform_for
+from codeaudit.transforms.registry import expand, transform_for
 
 CHUNK: Final = 8
 """Samples that a worker takes at a time."""
@@ -29,12 +31,17 @@ class SuitePlan:
 
 def standard_transforms(languages: Iterable[str], *, controls: bool) -> tuple[str, ...]:
     """The transforms of a default run for these languages, the identity first."""
-    tables = [STANDARD, CONTROLS] if controls else [STANDARD]
-    names = [name for table in tables for language in sorted(languages) for name in table.get(language, ())]
+    known = _records(languages)
+    names = [name for language in known for name in language.standard]
+    names += [name for language in known for name in language.controls if controls]
     return tuple(dict.fromkeys(["identity", *names]))
 
 
-def with_noise_floor(names: Sequence[str], languages: Iterable[str], *, controls: bool) -> tuple[str, ...]:
+def _records(names: Iterable[str]) -> list[Language]:
+    return [language for name in sorted(names) if (language := find_language(name)) is not None]
+
+
+def with_noise_floor(names: Sequence[str], languages: Collection[str], *, controls: bool) -> tuple[str, ...]:
     """The named transforms (of a family those of the languages), the identity that measures noise, and the
     controls where they are wanted: those of a default run, so that runs can be compared, and the twins of
     what is named.
@@ -42,16 +49,16 @@ def with_noise_floor(names: Sequence[str], languages: Iterable[str], *, controls
     Raises:
         UsageError: there is no such transform or family; the message holds the nearest.
     """
-    spoken = tuple(languages)
-    found = expand(names, languages=spoken)
+    known = _records(languages)
+    found = expand(names, languages=tuple(languages))
     wanted: list[str] = []
     if controls:
-        wanted += (name for language in sorted(spoken) for name in CONTROLS.get(language, ()))
+        wanted += (name for language in known for name in language.controls)
         wanted += (
             twin
             for name in found
-            for language in sorted(spoken)
-            if (entry := BY_LANGUAGE.get(language, {}).get(name)) and (twin := entry.twin) is not None
+            for language in known
+            if (entry := language.transforms.get(name)) and (twin := entry.twin) is not None
         )
     return tuple(dict.fromkeys(["identity", *found, *wanted]))
 

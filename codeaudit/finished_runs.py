@@ -26,7 +26,7 @@ from codeaudit.reports.records import Run as ComparedRun
 from codeaudit.reports.summarise import summarise
 from codeaudit.transforms.errors import RunError, SourceError, UsageError
 from codeaudit.transforms.records import Kind, Sample
-from codeaudit.transforms.registry import ENTRIES, expand
+from codeaudit.transforms.registry import expand, kind_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -324,7 +324,7 @@ def named_transforms(names: Iterable[str], summary: Summary) -> frozenset[str]:
         if not found:
             raise UsageError(f"the run has no transform {name!r}; it has: {', '.join(sorted(known))}")
         chosen |= found
-    if not any(ENTRIES[name].kind == "preserving" for name in chosen if name in ENTRIES):
+    if not any(kind_of(name) == "preserving" for name in chosen):
         raise UsageError("--transform names no transform that keeps the meaning")
     return frozenset(chosen)
 
@@ -370,9 +370,7 @@ def restricted(path: Path, summary: Summary, transforms: frozenset[str]) -> Summ
 def _only(audited: Audited, transforms: frozenset[str]) -> Audited:
     kinds = {one.perturbed.transform: one.perturbed.kind for one in audited.verdicts}
     kinds |= {gap.transform: gap.kind for gap in audited.not_applied}
-    some_control = any(
-        name in transforms and name in ENTRIES and ENTRIES[name].kind == "control" for name in transforms
-    )
+    some_control = any(kind_of(name) == "control" for name in transforms)
 
     def chosen(name: str) -> bool:
         kind = kinds[name]

@@ -154,7 +154,7 @@ def _raw(samples: Iterable[str | Path | Sample], language: str, left_out: Counte
 
 def _names(transforms: Sequence[str] | str | None, samples: Sequence[Sample]) -> tuple[str, ...]:
     from codeaudit.audit.suite import standard_transforms
-    from codeaudit.transforms.registry import ENTRIES, expand
+    from codeaudit.transforms.registry import entry_of, expand
 
     languages = {sample.language for sample in samples}
     if transforms is None:
@@ -162,9 +162,9 @@ def _names(transforms: Sequence[str] | str | None, samples: Sequence[Sample]) ->
     else:
         given = transforms.split(",") if isinstance(transforms, str) else transforms
         names = expand([name.strip() for name in given if name.strip()], languages=languages)
-    if controls := [name for name in names if ENTRIES[name].kind == "control"]:
+    if controls := [name for name in names if entry_of(name).kind == "control"]:
         raise UsageError(f"{controls[0]!r} changes the meaning: no answer has to hold under it")
-    kept = tuple(name for name in names if ENTRIES[name].kind == "preserving")
+    kept = tuple(name for name in names if entry_of(name).kind == "preserving")
     if not kept:
         raise UsageError(f"no transform that keeps the meaning for {', '.join(sorted(languages))}")
     return kept

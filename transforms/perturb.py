@@ -4,15 +4,15 @@ It trusts no engine. A variant that equals its input or an earlier variant never
 longer parses is refused, and every record says how it is known that the meaning was kept.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from importlib import import_module
+from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.function_context import FunctionContext
 from codeaudit.transforms.interface import Refused, Transform
-from codeaudit.transforms.parts import Part
+from codeaudit.transforms.languages import find_language
+from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.records import Move, NotApplied, Outcome, Perturbed, Sample, Sites
 from codeaudit.transforms.seeding import stream
 
@@ -22,12 +22,6 @@ DRAWS_PER_VARIANT: Final = 8
 EXHAUSTED: Final = "no further distinct variant"
 NOT_PARSED: Final = "source does not parse"
 UNCHANGED: Final = "nothing would change"
-
-_PARTS: Final[Mapping[str, str]] = {
-    "python": "codeaudit.transforms.python.function_context",
-    "java": "codeaudit.transforms.java.parts",
-}
-"""The languages whose texts may hold more than one function, and who finds the one (`function_part`)."""
 
 
 def perturb(
@@ -58,15 +52,15 @@ def perturb_one(
         return
     seen = {sample.source} if transform.kind != "identity" else set()
     try:
-        part = _part(sample, transform)
+        context = _context(sample, transform)
     except SourceError:
         yield from (_refused(sample, transform, number, NOT_PARSED) for number in range(count))
         return
-    if part.obstacle is not None:
-        yield from (_refused(sample, transform, number, part.obstacle) for number in range(count))
+    if context.obstacle is not None:
+        yield from (_refused(sample, transform, number, context.obstacle) for number in range(count))
         return
     for number in range(count):
-        outcome = _variant(sample, part, transform, number, seed=seed, seen=seen, sites=sites)
+        outcome = _variant(sample, context, transform, number, seed=seed, seen=seen, sites=sites)
         yield outcome
         if isinstance(outcome, Perturbed):
             seen.add(outcome.source)
@@ -84,15 +78,15 @@ def reapply(
     The moves are legal or refused, as the transform says; text that stays as it is counts as not applied.
     """
     try:
-        part = _part(sample, transform)
-        if part.obstacle is not None:
-            return _refused(sample, transform, variant, part.obstacle)
-        rewritten = transform.apply(part.source, moves)
+        context = _context(sample, transform)
+        if context.obstacle is not None:
+            return _refused(sample, transform, variant, context.obstacle)
+        rewritten = transform.apply(context.source, moves)
     except SourceError:
         return _refused(sample, transform, variant, NOT_PARSED)
     if isinstance(rewritten, Refused):
         return _refused(sample, transform, variant, rewritten.reason)
-    source = part.before + rewritten.source + part.after
+    source = context.before + rewritten.source + context.after
     if source == sample.source:
         return _refused(sample, transform, variant, UNCHANGED)
     return Perturbed(
@@ -106,32 +100,29 @@ def reapply(
     )
 
 
-def _part(sample: Sample, transform: Transform) -> Part:
+def _context(sample: Sample, transform: Transform) -> FunctionContext:
     """What a transform is given of a sample: of Python and Java, one function."""
     if transform.unit == "function" and transform.kind != "identity":
-        return part_of(sample.source, sample.language)
-    return Part("", sample.source, "")
+        return function_context_of(sample.source, sample.language)
+    return FunctionContext("", sample.source, "")
 
 
-def part_of(source: str, language: str) -> Part:
+def function_context_of(source: str, language: str) -> FunctionContext:
     """The one function of a text and what stands around it; the whole text in languages without functions.
 
     Raises:
         SourceError: the text cannot be parsed, or is not one function with what belongs to it.
     """
-    return _finder(language)(source) if language in _PARTS else Part("", source, "")
-
-
-@cache
-def _finder(language: str) -> Callable[[str], Part]:
-    """Imported when first asked for, as engines are: languages bring their own readers."""
-    found: Callable[[str], Part] = import_module(_PARTS[language]).function_part
+    record = find_language(language)
+    if record is None or not record.function_context:
+        return FunctionContext("", source, "")
+    found: FunctionContext = load_target(record.function_context)(source)
     return found
 
 
 def _variant(
     sample: Sample,
-    part: Part,
+    context: FunctionContext,
     transform: Transform,
     number: int,
     *,
@@ -142,18 +133,18 @@ def _variant(
     rng = stream(seed, sample.id, transform.name, number)
     for draw in range(DRAWS_PER_VARIANT):
         try:
-            proposed = transform.propose(part.source, rng)
+            proposed = transform.propose(context.source, rng)
             if isinstance(proposed, Refused):
                 return _refused(sample, transform, number, proposed.reason)
             moves = _chosen(proposed, rng, sites, first=draw == 0)
-            rewritten = transform.apply(part.source, moves)
+            rewritten = transform.apply(context.source, moves)
         except SourceError:
             return _refused(sample, transform, number, NOT_PARSED)
         if isinstance(rewritten, Refused):
             if moves == proposed:
                 return _refused(sample, transform, number, rewritten.reason)
             continue  # this subset does not stand alone
-        source = part.before + rewritten.source + part.after
+        source = context.before + rewritten.source + context.after
         if source not in seen:
             return Perturbed(
                 sample=sample,

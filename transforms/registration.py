@@ -4,18 +4,23 @@ Transforms, tasks, languages, networks and formats each have one. The built-in n
 names come from plug-ins (`plugins.py`) and, where a registry allows it, from `py/MODULE:OBJECT`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from codeaudit.transforms.entries import Entry
-from codeaudit.transforms.errors import CannotAudit, UsageError
+from codeaudit.transforms.errors import CannotAudit, CodeauditError, UsageError
 from codeaudit.transforms.loading import load_foreign, load_target
 from codeaudit.transforms.plugins import PlugIn, plug_ins
 
 T = TypeVar("T")
+
+_log: Final = logging.getLogger(__name__)
+_told: Final[set[str]] = set()
+"""Log lines about broken plug-ins that were written already."""
 
 PROJECT: Final = "py/"
 """`py/MODULE:OBJECT` is an object of the user's project; the working directory is searched first."""
@@ -31,6 +36,7 @@ class Registry(Generic[T]):
         group: str = "",
         expects: type | None = None,
         project: bool = False,
+        late: Callable[[], Mapping[str, Entry]] = dict,
     ) -> None:
         """Join the tables of built-in names.
 
@@ -40,6 +46,7 @@ class Registry(Generic[T]):
             group: the group of entry points that adds names; without one there are no plug-ins.
             expects: the protocol or the record that a plug-in's object must fit.
             project: whether `py/MODULE:OBJECT` is a name, too.
+            late: a further table, made when a name is not built in.
 
         Raises:
             ValueError: two tables hold the same name.
@@ -48,6 +55,7 @@ class Registry(Generic[T]):
         self.group = group
         self._expects = expects
         self._project = project
+        self._late = late
         self._entries: dict[str, Entry] = {}
         for table in tables:
             if twice := self._entries.keys() & table.keys():
@@ -56,11 +64,12 @@ class Registry(Generic[T]):
 
     def __iter__(self) -> Iterator[str]:
         """The names: first the built-in ones in the order of the tables, then those of plug-ins."""
-        yield from self._entries
-        yield from self.plug_ins()
+        yield from {**self._entries, **self._late(), **self.plug_ins()}
 
     def __contains__(self, name: object) -> bool:
-        return name in self._entries or self._in_project(name) or name in self.plug_ins()
+        return (
+            name in self._entries or self._in_project(name) or name in self._late() or name in self.plug_ins()
+        )
 
     @property
     def built_in(self) -> Mapping[str, Entry]:
@@ -71,6 +80,18 @@ class Registry(Generic[T]):
         """The plug-ins by name; a built-in name is never one of them."""
         return plug_ins(self.group, frozenset(self._entries))
 
+    def working(self) -> Iterator[tuple[str, T]]:
+        """The names with their objects. Plug-ins that cannot be used are left out; a log line tells of each
+        once per process.
+        """
+        for name in self:
+            try:
+                yield name, self.get(name)
+            except CodeauditError as error:
+                if str(error) not in _told:
+                    _told.add(str(error))
+                    _log.warning("codeaudit: %s", error)
+
     def summary(self, name: str) -> str:
         """The line that describes a name: that of its table, else the object's `summary`, else the first line
         of its docstring.
@@ -79,10 +100,15 @@ class Registry(Generic[T]):
             UsageError: no such name.
             CannotAudit: the name is a broken plug-in's.
         """
-        if (entry := self._entries.get(name)) is not None and entry.summary:
+        entry = self.entry(name)
+        if entry is not None and entry.summary:
             return entry.summary
         value = self.get(name)
         return getattr(value, "summary", "") or first_line(value)
+
+    def entry(self, name: str) -> Entry | None:
+        """The row of a name in a table; `None` for other names."""
+        return self._entries.get(name) or self._late().get(name)
 
     def get(self, name: str) -> T:
         """The object behind a name. Of a plug-in or `py/MODULE:OBJECT` its `name` is the name asked for,
@@ -93,8 +119,8 @@ class Registry(Generic[T]):
             CannotAudit: the name is a broken plug-in's, or `py/MODULE:OBJECT` cannot be loaded.
         """
         value: T
-        if name in self._entries:
-            value = load_target(self._entries[name].target)
+        if (entry := self.entry(name)) is not None:
+            value = load_target(entry.target)
         elif self._in_project(name):
             value = self._from_project(name)
         elif (plug_in := self.plug_ins().get(name)) is not None:

@@ -1,60 +1,26 @@
-"""Names to lazy targets. Looking a name up imports one module; listing imports none.
+"""The transforms by name. Looking one up imports its module; listing imports none.
 
-A name such as `rename` means what it says in every language that has it: `TRANSFORMS.get(name)` is the first
-language's transform, `transform_for(name, language)` that of the language asked for.
+Several languages may have a transform of one name: `transform_for("rename", language)` is that of one of
+them, `TRANSFORMS.get("rename")` that of the first language that has the name.
 """
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
-from codeaudit.transforms import algebra, x86
-from codeaudit.transforms.entries import TransformEntry
-from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.entries import Entry, Family, TransformEntry
+from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.interface import Transform
-from codeaudit.transforms.java import control_flow as java_control_flow
-from codeaudit.transforms.java import dead_code as java_dead_code
-from codeaudit.transforms.java import declarations as java_declarations
-from codeaudit.transforms.java import expressions as java_expressions
-from codeaudit.transforms.java import identifiers as java_identifiers
-from codeaudit.transforms.java import layout as java_layout
-from codeaudit.transforms.java import members as java_members
-from codeaudit.transforms.java import order as java_order
-from codeaudit.transforms.java import strings as java_strings
-from codeaudit.transforms.python import (
-    control_flow,
-    dead_code,
-    expressions,
-    identifiers,
-    layout,
-    notes,
-    order,
-    strings,
-)
-from codeaudit.transforms.registration import Registry, unknown
+from codeaudit.transforms.language import Language
+from codeaudit.transforms.languages import LANGUAGES, every_language, find_language
+from codeaudit.transforms.loading import load_target
+from codeaudit.transforms.records import Kind
+from codeaudit.transforms.registration import Registry, first_line, unknown
 
-FAMILIES: Final = (
-    order,
-    identifiers,
-    expressions,
-    control_flow,
-    dead_code,
-    strings,
-    layout,
-    notes,
-    java_order,
-    java_identifiers,
-    java_expressions,
-    java_control_flow,
-    java_declarations,
-    java_members,
-    java_dead_code,
-    java_strings,
-    java_layout,
-    x86,
-    algebra,
-)
-"""The packages of engines; each holds its `ENTRIES`. Importing them imports no engine."""
+ALL: Final = "all"
+"""The name for every transform that keeps the meaning and the interface."""
 
+PLUG_INS: Final = "plug-ins"
+"""The family of transforms that no language's record lists."""
 
 _IDENTITY: Final = TransformEntry(
     "codeaudit.transforms.identity:IDENTITY",
@@ -63,64 +29,85 @@ _IDENTITY: Final = TransformEntry(
     kind="identity",
 )
 
-_NAMED: Final = tuple((name, entry) for family in FAMILIES for name, entry in family.ENTRIES.items())
+_BUILT_IN: Final = tuple(map(LANGUAGES.get, LANGUAGES.built_in))
 
-BY_LANGUAGE: Final[Mapping[str, Mapping[str, TransformEntry]]] = {
-    language: {name: entry for name, entry in _NAMED if entry.language == language}
-    for language in dict.fromkeys(entry.language for _, entry in _NAMED)
-}
-"""The transforms of each language by name."""
 
-ENTRIES: Final[Mapping[str, TransformEntry]] = {
-    "identity": _IDENTITY,
-    **{
-        name: next(entries[name] for entries in BY_LANGUAGE.values() if name in entries) for name, _ in _NAMED
-    },
-}
-"""Every name with what there is to say of it before it is imported, in the first language that has it."""
+def _first_of_each(languages: Iterable[Language]) -> dict[str, TransformEntry]:
+    """Every name with its row in the first language that has it."""
+    found: dict[str, TransformEntry] = {}
+    for language in languages:
+        for name, entry in language.transforms.items():
+            found.setdefault(name, entry)
+    return found
 
-TRANSFORMS: Registry[Transform] = Registry(
-    "transform", ENTRIES, group="codeaudit.transforms", expects=Transform, project=True
+
+ENTRIES: Final[Mapping[str, TransformEntry]] = {"identity": _IDENTITY, **_first_of_each(_BUILT_IN)}
+"""Every built-in name with its row in the first language that has it."""
+
+
+def _of_plug_in_languages() -> dict[str, Entry]:
+    if not LANGUAGES.plug_ins():
+        return {}
+    added = (language for language in every_language() if language.name not in LANGUAGES.built_in)
+    rows = _first_of_each(added)
+    return {name: entry for name, entry in rows.items() if name not in ENTRIES}
+
+
+TRANSFORMS: Final[Registry[Transform]] = Registry(
+    "transform",
+    ENTRIES,
+    group="codeaudit.transforms",
+    expects=Transform,
+    project=True,
+    late=_of_plug_in_languages,
 )
-
-_OWN: Final[Mapping[str, Registry[Transform]]] = {
-    language: Registry("transform", entries) for language, entries in BY_LANGUAGE.items()
-}
-
-STANDARD: Mapping[str, tuple[str, ...]] = {
-    "python": ("reorder", "rename", "rename-parameters"),
-    "java": ("reorder", "rename", "rename-parameters"),
-    "x86": ("reorder", "rename"),
-    "algebra": ("rename",),
-}
-"""The meaning-keeping transforms of a default run, by language."""
-
-CONTROLS: Mapping[str, tuple[str, ...]] = {
-    "python": ("reorder-breaking", "rename-merging"),
-    "java": ("reorder-breaking", "rename-merging"),
-    "x86": ("reorder-breaking", "rename-merging"),
-    "algebra": ("rename-merging", "rename-views"),
-}
-"""The controls of a default run, by language."""
-
-ALL: Final = "all"
-"""The name for every transform that keeps the meaning and the interface."""
 
 
 def transform_for(name: str, language: str) -> Transform:
-    """What a name means in a language; where it means nothing there, the transform of another language,
-    which refuses that language's samples with a reason to count.
+    """The transform that a name means in a language. Where that language has no such transform, it is another
+    language's, which refuses the samples with a reason to count.
 
     Raises:
         UsageError: no such name in any language; the message holds the nearest one.
+        CannotAudit: a plug-in is broken, or `py/MODULE:OBJECT` cannot be loaded.
     """
-    own = _OWN.get(language)
-    return own.get(name) if own is not None and name in own else TRANSFORMS.get(name)
+    record = find_language(language)
+    if record is not None and (entry := record.transforms.get(name)) is not None:
+        found: Transform = load_target(entry.target)
+        return found
+    return TRANSFORMS.get(name)
 
 
-def languages(name: str) -> tuple[str, ...]:
-    """The languages in which a name is a transform's; none for the identity, which is for all."""
-    return tuple(language for language, entries in BY_LANGUAGE.items() if name in entries)
+def entry_of(name: str, language: str = "") -> TransformEntry:
+    """The row of a name, in a language if that has it. For transforms that no language lists the row is made
+    from the transform itself.
+
+    Raises:
+        UsageError: no such name; the message holds the nearest one.
+        CannotAudit: a plug-in is broken, or `py/MODULE:OBJECT` cannot be loaded.
+    """
+    record = find_language(language)
+    entry = (record.transforms.get(name) if record is not None else None) or TRANSFORMS.entry(name)
+    if isinstance(entry, TransformEntry):
+        return entry
+    transform = TRANSFORMS.get(name)
+    return TransformEntry("", first_line(transform), family=PLUG_INS, kind=transform.kind)
+
+
+def languages_of(name: str) -> tuple[str, ...]:
+    """The languages in which a name is a transform's; empty for the identity, which is for all."""
+    found = tuple(language.name for language in every_language() if name in language.transforms)
+    return found or tuple(sorted(TRANSFORMS.get(name).languages))
+
+
+def families(languages: Collection[str] = ()) -> tuple[Family, ...]:
+    """The families of these languages, or of all, in the order of registration."""
+    return tuple(
+        family
+        for language in every_language()
+        if not languages or language.name in languages
+        for family in language.families
+    )
 
 
 def expand(
@@ -133,21 +120,32 @@ def expand(
 
     Raises:
         UsageError: no such transform or family; the message holds the nearest one.
+        CannotAudit: a plug-in is broken, or `py/MODULE:OBJECT` cannot be loaded.
     """
-    families = {entry.family for _, entry in _NAMED}
+    known = {family.name for family in families()}
     found: list[str] = []
     for name in names:
         if name in ENTRIES:
             found.append(name)
-        elif name == ALL or name in families:
+        elif name == ALL or name in known:
             found += [
                 member
-                for member, entry in _NAMED
-                if entry.kind == "preserving"
-                and name in (ALL, entry.family)
-                and (not languages or entry.language in languages)
-                and not (entry.interface and (name == ALL or not interface))
+                for family in families(languages)
+                if name in (ALL, family.name)
+                for member, entry in family.transforms.items()
+                if entry.kind == "preserving" and not (entry.interface and (name == ALL or not interface))
             ]
+        elif name in TRANSFORMS:
+            TRANSFORMS.get(name)  # a broken plug-in ends the command before anything is perturbed
+            found.append(name)
         else:
-            raise UsageError(unknown("transform", name, [*ENTRIES, *sorted(families), ALL]))
+            raise UsageError(unknown("transform", name, [*TRANSFORMS, *sorted(known), ALL]))
     return tuple(dict.fromkeys(found))
+
+
+def kind_of(name: str) -> Kind | None:
+    """The kind of a transform; `None` for one that is not installed here, as records may name it."""
+    try:
+        return entry_of(name).kind
+    except (UsageError, CannotAudit):
+        return None

@@ -1,7 +1,7 @@
 """A whole source file, perturbed in place: function by function where a transform asks for functions.
 
 Every byte outside of what a transform changed stays: encoding, line ends, tabs, comments. What there is to
-know of a language stands in its `Language`.
+know of a language's files stands in its `FileFormat`.
 """
 
 import hashlib
@@ -116,11 +116,11 @@ class Places(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Language:
-    """What there is to know of a language's files."""
+class FileFormat:
+    """How the files of a language are read, so that they can be perturbed in place."""
 
-    name: str
-    """As in samples: `python`."""
+    language: str
+    """Its name, as in samples: `python`."""
     decode: Callable[[bytes], DecodedFile]
     places: Places
     is_one: Callable[[str, str], bool]
@@ -128,7 +128,7 @@ class Language:
 
 
 def perturb_file(
-    language: Language,
+    form: FileFormat,
     data: bytes,
     path: str,
     series: Series,
@@ -145,8 +145,8 @@ def perturb_file(
     """
     whole = Unit(path=path, name=MODULE, line=1)
     try:
-        decoded = language.decode(data)
-        tree = _Tree(language, decoded, path, series, only, around)
+        decoded = form.decode(data)
+        tree = _Tree(form, decoded, path, series, only, around)
     except SourceError as error:
         reason = str(error) if not str(error).startswith("not valid ") else NOT_PARSED
         declined = [_declined(whole, transform, reason) for transform in series.transforms]
@@ -155,27 +155,27 @@ def perturb_file(
     return PerturbedFile(data=decoded.write(tree.text), records=tuple(tree.records))
 
 
-def changed_units(language: Language, before: bytes, after: bytes) -> tuple[str, ...]:
+def changed_units(form: FileFormat, before: bytes, after: bytes) -> tuple[str, ...]:
     """The names of the functions whose text differs between two versions of a file.
 
     `MODULE` is one of them where text outside of functions differs.
     """
     if before == after:
         return ()
-    old, new = _pieces(language, before), _pieces(language, after)
+    old, new = _pieces(form, before), _pieces(form, after)
     return tuple(name for name in old if old[name] != new.get(name))
 
 
-def function_names(language: Language, data: bytes) -> tuple[str, ...]:
+def function_names(form: FileFormat, data: bytes) -> tuple[str, ...]:
     """The names of a file's outermost functions and methods; none where it cannot be read."""
-    return tuple(name for name in _pieces(language, data) if name != MODULE)
+    return tuple(name for name in _pieces(form, data) if name != MODULE)
 
 
-def _pieces(language: Language, data: bytes) -> dict[str, bytes]:
+def _pieces(form: FileFormat, data: bytes) -> dict[str, bytes]:
     """A file's text by unit; all of it is `MODULE`'s where it cannot be read."""
     try:
-        text = language.decode(data).text
-        found = language.places(text)
+        text = form.decode(data).text
+        found = form.places(text)
     except SourceError:
         return {MODULE: data}
     source, rest, done = text.encode(), b"", 0
@@ -192,14 +192,14 @@ class _Tree:
 
     def __init__(
         self,
-        language: Language,
+        form: FileFormat,
         decoded: DecodedFile,
         path: str,
         series: Series,
         only: frozenset[Choice] | None,
         around: frozenset[str],
     ) -> None:
-        self.language = language
+        self.form = form
         self.text = decoded.text
         self.records: list[Record] = []
         self._decoded = decoded
@@ -207,7 +207,7 @@ class _Tree:
         self._series = series
         self._only = only
         self._around = around
-        self._lines = {place.name: place.first for place in language.places(decoded.text, around)}
+        self._lines = {place.name: place.first for place in form.places(decoded.text, around)}
         if not decoded.compiles(decoded.text):
             raise SourceError(NOT_PARSED)
 
@@ -240,7 +240,7 @@ class _Tree:
     def _functions(self, transforms: tuple[Transform, ...]) -> None:
         """All functions at once; only if the file then does not compile, one after the other."""
         source = self.text.encode()
-        places = self.language.places(self.text, self._around)
+        places = self.form.places(self.text, self._around)
         found = [_Chain(self, source, place).through(transforms) for place in places]
         text = splice(source, [chain.edit for chain in found]).decode()
         if text != self.text and not self._decoded.compiles(text):
@@ -257,7 +257,7 @@ class _Tree:
     def outcome(self, text: str, unit: Unit, transform: Transform) -> Perturbed | Declined:
         """What a transform makes of a text; whatever it does instead is a reason to count."""
         origin = Origin(path=unit.path, line=unit.line)
-        name = self.language.name
+        name = self.form.language
         identity = hashlib.sha256(f"{name}\0{text}".encode()).hexdigest()[:16]
         sample = Sample(id=identity, language=name, source=text, label=None, origin=origin)
         series = self._series
@@ -321,7 +321,7 @@ class _Chain:
         outcome = self._tree.outcome(self._text, unit, transform)
         if isinstance(outcome, Declined):
             return outcome
-        if not self._tree.language.is_one(outcome.source, self._place.wrapper):
+        if not self._tree.form.is_one(outcome.source, self._place.wrapper):
             return _declined(unit, transform, WRAPPER_LOST)
         before, self._text = self._text, outcome.source
         if self._checked is not None and not self._compiles(self._checked):

@@ -5,27 +5,18 @@ the architecture has to beat this wrapper (Renamer's `Canonicalized` baseline, f
 block in canonical order the cost may be another one than that of the block that was asked about.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
-from typing import Final
 
 from codeaudit.audit.models.wrapping import Wrapping
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.languages import find_language
 from codeaudit.transforms.loading import load_target
-from codeaudit.transforms.perturb import part_of
+from codeaudit.transforms.perturb import function_context_of
 
 FORM = 3
 """Version of the canonical form; a part of the fingerprint."""
-
-FORMS: Final[Mapping[str, str]] = {
-    "python": "codeaudit.transforms.python.canonical:canonicalise",
-    "java": "codeaudit.transforms.java.canonical:canonicalise",
-    "x86": "codeaudit.transforms.x86.canonical:canonicalise",
-    "algebra": "codeaudit.transforms.algebra.views:canonical",
-}
-"""What makes the canonical form of a language's code, imported when first asked for."""
 
 UNPARSABLE = Failed(reason="source does not parse")
 
@@ -53,18 +44,14 @@ class Canonical(Wrapping):
 
 
 def _canonical(query: Query) -> Query | Failed:
-    if query.language not in FORMS:
+    language = find_language(query.language)
+    if language is None or not language.canonical:
         return Failed(reason=f"no canonical form for {query.language}")
+    form: Callable[[str], str] = load_target(language.canonical)
     try:
-        part = part_of(query.source, query.language)
-        if part.obstacle is not None:
-            return Failed(reason=part.obstacle)
-        return replace(query, source=part.before + _form(query.language)(part.source) + part.after)
+        context = function_context_of(query.source, query.language)
+        if context.obstacle is not None:
+            return Failed(reason=context.obstacle)
+        return replace(query, source=context.before + form(context.source) + context.after)
     except SourceError:
         return UNPARSABLE
-
-
-@cache
-def _form(language: str) -> Callable[[str], str]:
-    form: Callable[[str], str] = load_target(FORMS[language])
-    return form

@@ -22,6 +22,7 @@ from typing import Final, Literal, TypeAlias
 from codeaudit.audit.models.answers import MALFORMED
 from codeaudit.audit.records import Answer, Predicted, Prediction, Query
 from codeaudit.transforms.errors import ModelError, UsageError
+from codeaudit.transforms.languages import find_language
 
 VERSION: Final = 1
 """Of the readers of answers. A part of every prompt's digest: answers read otherwise are other answers."""
@@ -33,13 +34,6 @@ SOURCE: Final = "{source}"
 LANGUAGE: Final = "{language}"
 """In a template: the language by its name for people."""
 _PLACES: Final = re.compile("|".join(map(re.escape, (CODE, SOURCE, LANGUAGE))))
-
-_LANGUAGES: Final[Mapping[str, tuple[str, str]]] = {
-    "python": ("Python", "python"),
-    "java": ("Java", "java"),
-    "x86": ("x86-64 assembly", "asm"),
-}
-"""By the name in a query: the name for people, and the tag of a fence."""
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
 Reader: TypeAlias = Callable[[str], Answer | None]
@@ -110,7 +104,8 @@ class Prompt:
         return hashlib.sha256(json.dumps(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def _filled(self, query: Query) -> str:
-        name, tag = _LANGUAGES.get(query.language, (query.language, ""))
+        language = find_language(query.language)
+        name, tag = (language.title, language.fence) if language else (query.language, "")
         values = {CODE: _fenced(query.source, tag), SOURCE: query.source, LANGUAGE: name}
         return _PLACES.sub(lambda place: values[place.group()], self.template)
 

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterator
 from typing import Final
 
-from codeaudit.audit.projects.languages import language
+from codeaudit.audit.projects.languages import file_format
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.trees import MODULE
 
@@ -42,14 +42,14 @@ def _lines(text: str) -> list[str]:
 
 def _text(path: str, data: bytes) -> str:
     try:
-        decoded = language(path).decode(data)
+        decoded = file_format(path).decode(data)
     except SourceError:
         return data.decode("utf-8", "backslashreplace")
     return decoded.text.replace("\n", decoded.newline)
 
 
 def _unit_text(path: str, data: bytes, name: str) -> str:
-    text = language(path).decode(data).text
+    text = file_format(path).decode(data).text
     source = text.encode()
-    found = language(path).places(text)
+    found = file_format(path).places(text)
     return next((source[p.start : p.end].decode() + "\n" for p in found if p.name == name), "")

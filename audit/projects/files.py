@@ -13,12 +13,12 @@ from stat import S_ISDIR, S_ISLNK, S_ISREG
 from typing import Final
 
 from codeaudit.audit.corpora.files import FOREIGN
-from codeaudit.audit.projects.languages import LANGUAGES, language, loaded
+from codeaudit.audit.projects.languages import file_format, loaded, source_languages
 from codeaudit.audit.workers import spread
 from codeaudit.transforms.decoding import LARGEST
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.records import Sites
-from codeaudit.transforms.trees import Choice, Language, Record, Series, perturb_file
+from codeaudit.transforms.trees import Choice, FileFormat, Record, Series, perturb_file
 
 NOT_COPIED: Final = frozenset({".git", "__pycache__"})
 """Names that are never copied."""
@@ -34,9 +34,9 @@ class ProjectPlan:
     seed: int
     sites: Sites = "auto"
 
-    def series(self, language: Language) -> Series:
+    def series(self, form: FileFormat) -> Series:
         """The plan for files of one language, with its transforms loaded."""
-        transforms = loaded(self.transforms, language.name)
+        transforms = loaded(self.transforms, form.language)
         return Series(transforms=transforms, seed=self.seed, sites=self.sites)
 
 
@@ -92,12 +92,13 @@ def source_files(root: Path) -> Iterator[str]:
 
     Leaves out hidden folders, virtual environments, build folders (`FOREIGN`) and symbolic links.
     """
+    endings = source_languages()
     for folder, folders, names in os.walk(root):
         inside = [name for name in folders if not name.startswith(".") and name not in FOREIGN]
         folders[:] = sorted(name for name in inside if not _is_environment(Path(folder, name)))
         for name in sorted(names):
             path = Path(folder, name)
-            if path.suffix in LANGUAGES and path.is_file() and not path.is_symlink():
+            if path.suffix in endings and path.is_file() and not path.is_symlink():
                 yield path.relative_to(root).as_posix()
 
 
@@ -125,7 +126,7 @@ def perturb_files(
 def _perturbed(root: Path, plan: ProjectPlan, item: tuple[str, frozenset[Choice] | None]) -> FileResult:
     path, only = item
     before = read_file(root / path)
-    known = language(path)
+    known = file_format(path)
     found = perturb_file(
         known, before[: LARGEST + 1], path, plan.series(known), only=only, around=_beside(root / path)
     )

@@ -1,14 +1,15 @@
 """The languages whose files are perturbed in place: by the ending of a file's name."""
 
 from collections.abc import Iterable, Mapping
-from functools import cache
 from pathlib import PurePath
-from typing import Final, Protocol
+from typing import Protocol
 
 from codeaudit.transforms.interface import Transform
+from codeaudit.transforms.language import Language
+from codeaudit.transforms.languages import every_language
 from codeaudit.transforms.loading import load_target
-from codeaudit.transforms.registry import BY_LANGUAGE, ENTRIES, transform_for
-from codeaudit.transforms.trees import Language
+from codeaudit.transforms.registry import entry_of, languages_of, transform_for
+from codeaudit.transforms.trees import FileFormat
 
 
 class Probes(Protocol):
@@ -31,53 +32,38 @@ class Probes(Protocol):
         ...
 
 
-LANGUAGES: Final[Mapping[str, str]] = {".py": "python", ".java": "java"}
-"""By ending."""
-
-_FILES: Final[Mapping[str, str]] = {
-    "python": "codeaudit.transforms.python.tree:PYTHON",
-    "java": "codeaudit.transforms.java.tree:JAVA",
-}
-_PROBES: Final[Mapping[str, str]] = {
-    "python": "codeaudit.audit.projects.probes.python:PROBES",
-    "java": "codeaudit.audit.projects.probes.java:PROBES",
-}
+def source_languages() -> Mapping[str, Language]:
+    """The languages whose files can be perturbed in place, by the ending of a file's name."""
+    return {
+        ending: language for language in every_language() if language.files for ending in language.endings
+    }
 
 
-def language(path: str) -> Language:
-    """The language of a file, whose reader is imported when it is first asked for."""
-    return _language(LANGUAGES[PurePath(path).suffix])
+def file_format(path: str) -> FileFormat:
+    """How a file is read and written; its reader is imported when it is first asked for."""
+    found: FileFormat = load_target(source_languages()[PurePath(path).suffix].files)
+    return found
 
 
 def probes(path: str) -> Probes:
     """The probes for a file."""
-    return _probes(LANGUAGES[PurePath(path).suffix])
-
-
-@cache
-def _language(name: str) -> Language:
-    found: Language = load_target(_FILES[name])
-    return found
-
-
-@cache
-def _probes(name: str) -> Probes:
-    found: Probes = load_target(_PROBES[name])
+    found: Probes = load_target(source_languages()[PurePath(path).suffix].probes)
     return found
 
 
 def languages(paths: Iterable[str]) -> tuple[str, ...]:
     """The languages of these files."""
     endings = {PurePath(path).suffix for path in paths}
-    return tuple(name for ending, name in LANGUAGES.items() if ending in endings)
+    return tuple(language.name for ending, language in source_languages().items() if ending in endings)
 
 
 def meant(names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
-    """Of these names of transforms those that are one's in some of these languages; all where none is."""
-    every = tuple(names)
-    own = {name for one in known for name in BY_LANGUAGE[one]}
-    own |= {name for name in every if ENTRIES[name].kind == "identity"}
-    return tuple(name for name in every if name in own) or every
+    """Those of these transforms that rewrite one of these languages; all of them if none does."""
+    every, spoken = tuple(names), set(known)
+    own = [
+        name for name in every if entry_of(name).kind == "identity" or spoken.intersection(languages_of(name))
+    ]
+    return tuple(own) or every
 
 
 def loaded(names: Iterable[str], name: str) -> tuple[Transform, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from codeaudit.audit.projects.languages import language
+from codeaudit.audit.projects.languages import file_format
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.trees import MODULE
 
@@ -50,7 +50,7 @@ def _relative(name: str, folder: Path) -> str:
 
 def _unit(path: str, data: bytes, line: int) -> str:
     try:
-        known = language(path)
+        known = file_format(path)
         found = known.places(known.decode(data).text)
     except SourceError:
         return MODULE

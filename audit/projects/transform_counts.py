@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from codeaudit.transforms.records import Kind, NotApplied, Outcome, Perturbed
-from codeaudit.transforms.registry import ENTRIES
+from codeaudit.transforms.registry import entry_of
 from codeaudit.transforms.trees import Applied, Declined, Record
 
 
@@ -36,7 +36,7 @@ CountsByTransform = dict[str, TransformCounts]
 def prepare(counts: CountsByTransform, names: Iterable[str]) -> None:
     """Add a zero count for each of these transforms, so that the table lists all of them."""
     for name in names:
-        counts.setdefault(name, TransformCounts(ENTRIES[name].kind))
+        counts.setdefault(name, TransformCounts(entry_of(name).kind))
 
 
 def count(counts: CountsByTransform, records: Iterable[Record | Outcome]) -> None:

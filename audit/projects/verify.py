@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from codeaudit.audit.projects.files import copy_tree, read_file
-from codeaudit.audit.projects.languages import language, languages, meant, probes
+from codeaudit.audit.projects.languages import file_format, languages, meant, probes
 from codeaudit.audit.projects.runner import ProjectTestResult, ProjectTestRun
 from codeaudit.audit.projects.tracebacks import units_in_traceback
 from codeaudit.audit.projects.transform_counts import CountsByTransform, prepare
@@ -161,7 +161,7 @@ def _power(
         (path, name): one.before
         for files in drawn
         for path, one in files.items()
-        for name in changed_units(language(path), one.before, one.after)
+        for name in changed_units(file_format(path), one.before, one.after)
     }
     if not changed:
         raise CannotAudit("nothing could be perturbed; choose other transforms or another --source")
@@ -188,7 +188,7 @@ def _power(
             "another copy that is installed; uninstall that copy, or name the tested code with --source"
         )
     copy.put({})
-    units = sum(len(function_names(language(path), read_file(copy.folder / path))) for path in copy.paths)
+    units = sum(len(function_names(file_format(path), read_file(copy.folder / path))) for path in copy.paths)
     return PowerCheck(units=units, changed=len(changed), executed=executed, caught=caught)
 
 

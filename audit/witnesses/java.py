@@ -25,9 +25,9 @@ from codeaudit.audit.evidence_check import (
 )
 from codeaudit.audit.labels import Labels
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.java.function_context import function_context
 from codeaudit.transforms.java.identifiers.variables import variables
 from codeaudit.transforms.java.parsing import read
-from codeaudit.transforms.java.parts import function_part
 from codeaudit.transforms.java.witnesses.javac import Javac, find
 from codeaudit.transforms.java.witnesses.javalang import confirms, permutes
 from codeaudit.transforms.records import Perturbed
@@ -90,7 +90,7 @@ def read_again(variant: Perturbed) -> WitnessFinding:
     before, after = variant.sample.source, variant.source
     kinds = {move.kind for move in variant.moves}
     if kinds == {"rename"}:
-        bindings = variables(function_part(before).source).scopes.bindings
+        bindings = variables(function_context(before).source).scopes.bindings
         names = {binding.number: binding.name for binding in bindings}
         told = confirms(before, after, [(names[move.site], str(move.value)) for move in variant.moves])
     elif kinds == {"order"}:

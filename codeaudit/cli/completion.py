@@ -8,7 +8,8 @@ from click.shell_completion import CompletionItem
 from codeaudit.audit.corpora.specs import FORMS
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.registry import TASKS
-from codeaudit.transforms.registry import ALL, ENTRIES
+from codeaudit.transforms.registry import ALL, TRANSFORMS
+from codeaudit.transforms.registry import families as families_of
 
 Items = list[CompletionItem]
 
@@ -30,8 +31,8 @@ def transforms(ctx: click.Context, param: click.Parameter, begun: str) -> Items:
     """Transforms and families; behind a comma those that are not named yet."""
     before, comma, last = begun.rpartition(",")
     named = before.split(",")
-    families = dict.fromkeys(entry.family for entry in ENTRIES.values())
-    free = (name for name in (ALL, *families, *ENTRIES) if name not in named)
+    families = dict.fromkeys(["identity", *(family.name for family in families_of())])
+    free = (name for name in dict.fromkeys((ALL, *families, *TRANSFORMS)) if name not in named)
     return _starting((f"{before}{comma}{name}" for name in free if name.startswith(last)), begun)
 
 

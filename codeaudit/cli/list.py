@@ -5,18 +5,28 @@ import difflib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 import click
 
 from codeaudit.audit.corpora.specs import FORMS
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.registry import TASKS
-from codeaudit.transforms.entries import TransformEntry
-from codeaudit.transforms.errors import CannotAudit
+from codeaudit.transforms.entries import Family, TransformEntry
+from codeaudit.transforms.errors import CannotAudit, CodeauditError
+from codeaudit.transforms.language import Language
+from codeaudit.transforms.languages import every_language
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import Origin, Perturbed, Sample
-from codeaudit.transforms.registry import CONTROLS, ENTRIES, FAMILIES, STANDARD, languages, transform_for
+from codeaudit.transforms.registration import Registry
+from codeaudit.transforms.registry import (
+    ENTRIES,
+    PLUG_INS,
+    TRANSFORMS,
+    entry_of,
+    languages_of,
+    transform_for,
+)
 
 KINDS: Final = ("models", "tasks", "transforms", "corpora")
 CONTEXT: Final = 3
@@ -64,25 +74,35 @@ def _table(kind: str, *, verbose: bool) -> list[tuple[str, str]]:
         case "models":
             return [*_checkpoints(), *_providers(verbose=verbose)]
         case "tasks":
-            return [(name, TASKS.summary(name)) for name in TASKS]
+            return list(_summaries(TASKS))
         case "transforms":
-            return [(name, entry.summary) for name, entry in ENTRIES.items()]
+            return list(_summaries(TRANSFORMS))
         case _:
             return list(FORMS.items())
+
+
+def _summaries(registry: Registry[Any]) -> Iterator[tuple[str, str]]:
+    """The names with their summaries; a plug-in that is broken is one line on stderr instead."""
+    for name in registry:
+        try:
+            yield name, registry.summary(name)
+        except CodeauditError as error:
+            click.echo(f"codeaudit: {error}", err=True)
 
 
 def _records(kind: str) -> Iterator[dict[str, object]]:
     for name, summary in _table(kind, verbose=True):
         told: dict[str, object] = {"name": name, "summary": summary}
         if kind == "transforms":
-            entry = ENTRIES[name]
+            entry = entry_of(name)
             told |= {
                 "family": entry.family,
                 "kind": entry.kind,
                 "twin": entry.twin,
                 "interface": entry.interface,
-                "languages": languages(name),
-                "default": any(_standing(name, language) for language in languages(name) or ("",)),
+                "languages": languages_of(name),
+                "default": any(_standing(name, language) for language in every_language())
+                or name == "identity",
             }
         yield told
 
@@ -125,26 +145,37 @@ def _providers(*, verbose: bool) -> list[tuple[str, str]]:
 
 def _write_transforms(*, indent: str, verbose: bool) -> None:
     """The transforms by family; `--transform` takes a family's name too."""
-    width = max(map(len, ENTRIES))
-    _write_members({"identity": ENTRIES["identity"]}, indent, width, verbose=verbose)
-    for family in FAMILIES:
-        (name,) = {entry.family for entry in family.ENTRIES.values()}
-        click.echo(f"\n{indent}{name}: {(family.__doc__ or '').partition(chr(10))[0]}")
-        _write_members(family.ENTRIES, f"{indent}  ", width, verbose=verbose)
+    known = dict(_summaries(TRANSFORMS))
+    width = max(map(len, known))
+    identity = Family("identity", "", {"identity": ENTRIES["identity"]})
+    _write_members(identity, None, indent, width, verbose=verbose)
+    listed = {"identity"}
+    for language in every_language():
+        for family in language.families:
+            click.echo(f"\n{indent}{family.name}: {family.summary}")
+            _write_members(family, language, f"{indent}  ", width, verbose=verbose)
+            listed |= family.transforms.keys()
+    if added := {name: entry_of(name) for name in known if name not in listed}:
+        click.echo(f"\n{indent}{PLUG_INS}: transforms of installed packages")
+        family = Family(PLUG_INS, "", added)
+        _write_members(family, None, f"{indent}  ", width, verbose=verbose)
 
 
-def _write_members(members: Mapping[str, TransformEntry], indent: str, width: int, *, verbose: bool) -> None:
-    for name, entry in members.items():
+def _write_members(
+    family: Family, language: Language | None, indent: str, width: int, *, verbose: bool
+) -> None:
+    for name, entry in family.transforms.items():
         if verbose:
-            _write_transform(name, entry, indent)
+            _write_transform(name, entry, language, indent)
         else:
-            click.echo(f"{indent}{name:{width}}  {entry.summary}{_standing(name, entry.language)}")
+            click.echo(f"{indent}{name:{width}}  {entry.summary}{_standing(name, language)}")
 
 
-def _write_transform(name: str, entry: TransformEntry, indent: str) -> None:
-    click.echo(f"{indent}{name}{_standing(name, entry.language)}")
+def _write_transform(name: str, entry: TransformEntry, language: Language | None, indent: str) -> None:
+    click.echo(f"{indent}{name}{_standing(name, language)}")
     twin = f"; its control: {entry.twin}" if entry.twin else ""
-    for line in (entry.summary, _promise(entry) + twin, *_example(name, entry)):
+    example = _example(name, entry, language) if language is not None else ()
+    for line in (entry.summary, _promise(entry) + twin, *example):
         click.echo(f"{indent}    {line}".rstrip())
 
 
@@ -154,13 +185,13 @@ def _promise(entry: TransformEntry) -> str:
     return "changes the meaning" if entry.kind == "control" else "changes nothing"
 
 
-def _example(name: str, entry: TransformEntry) -> Iterator[str]:
+def _example(name: str, entry: TransformEntry, language: Language) -> Iterator[str]:
     """The change of a transform's example, as a diff without its heading."""
     if not entry.example:
         return
     origin = Origin(path="<example>", line=1)
-    sample = Sample(id="example", language=entry.language, source=entry.example, label=None, origin=origin)
-    (outcome,) = perturb_one(sample, transform_for(name, entry.language), variants=1, seed=0, sites="all")
+    sample = Sample(id="example", language=language.name, source=entry.example, label=None, origin=origin)
+    (outcome,) = perturb_one(sample, transform_for(name, language.name), variants=1, seed=0, sites="all")
     if not isinstance(outcome, Perturbed):
         yield f"({outcome.reason})"
         return
@@ -169,6 +200,6 @@ def _example(name: str, entry: TransformEntry) -> Iterator[str]:
     yield from (line for line in islice(diff, 2, None) if not line.startswith("@@"))
 
 
-def _standing(name: str, language: str) -> str:
-    default = (*STANDARD.get(language, ()), *CONTROLS.get(language, ()), "identity")
+def _standing(name: str, language: Language | None) -> str:
+    default = ("identity",) if language is None else (*language.standard, *language.controls)
     return " [default]" if name in default else ""

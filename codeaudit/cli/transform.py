@@ -27,7 +27,7 @@ from codeaudit.audit.projects.files import (
     replace_file,
     source_files,
 )
-from codeaudit.audit.projects.languages import LANGUAGES, languages, meant
+from codeaudit.audit.projects.languages import languages, meant, source_languages
 from codeaudit.audit.projects.transform_counts import CountsByTransform, count, prepare
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.store import SCHEMA, RunFolder
@@ -39,8 +39,9 @@ from codeaudit.cli.progress import PROGRESS, ProgressMonitor, note
 from codeaudit.cli.tallies import tally_json, tally_sheet
 from codeaudit.inputs import NOUNS, DrawnInputs, called
 from codeaudit.transforms.errors import CorpusError, RunError, UsageError
+from codeaudit.transforms.languages import LANGUAGES
 from codeaudit.transforms.records import Perturbed, Sample
-from codeaudit.transforms.registry import BY_LANGUAGE, STANDARD, expand
+from codeaudit.transforms.registry import entry_of, expand
 
 SUITES: Final = (".parquet", LINES)
 
@@ -181,7 +182,7 @@ def _write_tree(asked: TransformOptions) -> int:
 
 def _tree_source(source: str) -> Path:
     path = Path(source)
-    if path.is_dir() or (path.is_file() and path.suffix in LANGUAGES):
+    if path.is_dir() or (path.is_file() and path.suffix in source_languages()):
         return path
     corpus(source)  # raises where there is no such place
     raise UsageError(
@@ -277,7 +278,9 @@ def _perturb(
         raise CorpusError(f"no Python or Java file in {', '.join(asked.sources)}")
     known = languages(paths)
     names = asked.names or tuple(
-        dict.fromkeys(name for one in known for name in STANDARD[one] if not BY_LANGUAGE[one][name].interface)
+        dict.fromkeys(
+            name for one in known for name in LANGUAGES.get(one).standard if not entry_of(name, one).interface
+        )
     )
     prepare(tallies, meant(names, known))
     plan = ProjectPlan(transforms=names, seed=asked.seed, sites=asked.sites)

@@ -56,7 +56,7 @@ def _driver(rules: Iterable[str], version: str) -> dict[str, Any]:
 
 
 def _rule(name: str) -> dict[str, Any]:
-    summary = ENTRIES[name].summary if name in ENTRIES else name
+    summary = ENTRIES[name].summary if name in ENTRIES else name  # a plug-in need not be installed here
     text = f"The model's answer changed although this edit keeps the meaning: {summary}."
     return {
         "id": name,

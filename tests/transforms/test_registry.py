@@ -13,22 +13,25 @@ from typing import Any
 
 import pytest
 
+from codeaudit.transforms.entries import Family, keeps
 from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.language import Language
+from codeaudit.transforms.languages import LANGUAGES
 from codeaudit.transforms.perturb import perturb_one
+from codeaudit.transforms.python import order
+from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Origin, Outcome, Perturbed, Sample
 from codeaudit.transforms.registry import (
     ALL,
-    BY_LANGUAGE,
     ENTRIES,
-    FAMILIES,
-    STANDARD,
     TRANSFORMS,
     expand,
-    languages,
+    families,
+    languages_of,
     transform_for,
 )
 
-NAMES = [name for name in ENTRIES if ENTRIES[name].language == "python" and name != "identity"]
+NAMES = list(PYTHON.transforms)
 PRESERVING = [name for name in NAMES if ENTRIES[name].kind == "preserving"]
 CONTROLS = [name for name in NAMES if ENTRIES[name].kind == "control"]
 
@@ -90,29 +93,33 @@ def test_the_entry_agrees_with_the_transform(name: str) -> None:
 
 
 def test_a_name_means_in_each_language_what_that_language_says() -> None:
-    assert languages("rename")[:3] == ("python", "java", "x86")
+    assert languages_of("rename")[:3] == ("python", "java", "x86")
     assert transform_for("rename", "x86").languages == {"x86"}
     assert transform_for("rename", "python") is TRANSFORMS.get("rename")
     assert transform_for("rename-random", "x86") is TRANSFORMS.get("rename-random")
     assert transform_for("identity", "x86") is TRANSFORMS.get("identity")
-    assert languages("identity") == ()
+    assert languages_of("identity") == ()
 
 
 @pytest.mark.parametrize(
-    ("language", "name"), [(language, name) for language, names in BY_LANGUAGE.items() for name in names]
+    ("language", "name"),
+    [(language, name) for language in LANGUAGES for name in LANGUAGES.get(language).transforms],
 )
 def test_the_transform_of_a_language_is_for_that_language(language: str, name: str) -> None:
     transform = transform_for(name, language)
     assert transform.languages == {language}
-    assert (transform.name, transform.kind) == (name, BY_LANGUAGE[language][name].kind)
+    assert (transform.name, transform.kind) == (name, LANGUAGES.get(language).transforms[name].kind)
 
 
 def test_no_name_is_registered_twice_in_a_language() -> None:
-    names = [(entry.language, name) for family in FAMILIES for name, entry in family.ENTRIES.items()]
-    assert len(set(names)) == len(names)
-    families = {entry.family for entry in ENTRIES.values()}
-    assert not families & (ENTRIES.keys() - {"identity"})
-    assert ALL not in {*ENTRIES, *families}
+    with pytest.raises(ValueError, match=r"registered twice for Toy: .*reorder"):
+        Language(name="toy", title="Toy", units="lines", families=(order.FAMILY, order.FAMILY))
+    row = keeps("module:REORDER", "", "")
+    with pytest.raises(ValueError, match="registered twice in family 'order': reorder"):
+        Family.of("package", "order", None, row, row)
+    known = {family.name for family in families()}
+    assert not known & ENTRIES.keys()
+    assert ALL not in {*ENTRIES, *known}
 
 
 def test_families_are_expanded() -> None:
@@ -126,7 +133,7 @@ def test_families_are_expanded() -> None:
     )
     assert expand(["x86"]) == ("rename", "reorder")
     assert expand(["rename", "order", "rename"])[:2] == ("rename", "reorder")
-    assert expand(STANDARD["python"]) == STANDARD["python"]
+    assert expand(PYTHON.standard) == PYTHON.standard
     with pytest.raises(UsageError, match="did you mean 'order'"):
         expand(["ordre"])
 

@@ -17,9 +17,9 @@ from codeaudit.transforms.dependence.colours import colours, first_orders
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.program import Program, analyse
 from codeaudit.transforms.java.analysis.scopes import Binding
+from codeaudit.transforms.java.function_context import function_context
 from codeaudit.transforms.java.identifiers.variables import Variables, variables
 from codeaudit.transforms.java.order.reorder import reordered
-from codeaudit.transforms.java.parts import function_part
 
 _NAMELESS: Final = b"\0"
 _LENGTH: Final = b"\1"
@@ -38,7 +38,7 @@ def canonicalise(source: str) -> str:
     Raises:
         SourceError: the source does not parse, or is nested too deeply.
     """
-    part = function_part(source)
+    part = function_context(source)
     if part.obstacle is not None:
         return source
     return part.before + _form(part.source) + part.after

@@ -7,9 +7,9 @@ from typing import Final
 
 from codeaudit.transforms.java.analysis.knowledge import KNOWN_TYPES
 from codeaudit.transforms.java.analysis.scopes import Binding, Scopes, resolve
+from codeaudit.transforms.java.function_context import ESCAPED, REBOUND, escaped
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.parsing import TYPES
-from codeaudit.transforms.java.parts import ESCAPED, REBOUND, escaped
 from codeaudit.transforms.patches import Part, Patch, Span
 
 LISTS: Final = frozenset({"block", "constructor_body", "switch_block_statement_group"})

@@ -15,10 +15,10 @@ from codeaudit.transforms.decoding import DecodedFile
 from codeaudit.transforms.edits import line_starts
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.analysis.knowledge import KNOWN_TYPES
+from codeaudit.transforms.java.function_context import ESCAPED, REBOUND, mentions, rebound
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.parsing import TYPES, Reading, callables, only_callable, read
-from codeaudit.transforms.java.parts import ESCAPED, REBOUND, mentions, rebound
-from codeaudit.transforms.trees import Language, Place
+from codeaudit.transforms.trees import FileFormat, Place
 
 _ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*(\\u+([0-9a-fA-F]{4}))")
 _DANGEROUS: Final = frozenset("\n\r\"'\\*/")
@@ -116,5 +116,5 @@ def _is_one(text: str, wrapper: str) -> bool:
     return True
 
 
-JAVA: Final = Language(name="java", decode=Decoded.read, places=places, is_one=_is_one)
+JAVA: Final = FileFormat(language="java", decode=Decoded.read, places=places, is_one=_is_one)
 """Files that end with `.java`."""

@@ -14,7 +14,7 @@ from typing import Final
 
 from codeaudit.transforms.edits import line_starts
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.parts import Part
+from codeaudit.transforms.function_context import FunctionContext
 from codeaudit.transforms.python.analysis.blocks import first_line
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, MODULE_NAMES
 from codeaudit.transforms.python.parsing import parse
@@ -35,14 +35,14 @@ _IN_STANDARD_MODULES: Final = frozenset({
 """Names of builtins that `import *` takes from one or other module of the standard library."""
 
 
-def function_part(source: str) -> Part:
+def function_context(source: str) -> FunctionContext:
     """The last function at the top of a text; the whole text where there is nothing else, or no function.
 
     Raises:
         SourceError: the text does not parse.
     """
     if _is_alone(source):
-        return Part("", source, "")
+        return FunctionContext("", source, "")
     return _cut(source)
 
 
@@ -77,11 +77,11 @@ def _is_alone(source: str) -> bool:
 
 
 @lru_cache(maxsize=4)
-def _cut(source: str) -> Part:
+def _cut(source: str) -> FunctionContext:
     body = parse(source).body
     found = [node for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     if not found or len(body) == 1:
-        return Part("", source, "")
+        return FunctionContext("", source, "")
     node = found[-1]
     text = source.encode()
     starts = line_starts(text)
@@ -94,8 +94,8 @@ def _cut(source: str) -> Part:
     except SourceError:
         alone = False
     if not alone:  # it shares a line with something else
-        return Part("", source, "")
-    return Part(before, inner, after, REBOUND if mentions(inner, rebound_names(source)) else None)
+        return FunctionContext("", source, "")
+    return FunctionContext(before, inner, after, REBOUND if mentions(inner, rebound_names(source)) else None)
 
 
 def _tables(text: str) -> Iterator[symtable.SymbolTable]:

@@ -16,7 +16,7 @@ from codeaudit.transforms.python.analysis.blocks import first_line
 from codeaudit.transforms.python.encoding import DecodedPython
 from codeaudit.transforms.python.function_context import REBOUND, mentions, rebound_names
 from codeaudit.transforms.python.parsing import parse
-from codeaudit.transforms.trees import Language, Place
+from codeaudit.transforms.trees import FileFormat, Place
 
 IN_CLASS: Final = "class _:\n"
 """What stands above a method. A class whose name is all underscores mangles no names."""
@@ -116,5 +116,7 @@ def _still_one_function(text: str, wrapper: str) -> bool:
     return len(body) == 1 and isinstance(body[0], Function)
 
 
-PYTHON: Final = Language(name="python", decode=DecodedPython.read, places=places, is_one=_still_one_function)
+PYTHON: Final = FileFormat(
+    language="python", decode=DecodedPython.read, places=places, is_one=_still_one_function
+)
 """Files that end with `.py`."""

@@ -12,16 +12,17 @@ import pytest
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.java.language import JAVA
 from codeaudit.transforms.java.rewriting import Rewriting
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import Move, Origin, Perturbed, Sample
-from codeaudit.transforms.registry import BY_LANGUAGE, transform_for
+from codeaudit.transforms.registry import transform_for
 from tests.support.data import data_set
 from tests.support.java_methods import METHODS, Method
 from tests.support.java_running import outputs
 
 FAMILIES: Final = {"expressions", "control-flow", "declarations", "dead-code", "strings", "layout"}
-ENTRIES: Final = {name: entry for name, entry in BY_LANGUAGE["java"].items() if entry.family in FAMILIES}
+ENTRIES: Final = {name: entry for name, entry in JAVA.transforms.items() if entry.family in FAMILIES}
 PRESERVING: Final = [name for name, entry in ENTRIES.items() if entry.kind == "preserving"]
 CONTROLS: Final = [name for name, entry in ENTRIES.items() if entry.kind == "control"]
 ARGUMENTS: Final = {

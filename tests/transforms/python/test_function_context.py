@@ -8,7 +8,7 @@ import pytest
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.perturb import perturb_one
-from codeaudit.transforms.python.function_context import REBOUND, function_part, mentions, rebound_names
+from codeaudit.transforms.python.function_context import REBOUND, function_context, mentions, rebound_names
 from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
 from codeaudit.transforms.registry import TRANSFORMS
 
@@ -45,7 +45,7 @@ def outcome(source: str, name: str = "rename"):
     ],
 )
 def test_the_last_function_is_what_transforms_are_given(before: str, after: str) -> None:
-    part = function_part(before + LOCAL + after)
+    part = function_context(before + LOCAL + after)
     assert part.before + part.source + part.after == before + LOCAL + after
     assert part.source.strip() == LOCAL.strip()
     assert part.obstacle is None
@@ -58,25 +58,25 @@ def test_the_last_function_is_what_transforms_are_given(before: str, after: str)
 
 def test_decorators_and_wrappers_belong_to_the_function() -> None:
     text = "import functools\n\n@functools.cache\n" + LOCAL
-    assert function_part(text).source == "@functools.cache\n" + LOCAL
+    assert function_context(text).source == "@functools.cache\n" + LOCAL
     for alone in (
         "@cache\n# why\n" + LOCAL,
         "class _:\n    def f(self): pass\n",
         "if 1:\n  def f(): pass\n",
         LOCAL,
     ):
-        assert function_part(alone).source == alone
+        assert function_context(alone).source == alone
 
 
 @pytest.mark.parametrize("text", ["x = 1\n", "class C:\n    pass\n", "def f(): pass; x = 1\nimport os\n"])
 def test_texts_without_a_function_stay_whole(text: str) -> None:
-    part = function_part(text)
+    part = function_context(text)
     assert part.before + part.source + part.after == text
 
 
 def test_what_is_no_python_is_said_to_be_none() -> None:
     with pytest.raises(SourceError):
-        function_part("import a\nx = = 1\ndef f(): pass\n")
+        function_context("import a\nx = = 1\ndef f(): pass\n")
     found = outcome("import a\nx = = 1\ndef f(): pass\n")
     assert isinstance(found, NotApplied)
     assert found.reason == "source does not parse"

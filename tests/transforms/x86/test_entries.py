@@ -4,16 +4,16 @@ import pytest
 
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import Origin, Perturbed, Sample
-from codeaudit.transforms.registry import CONTROLS, STANDARD, transform_for
-from codeaudit.transforms.x86 import ENTRIES
+from codeaudit.transforms.registry import transform_for
+from codeaudit.transforms.x86.language import X86
 from codeaudit.transforms.x86.proof import Equivalent, compare
 from codeaudit.transforms.x86.reading import read
 
 
-@pytest.mark.parametrize("name", ENTRIES)
+@pytest.mark.parametrize("name", X86.transforms)
 def test_an_entry_names_a_transform_that_rewrites_its_example(name: str) -> None:
-    entry = ENTRIES[name]
-    assert entry.twin is None or ENTRIES[entry.twin].kind == "control"
+    entry = X86.transforms[name]
+    assert entry.twin is None or X86.transforms[entry.twin].kind == "control"
     assert (entry.kind == "control") == entry.summary.startswith("control: ")
     origin = Origin(path="", line=1)
     sample = Sample(id=name, language="x86", source=entry.example, label=None, origin=origin)
@@ -26,8 +26,8 @@ def test_an_entry_names_a_transform_that_rewrites_its_example(name: str) -> None
 
 
 def test_a_default_run_has_transforms_and_controls() -> None:
-    assert {ENTRIES[name].kind for name in STANDARD["x86"]} == {"preserving"}
-    assert {ENTRIES[name].kind for name in CONTROLS["x86"]} == {"control"}
+    assert {X86.transforms[name].kind for name in X86.standard} == {"preserving"}
+    assert {X86.transforms[name].kind for name in X86.controls} == {"control"}
 
 
 def test_blocks_are_of_no_other_language() -> None:
@@ -41,7 +41,7 @@ def test_blocks_are_of_no_other_language() -> None:
 def test_a_block_that_does_not_parse_is_counted() -> None:
     origin = Origin(path="", line=1)
     sample = Sample(id="p", language="x86", source="movk %rax", label=None, origin=origin)
-    for name in ENTRIES:
+    for name in X86.transforms:
         (found,) = perturb_one(sample, transform_for(name, "x86"), variants=1, seed=0)
         assert not isinstance(found, Perturbed)
         assert found.reason == "source does not parse"

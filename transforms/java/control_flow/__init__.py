@@ -1,9 +1,8 @@
 """Branches, conditions and loops of Java in another form."""
 
-from collections.abc import Mapping
 from typing import Final
 
-from codeaudit.transforms.entries import TransformEntry
+from codeaudit.transforms.entries import Family, changes, keeps
 
 _GRADE: Final = """\
 static String grade(int points, int limit) {
@@ -109,94 +108,51 @@ static String ending(int number) {
 """
 
 
-def _entry(target: str, summary: str, example: str, twin: str | None) -> TransformEntry:
-    return TransformEntry(
-        f"codeaudit.transforms.java.control_flow.{target}",
-        summary,
-        family="control-flow",
-        language="java",
-        example=example,
-        twin=twin,
-    )
-
-
-def _control(target: str, summary: str, example: str) -> TransformEntry:
-    return TransformEntry(
-        f"codeaudit.transforms.java.control_flow.{target}",
-        f"control: {summary}",
-        family="control-flow",
-        language="java",
-        kind="control",
-        example=example,
-    )
-
-
-ENTRIES: Final[Mapping[str, TransformEntry]] = {
-    "invert-if": _entry(
-        "branches:INVERT_IF", "if (c) a else b as if (!c) b else a", _GRADE, "if-inverted-wrong"
-    ),
-    "nest-elif": _entry("branches:NEST_ELIF", "else if as else { if }", _GRADE, "branch-dropped"),
-    "flatten-elif": _entry("branches:FLATTEN_ELIF", "else { if } as else if", _SIGN, "branch-dropped"),
-    "return-to-else": _entry(
+FAMILY: Final = Family.of(
+    __name__,
+    "control-flow",
+    __doc__,
+    keeps("branches:INVERT_IF", "if (c) a else b as if (!c) b else a", _GRADE, "if-inverted-wrong"),
+    keeps("branches:NEST_ELIF", "else if as else { if }", _GRADE, "branch-dropped"),
+    keeps("branches:FLATTEN_ELIF", "else { if } as else if", _SIGN, "branch-dropped"),
+    keeps(
         "branches:RETURN_TO_ELSE",
         "what follows a branch that leaves goes into an else",
         _GRADE,
         "branch-dropped",
     ),
-    "else-to-return": _entry(
-        "branches:ELSE_TO_RETURN", "no else behind a branch that leaves", _SIGN, "branch-dropped"
-    ),
-    "insert-braces": _entry(
-        "branches:INSERT_BRACES", "braces around a lone statement", _SUM, "loop-left-early"
-    ),
-    "remove-braces": _entry(
-        "branches:REMOVE_BRACES", "no braces around a lone statement", _DAYS, "if-inverted-wrong"
-    ),
-    "ternary-to-if": _entry(
-        "conditions:TERNARY_TO_IF", "x = c ? a : b as if and else", _SIGN, "if-inverted-wrong"
-    ),
-    "if-to-ternary": _entry(
-        "conditions:IF_TO_TERNARY", "if and else as x = c ? a : b", _SIGN, "if-inverted-wrong"
-    ),
-    "split-conditions": _entry(
-        "conditions:SPLIT_CONDITIONS", "if (a && b) as if (a) { if (b) }", _GRADE, "condition-dropped"
-    ),
-    "merge-conditions": _entry(
-        "conditions:MERGE_CONDITIONS", "if (a) { if (b) } as if (a && b)", _WITHIN, "if-inverted-wrong"
-    ),
-    "for-to-while": _entry(
+    keeps("branches:ELSE_TO_RETURN", "no else behind a branch that leaves", _SIGN, "branch-dropped"),
+    keeps("branches:INSERT_BRACES", "braces around a lone statement", _SUM, "loop-left-early"),
+    keeps("branches:REMOVE_BRACES", "no braces around a lone statement", _DAYS, "if-inverted-wrong"),
+    keeps("conditions:TERNARY_TO_IF", "x = c ? a : b as if and else", _SIGN, "if-inverted-wrong"),
+    keeps("conditions:IF_TO_TERNARY", "if and else as x = c ? a : b", _SIGN, "if-inverted-wrong"),
+    keeps("conditions:SPLIT_CONDITIONS", "if (a && b) as if (a) { if (b) }", _GRADE, "condition-dropped"),
+    keeps("conditions:MERGE_CONDITIONS", "if (a) { if (b) } as if (a && b)", _WITHIN, "if-inverted-wrong"),
+    keeps(
         "loops:FOR_TO_WHILE",
         "for as while in a block, with the update at each way back",
         _SUM,
         "for-off-by-one",
     ),
-    "while-to-for": _entry("loops:WHILE_TO_FOR", "while (c) as for (; c; )", _SUM, "loop-left-early"),
-    "while-to-while-true": _entry(
-        "loops:WHILE_TO_WHILE_TRUE", "while (c) as while (true) with a break", _SUM, "loop-left-early"
-    ),
-    "do-to-while-true": _entry(
-        "loops:DO_TO_WHILE_TRUE", "do as while (true) with a break at its end", _SUM, "loop-left-early"
-    ),
-    "for-each-to-for": _entry(
+    keeps("loops:WHILE_TO_FOR", "while (c) as for (; c; )", _SUM, "loop-left-early"),
+    keeps("loops:WHILE_TO_WHILE_TRUE", "while (c) as while (true) with a break", _SUM, "loop-left-early"),
+    keeps("loops:DO_TO_WHILE_TRUE", "do as while (true) with a break at its end", _SUM, "loop-left-early"),
+    keeps(
         "loops:FOR_EACH_TO_FOR",
         "for over an array by index, as the language defines it",
         _SUM,
         "loop-left-early",
     ),
-    "switch-to-if": _entry(
+    keeps(
         "switches:SWITCH_TO_IF",
         "switch over a number or string without fall-through as ifs",
         _DAYS,
         "if-inverted-wrong",
     ),
-    "if-to-switch": _entry(
-        "switches:IF_TO_SWITCH", "x == 1, else x == 2, … as switch", _ENDING, "branch-dropped"
-    ),
-    "if-inverted-wrong": _control(
-        "controls:IF_INVERTED_WRONG", "one condition is negated, its branches stay", _SIGN
-    ),
-    "branch-dropped": _control("controls:BRANCH_DROPPED", "one else is dropped", _DAYS),
-    "condition-dropped": _control("conditions:CONDITION_DROPPED", "of one && only one operand stays", _GRADE),
-    "for-off-by-one": _control("loops:FOR_OFF_BY_ONE", "one for takes a turn more or less", _SUM),
-    "loop-left-early": _control("loops:LOOP_LEFT_EARLY", "one loop is left after one turn", _SUM),
-}
+    keeps("switches:IF_TO_SWITCH", "x == 1, else x == 2, … as switch", _ENDING, "branch-dropped"),
+    changes("controls:IF_INVERTED_WRONG", "one condition is negated, its branches stay", _SIGN),
+    changes("controls:BRANCH_DROPPED", "one else is dropped", _DAYS),
+    changes("conditions:CONDITION_DROPPED", "of one && only one operand stays", _GRADE),
+    changes("loops:FOR_OFF_BY_ONE", "one for takes a turn more or less", _SUM),
+    changes("loops:LOOP_LEFT_EARLY", "one loop is left after one turn", _SUM),
+)

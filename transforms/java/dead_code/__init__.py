@@ -1,9 +1,8 @@
 """Statements of Java that never run or that nothing depends on."""
 
-from collections.abc import Mapping
 from typing import Final
 
-from codeaudit.transforms.entries import TransformEntry
+from codeaudit.transforms.entries import Family, changes, keeps
 
 _TOTAL: Final = """\
 static int total(int[] values, int start) {
@@ -19,39 +18,26 @@ static int total(int[] values, int start) {
 """
 
 
-def _entry(target: str, summary: str, twin: str) -> TransformEntry:
-    return TransformEntry(
-        f"codeaudit.transforms.java.dead_code.insertions:{target}",
-        summary,
-        family="dead-code",
-        language="java",
-        example=_TOTAL,
-        twin=twin,
-    )
-
-
-def _control(name: str, summary: str) -> TransformEntry:
-    return TransformEntry(
-        f"codeaudit.transforms.java.dead_code.controls:{name}",
-        f"control: {summary}",
-        family="dead-code",
-        language="java",
-        kind="control",
-        example=_TOTAL,
-    )
-
-
-ENTRIES: Final[Mapping[str, TransformEntry]] = {
-    "unused-locals": _entry(
-        "UNUSED_LOCALS", "a constant goes into a variable that nobody reads", "live-assignment"
+FAMILY: Final = Family.of(
+    __name__,
+    "dead-code",
+    __doc__,
+    keeps(
+        "insertions:UNUSED_LOCALS",
+        "a constant goes into a variable that nobody reads",
+        _TOTAL,
+        "live-assignment",
     ),
-    "dead-stores": _entry("DEAD_STORES", "something is computed that nobody reads", "live-assignment"),
-    "unreachable-branches": _entry("UNREACHABLE_BRANCHES", "if (false) and the like", "reachable-branch"),
-    "no-op-statements": _entry("NO_OP_STATEMENTS", "; and { }", "reachable-branch"),
-    "else-pass": _entry("ELSE_PASS", "else { }", "reachable-branch"),
-    "redundant-jumps": _entry(
-        "REDUNDANT_JUMPS", "continue or return at the end, where control goes anyway", "reachable-branch"
+    keeps("insertions:DEAD_STORES", "something is computed that nobody reads", _TOTAL, "live-assignment"),
+    keeps("insertions:UNREACHABLE_BRANCHES", "if (false) and the like", _TOTAL, "reachable-branch"),
+    keeps("insertions:NO_OP_STATEMENTS", "; and { }", _TOTAL, "reachable-branch"),
+    keeps("insertions:ELSE_PASS", "else { }", _TOTAL, "reachable-branch"),
+    keeps(
+        "insertions:REDUNDANT_JUMPS",
+        "continue or return at the end, where control goes anyway",
+        _TOTAL,
+        "reachable-branch",
     ),
-    "live-assignment": _control("LIVE_ASSIGNMENT", "a variable is overwritten before it is read"),
-    "reachable-branch": _control("REACHABLE_BRANCH", "if (true) return before something that matters"),
-}
+    changes("controls:LIVE_ASSIGNMENT", "a variable is overwritten before it is read", _TOTAL),
+    changes("controls:REACHABLE_BRANCH", "if (true) return before something that matters", _TOTAL),
+)

@@ -1,9 +1,8 @@
 """Operators, conditions and numbers of Java written otherwise."""
 
-from collections.abc import Mapping
 from typing import Final
 
-from codeaudit.transforms.entries import TransformEntry
+from codeaudit.transforms.entries import Family, changes, keeps
 
 _AREA: Final = """\
 static int area(int width, int height, int rows) {
@@ -50,90 +49,45 @@ static int scaled(int value, int factor) {
 """
 
 
-def _entry(target: str, summary: str, example: str, twin: str | None) -> TransformEntry:
-    return TransformEntry(
-        f"codeaudit.transforms.java.expressions.{target}",
-        summary,
-        family="expressions",
-        language="java",
-        example=example,
-        twin=twin,
-    )
-
-
-def _control(target: str, summary: str, example: str) -> TransformEntry:
-    return TransformEntry(
-        f"codeaudit.transforms.java.expressions.{target}",
-        f"control: {summary}",
-        family="expressions",
-        language="java",
-        kind="control",
-        example=example,
-    )
-
-
-ENTRIES: Final[Mapping[str, TransformEntry]] = {
-    "swap-operands": _entry(
+FAMILY: Final = Family.of(
+    __name__,
+    "expressions",
+    __doc__,
+    keeps(
         "operands:SWAP_OPERANDS",
         "operands of + * & | ^ == != in the other order, where they are known to commute",
         _AREA,
         "operands-swapped-wrong",
     ),
-    "flip-comparisons": _entry(
-        "operands:FLIP_COMPARISONS", "a < b as b > a", _AREA, "comparison-flipped-wrong"
-    ),
-    "de-morgan": _entry("logic:DE_MORGAN", "!(a && b) as !a || !b", _WITHIN, "de-morgan-wrong"),
-    "double-negation": _entry(
-        "logic:DOUBLE_NEGATION", "a condition as !! of it", _WITHIN, "negation-dropped"
-    ),
-    "negate-comparisons": _entry(
-        "logic:NEGATE_COMPARISONS", "a == b as !(a != b)", _WITHIN, "comparison-flipped-wrong"
-    ),
-    "expand-augmented": _entry(
+    keeps("operands:FLIP_COMPARISONS", "a < b as b > a", _AREA, "comparison-flipped-wrong"),
+    keeps("logic:DE_MORGAN", "!(a && b) as !a || !b", _WITHIN, "de-morgan-wrong"),
+    keeps("logic:DOUBLE_NEGATION", "a condition as !! of it", _WITHIN, "negation-dropped"),
+    keeps("logic:NEGATE_COMPARISONS", "a == b as !(a != b)", _WITHIN, "comparison-flipped-wrong"),
+    keeps(
         "augmented:EXPAND_AUGMENTED", "a += b as a = a + b, where it casts nothing", _AREA, "augmented-wrong"
     ),
-    "contract-augmented": _entry(
-        "augmented:CONTRACT_AUGMENTED", "a = a + b as a += b", _AREA, "augmented-wrong"
-    ),
-    "expand-increments": _entry(
-        "augmented:EXPAND_INCREMENTS", "i++ as ++i, i += 1 or i = i + 1", _AREA, "update-dropped"
-    ),
-    "contract-increments": _entry(
-        "augmented:CONTRACT_INCREMENTS", "i += 1 as i++ or ++i", _AREA, "augmented-wrong"
-    ),
-    "bool-literals": _entry(
-        "literals:BOOL_LITERALS", "true as !false or (1 == 1)", _WITHIN, "bool-literals-wrong"
-    ),
-    "identity-arithmetic": _entry(
-        "literals:IDENTITY_ARITHMETIC", "an int or long as itself + 0", _AREA, "identity-arithmetic-wrong"
-    ),
-    "anonymous-to-lambda": _entry(
+    keeps("augmented:CONTRACT_AUGMENTED", "a = a + b as a += b", _AREA, "augmented-wrong"),
+    keeps("augmented:EXPAND_INCREMENTS", "i++ as ++i, i += 1 or i = i + 1", _AREA, "update-dropped"),
+    keeps("augmented:CONTRACT_INCREMENTS", "i += 1 as i++ or ++i", _AREA, "augmented-wrong"),
+    keeps("literals:BOOL_LITERALS", "true as !false or (1 == 1)", _WITHIN, "bool-literals-wrong"),
+    keeps("literals:IDENTITY_ARITHMETIC", "an int or long as itself + 0", _AREA, "identity-arithmetic-wrong"),
+    keeps(
         "functional:ANONYMOUS_TO_LAMBDA",
         "an anonymous class of one method as a lambda (nobody asks for its class or identity)",
         _SCALED,
-        None,
     ),
-    "lambda-to-anonymous": _entry(
+    keeps(
         "functional:LAMBDA_TO_ANONYMOUS",
         "a lambda as an anonymous class, where the text tells its type",
         _SCALED,
-        None,
     ),
-    "operands-swapped-wrong": _control("operands:OPERANDS_SWAPPED_WRONG", "a - b becomes b - a", _AREA),
-    "comparison-flipped-wrong": _control(
-        "operands:COMPARISON_FLIPPED_WRONG", "one comparison gets another sign", _AREA
-    ),
-    "de-morgan-wrong": _control("logic:DE_MORGAN_WRONG", "one && becomes ||, or one || &&", _WITHIN),
-    "negation-dropped": _control("logic:NEGATION_DROPPED", "one ! is dropped", _WITHIN),
-    "augmented-wrong": _control("augmented:AUGMENTED_WRONG", "one += becomes -=, or the like", _AREA),
-    "update-dropped": _control("augmented:UPDATE_DROPPED", "one += or ++ is dropped", _AREA),
-    "bool-literals-wrong": _control(
-        "literals:BOOL_LITERALS_WRONG", "one true becomes false, or one false true", _WITHIN
-    ),
-    "identity-arithmetic-wrong": _control(
-        "literals:IDENTITY_ARITHMETIC_WRONG", "1 is added to one operand", _AREA
-    ),
-    "arguments-swapped": _control(
-        "arguments:ARGUMENTS_SWAPPED", "two arguments of one type are exchanged", _POWER
-    ),
-}
+    changes("operands:OPERANDS_SWAPPED_WRONG", "a - b becomes b - a", _AREA),
+    changes("operands:COMPARISON_FLIPPED_WRONG", "one comparison gets another sign", _AREA),
+    changes("logic:DE_MORGAN_WRONG", "one && becomes ||, or one || &&", _WITHIN),
+    changes("logic:NEGATION_DROPPED", "one ! is dropped", _WITHIN),
+    changes("augmented:AUGMENTED_WRONG", "one += becomes -=, or the like", _AREA),
+    changes("augmented:UPDATE_DROPPED", "one += or ++ is dropped", _AREA),
+    changes("literals:BOOL_LITERALS_WRONG", "one true becomes false, or one false true", _WITHIN),
+    changes("literals:IDENTITY_ARITHMETIC_WRONG", "1 is added to one operand", _AREA),
+    changes("arguments:ARGUMENTS_SWAPPED", "two arguments of one type are exchanged", _POWER),
+)

@@ -1,9 +1,8 @@
 """Names of Java's variables: what may be called otherwise, and what it is called then."""
 
-from collections.abc import Mapping
 from typing import Final
 
-from codeaudit.transforms.entries import TransformEntry
+from codeaudit.transforms.entries import Family, changes, keeps
 
 _TOTAL: Final = """\
 static int total(int[] prices, int tax) {
@@ -31,62 +30,32 @@ static int clamp(int value, int low, int high) {
 }
 """
 
-ENTRIES: Final[Mapping[str, TransformEntry]] = {
-    "rename": TransformEntry(
-        "codeaudit.transforms.java.identifiers.rename:RENAME",
-        "local variables get other names",
-        family="identifiers",
-        language="java",
-        example=_TOTAL,
-        twin="rename-merging",
-    ),
-    "rename-random": TransformEntry(
-        "codeaudit.transforms.java.identifiers.rename:RENAME_RANDOM",
+
+FAMILY: Final = Family.of(
+    __name__,
+    "identifiers",
+    __doc__,
+    keeps("rename:RENAME", "local variables get other names", _TOTAL, "rename-merging"),
+    keeps(
+        "rename:RENAME_RANDOM",
         "local variables get pronounceable names without meaning",
-        family="identifiers",
-        language="java",
-        example=_CLAMP,
-        twin="rename-merging",
+        _CLAMP,
+        "rename-merging",
     ),
-    "rename-shuffle": TransformEntry(
-        "codeaudit.transforms.java.identifiers.rename:RENAME_SHUFFLE",
-        "local variables swap their names",
-        family="identifiers",
-        language="java",
-        example=_CLAMP,
-        twin="rename-merging",
-    ),
-    "rename-misleading": TransformEntry(
-        "codeaudit.transforms.java.identifiers.rename:RENAME_MISLEADING",
+    keeps("rename:RENAME_SHUFFLE", "local variables swap their names", _CLAMP, "rename-merging"),
+    keeps(
+        "rename:RENAME_MISLEADING",
         "local variables get names that say something else",
-        family="identifiers",
-        language="java",
-        example=_TOTAL,
-        twin="rename-merging",
+        _TOTAL,
+        "rename-merging",
     ),
-    "rename-canonical": TransformEntry(
-        "codeaudit.transforms.java.identifiers.rename:RENAME_CANONICAL",
-        "local variables become v0, v1, …",
-        family="identifiers",
-        language="java",
-        example=_CLAMP,
-        twin="rename-merging",
-    ),
-    "rename-parameters": TransformEntry(
-        "codeaudit.transforms.java.identifiers.rename:RENAME_PARAMETERS",
+    keeps("rename:RENAME_CANONICAL", "local variables become v0, v1, …", _CLAMP, "rename-merging"),
+    keeps(
+        "rename:RENAME_PARAMETERS",
         "locals and parameters get other names (keeps the meaning where no reflection reads parameters)",
-        family="identifiers",
-        language="java",
-        example=_TOTAL,
-        twin="rename-merging",
+        _TOTAL,
+        "rename-merging",
         interface=True,
     ),
-    "rename-merging": TransformEntry(
-        "codeaudit.transforms.java.identifiers.merging:RENAME_MERGING",
-        "control: two variables become one",
-        family="identifiers",
-        kind="control",
-        language="java",
-        example=_SPAN,
-    ),
-}
+    changes("merging:RENAME_MERGING", "two variables become one", _SPAN),
+)

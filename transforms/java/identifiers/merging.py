@@ -17,10 +17,10 @@ from typing import Final
 from codeaudit.transforms.edits import Edit, splice
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.analysis.scopes import Binding, Scopes, resolve
+from codeaudit.transforms.java.function_context import ESCAPED, escaped
 from codeaudit.transforms.java.identifiers.obstacles import COMPACT, Guard
 from codeaudit.transforms.java.identifiers.variables import NOT_A_MOVE
 from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.parts import ESCAPED, escaped
 from codeaudit.transforms.merging import Merging, Pair
 
 _SIMPLE: Final = frozenset(

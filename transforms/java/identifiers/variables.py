@@ -8,9 +8,9 @@ from typing import Final
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.scopes import Binding, Scopes, resolve
+from codeaudit.transforms.java.function_context import ESCAPED, escaped
 from codeaudit.transforms.java.identifiers.equivalence import clashes, renamed
 from codeaudit.transforms.java.identifiers.obstacles import COMPACT, Guard
-from codeaudit.transforms.java.parts import ESCAPED, escaped
 
 NOT_A_MOVE: Final = "not a move of this method"
 NO_PARAMETER: Final = "no parameter to rename"

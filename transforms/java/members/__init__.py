@@ -1,9 +1,8 @@
 """How members of Java's classes are named."""
 
-from collections.abc import Mapping
 from typing import Final
 
-from codeaudit.transforms.entries import TransformEntry
+from codeaudit.transforms.entries import Family, changes, keeps
 
 _COUNTER: Final = """\
 class Counter {
@@ -26,26 +25,13 @@ class Counter {
 """
 
 
-def _entry(name: str, summary: str) -> TransformEntry:
-    return TransformEntry(
-        f"codeaudit.transforms.java.members.this:{name}",
-        summary,
-        family="members",
-        language="java",
-        example=_COUNTER,
-        twin="this-dropped",
-    )
-
-
-ENTRIES: Final[Mapping[str, TransformEntry]] = {
-    "insert-this": _entry("INSERT_THIS", "this. before fields and methods of the class at hand"),
-    "remove-this": _entry("REMOVE_THIS", "no this. where no variable hides the member"),
-    "this-dropped": TransformEntry(
-        "codeaudit.transforms.java.members.this:THIS_DROPPED",
-        "control: one this. is dropped where a variable hides the field",
-        family="members",
-        kind="control",
-        language="java",
-        example=_COUNTER,
+FAMILY: Final = Family.of(
+    __name__,
+    "members",
+    __doc__,
+    keeps(
+        "this:INSERT_THIS", "this. before fields and methods of the class at hand", _COUNTER, "this-dropped"
     ),
-}
+    keeps("this:REMOVE_THIS", "no this. where no variable hides the member", _COUNTER, "this-dropped"),
+    changes("this:THIS_DROPPED", "one this. is dropped where a variable hides the field", _COUNTER),
+)

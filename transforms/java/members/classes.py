@@ -8,9 +8,9 @@ from typing import Final
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.analysis.scopes import Binding, Scopes, resolve_all
+from codeaudit.transforms.java.function_context import ESCAPED
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.parsing import BODIES, read
-from codeaudit.transforms.java.parts import ESCAPED
 from codeaudit.transforms.java.tree import misread
 from codeaudit.transforms.patches import Patch, Site, patched
 from codeaudit.transforms.records import Unit

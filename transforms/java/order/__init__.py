@@ -1,9 +1,8 @@
 """Statements of Java methods, and members of classes, in another order."""
 
-from collections.abc import Mapping
 from typing import Final
 
-from codeaudit.transforms.entries import TransformEntry
+from codeaudit.transforms.entries import Family, changes, keeps
 
 _SPREAD: Final = """\
 int spread(int[] values) {
@@ -44,35 +43,26 @@ class Limits {
 }
 """
 
-ENTRIES: Final[Mapping[str, TransformEntry]] = {
-    "reorder": TransformEntry(
-        "codeaudit.transforms.java.order.reorder:REORDER",
+
+FAMILY: Final = Family.of(
+    __name__,
+    "order",
+    __doc__,
+    keeps(
+        "reorder:REORDER",
         "statements in another legal order (a linear extension of their dependences)",
-        family="order",
-        language="java",
-        example=_SPREAD,
-        twin="reorder-breaking",
+        _SPREAD,
+        "reorder-breaking",
     ),
-    "reorder-methods": TransformEntry(
-        "codeaudit.transforms.java.order.members:REORDER_METHODS",
+    keeps(
+        "members:REORDER_METHODS",
         "methods, constructors and nested types of a class in another order",
-        family="order",
-        language="java",
-        example=_LIMITS,
+        _LIMITS,
     ),
-    "reorder-constants": TransformEntry(
-        "codeaudit.transforms.java.order.members:REORDER_CONSTANTS",
+    keeps(
+        "members:REORDER_CONSTANTS",
         "constants with literals that stand side by side in another order",
-        family="order",
-        language="java",
-        example=_LIMITS,
+        _LIMITS,
     ),
-    "reorder-breaking": TransformEntry(
-        "codeaudit.transforms.java.order.breaking:REORDER_BREAKING",
-        "control: one dependence is reversed",
-        family="order",
-        kind="control",
-        language="java",
-        example=_AREA,
-    ),
-}
+    changes("breaking:REORDER_BREAKING", "one dependence is reversed", _AREA),
+)

@@ -17,7 +17,7 @@ from codeaudit.transforms.dependence.moves import is_movable
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.analysis.builder import Dependence
 from codeaudit.transforms.java.analysis.program import Program, analyse
-from codeaudit.transforms.java.parts import ESCAPED, escaped
+from codeaudit.transforms.java.function_context import ESCAPED, escaped
 from codeaudit.transforms.records import Kind, Move, Unit
 
 OBSTACLES: Final = (*moves_of.OBSTACLES, "neighbours leave the block")

@@ -1,9 +1,8 @@
 """Branches, conditions and loops in another form."""
 
-from collections.abc import Mapping
 from typing import Final
 
-from codeaudit.transforms.entries import TransformEntry
+from codeaudit.transforms.entries import Family, changes, keeps
 
 _GRADE: Final = """\
 def grade(points, limit):
@@ -79,73 +78,39 @@ def within(low, value, high):
 """
 
 
-def _entry(target: str, summary: str, example: str, twin: str | None) -> TransformEntry:
-    return TransformEntry(
-        f"codeaudit.transforms.python.control_flow.{target}",
-        summary,
-        family="control-flow",
-        example=example,
-        twin=twin,
-    )
-
-
-def _control(name: str, summary: str, example: str) -> TransformEntry:
-    return TransformEntry(
-        f"codeaudit.transforms.python.control_flow.controls:{name}",
-        f"control: {summary}",
-        family="control-flow",
-        kind="control",
-        example=example,
-    )
-
-
-ENTRIES: Final[Mapping[str, TransformEntry]] = {
-    "invert-if": _entry(
-        "branches:INVERT_IF",
-        "if c: a else: b as if not c: b else: a",
-        _GRADE,
-        "if-inverted-wrong",
-    ),
-    "nest-elif": _entry("branches:NEST_ELIF", "elif as else: if", _GRADE, "branch-dropped"),
-    "flatten-elif": _entry("branches:FLATTEN_ELIF", "else: if as elif", _SIGN, "branch-dropped"),
-    "return-to-else": _entry(
+FAMILY: Final = Family.of(
+    __name__,
+    "control-flow",
+    __doc__,
+    keeps("branches:INVERT_IF", "if c: a else: b as if not c: b else: a", _GRADE, "if-inverted-wrong"),
+    keeps("branches:NEST_ELIF", "elif as else: if", _GRADE, "branch-dropped"),
+    keeps("branches:FLATTEN_ELIF", "else: if as elif", _SIGN, "branch-dropped"),
+    keeps(
         "branches:RETURN_TO_ELSE",
         "what follows a branch that leaves goes into an else",
         _GRADE,
         "return-dropped",
     ),
-    "else-to-return": _entry(
-        "branches:ELSE_TO_RETURN", "no else behind a branch that leaves", _SIGN, "return-dropped"
-    ),
-    "ternary-to-if": _entry(
-        "conditions:TERNARY_TO_IF", "x = a if c else b as if and else", _SIGN, "if-inverted-wrong"
-    ),
-    "if-to-ternary": _entry(
-        "conditions:IF_TO_TERNARY", "if and else as x = a if c else b", _SIGN, "if-inverted-wrong"
-    ),
-    "split-conditions": _entry(
-        "conditions:SPLIT_CONDITIONS", "if a and b: as if a: if b:", _GRADE, "condition-dropped"
-    ),
-    "merge-conditions": _entry(
-        "conditions:MERGE_CONDITIONS", "if a: if b: as if a and b:", _WITHIN, "if-inverted-wrong"
-    ),
-    "for-to-while": _entry(
+    keeps("branches:ELSE_TO_RETURN", "no else behind a branch that leaves", _SIGN, "return-dropped"),
+    keeps("conditions:TERNARY_TO_IF", "x = a if c else b as if and else", _SIGN, "if-inverted-wrong"),
+    keeps("conditions:IF_TO_TERNARY", "if and else as x = a if c else b", _SIGN, "if-inverted-wrong"),
+    keeps("conditions:SPLIT_CONDITIONS", "if a and b: as if a: if b:", _GRADE, "condition-dropped"),
+    keeps("conditions:MERGE_CONDITIONS", "if a: if b: as if a and b:", _WITHIN, "if-inverted-wrong"),
+    keeps(
         "loops:FOR_TO_WHILE", "for over a range or list as while with a counter", _COLLECT, "for-off-by-one"
     ),
-    "while-to-while-true": _entry(
+    keeps(
         "loops:WHILE_TO_WHILE_TRUE", "while c: as while True: if not c: break", _COLLECT, "loop-left-early"
     ),
-    "unroll-while": _entry(
-        "loops:UNROLL_WHILE", "the body of a short while twice", _COLLECT, "loop-left-early"
-    ),
-    "split-with": _entry("nesting:SPLIT_WITH", "with a, b: as with a: with b:", _SAME, None),
-    "merge-with": _entry("nesting:MERGE_WITH", "with a: with b: as with a, b:", _SAME_NESTED, None),
-    "split-try": _entry("nesting:SPLIT_TRY", "try with finally around a try with except", _SAME, None),
-    "merge-try": _entry("nesting:MERGE_TRY", "one try with except and finally", _SAME_NESTED, None),
-    "if-inverted-wrong": _control("IF_INVERTED_WRONG", "one condition is negated, its branches stay", _GRADE),
-    "branch-dropped": _control("BRANCH_DROPPED", "one else is dropped", _GRADE),
-    "condition-dropped": _control("CONDITION_DROPPED", "of one if with and only one operand stays", _GRADE),
-    "return-dropped": _control("RETURN_DROPPED", "one return only evaluates", _SIGN),
-    "for-off-by-one": _control("FOR_OFF_BY_ONE", "one range begins or ends elsewhere", _COLLECT),
-    "loop-left-early": _control("LOOP_LEFT_EARLY", "one loop is left after one turn", _COLLECT),
-}
+    keeps("loops:UNROLL_WHILE", "the body of a short while twice", _COLLECT, "loop-left-early"),
+    keeps("nesting:SPLIT_WITH", "with a, b: as with a: with b:", _SAME),
+    keeps("nesting:MERGE_WITH", "with a: with b: as with a, b:", _SAME_NESTED),
+    keeps("nesting:SPLIT_TRY", "try with finally around a try with except", _SAME),
+    keeps("nesting:MERGE_TRY", "one try with except and finally", _SAME_NESTED),
+    changes("controls:IF_INVERTED_WRONG", "one condition is negated, its branches stay", _GRADE),
+    changes("controls:BRANCH_DROPPED", "one else is dropped", _GRADE),
+    changes("controls:CONDITION_DROPPED", "of one if with and only one operand stays", _GRADE),
+    changes("controls:RETURN_DROPPED", "one return only evaluates", _SIGN),
+    changes("controls:FOR_OFF_BY_ONE", "one range begins or ends elsewhere", _COLLECT),
+    changes("controls:LOOP_LEFT_EARLY", "one loop is left after one turn", _COLLECT),
+)

@@ -1,9 +1,8 @@
 """Code that does nothing."""
 
-from collections.abc import Mapping
 from typing import Final
 
-from codeaudit.transforms.entries import TransformEntry
+from codeaudit.transforms.entries import Family, changes, keeps
 
 _MEAN: Final = """\
 def mean(values):
@@ -18,40 +17,22 @@ def mean(values):
 """
 
 
-def _entry(target: str, summary: str, twin: str) -> TransformEntry:
-    return TransformEntry(
-        f"codeaudit.transforms.python.dead_code.{target}",
-        summary,
-        family="dead-code",
-        example=_MEAN,
-        twin=twin,
-    )
-
-
-def _control(target: str, summary: str) -> TransformEntry:
-    return TransformEntry(
-        f"codeaudit.transforms.python.dead_code.controls:{target}",
-        f"control: {summary}",
-        family="dead-code",
-        kind="control",
-        example=_MEAN,
-    )
-
-
-ENTRIES: Final[Mapping[str, TransformEntry]] = {
-    "unused-locals": _entry(
-        "insertions:UNUSED_LOCALS", "a constant goes into a variable that nobody reads", "live-assignment"
+FAMILY: Final = Family.of(
+    __name__,
+    "dead-code",
+    __doc__,
+    keeps(
+        "insertions:UNUSED_LOCALS",
+        "a constant goes into a variable that nobody reads",
+        _MEAN,
+        "live-assignment",
     ),
-    "dead-stores": _entry(
-        "insertions:DEAD_STORES", "something is computed that nobody reads", "live-assignment"
-    ),
-    "unreachable-branches": _entry(
-        "insertions:UNREACHABLE_BRANCHES", "if False: and the like", "reachable-branch"
-    ),
-    "no-op-statements": _entry("insertions:NO_OP_STATEMENTS", "pass, 0, assert True, x = x", "early-return"),
-    "else-pass": _entry("ends:ELSE_PASS", "else: pass", "reachable-branch"),
-    "after-return": _entry("ends:AFTER_RETURN", "a statement behind return or raise", "early-return"),
-    "live-assignment": _control("LIVE_ASSIGNMENT", "a variable is overwritten before it is read"),
-    "reachable-branch": _control("REACHABLE_BRANCH", "if True: return before something that matters"),
-    "early-return": _control("EARLY_RETURN", "return before something that matters"),
-}
+    keeps("insertions:DEAD_STORES", "something is computed that nobody reads", _MEAN, "live-assignment"),
+    keeps("insertions:UNREACHABLE_BRANCHES", "if False: and the like", _MEAN, "reachable-branch"),
+    keeps("insertions:NO_OP_STATEMENTS", "pass, 0, assert True, x = x", _MEAN, "early-return"),
+    keeps("ends:ELSE_PASS", "else: pass", _MEAN, "reachable-branch"),
+    keeps("ends:AFTER_RETURN", "a statement behind return or raise", _MEAN, "early-return"),
+    changes("controls:LIVE_ASSIGNMENT", "a variable is overwritten before it is read", _MEAN),
+    changes("controls:REACHABLE_BRANCH", "if True: return before something that matters", _MEAN),
+    changes("controls:EARLY_RETURN", "return before something that matters", _MEAN),
+)

@@ -1,9 +1,8 @@
 """Docstrings and annotations, which Python keeps and does not follow."""
 
-from collections.abc import Mapping
 from typing import Final
 
-from codeaudit.transforms.entries import TransformEntry
+from codeaudit.transforms.entries import Family, keeps
 
 _TOTAL: Final = '''\
 def total(values: list[int], start: int = 0) -> int:
@@ -27,38 +26,31 @@ def product(values):
     return result
 """
 
-ENTRIES: Final[Mapping[str, TransformEntry]] = {
-    "remove-local-annotations": TransformEntry(
-        "codeaudit.transforms.python.notes.local:REMOVE_LOCAL_ANNOTATIONS",
-        "annotations of local variables go",
-        family="notes",
-        example=_TOTAL,
+
+FAMILY: Final = Family.of(
+    __name__,
+    "notes",
+    __doc__,
+    keeps("local:REMOVE_LOCAL_ANNOTATIONS", "annotations of local variables go", _TOTAL),
+    keeps(
+        "local:REMOVE_INNER_DOCSTRINGS", "docstrings of inner functions that nobody else can reach go", _TOTAL
     ),
-    "remove-inner-docstrings": TransformEntry(
-        "codeaudit.transforms.python.notes.local:REMOVE_INNER_DOCSTRINGS",
-        "docstrings of inner functions that nobody else can reach go",
-        family="notes",
-        example=_TOTAL,
-    ),
-    "remove-docstrings": TransformEntry(
-        "codeaudit.transforms.python.notes.interface:REMOVE_DOCSTRINGS",
+    keeps(
+        "interface:REMOVE_DOCSTRINGS",
         "the function's docstring goes; keeps the meaning for callers that read no docstring",
-        family="notes",
-        example=_TOTAL,
+        _TOTAL,
         interface=True,
     ),
-    "insert-docstrings": TransformEntry(
-        "codeaudit.transforms.python.notes.interface:INSERT_DOCSTRINGS",
+    keeps(
+        "interface:INSERT_DOCSTRINGS",
         "a docstring that says nothing; keeps the meaning for callers that read no docstring",
-        family="notes",
-        example=_PRODUCT,
+        _PRODUCT,
         interface=True,
     ),
-    "remove-annotations": TransformEntry(
-        "codeaudit.transforms.python.notes.interface:REMOVE_ANNOTATIONS",
+    keeps(
+        "interface:REMOVE_ANNOTATIONS",
         "annotations of parameters and result go; keeps the meaning for callers that read no annotation",
-        family="notes",
-        example=_TOTAL,
+        _TOTAL,
         interface=True,
     ),
-}
+)

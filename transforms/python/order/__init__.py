@@ -1,9 +1,8 @@
 """Statements and definitions in another order."""
 
-from collections.abc import Mapping
 from typing import Final
 
-from codeaudit.transforms.entries import TransformEntry
+from codeaudit.transforms.entries import Family, changes, keeps
 
 _MEAN: Final = """\
 def mean(values):
@@ -128,81 +127,44 @@ def larger(one, other):
 """
 
 
-def _entry(
-    target: str, summary: str, example: str, *, twin: str | None = None, control: bool = False
-) -> TransformEntry:
-    return TransformEntry(
-        f"codeaudit.transforms.python.order.{target}",
-        summary,
-        family="order",
-        kind="control" if control else "preserving",
-        example=example,
-        twin=twin,
-    )
-
-
-ENTRIES: Final[Mapping[str, TransformEntry]] = {
-    "reorder": TransformEntry(
-        "codeaudit.transforms.python.order.reorder:REORDER",
+FAMILY: Final = Family.of(
+    __name__,
+    "order",
+    __doc__,
+    keeps(
+        "reorder:REORDER",
         "statements in another legal order (a linear extension of their dependences)",
-        family="order",
-        example=_MEAN,
-        twin="reorder-breaking",
+        _MEAN,
+        "reorder-breaking",
     ),
-    "reorder-breaking": TransformEntry(
-        "codeaudit.transforms.python.order.breaking:REORDER_BREAKING",
-        "control: one true dependence is reversed",
-        family="order",
-        kind="control",
-        example=_AREA,
-    ),
-    "reorder-functions": _entry(
-        "definitions:REORDER_FUNCTIONS", "functions and classes of a module in another order", _FUNCTIONS
-    ),
-    "reorder-methods": _entry("definitions:REORDER_METHODS", "methods of a class in another order", _METHODS),
-    "reorder-imports": _entry(
-        "imports:REORDER_IMPORTS", "imports from the standard library in another order", _IMPORTS
-    ),
-    "reorder-import-names": _entry(
-        "imports:REORDER_IMPORT_NAMES", "the names of one import in another order", _NAMES
-    ),
-    "reorder-globals": _entry(
-        "assignments:REORDER_GLOBALS", "the names of a `global` or `nonlocal` in another order", _GLOBALS
-    ),
-    "reorder-keywords": _entry(
+    changes("breaking:REORDER_BREAKING", "one true dependence is reversed", _AREA),
+    keeps("definitions:REORDER_FUNCTIONS", "functions and classes of a module in another order", _FUNCTIONS),
+    keeps("definitions:REORDER_METHODS", "methods of a class in another order", _METHODS),
+    keeps("imports:REORDER_IMPORTS", "imports from the standard library in another order", _IMPORTS),
+    keeps("imports:REORDER_IMPORT_NAMES", "the names of one import in another order", _NAMES),
+    keeps("assignments:REORDER_GLOBALS", "the names of a `global` or `nonlocal` in another order", _GLOBALS),
+    keeps(
         "arguments:REORDER_KEYWORDS",
         "keyword arguments in another order, where the callee is known",
         _KEYWORDS,
-        twin="arguments-swapped",
+        "arguments-swapped",
     ),
-    "reorder-items": _entry(
+    keeps(
         "items:REORDER_ITEMS",
         "items in another order, of a display asked for one of them",
         _ITEMS,
-        twin="items-swapped",
+        "items-swapped",
     ),
-    "reorder-branches": _entry(
+    keeps(
         "clauses:REORDER_BRANCHES",
         "branches that compare a variable with distinct constants in another order",
         _BRANCHES,
-        twin="branches-swapped",
+        "branches-swapped",
     ),
-    "reorder-cases": _entry(
-        "clauses:REORDER_CASES", "cases with distinct constants in another order", _CASES
-    ),
-    "reorder-except": _entry(
-        "clauses:REORDER_EXCEPT", "`except` clauses that no exception shares in another order", _EXCEPT
-    ),
-    "tuple-assignments": _entry(
-        "assignments:TUPLE_ASSIGNMENTS", "two assignments as one of a tuple, or the other way", _TUPLE
-    ),
-    "arguments-swapped": _entry(
-        "arguments:ARGUMENTS_SWAPPED", "control: two arguments of a call exchanged", _POWER, control=True
-    ),
-    "items-swapped": _entry(
-        "items:ITEMS_SWAPPED", "control: the values of two items of a dict exchanged", _ORDINAL, control=True
-    ),
-    "branches-swapped": _entry(
-        "clauses:BRANCHES_SWAPPED", "control: the bodies of two branches exchanged", _LARGER, control=True
-    ),
-}
+    keeps("clauses:REORDER_CASES", "cases with distinct constants in another order", _CASES),
+    keeps("clauses:REORDER_EXCEPT", "`except` clauses that no exception shares in another order", _EXCEPT),
+    keeps("assignments:TUPLE_ASSIGNMENTS", "two assignments as one of a tuple, or the other way", _TUPLE),
+    changes("arguments:ARGUMENTS_SWAPPED", "two arguments of a call exchanged", _POWER),
+    changes("items:ITEMS_SWAPPED", "the values of two items of a dict exchanged", _ORDINAL),
+    changes("clauses:BRANCHES_SWAPPED", "the bodies of two branches exchanged", _LARGER),
+)

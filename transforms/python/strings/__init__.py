@@ -1,9 +1,8 @@
 """Texts put together in other ways: f-strings, `format`, `%`, sums."""
 
-from collections.abc import Mapping
 from typing import Final
 
-from codeaudit.transforms.entries import TransformEntry
+from codeaudit.transforms.entries import Family, changes, keeps
 
 _TITLE: Final = """\
 def title(chapter, name):
@@ -36,27 +35,14 @@ def shout(times):
 """
 
 
-def _entry(target: str, summary: str, example: str) -> TransformEntry:
-    return TransformEntry(
-        f"codeaudit.transforms.python.strings.{target}",
-        summary,
-        family="strings",
-        example=example,
-        twin="fields-swapped",
-    )
-
-
-ENTRIES: Final[Mapping[str, TransformEntry]] = {
-    "f-string-to-format": _entry("fields:F_STRING_TO_FORMAT", "f-strings become calls of format", _TITLE),
-    "format-to-f-string": _entry("into:FORMAT_TO_F_STRING", "calls of format become f-strings", _LINE),
-    "percent-to-f-string": _entry("into:PERCENT_TO_F_STRING", "texts with % become f-strings", _REPORT),
-    "f-string-to-concat": _entry("fields:F_STRING_TO_CONCAT", "f-strings become sums of texts", _LABEL),
-    "concat-to-f-string": _entry("into:CONCAT_TO_F_STRING", "sums of texts become f-strings", _SHOUT),
-    "fields-swapped": TransformEntry(
-        "codeaudit.transforms.python.strings.fields:FIELDS_SWAPPED",
-        "control: two fields of a text are swapped",
-        family="strings",
-        kind="control",
-        example=_REPORT,
-    ),
-}
+FAMILY: Final = Family.of(
+    __name__,
+    "strings",
+    __doc__,
+    keeps("fields:F_STRING_TO_FORMAT", "f-strings become calls of format", _TITLE, "fields-swapped"),
+    keeps("into:FORMAT_TO_F_STRING", "calls of format become f-strings", _LINE, "fields-swapped"),
+    keeps("into:PERCENT_TO_F_STRING", "texts with % become f-strings", _REPORT, "fields-swapped"),
+    keeps("fields:F_STRING_TO_CONCAT", "f-strings become sums of texts", _LABEL, "fields-swapped"),
+    keeps("into:CONCAT_TO_F_STRING", "sums of texts become f-strings", _SHOUT, "fields-swapped"),
+    changes("fields:FIELDS_SWAPPED", "two fields of a text are swapped", _REPORT),
+)

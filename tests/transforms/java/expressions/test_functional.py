@@ -16,7 +16,7 @@ from codeaudit.transforms.java.expressions.functional import (
     UNKNOWN,
     _table,
 )
-from codeaudit.transforms.java.parts import REBOUND
+from codeaudit.transforms.java.function_context import REBOUND
 from tests.transforms.java.support import everything, refused
 
 CLASS = "new Comparator<String>() {{ @Override public int compare(String x, String y) {{ {} }} }}"

@@ -6,6 +6,7 @@ import pytest
 
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.analysis.scopes import IN_CASE, INHERITED, IS_TYPE, resolve
+from codeaudit.transforms.java.function_context import ESCAPED
 from codeaudit.transforms.java.identifiers.obstacles import (
     ANNOTATED,
     ANNOTATED_METHOD,
@@ -25,7 +26,6 @@ from codeaudit.transforms.java.identifiers.rename import (
     UNVERIFIED,
 )
 from codeaudit.transforms.java.identifiers.variables import NO_LOCAL, NO_PARAMETER, NOT_A_MOVE, Variables
-from codeaudit.transforms.java.parts import ESCAPED
 from codeaudit.transforms.records import Move
 
 ALL = (RENAME, RENAME_RANDOM, RENAME_SHUFFLE, RENAME_MISLEADING, RENAME_CANONICAL, RENAME_PARAMETERS)

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.java.members import ENTRIES
+from codeaudit.transforms.java.members import FAMILY
 from codeaudit.transforms.java.members.classes import MemberRewriting
 from codeaudit.transforms.java.members.this import (
     CONSTANT,
@@ -304,10 +304,10 @@ def test_characters_by_number_that_may_be_code_are_refused() -> None:
 def test_examples_are_rewritten_and_run(tmp_path: Path) -> None:
     """What a counter that starts at 10 gives next; the control's start sets nothing."""
     rules = {"insert-this": INSERT_THIS, "remove-this": REMOVE_THIS, "this-dropped": THIS_DROPPED}
-    assert rules.keys() == ENTRIES.keys()
-    texts = [ENTRIES["insert-this"].example]
+    assert rules.keys() == FAMILY.transforms.keys()
+    texts = [FAMILY.transforms["insert-this"].example]
     for name, rule in rules.items():
-        source = ENTRIES[name].example
+        source = FAMILY.transforms[name].example
         sample = Sample(id=name, language="java", source=source, label=None, origin=Origin(path="", line=1))
         (found,) = perturb_one(sample, rule, variants=1, seed=0, sites="all")
         assert isinstance(found, Perturbed)

@@ -13,10 +13,10 @@ from codeaudit.transforms.java.analysis.builder import SHARED_LINE
 from codeaudit.transforms.java.analysis.knowledge import KNOWN_TYPES
 from codeaudit.transforms.java.analysis.library import BOXES, CONSTANTS, NEW, RAISED, STATIC
 from codeaudit.transforms.java.analysis.program import analyse
+from codeaudit.transforms.java.function_context import ESCAPED
 from codeaudit.transforms.java.order.breaking import REORDER_BREAKING
 from codeaudit.transforms.java.order.reorder import REORDER
 from codeaudit.transforms.java.parsing import read
-from codeaudit.transforms.java.parts import ESCAPED
 from codeaudit.transforms.records import Move
 
 

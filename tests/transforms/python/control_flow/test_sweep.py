@@ -21,8 +21,8 @@ from tests.support.watched import behaviour
 from tests.transforms.python.control_flow.normal import normal
 from tests.transforms.python.order.support import outcome
 
-PRESERVING = [name for name, entry in control_flow.ENTRIES.items() if entry.kind == "preserving"]
-CONTROLS = [name for name, entry in control_flow.ENTRIES.items() if entry.kind == "control"]
+PRESERVING = [name for name, entry in control_flow.FAMILY.transforms.items() if entry.kind == "preserving"]
+CONTROLS = [name for name, entry in control_flow.FAMILY.transforms.items() if entry.kind == "control"]
 REPEATING = {"unroll-while", "while-to-while-true"}
 """Rules that write something twice, its comments and texts too."""
 AFTER = {
@@ -103,7 +103,7 @@ def test_the_normal_form_is_equal_and_nothing_is_lost(name: str) -> None:
 @pytest.mark.parametrize("name", CONTROLS)
 def test_a_control_leaves_valid_code_of_another_form(name: str) -> None:
     rule = _rule(name)
-    twins = [one for one, entry in control_flow.ENTRIES.items() if entry.twin == name]
+    twins = [one for one, entry in control_flow.FAMILY.transforms.items() if entry.twin == name]
     applied = 0
     for source in _functions(name)[::2]:
         found = outcome(rule, source)

@@ -18,7 +18,7 @@ from tests.support.branching import program
 from tests.support.watched import behaviour
 from tests.transforms.python.order.support import outcome
 
-RULES = [name for name, entry in dead_code.ENTRIES.items() if entry.kind == "preserving"]
+RULES = [name for name, entry in dead_code.FAMILY.transforms.items() if entry.kind == "preserving"]
 
 
 @pytest.mark.thinned(2)
@@ -58,7 +58,7 @@ def test_random_programs_do_the_same(name: str) -> None:
 
 
 @pytest.mark.thinned(1)
-@pytest.mark.parametrize("name", [name for name in dead_code.ENTRIES if name not in RULES])
+@pytest.mark.parametrize("name", [name for name in dead_code.FAMILY.transforms if name not in RULES])
 def test_controls_change_random_programs(name: str) -> None:
     control = TRANSFORMS.get(name)
     assert isinstance(control, PythonRule)

@@ -18,7 +18,7 @@ from tests.support.branching import program
 from tests.transforms.python.expressions.support import watched
 from tests.transforms.python.order.support import outcome
 
-RULES = [name for name, entry in expressions.ENTRIES.items() if entry.kind == "preserving"]
+RULES = [name for name, entry in expressions.FAMILY.transforms.items() if entry.kind == "preserving"]
 RARE = {"merge-comparisons", "contract-augmented"}
 
 
@@ -58,7 +58,7 @@ def test_random_programs_do_the_same(name: str) -> None:
 
 
 @pytest.mark.thinned(2)
-@pytest.mark.parametrize("name", [name for name in expressions.ENTRIES if name not in RULES])
+@pytest.mark.parametrize("name", [name for name in expressions.FAMILY.transforms if name not in RULES])
 def test_controls_change_random_programs(name: str) -> None:
     control, changed, applied = _rule(name), 0, 0
     for number in range(24):

@@ -15,7 +15,7 @@ from codeaudit.transforms.registry import TRANSFORMS
 from tests.support import stdlib
 from tests.transforms.python.order.support import outcome
 
-RULES = [name for name, entry in layout.ENTRIES.items() if entry.kind == "preserving"]
+RULES = [name for name, entry in layout.FAMILY.transforms.items() if entry.kind == "preserving"]
 RARE = {"split-statements"}
 CHANGES_COMMENTS = {"insert-comments", "remove-comments"}
 CHANGES_STRINGS = {"quotes", "split-strings", "join-strings"}

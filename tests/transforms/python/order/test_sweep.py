@@ -16,7 +16,7 @@ from codeaudit.transforms.registry import TRANSFORMS
 from tests.support import stdlib
 from tests.transforms.python.order.support import outcome
 
-RULES = [name for name in order.ENTRIES if isinstance(TRANSFORMS.get(name), PythonRule)]
+RULES = [name for name in order.FAMILY.transforms if isinstance(TRANSFORMS.get(name), PythonRule)]
 MODULES = ("textwrap", "shlex", "configparser", "statistics", "calendar", "plistlib", "json/encoder", "uuid")
 RARE = {"reorder-cases", "reorder-except", "reorder-branches", "reorder-globals"}
 """Rules that these texts may give nothing to."""

@@ -215,7 +215,7 @@ def test_two_fields_are_swapped() -> None:
     assert untouched(FIELDS_SWAPPED, _function("f'{a} {a}'"))
 
 
-RULES = [name for name, entry in strings.ENTRIES.items() if entry.kind == "preserving"]
+RULES = [name for name, entry in strings.FAMILY.transforms.items() if entry.kind == "preserving"]
 
 
 @pytest.mark.thinned(1)

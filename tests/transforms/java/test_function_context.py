@@ -3,7 +3,7 @@
 import pytest
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.java.parts import ESCAPED, NO_METHOD, REBOUND, function_part
+from codeaudit.transforms.java.function_context import ESCAPED, NO_METHOD, REBOUND, function_context
 from codeaudit.transforms.perturb import NOT_PARSED, perturb_one
 from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
 from codeaudit.transforms.registry import transform_for
@@ -25,12 +25,12 @@ class A {
 
 def test_a_bare_method_is_all_of_its_text() -> None:
     source = "// one\n int f() { return 1; } // two"
-    part = function_part(source)
+    part = function_context(source)
     assert (part.before, part.source, part.after, part.obstacle) == ("", source, "", None)
 
 
 def test_of_a_file_the_last_method_with_a_body() -> None:
-    part = function_part(FILE)
+    part = function_context(FILE)
     assert part.source == "@Override\n    int g() { int b = 2; return b; }"
     assert part.before + part.source + part.after == FILE
     assert part.obstacle is None
@@ -47,12 +47,12 @@ def test_of_a_file_the_last_method_with_a_body() -> None:
     ],
 )
 def test_what_stands_in_the_way(source: str, obstacle: str) -> None:
-    assert function_part(source).obstacle == obstacle
+    assert function_context(source).obstacle == obstacle
 
 
 def test_what_does_not_parse() -> None:
     with pytest.raises(SourceError):
-        function_part("void f( {")
+        function_context("void f( {")
 
 
 def test_edits_stay_in_the_method() -> None:
@@ -90,4 +90,4 @@ def _sample(source: str) -> Sample:
     ],
 )
 def test_a_name_that_a_transform_may_insert_means_the_type(file: str) -> None:
-    assert function_part(file).obstacle == REBOUND
+    assert function_context(file).obstacle == REBOUND

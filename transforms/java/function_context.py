@@ -7,9 +7,9 @@ the names of well-known types mean what they say, is checked here wherever that 
 import re
 from typing import Final
 
+from codeaudit.transforms.function_context import FunctionContext
 from codeaudit.transforms.java.analysis.knowledge import KNOWN_TYPES
 from codeaudit.transforms.java.parsing import TYPES, Reading, callables, read
-from codeaudit.transforms.parts import Part
 
 REBOUND: Final = "a well-known type's name means something else here"
 NO_METHOD: Final = "no method in the text"
@@ -24,7 +24,7 @@ _WORD: Final = re.compile(r"[\w$]+")
 _JDK: Final = ("java.", "javax.")
 
 
-def function_part(source: str) -> Part:
+def function_context(source: str) -> FunctionContext:
     """The last method or constructor with a body; all of the text where there is nothing else.
 
     Raises:
@@ -33,17 +33,17 @@ def function_part(source: str) -> Part:
     reading = read(source)
     found = [node for node in callables(reading) if node.child("body")]
     if not reading.whole and len(reading.root.children) == 1 and reading.root.children == found:
-        return Part("", source, "", ESCAPED if escaped(source) else None)
+        return FunctionContext("", source, "", ESCAPED if escaped(source) else None)
     if not found:
-        return Part("", source, "", NO_METHOD)
+        return FunctionContext("", source, "", NO_METHOD)
     node = found[-1]
     text = reading.source
     before, inner, after = (
         piece.decode() for piece in (text[: node.start], text[node.start : node.end], text[node.end :])
     )
     if escaped(source):
-        return Part(before, inner, after, ESCAPED)
-    return Part(before, inner, after, REBOUND if mentions(inner, rebound(reading)) else None)
+        return FunctionContext(before, inner, after, ESCAPED)
+    return FunctionContext(before, inner, after, REBOUND if mentions(inner, rebound(reading)) else None)
 
 
 def escaped(text: str) -> bool:

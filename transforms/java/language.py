@@ -1,0 +1,44 @@
+"""The record of Java."""
+
+from typing import Final
+
+from codeaudit.transforms.java import (
+    control_flow,
+    dead_code,
+    declarations,
+    expressions,
+    identifiers,
+    layout,
+    members,
+    order,
+    strings,
+)
+from codeaudit.transforms.language import Language
+
+JAVA: Final = Language(
+    name="java",
+    title="Java",
+    units="methods",
+    fence="java",
+    example="int f(int a, int b) {\n    int c = a + b;\n    b += c;\n    return b;\n}\n",
+    families=(
+        order.FAMILY,
+        identifiers.FAMILY,
+        expressions.FAMILY,
+        control_flow.FAMILY,
+        declarations.FAMILY,
+        members.FAMILY,
+        dead_code.FAMILY,
+        strings.FAMILY,
+        layout.FAMILY,
+    ),
+    standard=("reorder", "rename", "rename-parameters"),
+    controls=("reorder-breaking", "rename-merging"),
+    function_context="codeaudit.transforms.java.function_context:function_context",
+    canonical="codeaudit.transforms.java.canonical:canonicalise",
+    endings=(".java",),
+    reader="codeaudit.audit.corpora.methods:methods",
+    files="codeaudit.transforms.java.tree:JAVA",
+    probes="codeaudit.audit.projects.probes.java:PROBES",
+    witness="codeaudit.audit.witnesses.java:witness",
+)

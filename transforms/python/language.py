@@ -1,0 +1,43 @@
+"""The record of Python."""
+
+from typing import Final
+
+from codeaudit.transforms.language import Language
+from codeaudit.transforms.python import (
+    control_flow,
+    dead_code,
+    expressions,
+    identifiers,
+    layout,
+    notes,
+    order,
+    strings,
+)
+
+PYTHON: Final = Language(
+    name="python",
+    title="Python",
+    units="functions",
+    fence="python",
+    example="def f(a, b):\n    c = a + b\n    for d in c:\n        b += d\n    return b, c\n",
+    families=(
+        order.FAMILY,
+        identifiers.FAMILY,
+        expressions.FAMILY,
+        control_flow.FAMILY,
+        dead_code.FAMILY,
+        strings.FAMILY,
+        layout.FAMILY,
+        notes.FAMILY,
+    ),
+    standard=("reorder", "rename", "rename-parameters"),
+    controls=("reorder-breaking", "rename-merging"),
+    function_context="codeaudit.transforms.python.function_context:function_context",
+    canonical="codeaudit.transforms.python.canonical:canonicalise",
+    endings=(".py",),
+    named_endings=(".pyi",),
+    reader="codeaudit.audit.corpora.functions:functions",
+    files="codeaudit.transforms.python.tree:PYTHON",
+    probes="codeaudit.audit.projects.probes.python:PROBES",
+    witness="codeaudit.audit.witnesses.python:witness",
+)
