@@ -1,4 +1,4 @@
-"""From searches to their summary: how many samples fall within how many queries."""
+"""Adds the results of worst-case searches (`codeaudit run --attack`) to a summary."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,11 @@ from codeaudit.reports.statistics.intervals import rate
 
 
 def with_attacks(summary: Summary, attacked: Iterable[Attacked]) -> Summary:
-    """A summary with what worst-case searches found, by model and strategy."""
+    """Return the summary with the results of worst-case searches, grouped by model and strategy.
+
+    The rate counts samples on which at least one query was made. A sample searched in several trials is one
+    cluster.
+    """
     found: dict[str, dict[str, list[Attacked]]] = defaultdict(lambda: defaultdict(list))
     for each in attacked:
         found[each.model][each.strategy].append(each)

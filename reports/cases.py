@@ -1,4 +1,7 @@
-"""One sample of one model under one transform: what a test report or a code scanner calls a case."""
+"""Groups verdicts into test cases for JUnit, SARIF and GitHub.
+
+A test case is one sample of one model under one meaning-keeping transform, with all its variants.
+"""
 
 import difflib
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -24,10 +27,10 @@ from codeaudit.transforms.records import Kind, NotApplied, Sample
 State: TypeAlias = Literal["held", "violated", "unjudged", "not applied"]
 
 Locate: TypeAlias = Callable[[str], str | None]
-"""From a sample's path to one relative to the repository; `None` where it is not in it."""
+"""Maps a sample's path to a path relative to the repository; `None` if the file is outside it."""
 
 LONGEST: Final = 200
-"""Characters of an answer that are shown."""
+"""Maximum number of characters of an answer in a report."""
 
 
 class Place(NamedTuple):
@@ -42,20 +45,20 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """What became of one variant."""
+    """The outcome of one variant."""
 
     number: int
     state: State
     reason: str = ""
-    """Why there is no verdict, or no variant."""
+    """Why there is no verdict, or why the transform was not applied; otherwise empty."""
     fault: bool = False
-    """Whether a verdict is missing that should be there; not where the right answer is known to change."""
+    """Whether a verdict is missing because an answer is missing. False if the right answer itself changes."""
     before: str = ""
     after: str = ""
     source: str = ""
     """The rewritten text."""
     notes: tuple[str, ...] = ()
-    """Its moves, in words."""
+    """Descriptions of its moves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,11 +73,11 @@ class Case:
     variants: tuple[Variant, ...]
 
     def of(self, state: State) -> tuple[Variant, ...]:
-        """The variants that ended so."""
+        """Return the variants in this state."""
         return tuple(variant for variant in self.variants if variant.state == state)
 
     def known(self, lasting: Collection[Place]) -> bool:
-        """Whether some variant was violated in the baseline already."""
+        """Whether a variant of this case was already violated in the baseline."""
         named = (self.model, self.seed, self.sample.id, self.transform)
         return any(Place(*named, variant.number) in lasting for variant in self.of("violated"))
 
@@ -86,7 +89,7 @@ class Case:
 
     @property
     def headline(self) -> str:
-        """Of a violated case: `'get name' became 'set' under rename in 2 of 4 variants`."""
+        """Summary of a violated case, such as `'get name' became 'set' under rename in 2 of 4 variants`."""
         violated = self.of("violated")
         judged = len(violated) + len(self.of("held"))
         change = f"{violated[0].before!r} became {violated[0].after!r}"
@@ -96,7 +99,11 @@ class Case:
 def cases(
     trials: Iterable[tuple[int, Audited]], *, transforms: frozenset[str] | None = None
 ) -> Iterator[Case]:
-    """The cases of meaning-keeping transforms, sample by sample; each audited sample comes with its seed."""
+    """Yield the cases of meaning-keeping transforms, sample by sample.
+
+    Controls give no cases, because their answers should change. `trials` yields (seed, audited sample) pairs;
+    `transforms` restricts the cases to these transforms.
+    """
     for seed, audited in trials:
         found: dict[tuple[str, Kind], list[Variant]] = {}
         for verdict in audited.verdicts:
@@ -117,14 +124,14 @@ def cases(
 
 
 def diff(case: Case, variant: Variant) -> str:
-    """What was changed, as a unified diff; empty where nothing was."""
+    """Return the edit of a variant as a unified diff; empty if nothing changed."""
     name = f"{case.sample.origin.path}:{case.sample.origin.line}"
     texts = (case.sample.source.splitlines(), variant.source.splitlines())
     return "\n".join(difflib.unified_diff(*texts, name, f"{name} {case.transform}", lineterm=""))
 
 
 def told(answer: Answer) -> str:
-    """An answer on one line, cut where it is long."""
+    """Return an answer as one line of at most `LONGEST` characters."""
     text = (
         " ".join(answer)
         if isinstance(answer, tuple)

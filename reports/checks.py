@@ -1,4 +1,4 @@
-"""What a gate found: one check per model and limit, and the rise of violations that a baseline is held to."""
+"""Records of a gate's result: one check per model and limit, and the measured rise against the baseline."""
 
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
@@ -8,73 +8,79 @@ from codeaudit.reports.codec import decode, encode
 SCHEMA: Final = 1
 
 Outcome: TypeAlias = Literal["passed", "failed", "unknown", "untested"]
-"""`unknown`: it was asked for and could not be judged. `untested`: too few samples for a test of its own, and
-another check covers them."""
+"""`unknown`: the check was requested and could not be judged. `untested`: too few samples for a separate test
+of this transform; the check over all transforms covers it.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rise:
-    """Violations of one model now and in the baseline."""
+    """Violations of one model, now and in the baseline."""
 
     method: str
     paired: bool
-    """Whether the two runs were compared answer by answer."""
+    """Whether the test pairs answers of the two runs. If not, it compares two independent counts of
+    samples.
+    """
     pairs: int
-    """Shared (sample, transform, variant) triples that both runs judged; unpaired: samples now."""
+    """Number of (sample, transform, variant) pairs that both runs judged. Unpaired: number of samples now."""
     samples: int
-    """Independent units behind them."""
+    """Number of independent units (samples) behind them."""
     before: int
-    """Violated in the baseline; unpaired: of `baseline` samples."""
+    """Pairs violated in the baseline. Unpaired: violated samples among `baseline`."""
     now: int
     baseline: int
-    """What `before` is counted among; equals `pairs` where paired."""
+    """Total of which `before` is a part; equals `pairs` if paired."""
     appeared: int | None = None
-    """Violated now and held before; absent where unpaired."""
+    """Pairs violated now that held before; absent if unpaired."""
     gone: int | None = None
-    """Held now and violated before."""
+    """Pairs violated before that hold now; absent if unpaired."""
     rise: float
     """Rate now minus rate before."""
     p: float
-    """One-sided: how often as large a rise would come by chance."""
+    """One-sided p-value: probability of a rise at least this large under no change."""
     p_pairs: float | None = None
-    """The same if the pairs of a sample were independent of each other, which they are not."""
+    """p-value of McNemar's test over pairs. Not used for decisions, because pairs of one sample are not
+    independent.
+    """
     detectable: float | None = None
-    """The smallest rise that could have failed; absent where none could have."""
+    """The smallest rise that could have failed the gate; absent if no rise could have."""
     likely: float | None = None
-    """The smallest true rise that fails in four of five runs, even if a sample changes as a whole;
-    absent where unpaired, or where there is none."""
+    """The smallest true rise that fails in four of five runs, even if all pairs of a sample change together.
+    Absent if unpaired, or if there is no such rise.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One thing that was asked of one model."""
+    """One limit applied to one model."""
 
     model: str
     name: str
     """`violations`, `f1 drop`, `sensitivity`, `rise`, `answers`."""
     transform: str = ""
-    """The one transform that it is about; empty for all together."""
+    """The transform that the check is about; empty for all transforms together."""
     outcome: Outcome
     found: str
-    """What was found, in words."""
+    """The measured result, as text."""
     wanted: str
-    """What was asked for, in words."""
+    """The limit, as text."""
     value: float | None = None
     limit: float | None = None
     p_adjusted: float | None = None
-    """Holm, over all tests of the gate."""
+    """p-value after Holm's adjustment over all tests of the gate."""
     rise: Rise | None = None
     notes: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
-        """`rise under rename`."""
+        """Name of the check, such as `rise under rename`."""
         return f"{self.name} under {self.transform}" if self.transform else self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """What a gate decided, and from what."""
+    """The decision of a gate with all its checks."""
 
     schema: int = SCHEMA
     outcome: Outcome
@@ -99,18 +105,18 @@ class Gate:
         return {"passed": 0, "failed": 1}.get(self.outcome, 3)
 
     def of(self, outcome: Outcome) -> tuple[Check, ...]:
-        """The checks that ended so."""
+        """Return the checks with this outcome."""
         return tuple(check for check in self.checks if check.outcome == outcome)
 
     def to_json(self) -> str:
-        """The gate as JSON text."""
+        """Return the gate as JSON text."""
         return encode(self)
 
     @classmethod
     def from_json(cls, text: str) -> "Gate":
-        """The gate that `to_json` wrote.
+        """Read a gate from the text that `to_json` wrote.
 
         Raises:
-            RunError: the text is no such gate.
+            RunError: the text is not a gate.
         """
         return decode(cls, text, schema=SCHEMA)

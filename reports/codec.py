@@ -1,4 +1,4 @@
-"""Records to JSON text and back, by their declared types."""
+"""Converts records to JSON text and back, checked against their declared field types."""
 
 import json
 import math
@@ -13,15 +13,19 @@ T = TypeVar("T")
 
 
 def encode(record: Any) -> str:
-    """A record as indented JSON with a final line end. Equal records give equal texts."""
+    """Return a record as indented JSON with a final newline. Equal records give equal texts.
+
+    Raises:
+        ValueError: a number is NaN or infinite; a record must use `None` for a missing number.
+    """
     return json.dumps(asdict(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def decode(cls: type[T], text: str, *, schema: int | None = None) -> T:
-    """The record of class `cls` in a JSON text.
+    """Read a record of class `cls` from JSON text. Unknown keys are ignored.
 
     Raises:
-        RunError: malformed text, another schema, a missing field or a value of another type.
+        RunError: malformed text, another schema, a missing field, or a value of the wrong type.
     """
     try:
         value = json.loads(text)
@@ -35,7 +39,7 @@ def decode(cls: type[T], text: str, *, schema: int | None = None) -> T:
 
 
 def _read(kind: Any, value: Any, where: str) -> Any:
-    """One value, checked against the type that the field declares."""
+    """Read one value, checked against the declared type of its field. `where` is its path, for messages."""
     if is_dataclass(kind) and isinstance(kind, type):
         return _record(kind, value, where)
     origin, arguments = get_origin(kind), get_args(kind)

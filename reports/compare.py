@@ -1,4 +1,4 @@
-"""Several models beside each other: over trials, and on the inputs that they share."""
+"""Compares several models: statistics over trials, and paired tests on shared inputs."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -42,7 +42,7 @@ PAIRED: Final[tuple[tuple[str, Better, Kind], ...]] = (
 )
 
 Answers = Mapping[str, Mapping[str, Mapping[tuple[str, ...], bool]]]
-"""Per model, per sample, per input: whether the answer changed."""
+"""By model, then sample, then input: whether the answer changed."""
 
 
 def compare(runs: Sequence[Run], *, groups: Mapping[str, str] | None = None) -> Comparison:
@@ -148,7 +148,7 @@ def _rows(each: Iterable[Observation | Flip]) -> Iterable[Flip]:
 
 
 def _shared(answers: Answers) -> dict[str, list[bool]]:
-    """Per model the outcomes of the samples on which all models were judged, in one order."""
+    """By model, the outcomes of the samples on which all models were judged, in the same order."""
     tables = list(answers.values())
     outcomes: dict[str, list[bool]] = {model: [] for model in answers}
     for sample in sorted(set.intersection(*(set(table) for table in tables))):
@@ -160,7 +160,7 @@ def _shared(answers: Answers) -> dict[str, list[bool]]:
 
 
 def _labels(runs: Sequence[Run]) -> dict[tuple[str, str], str]:
-    """What each model of each run is called."""
+    """The display name of each model in each run."""
     prints: dict[str, set[str]] = defaultdict(set)
     for run in runs:
         for model in run.summary.models:

@@ -1,4 +1,6 @@
-"""The smallest edits that flip answers: one as a diff for people, many as a table of what to mend."""
+"""Describes the smallest edits that flip an answer: as a diff, and counted by construct over many
+violations.
+"""
 
 import difflib
 import re
@@ -15,15 +17,17 @@ KEYWORDS: Final = re.compile(
     r"@?(assert|async|await|break|case|catch|class|continue|def|default|del|do|elif|else|except|finally|for|from"
     r"|global|if|import|lambda|match|nonlocal|pass|raise|return|switch|synchronized|throw|try|while|with|yield)\b"
 )
-"""First words that name a statement, in the languages that have such."""
+"""First words of a line that name its kind of statement, over all languages."""
 CONTEXT: Final = 2
-"""Lines shown around a change."""
+"""Lines of context around a change in a diff."""
 SHOWN: Final = 3
-"""Scores shown beside an answer."""
+"""Number of scores shown beside an answer."""
 
 
 def diff(explained: Explained) -> list[str]:
-    """The smallest edit as a unified diff without line ends; its first two lines name the two sides."""
+    """Return the smallest edit as lines of a unified diff without line ends; the first two lines name both
+    sides.
+    """
     perturbed = explained.minimal.perturbed
     where = perturbed.sample.origin
     name = wording.plain(f"{where.path}:{where.line}")
@@ -40,7 +44,7 @@ def diff(explained: Explained) -> list[str]:
 
 
 def headline(explained: Explained) -> str:
-    """One line: who, under what, how small, how dear."""
+    """Return one line with the model, the transform, the number of moves, and the number of model calls."""
     all_, few = explained.violated.perturbed.moves, explained.minimal.perturbed.moves
     least = "no smaller set flips it" if explained.smallest else "none of them can be left out"
     asked = f"{explained.queries} model call{'s'[: explained.queries != 1]}"
@@ -52,24 +56,24 @@ def headline(explained: Explained) -> str:
 
 
 def moves(explained: Explained) -> str:
-    """What is left of the edit, in words."""
+    """Return the remaining moves of the edit as text."""
     return wording.plain("; ".join(move.note for move in explained.minimal.perturbed.moves))
 
 
 def answers(explained: Explained) -> tuple[str, str]:
-    """Both answers, each with its highest scores."""
+    """Return both answers, each with its highest scores."""
     return told(explained.minimal.before), told(explained.minimal.after)
 
 
 def told(predicted: Predicted) -> str:
-    """An answer, with its highest scores where the model gives them."""
+    """Return an answer with its highest scores, if the model gives scores."""
     best = sorted(predicted.scores, key=lambda pair: (-pair[1], pair[0]))[:SHOWN]
     scores = ", ".join(f"{wording.plain(label)} {score:.3g}" for label, score in best)
     return f"{answer_text(predicted.answer)}{f'  ({scores})' if scores else ''}"
 
 
 def answer_text(answer: Answer) -> str:
-    """An answer as people read it; a set of labels side by side, the empty one as such."""
+    """Return an answer as text; a set of labels is joined by spaces, and an empty set is shown as such."""
     match answer:
         case float():
             return f"{answer:.6g}"
@@ -80,12 +84,12 @@ def answer_text(answer: Answer) -> str:
 
 
 def _line(text: str) -> str:
-    """A text of several lines as one."""
+    """Join a text of several lines into one line."""
     return " \N{RETURN SYMBOL} ".join(text.splitlines())
 
 
 def tally(explained: Iterable[Explained]) -> Sheet:
-    """Which moves flip answers, by transform and construct: what a model's maker mends first."""
+    """Count which constructs flip answers, by transform. The most frequent come first."""
     groups: dict[tuple[str, str, str], list[Explained]] = defaultdict(list)
     for each in explained:
         transform = each.minimal.perturbed.transform
@@ -111,7 +115,7 @@ def tally(explained: Iterable[Explained]) -> Sheet:
 
 
 def constructs(explained: Explained) -> list[str]:
-    """The constructs that the moves of the smallest edit touch, one a move."""
+    """Return the construct at each move of the smallest edit."""
     source = explained.minimal.perturbed.sample.source
     lines = source.splitlines()
     changed = _changed(lines, explained.minimal.perturbed.source.splitlines())
@@ -127,7 +131,7 @@ def constructs(explained: Explained) -> list[str]:
 
 
 def construct(line: str) -> str:
-    """What kind of statement a line begins: its keyword, else `assignment`, `call` or `other`."""
+    """Classify the statement that begins a line: its keyword, otherwise `assignment`, `call` or `other`."""
     text = line.strip()
     if word := KEYWORDS.match(text):
         return word.group(1)

@@ -1,13 +1,16 @@
-"""Whether a run is good enough to be let through: absolute limits, and no rise against a baseline.
+"""Decides whether a run passes: absolute limits, and no rise of violations against a baseline.
 
-The rule for a rise, in one place. Violations of the meaning-keeping transforms are paired with those of the
-baseline where sample, text, transform and variant are the same. Per model all of them together are tested,
-and, where there are several transforms, each of them too; the p-values of all these tests of a gate are
-adjusted by Holm's method, so that more models or transforms do not make false alarms more frequent. It fails
-where an adjusted p is at most `alpha` and that rise is above `margin`.
+The rule for a rise:
 
-What could not be judged is never a violation. A gate that could not judge what it was asked for ends
-`unknown`, not `passed`.
+- Pair the violations of meaning-keeping transforms with those of the baseline if sample, text, transform and
+  variant are equal.
+- Per model, test all transforms together and, if there are several, each transform alone.
+- Adjust the p-values of all these tests by Holm's method, so that more models or transforms do not cause more
+  false alarms.
+- Fail if an adjusted p-value is at most `alpha` and the rise exceeds `margin`.
+
+An unjudged pair is never a violation. If a requested check could not be judged, the gate ends `unknown`, not
+`passed`.
 """
 
 from collections import Counter, defaultdict
@@ -26,42 +29,44 @@ from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.records import Kind
 
 NO_FAULT: Final = frozenset({ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN})
-"""Reasons for no verdict although both answers were had: they are no gap in the audit."""
+"""Reasons for a missing verdict although the model answered twice. They are not a gap in the audit."""
 
 ALIKE: Final = 0.1
-"""Two summaries are compared only where their variants per sample differ by no more than this share."""
+"""Two bare summaries are compared only if their numbers of variants per sample differ by at most
+this share.
+"""
 
 Unjudged: TypeAlias = Mapping[tuple[str, Kind, str], Mapping[str, int]]
-"""Pairs without a verdict, by model, kind and transform, then by reason."""
+"""Number of pairs without a verdict, by (model, kind, transform), then by reason."""
 
 
 class PairKey(NamedTuple):
-    """What makes two answers comparable: the very same question about the very same text."""
+    """The key by which answers of two runs are paired: the same question about the same text."""
 
     seed: int
     sample: str
     original: str
-    """Hash of the sample's text."""
+    """Hash of the sample's source."""
     transform: str
     variant: int
     input: str
-    """Hash of the perturbed text."""
+    """Hash of the perturbed source."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What is asked of every model of a run. `None` is not asked."""
+    """The limits for every model of a run; `None` means that a limit was not requested."""
 
     violations: float | None = None
-    """Largest share of violated pairs."""
+    """Maximum share of violated pairs, 0 to 1."""
     drop: float | None = None
-    """Largest loss of the score under attack, in the score's unit."""
+    """Maximum loss of the score under attack, in the unit of the score."""
     sensitivity: float | None = None
-    """Smallest share of changed answers under controls."""
+    """Minimum share of changed answers under controls, 0 to 1."""
     margin: float = 0.01
     alpha: float = 0.01
     unjudged: float = 0.2
-    """Largest share of pairs without a verdict, beyond which nothing is decided."""
+    """Maximum share of pairs without a verdict. Above it the gate decides nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +129,7 @@ def gate(
 
 
 def lasting(now: Judged, baseline: Judged) -> frozenset[Place]:
-    """The pairs that are violated now and were in the baseline."""
+    """Return the pairs that are violated now and were violated in the baseline."""
     found = set[Place]()
     for model, partner in _partners(now, baseline).items():
         before = _violated(baseline, partner) if partner else {}
@@ -140,7 +145,7 @@ def _worst(checks: Iterable[Check]) -> Outcome:
 
 
 def _preserving(summary: Summary, transforms: frozenset[str] | None) -> list[str]:
-    """The meaning-keeping transforms that are judged, in the order of the summary."""
+    """The meaning-keeping transforms to judge, in the order of the summary."""
     rows = [row.transform for model in summary.models for row in model.by_transform if _keeps(row)]
     return [name for name in dict.fromkeys(rows) if transforms is None or name in transforms]
 
@@ -166,7 +171,7 @@ def _absolute(model: ModelSummary, now: Judged, limits: Limits) -> list[Check]:
 
 
 def _answers(model: ModelSummary, now: Judged, limits: Limits, kind: Kind, judged: Rate) -> list[Check]:
-    """A check where too much is missing; nothing where enough is there."""
+    """A check that answers `unknown` if too many pairs are unjudged; empty otherwise."""
     reasons = _missing(now, model.model, kind)
     missing = reasons.total()
     share = missing / (missing + judged.total) if missing else 0.0
@@ -319,7 +324,9 @@ def _against(
 
 
 def _partners(now: Judged, baseline: Judged) -> dict[str, str | None]:
-    """Each model's counterpart: of the same name, or the only one where both runs have only one."""
+    """The model of the baseline for each model: the one of the same name, or the only one if both runs have
+    only one.
+    """
     names = [model.model for model in now.summary.models]
     known = [model.model for model in baseline.summary.models]
     if len(names) == len(known) == 1:
@@ -347,7 +354,7 @@ def _violated(run: Judged, model: str, transforms: frozenset[str] | None = None)
 def _paired(
     now: Judged, baseline: Judged, model: str, partner: str, transforms: frozenset[str]
 ) -> tuple[list[RiseTest], str, list[str]]:
-    """The tests of one model, why there is none, and what is to be said of lost pairs."""
+    """The tests of one model; or the reason why there is none; and a note about lost pairs."""
     after, before = _violated(now, model, transforms), _violated(baseline, partner, transforms)
     shared = after.keys() & before.keys()
     if not shared:
@@ -379,7 +386,9 @@ def _paired(
 def _unpaired(
     now: Judged, baseline: Judged, model: str, partner: str, limits: Limits, transforms: frozenset[str]
 ) -> tuple[list[RiseTest], str]:
-    """The tests of one model by transform, since a summary does not tell which samples two of them share."""
+    """The tests of one model by transform. A summary does not say which samples two transforms share, so they
+    are separate.
+    """
     rows, old_rows = _rows(now, model, transforms), _rows(baseline, partner, transforms)
     tests = []
     unlike = []
@@ -410,9 +419,10 @@ def _rows(run: Judged, model: str, transforms: frozenset[str]) -> dict[str, ByTr
 
 
 def adjusted(tests: Sequence[RiseTest], limits: Limits) -> list[float | None]:
-    """The tests' p-values, adjusted for each other; `None` for one transform with too few samples to reject.
+    """Return Holm-adjusted p-values; `None` for a transform that has too few samples to reject at all.
 
-    That is decided by the number of samples alone, so that leaving it out of the adjustment is fair.
+    Whether a transform is left out depends on its number of samples alone, never on the outcome, so the
+    adjustment stays valid.
     """
     tested = [
         not test.transform or not test.rise.paired or 0.5**test.rise.samples <= limits.alpha / len(tests)
@@ -423,12 +433,14 @@ def adjusted(tests: Sequence[RiseTest], limits: Limits) -> list[float | None]:
 
 
 def rejected(rise: Rise, p_adjusted: float | None, limits: Limits) -> bool:
-    """The rule: whether a rise fails the gate."""
+    """Whether a rise fails the gate: its adjusted p-value is at most `alpha` and the rise exceeds
+    the margin.
+    """
     return p_adjusted is not None and p_adjusted <= limits.alpha and rise.rise > limits.margin
 
 
 def _decided(tests: Sequence[RiseTest], limits: Limits) -> list[Check]:
-    """The checks that the tests amount to."""
+    """Turn the tests into checks."""
     ps = adjusted(tests, limits)
     number = sum(p is not None for p in ps)
     return [
@@ -480,7 +492,7 @@ def _rise_check(test: RiseTest, p_adjusted: float, limits: Limits, *, number: in
 
 
 def _note(rise: Rise, *, full: bool, blind: bool) -> str:
-    """What stands behind the test of a rise, and what it could have shown."""
+    """Describe the data of a test and the rises that it could have detected."""
     if rise.paired:
         text = (
             f"of {rise.pairs} pairs in {rise.samples} samples {rise.appeared} are violated for the first "
@@ -522,12 +534,12 @@ def _wanted(limits: Limits) -> str:
 
 
 def _points(share: float, *, sign: bool = False) -> str:
-    """`2.9`, in percentage points; two digits below 0.1."""
+    """Format a share in percentage points: `2.9`, or two digits below 0.1."""
     points = 100 * share
     text = f"{points:.2f}" if 0 < abs(points) < 0.1 else f"{points:.1f}"
     return f"+{text}" if sign and share >= 0 else text
 
 
 def _share(limit: float) -> str:
-    """A limit as it was given: `5 %`, `0.25 %`."""
+    """Format a limit as the user gave it: `5 %`, `0.25 %`."""
     return f"{100 * limit:.6g} %"

@@ -1,4 +1,4 @@
-"""What the tables of a gate say, before any format."""
+"""The table and the sentences of a gate, for every format."""
 
 from typing import Final
 
@@ -21,7 +21,7 @@ LEGEND: Final = (
 
 
 def gate_sheets(gate: Gate) -> tuple[Sheet, ...]:
-    """The one table of a gate."""
+    """Return the gate's table: a row per check."""
     title = f"gate: {wording.plain(gate.run)}"
     if gate.baseline is not None:
         title += f" against {wording.plain(gate.baseline)}"
@@ -51,7 +51,7 @@ def gate_sheets(gate: Gate) -> tuple[Sheet, ...]:
 
 
 def verdict(gate: Gate) -> str:
-    """The last line: `gate failed: 2 of 6 checks`."""
+    """Return the last line, such as `gate failed: 2 of 6 checks`."""
     failed, unknown = gate.of("failed"), gate.of("unknown")
     tested = len(gate.checks) - len(gate.of("untested"))
     if failed:
@@ -63,7 +63,7 @@ def verdict(gate: Gate) -> str:
 
 
 def sentence(check: Check) -> str:
-    """A check on one line, for places without tables."""
+    """Return a check as one line, for places without tables."""
     name = f"{wording.plain(check.model)}: {check.title}"
     return f"{name} {WORDS[check.outcome]}: {check.found}; wanted {check.wanted}"
 

@@ -1,4 +1,4 @@
-"""The seam of the formats."""
+"""The protocol of a report format."""
 
 from typing import TYPE_CHECKING, Protocol
 

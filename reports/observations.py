@@ -1,4 +1,7 @@
-"""What the summary keeps of each audited sample: small enough to hold a whole run."""
+"""The digest of each audited sample that `summarise` keeps in memory.
+
+It holds no source text of a variant, so that a run of many thousand samples fits.
+"""
 
 import hashlib
 from collections.abc import Iterable
@@ -12,29 +15,29 @@ from codeaudit.transforms.records import Kind, Sample
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """One (sample, variant) pair that exists."""
+    """One variant of a sample that exists, judged or not."""
 
     transform: str
     kind: Kind
     variant: int
     input: str
-    """Hash of the perturbed text."""
+    """Hash of the perturbed source."""
     evidence: str
     changed: bool | None
-    """Whether the answer changed; `None` where there is no verdict."""
+    """Whether the answer changed; `None` if there is no verdict."""
     reason: str
-    """Why there is no verdict; else empty."""
+    """Why there is no verdict; empty if there is one."""
     deviation: float
     sample: Sample
-    """What the answer is scored against: the sample with the label that the perturbed text has."""
+    """The sample with the label of the perturbed text; the answer is scored against it."""
     answer: Answer | None
-    """`None` where it is not to be scored."""
+    """The answer to score; `None` if it must not be scored."""
     score: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
-    """One (sample, variant) pair that does not exist."""
+    """One variant that could not be made."""
 
     transform: str
     kind: Kind
@@ -49,23 +52,25 @@ class Observation:
     seed: int
     sample: Sample
     answer: Answer | None
-    """`None` where the original got no answer."""
+    """`None` if the original got no answer."""
     failure: str
-    """Why it got none; else empty."""
+    """Why the original got no answer; empty if it got one."""
     score: float | None
     pairs: tuple[Pair, ...]
     missing: tuple[Missing, ...]
 
     def judged(self, kind: Kind) -> list[Pair]:
-        """The pairs of a kind that have a verdict."""
+        """Return the pairs of this kind that have a verdict."""
         return [pair for pair in self.pairs if pair.kind == kind and pair.changed is not None]
 
     def scored(self, kind: Kind) -> list[Pair]:
-        """The pairs of a kind whose answer counts for the score: also where it rightly changes."""
+        """Return the pairs of this kind whose answers are scored, including those whose right answer
+        changes.
+        """
         return [pair for pair in self.pairs if pair.kind == kind and pair.answer is not None]
 
     def flips(self) -> Iterable[Flip]:
-        """The judged pairs as rows of a table."""
+        """Return the judged pairs as rows of the table of verdicts."""
         for pair in self.pairs:
             if pair.changed is not None:
                 yield Flip(
@@ -81,7 +86,7 @@ class Observation:
 
 
 def observe(audited: Audited, *, seed: int) -> Observation:
-    """The observation that an audited sample amounts to."""
+    """Return the digest of an audited sample in the trial with this seed."""
     before = audited.before
     failure = (before.reason or "no answer") if isinstance(before, Failed) else ""
     return Observation(

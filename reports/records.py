@@ -1,4 +1,7 @@
-"""What a report holds. Everything is a frozen record that writes itself to JSON and reads itself back."""
+"""Records of a summary, a comparison and a run as reports read it.
+
+Every record is frozen. `Summary` is the content of `summary.json`, the interface for programs.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,20 +11,20 @@ from codeaudit.reports.codec import decode, encode
 from codeaudit.transforms.records import Kind
 
 SCHEMA: Final = 1
-"""Version of `summary.json`; it grows only where a reader of the old one would go wrong."""
+"""Version of `summary.json`. It changes only if a reader of the old version would misread the new one."""
 
 Better: TypeAlias = Literal["higher", "lower"]
 
 LOWER_IS_BETTER: Final = frozenset({"mape", "mae", "mse", "rmse", "error", "loss", "bits per byte"})
-"""Scores that are errors. Every other score is better when it is higher."""
+"""Scores for which a lower value is better. For every other score, higher is better."""
 
 UNITS: Final = frozenset({"mae", "mse", "rmse", "loss", "perplexity", "bits per byte"})
-"""Scores in units of their own. Every other score is a share and shown as percent."""
+"""Scores with their own unit. Every other score is a share and is shown in percent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """A share with its 95 % interval. Over nothing there is no share: all three are `None`."""
+    """A share with its 95 % interval. For `total` 0, `rate`, `low` and `high` are `None`."""
 
     count: int
     total: int
@@ -29,9 +32,9 @@ class Rate:
     low: float | None = None
     high: float | None = None
     clusters: int = 0
-    """Independent units (samples) behind `total`."""
+    """Number of independent units (samples) behind `total`."""
     interval: str | None = None
-    """How the interval was made: `wilson` or `clustered bootstrap`."""
+    """Method of the interval: `wilson` or `clustered bootstrap`."""
 
 
 NOTHING: Final = Rate(count=0, total=0)
@@ -40,54 +43,58 @@ NOTHING: Final = Rate(count=0, total=0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """The task's score before and under attack; `None` where there are no labels."""
+    """The task's score before and under attack; fields are `None` without labels."""
 
     name: str
     better: Better = "higher"
     original: float | None = None
     macro: float | None = None
-    """Mean over samples of the score of one sample."""
+    """Mean over samples of each sample's own score."""
     attack_worst_sample: float | None = None
-    """The corpus score when each sample keeps the worst of its original and its perturbed answers."""
+    """The corpus score with the worst answer of each sample, among its original and its variants."""
     attack_worst_round: float | None = None
-    """The worst corpus score of any round: one variant of one transform, applied wherever it can be."""
+    """The lowest corpus score among rounds. A round is one variant of one transform on all samples that it
+    changes.
+    """
     drop: float | None = None
-    """What `attack_worst_sample` loses against `original`; positive is worse for either kind of score."""
+    """Loss of `attack_worst_sample` against `original`. Positive means worse, whichever direction is
+    better.
+    """
     drop_worst_round: float | None = None
-    """What `attack_worst_round` loses against `original`."""
+    """Loss of `attack_worst_round` against `original`."""
     rounds: int = 0
-    """How many rounds the worst one was taken from."""
+    """Number of rounds."""
     scored: int = 0
-    """Samples with a label and an answer."""
+    """Number of samples with a label and an answer."""
     likeness: Mapping[str, float] = field(default_factory=dict)
-    """How near the original answers are to the right ones, by measures from 0 to 1."""
+    """Similarity of the original answers to the right answers, by measure, each from 0 to 1."""
     attack_likeness: Mapping[str, float] = field(default_factory=dict)
-    """The same of the answers of `attack_worst_sample`."""
+    """The same measures for the answers of `attack_worst_sample`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByTransform:
-    """One model under one transform."""
+    """Results of one model under one transform."""
 
     transform: str
     kind: Kind
     violations: Rate
-    """Changed answers per (sample, variant) pair; for a control that is the sensitivity."""
+    """Share of (sample, variant) pairs with a changed answer. For a control this is its sensitivity."""
     samples: Rate
-    """Samples with at least one changed answer, of those with a judged pair."""
+    """Share of samples with at least one changed answer, among samples with a judged pair."""
     applied: int
-    """Pairs that exist, judged or not."""
+    """Number of pairs, judged or not."""
     unjudged: int
     not_applied: Mapping[str, int]
-    """Pairs that do not exist, by reason."""
+    """Number of variants that could not be made, by reason."""
     evidence: Mapping[str, int]
-    """Existing pairs by the evidence that they earned."""
+    """Number of pairs by their strongest evidence."""
     max_deviation: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """One model in one trial; the fields are those of `ModelSummary`."""
+    """Results of one model in one trial. The fields mean the same as in `ModelSummary`."""
 
     seed: int
     score: Score
@@ -100,25 +107,27 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attack:
-    """One model under one worst-case search."""
+    """Results of one worst-case search on one model."""
 
     strategy: str
     budget: int
     violated: Rate
-    """Attacked samples for which a violation was found within the budget; at least one text was tried."""
+    """Share of samples for which the search found a violation within the budget, among samples with at least
+    one query.
+    """
     curve: tuple[int, ...]
-    """How many samples were violated after 1, 2, … queries each, up to the budget."""
+    """Number of samples violated after 1, 2, … queries per sample, up to the budget."""
     certified: int
-    """Samples on which every perturbation was tried and none changes the answer."""
+    """Number of samples for which every perturbation was tried and none changes the answer."""
     queries: int
-    """Texts asked about in all."""
+    """Total number of queries."""
     not_attacked: Mapping[str, int]
-    """Samples without a search, by reason."""
+    """Number of samples without a search, by reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A share with its 95 % interval; `None` where it is unknown."""
+    """A share with its 95 % interval; `None` if it is unknown."""
 
     value: float | None = None
     low: float | None = None
@@ -131,123 +140,127 @@ UNKNOWN: Final = Estimate()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobustPass:
-    """One model whose answers are attempts, under one transform; all over the problems with a variant.
+    """Robust pass@k of one model under one transform, over the problems that have a variant.
 
-    The names are those of ReCode (arXiv 2212.10264).
+    The measures are those of ReCode (Wang et al. 2022, arXiv 2212.10264).
     """
 
     transform: str
     """Empty for all transforms together."""
     k: int
     attempts: int
-    """So many were made for each prompt; k of them are drawn."""
+    """Number n of attempts per prompt; pass@k is the unbiased estimate for k of n."""
     problems: int
     variants: int
-    """Distinct perturbed prompts, over all problems."""
+    """Number of distinct perturbed prompts over all problems."""
     most_variants: int
-    """Of one problem: the s of the worst case over s variants."""
+    """Largest number s of variants of one problem."""
     nominal: Estimate
-    """pass@k at the problems' own prompts."""
+    """pass@k on the original prompts."""
     robust: Estimate
-    """RP_s@k: pass@k where an attempt passes only if it passes for every variant."""
+    """RP_s@k: pass@k if an attempt passes only if it passes on every variant."""
     drop: Estimate
-    """RD_s@k: what the worst case loses, of what there was."""
+    """RD_s@k: relative loss of robust pass@k against pass@k."""
     relative: Estimate
-    """RR_s@k: attempts that some variant changes for the worse, and those changed for the better."""
+    """RR_s@k: share of attempts that some variant changes, from passed to failed or from failed to passed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSummary:
-    """One model over all trials: rates are pooled and clustered on samples, scores are means."""
+    """Results of one model over all trials. Rates are pooled and clustered on samples; scores are means."""
 
     model: str
     fingerprint: str
     parameters: int | None
     samples: int
-    """Distinct samples that it was asked about."""
+    """Number of distinct samples."""
     score: Score
     violations: Rate
-    """Judged (sample, variant) pairs under meaning-keeping transforms whose answer changed. A transform that
-    could not be applied is no pair."""
+    """Share of judged pairs under meaning-keeping transforms with a changed answer. A variant that could not
+    be made is not a pair.
+    """
     violated_samples: Rate
-    """Samples whose answer changed under any variant, of all samples with an answer. A sample that no
-    transform could change counts as kept."""
+    """Share of samples with a changed answer under any variant, among all answered samples. A sample that no
+    transform could change counts as held.
+    """
     violated_movable: Rate
-    """The same, of the samples that some transform really changed."""
+    """The same share among movable samples: those that some transform changed."""
     sensitivity: Rate
-    """Judged pairs under controls whose answer changed. A good model has many."""
+    """Share of judged pairs under controls with a changed answer. Higher is better."""
     noise_floor: Rate
-    """Changed answers for the unchanged input: what the violations are read against."""
+    """Share of changed answers when the unchanged input is asked again. Violation rates are read
+    against it.
+    """
     max_deviation: float
-    """Largest change of a score under a meaning-keeping transform."""
+    """Largest absolute change of a score under a meaning-keeping transform."""
     noise_deviation: float
-    """Largest change of a score for the unchanged input."""
+    """Largest absolute change of a score when the unchanged input is asked again."""
     noise: float
-    """What the model declares as its arithmetic noise."""
+    """Arithmetic noise that the model declares, in the unit of its scores."""
     unjudged: int
     unjudged_reasons: Mapping[str, int]
     skipped: Mapping[str, int]
-    """Samples whose original got no answer, by reason; they are in no rate."""
+    """Number of samples whose original got no answer, by reason. They are in no rate."""
     truncated: int
-    """Inputs that the model cut to fit."""
+    """Number of inputs that the model truncated."""
     by_transform: tuple[ByTransform, ...]
     trials: tuple[Trial, ...]
     attacks: tuple[Attack, ...] = ()
-    """Worst-case searches, where they were asked for."""
+    """Worst-case searches; empty without `--attack`."""
     robust: tuple[RobustPass, ...] = ()
-    """Where answers are attempts that pass or fail."""
+    """Empty unless the task's answers are attempts."""
 
     @property
     def judged(self) -> int:
-        """Pairs with a verdict under a transform that changes the input."""
+        """Number of judged pairs under meaning-keeping transforms and controls."""
         return self.violations.total + self.sensitivity.total
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Test:
-    """The outcome of a test. Where none was possible, `p` is `None` and the notes say why."""
+    """The result of a statistical test. If no test was possible, `p` is `None` and the notes say why."""
 
     __test__ = False  # no test case for pytest
 
     name: str
     method: str
-    """How p was had: `exact …` or `chi-square`."""
+    """How p was computed: `exact …` or `chi-square`."""
     statistic: float | None = None
     p: float | None = None
     asymptotic_p: float | None = None
-    """The chi-square approximation, beside an exact p."""
+    """The chi-square approximation, if `p` is exact."""
     smallest_p: float | None = None
-    """The smallest p that data of this size could give."""
+    """The smallest p that data of this size can reach."""
     effect: float | None = None
-    """Kruskal-Wallis: epsilon squared, the share of the ranks' variance that the groups explain, 0 to 1."""
+    """Kruskal–Wallis: epsilon squared, the share of the variance of ranks between the groups, 0 to 1."""
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairwise:
-    """Two groups after Kruskal-Wallis."""
+    """Comparison of two groups after Kruskal–Wallis."""
 
     first: str
     second: str
     p: float
     p_adjusted: float
-    """Holm, over all pairs."""
+    """Holm-adjusted over all pairs."""
     method: str
     effect: float | None = None
-    """Cliff's delta: how much likelier a trial of `first` lies above one of `second` than below, -1 to 1."""
+    """Cliff's delta, -1 to 1: P(first > second) - P(first < second) over pairs of trials."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """One model's trials on one metric."""
+    """The trials of one model on one metric."""
 
     name: str
     values: tuple[float, ...]
     mean: float | None
     error: float | None
-    """Standard error of the mean; absent for fewer than two trials."""
+    """Standard error of the mean; absent with fewer than two trials."""
     best: bool
-    """Best, or not distinguishable from the best; never set where the test does not reject."""
+    """Best, or indistinguishable from the best. Never set if the overall test does not reject."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,7 +272,7 @@ class Metric:
     groups: tuple[Group, ...]
     test: Test
     percent: bool = True
-    """Whether its values are shares, to be shown as percent."""
+    """Whether the values are shares, shown in percent."""
     pairs: tuple[Pairwise, ...] = ()
     ranks: Mapping[str, float] = field(default_factory=dict)
     """Mean rank of each group's trials among all trials; 1 is the best."""
@@ -267,35 +280,36 @@ class Metric:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contrast:
-    """Two models on the same inputs."""
+    """Paired comparison of two models on the same inputs."""
 
     first: str
     second: str
     only_first: int
-    """Inputs on which only `first` changed its answer."""
+    """Number of inputs on which only `first` changed its answer."""
     only_second: int
     both: int
     neither: int
     p: float
     p_adjusted: float
-    """Holm, over all pairs."""
+    """Holm-adjusted over all pairs."""
     smallest_p: float
-    """The smallest p that this many discordant inputs could give."""
+    """The smallest p that this number of discordant inputs can reach."""
     difference: float | None
     """Rate of `first` minus rate of `second`."""
     low: float | None
     high: float | None
     odds_ratio: float | None
-    """`only_first / only_second`; absent where either is 0."""
+    """`only_first / only_second`; absent if either is 0."""
     detectable: float | None = None
-    """The smallest difference that as many inputs would show in four of five comparisons; absent where even
-    the largest would not be."""
+    """The smallest difference of rates that this number of inputs detects with power 0.8; absent if there is
+    none.
+    """
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """One model in a paired table."""
+    """One model's row in a paired comparison."""
 
     model: str
     changed: Rate
@@ -304,7 +318,10 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paired:
-    """Models on the same inputs. A row is a sample: did any of its shared variants change the answer?"""
+    """Paired comparison of models on the same inputs.
+
+    Each row is a sample; the outcome is whether any of its shared variants changed the answer.
+    """
 
     name: str
     better: Better
@@ -312,66 +329,66 @@ class Paired:
     test: Test
     contrasts: tuple[Contrast, ...] = ()
     ranks: Mapping[str, float] = field(default_factory=dict)
-    """Mean rank of each model over the inputs, models that do the same sharing ranks; 1 is the best."""
+    """Mean rank of each model over the inputs; ties share their mean rank; 1 is the best."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Several models, over trials and on shared inputs."""
+    """Comparison of several models, over trials and on shared inputs."""
 
     metrics: tuple[Metric, ...] = ()
     paired: tuple[Paired, ...] = ()
     notes: tuple[str, ...] = ()
 
     def to_json(self) -> str:
-        """The comparison as JSON text."""
+        """Return the comparison as JSON text."""
         return encode(self)
 
     @classmethod
     def from_json(cls, text: str) -> "Comparison":
-        """The comparison that `to_json` wrote.
+        """Read a comparison from the text that `to_json` wrote.
 
         Raises:
-            RunError: the text is no such comparison.
+            RunError: the text is not a comparison.
         """
         return decode(cls, text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What a run found; the content of `summary.json`."""
+    """The results of a run: the content of `summary.json`."""
 
     schema: int = SCHEMA
     task: str
     corpus: str
     seed: int
     skipped: Mapping[str, int] = field(default_factory=dict)
-    """Samples of the corpus that are no example of the task, by reason."""
+    """Number of units in the corpus that are not samples of the task, by reason."""
     models: tuple[ModelSummary, ...]
     statistics: Comparison = field(default_factory=Comparison)
 
     @property
     def judged(self) -> int:
-        """Pairs with a verdict under a transform that changes the input, over all models."""
+        """Number of judged pairs under meaning-keeping transforms and controls, over all models."""
         return sum(model.judged for model in self.models)
 
     def to_json(self) -> str:
-        """The text of `summary.json`."""
+        """Return the text of `summary.json`."""
         return encode(self)
 
     @classmethod
     def from_json(cls, text: str) -> "Summary":
-        """The summary that `to_json` wrote; keys that it does not know are ignored.
+        """Read a summary from the text that `to_json` wrote. Unknown keys are ignored.
 
         Raises:
-            RunError: the text is no summary, or one of another schema.
+            RunError: the text is not a summary, or has another schema.
         """
         return decode(cls, text, schema=SCHEMA)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelHeader:
-    """What the verdicts do not say about a model."""
+    """Facts about a model that the verdicts do not contain."""
 
     name: str
     """As in `Audited.model`; unique within a run."""
@@ -379,25 +396,25 @@ class ModelHeader:
     fingerprint: str
     noise: float
     truncated: int = 0
-    """Inputs that the model cut to fit, where it says so."""
+    """Number of inputs that the model truncated, if it reports that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunHeader:
-    """What the verdicts do not say about a run."""
+    """Facts about a run that the verdicts do not contain."""
 
     task: str
     corpus: str
     seed: int
     models: tuple[ModelHeader, ...]
-    """In the order of the rows. A model without any record still gets its row."""
+    """In the order of the rows. A model without records has a row, too."""
     skipped: Mapping[str, int] = field(default_factory=dict)
-    """Samples of the corpus that are no example of the task, by reason."""
+    """Number of units in the corpus that are not samples of the task, by reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flip:
-    """One judged pair as a row of a run's table of verdicts."""
+    """One judged pair: a row of the table of verdicts."""
 
     model: str
     seed: int
@@ -406,7 +423,7 @@ class Flip:
     kind: Kind
     variant: int
     input: str
-    """A stable hash of the perturbed text: only the very same inputs are paired."""
+    """Hash of the perturbed source. Only equal inputs are paired."""
     violated: bool
 
 

@@ -1,4 +1,4 @@
-"""Names of the formats, resolved lazily."""
+"""The registry of report formats; `codeaudit.formats` is its entry-point group."""
 
 from codeaudit.reports.interface import Renderer
 from codeaudit.transforms.entries import Entry

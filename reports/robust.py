@@ -1,4 +1,6 @@
-"""Robust pass@k of a model whose answers are attempts: under each transform, and under all of them."""
+"""Robust pass@k for tasks whose answers are attempts: under each transform, and under all transforms
+together.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,14 +12,15 @@ from codeaudit.reports.records import RobustPass
 from codeaudit.reports.statistics.pass_at_k import Problem, drop, mean
 
 COUNTS: Final = (1, 5, 10, 100)
-"""The numbers of attempts that are told, as far as so many were made."""
+"""Values of k to report, if that many attempts were made."""
 
 
 def robust(observations: Iterable[Observation], task: HasAttempts, *, seed: int) -> tuple[RobustPass, ...]:
-    """The blocks of one model over all trials, those under all transforms together first.
+    """Return the results of one model over all trials; those under all transforms together come first.
 
-    A block is over the problems that have a judged variant: all of its numbers are over the same problems.
-    Variants with one text, as in two trials, count once. Of unequally many attempts the first ones count.
+    Each result covers the problems that have a judged variant, so all its numbers are over the same problems.
+    Variants with equal text, for example from two trials, count once. If prompts got different numbers of
+    attempts, the first ones count.
     """
     own: dict[str, tuple[bool, ...]] = {}
     found: dict[str, dict[str, dict[str, tuple[bool, ...]]]] = defaultdict(lambda: defaultdict(dict))
@@ -43,7 +46,7 @@ def _blocks(
     found: Mapping[str, Mapping[str, tuple[bool, ...]]],
     seed: int,
 ) -> list[RobustPass]:
-    """One for each number of attempts."""
+    """One result per value of k."""
     if not found:
         return []
     attempts = min(len(one) for key, each in found.items() for one in (own[key], *each.values()))

@@ -28,16 +28,16 @@ from codeaudit.reports.records import LOWER_IS_BETTER, Better, Score
 from codeaudit.transforms.records import Sample
 
 Scored: TypeAlias = tuple[Answer | None, Sample]
-"""An answer with the sample whose label is the truth for it."""
+"""An answer, and the sample whose label it is scored against."""
 
 
 def direction(score_name: str) -> Better:
-    """Whether more of this score is better."""
+    """Return whether higher or lower values of this score are better."""
     return "lower" if score_name.lower() in LOWER_IS_BETTER else "higher"
 
 
 def score(observations: Sequence[Observation], task: Task) -> Score:
-    """The score block of one model in one trial."""
+    """Compute the scores of one model in one trial, before and under attack."""
     better = direction(task.score_name)
     labelled = [each for each in observations if each.answer is not None and each.score is not None]
     block = Score(name=task.score_name, better=better)
@@ -73,7 +73,7 @@ def score(observations: Sequence[Observation], task: Task) -> Score:
 
 
 def mean_score(blocks: Sequence[Score]) -> Score:
-    """The mean of the score blocks of several trials, field by field over the trials that have it."""
+    """Return the mean over trials, field by field, over the trials that have a value."""
     first = blocks[0]
     if len(blocks) == 1:
         return first

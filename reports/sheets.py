@@ -1,4 +1,4 @@
-"""What the tables say, before any format: rows of cells, in one place for every format."""
+"""The tables of a report as rows of text cells, shared by all formats."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,11 +17,11 @@ KIND_WORDS: Final[dict[Kind, str]] = {
 }
 
 STEPS: Final = (1, 4, 16, 64, 256)
-"""Numbers of queries at which a search is told."""
+"""Numbers of queries for which the table of a search has a column."""
 EXHAUSTIVE: Final = "exhaustive"
 
 IN_DETAIL: Final = ("violated, of all samples", "violated pairs")
-"""Metrics that a comparison tells in tables of their own only."""
+"""Metrics that appear only in their own table of a comparison."""
 
 LEGEND: Final = (
     "violated: samples whose answer changed although an edit kept the meaning, with the 95 % interval; "
@@ -36,36 +36,36 @@ class Cell:
     """One field of a table."""
 
     lines: tuple[str, ...]
-    """Put below each other where space is short, else side by side."""
+    """Printed side by side if there is room, otherwise one below the other."""
     bold: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """The head of one column; it is broken between words where space is short."""
+    """The head of one column. It is wrapped between words if there is little room."""
 
     head: str
     number: bool = False
-    """Numbers stand at the right and are not broken."""
+    """Whether the column holds numbers: right-aligned and never wrapped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """A table with its title and the lines below it."""
+    """A table with its title, and the notes and legend below it."""
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
-    """What the numbers say."""
+    """Sentences about the numbers."""
     legend: tuple[str, ...] = ()
-    """What the columns mean."""
+    """Explanations of the columns."""
     stacked: int = 1
-    """So many of the first columns become one where space is short."""
+    """The number of leading columns that are merged into one if there is little room."""
 
 
 def sheets(report: Summary | Comparison) -> tuple[Sheet, ...]:
-    """The tables of a report, in the order in which they are read."""
+    """Return the tables of a report in reading order."""
     return _summary_sheets(report) if isinstance(report, Summary) else _comparison_sheets(report)
 
 
@@ -116,7 +116,9 @@ def _models(summary: Summary) -> Sheet:
 
 
 def _blind(model: ModelSummary) -> bool:
-    """Whether no control changed an answer: what sees nothing violates nothing, and is not best by that."""
+    """Whether no control changed an answer. A model that never changes its answer must not be marked
+    as best.
+    """
     return bool(model.sensitivity.total) and not model.sensitivity.count
 
 
@@ -335,7 +337,7 @@ def _comparison_sheets(comparison: Comparison) -> tuple[Sheet, ...]:
 
 
 def _beside(comparison: Comparison) -> Sheet:
-    """The numbers that one compares first in one table: means over trials, and changes on shared inputs."""
+    """The main table of a comparison: means over trials, and changed answers on shared inputs."""
     metrics = [
         metric for metric in comparison.metrics if metric.name not in IN_DETAIL and "round" not in metric.name
     ]
@@ -383,7 +385,9 @@ def _mean(metric: Metric, group: Group) -> Cell:
 
 
 def _diagram(result: Metric | Paired) -> list[Sheet]:
-    """The critical-difference diagram, upright: models by mean rank, bars through those not told apart."""
+    """The critical-difference diagram as a table: models by mean rank, with bars through indistinguishable
+    models.
+    """
     found = ranked(result)
     if found is None:
         return []

@@ -1,4 +1,4 @@
-"""From verdicts to the summary of a run."""
+"""Computes the summary of a run from its verdicts."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,11 +20,11 @@ KINDS: Final[tuple[Kind, ...]] = ("preserving", "control", "identity")
 
 
 def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, header: RunHeader) -> Summary:
-    """What a run found, over all its models and trials.
+    """Compute the summary of a run over all models and trials.
 
-    Each trial is its seed and a stream of audited samples of any models in any order; streams are consumed
-    once, one after the other, and only a digest of each sample is kept. Neither the order of the records
-    nor which other models run changes a model's numbers.
+    Each trial is a seed and a stream of audited samples, of any models in any order. Streams are consumed
+    once, one after another, and only a digest of each sample is kept. The numbers of a model depend neither
+    on the order of the records nor on the other models.
     """
     seen: dict[str, dict[int, list[Observation]]] = defaultdict(dict)
     for seed, audited in trials:
@@ -101,14 +101,14 @@ def _trial(model: str, seed: int, observations: Sequence[Observation], task: Tas
 
 
 class _Rates:
-    """The rates over some observations of one model, all resampled from one seed."""
+    """Rates over observations of one model. All intervals are resampled from one seed."""
 
     def __init__(self, model: str, observations: Sequence[Observation], seed: int) -> None:
         self._answered = [each for each in observations if each.answer is not None]
         self.seed = stream(seed, "interval", model).getrandbits(64)
 
     def pairs(self, kind: Kind, transform: str | None = None) -> Rate:
-        """Changed answers per judged pair."""
+        """Share of changed answers among judged pairs."""
 
         def tally(each: Observation) -> tuple[int, int]:
             changes = _changes(each, kind, transform)
@@ -117,7 +117,7 @@ class _Rates:
         return self._rate(tally)
 
     def movable(self, kind: Kind = "preserving", transform: str | None = None) -> Rate:
-        """Samples with a changed answer, of those with a judged pair."""
+        """Share of samples with a changed answer among samples with a judged pair."""
 
         def tally(each: Observation) -> tuple[int, int]:
             changes = _changes(each, kind, transform)
@@ -126,10 +126,11 @@ class _Rates:
         return self._rate(tally)
 
     def samples(self) -> Rate:
-        """Samples with a changed answer, of all with an answer; one that could not be changed is kept.
+        """Share of samples with a changed answer among all answered samples. A sample that no transform
+        changed counts as held.
 
-        A sample all of whose pairs are unjudged is in neither count, nor is one that no meaning-keeping
-        transform was tried on.
+        Not counted: samples whose pairs are all unjudged, and samples on which no meaning-keeping transform
+        was tried.
         """
 
         def tally(each: Observation) -> tuple[int, int]:
@@ -163,7 +164,7 @@ def _changes(observation: Observation, kind: Kind, transform: str | None) -> lis
 
 
 def _transforms(observations: Iterable[Observation]) -> list[tuple[Kind, str]]:
-    """Every transform that was tried: meaning-keeping ones first, each kind in the order of the registry."""
+    """All transforms that were tried: meaning-keeping ones first, each kind in the order of the registry."""
     tried = set[tuple[Kind, str]]()
     for each in observations:
         tried.update((pair.kind, pair.transform) for pair in each.pairs)
@@ -191,5 +192,5 @@ def _by_transform(
 
 
 def _ordered(counts: Mapping[str, int]) -> dict[str, int]:
-    """The counts, largest first, then by name."""
+    """Sort counts: largest first, then by name."""
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -1,4 +1,4 @@
-"""Numbers as people read them. Every format takes its texts from here."""
+"""Formats numbers and sentences. Every report format takes its texts from here."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -6,16 +6,16 @@ from typing import Final
 from codeaudit.reports.records import UNITS, Estimate, ModelSummary, Rate, Score, Summary, Test
 
 ABSENT: Final = "-"
-"""What stands where there is no number."""
+"""Shown in place of a missing number."""
 
 
 def plain(text: str) -> str:
-    """A name from outside without anything that a terminal or a table row would obey."""
+    """Replace every character of an external name that could control a terminal or break a table row."""
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
 def percent(share: float | None) -> str:
-    """`21.1 %`. Only what is exactly 0 or 1 is printed as `0 %` or `100 %`."""
+    """Format a share as `21.1 %`. Only exact 0 and 1 become `0 %` and `100 %`."""
     if share is None:
         return ABSENT
     if 0 < share < 0.001:
@@ -26,24 +26,24 @@ def percent(share: float | None) -> str:
 
 
 def interval(rate: Rate) -> str:
-    """`12.5-33.3`, in percent."""
+    """Format the interval of a rate in percent: `12.5-33.3`."""
     if rate.low is None or rate.high is None:
         return ABSENT
     return f"{_tenths(100 * rate.low)}\N{EN DASH}{_tenths(100 * rate.high)}"
 
 
 def counts(rate: Rate) -> str:
-    """`12/57`."""
+    """Format a rate as `12/57`."""
     return f"{rate.count}/{rate.total}"
 
 
 def lines(rate: Rate) -> tuple[str, ...]:
-    """Rate, interval and counts, one below the other; a single dash for a rate over nothing."""
+    """Return rate, interval and counts as three lines; a single dash for a rate over nothing."""
     return (ABSENT,) if rate.rate is None else (percent(rate.rate), interval(rate), counts(rate))
 
 
 def estimate(one: Estimate) -> tuple[str, ...]:
-    """A share and its interval, one below the other; a single dash where it is unknown."""
+    """Return a share and its interval as lines; a single dash if it is unknown."""
     if one.value is None:
         return (ABSENT,)
     bounds = () if one.low is None or one.high is None else (one.low, one.high)
@@ -52,19 +52,21 @@ def estimate(one: Estimate) -> tuple[str, ...]:
 
 
 def value(number: float | None, *, share: bool) -> str:
-    """A score: in percent without the sign if it is a share, else in four digits."""
+    """Format a score: in percent without the sign if it is a share, otherwise with four significant
+    digits.
+    """
     if number is None:
         return ABSENT
     return f"{100 * number:.1f}" if share else f"{number:.4g}"
 
 
 def is_share(score: Score) -> bool:
-    """Whether a score is shown in percent."""
+    """Whether a score is a share, shown in percent."""
     return score.name.lower() not in UNITS
 
 
 def size(parameters: int | None) -> str:
-    """`1.7 M params`."""
+    """Format a number of parameters, such as `1.7 M params`."""
     if parameters is None:
         return "size unknown"
     for unit, name in ((10**9, " B"), (10**6, " M"), (10**3, " k")):
@@ -74,14 +76,14 @@ def size(parameters: int | None) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """`0.012`; `<0.0001` below."""
+    """Format a p-value: `0.012`, and `<0.0001` for smaller ones."""
     if p is None:
         return ABSENT
     return "<0.0001" if p < 0.0001 else f"{p:.2g}" if p < 0.995 else "1"
 
 
 def reasons(table: Mapping[str, int], *, most: int = 3) -> str:
-    """`no other legal order 540, contains yield 32, 2 other reasons 5`."""
+    """Format counted reasons: `no other legal order 540, contains yield 32, 2 other reasons 5`."""
     ordered = sorted(table.items(), key=lambda item: (-item[1], item[0]))
     shown = [f"{plain(reason)} {number}" for reason, number in ordered[:most]]
     rest = ordered[most:]
@@ -91,7 +93,9 @@ def reasons(table: Mapping[str, int], *, most: int = 3) -> str:
 
 
 def asked(model: ModelSummary) -> tuple[str, ...]:
-    """`200 samples`, `3 skipped`, and whatever else took samples or pairs away."""
+    """Return `200 samples`, `3 skipped`, and the numbers of truncated inputs and unjudged pairs if there are
+    any.
+    """
     parts = [f"{model.samples} samples", f"{sum(model.skipped.values())} skipped"]
     if model.truncated:
         parts.append(f"{model.truncated} truncated")
@@ -101,7 +105,7 @@ def asked(model: ModelSummary) -> tuple[str, ...]:
 
 
 def losses(models: Sequence[ModelSummary]) -> str:
-    """Why models skipped samples and pairs went unjudged; empty where none did."""
+    """Explain why models skipped samples and why pairs are unjudged; empty if there is nothing to explain."""
     found: dict[str, dict[str, None]] = {}
     for model in models:
         told = []
@@ -115,7 +119,7 @@ def losses(models: Sequence[ModelSummary]) -> str:
 
 
 def verdict(test: Test) -> str:
-    """`Cochran's Q 12.3, p = 0.0021 (chi-square)`, with the notes."""
+    """Format a test as `Cochran's Q 12.3, p = 0.0021 (chi-square)`, with its notes."""
     if test.p is None:
         return f"{test.name}: {'; '.join(test.notes)}"
     how = [] if test.method == "none" else [test.method]
@@ -134,11 +138,11 @@ def _equation(p: float) -> str:
 
 
 BLIND: Final = "but no control changed an answer either: it may not read what was changed"
-"""What a low violation rate is worth without sensitivity."""
+"""Warning for a low violation rate without sensitivity."""
 
 
 def reading(model: ModelSummary) -> str:
-    """One sentence on what the numbers of a model say."""
+    """Return one sentence on a model's violation rate over movable samples."""
     name, movable, sensitivity = plain(model.model), model.violated_movable, model.sensitivity
     if movable.total == 0:
         return f"{name}: nothing could be judged ({reasons(_hindrances(model))})"
@@ -158,7 +162,9 @@ def reading(model: ModelSummary) -> str:
 
 
 def contrasts(summary: Summary) -> Iterator[str]:
-    """A sentence for each meaning-keeping transform that some models keep every answer under, others not."""
+    """Return a sentence for each meaning-keeping transform under which some models keep every answer and
+    others do not.
+    """
     found: dict[str, list[tuple[str, Rate]]] = {}
     for model in summary.models:
         for row in model.by_transform:
@@ -176,7 +182,7 @@ def contrasts(summary: Summary) -> Iterator[str]:
 
 
 def _hindrances(model: ModelSummary) -> dict[str, int]:
-    """Why pairs of meaning-keeping transforms are missing."""
+    """Reasons why pairs of meaning-keeping transforms are missing."""
     found: dict[str, int] = dict(model.skipped)
     for reason, number in model.unjudged_reasons.items():
         found[reason] = found.get(reason, 0) + number
@@ -188,6 +194,6 @@ def _hindrances(model: ModelSummary) -> dict[str, int]:
 
 
 def _tenths(number: float) -> str:
-    """One decimal, none where it would be 0 exactly."""
+    """Format with one decimal; without it for exact zeros."""
     text = f"{number:.1f}"
     return text.removesuffix(".0") if number in (0, 100) else text

@@ -1,1 +1,3 @@
-"""Reports as text: one file per format, one wording."""
+"""Writes reports in a format, one module per format. All texts come from `reports.wording` and
+`reports.sheets`.
+"""

@@ -1,4 +1,4 @@
-"""A summary as CSV: tables of plain numbers, for spreadsheets and plots."""
+"""Writes a summary as CSV: plain numbers for spreadsheets and plots."""
 
 import csv
 import io
@@ -9,10 +9,10 @@ from codeaudit.reports.records import ModelSummary, Rate, Summary, Trial
 
 
 def tables(summary: Summary) -> dict[str, str]:
-    """The text of each file by its name: `models.csv`, `trials.csv`, `transforms.csv`, of searches
-    `attacks.csv`, and of attempts that pass or fail `robust.csv`.
+    """Return the text of each file by name: `models.csv`, `trials.csv`, `transforms.csv`, and, if the summary
+    has searches or attempts, `attacks.csv` and `robust.csv`.
 
-    A rate is five columns: count, total, rate, low, high. What does not exist is empty.
+    A rate takes five columns: count, total, rate, low, high. A missing value is an empty field.
     """
     found = {
         "models.csv": _text(map(_model, summary.models)),
@@ -124,7 +124,7 @@ def _rate(name: str, rate: Rate) -> dict[str, Any]:
 
 
 def _text(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Rows as CSV text; a text that a spreadsheet would run as a formula is quoted by a leading `'`."""
+    """Return rows as CSV text. A `'` is put before a text that a spreadsheet would run as a formula."""
     every = [{key: _plain(value) for key, value in row.items()} for row in rows]
     heads: Sequence[str] = list(every[0]) if every else []
     out = io.StringIO()

@@ -1,8 +1,8 @@
-"""A gate for GitHub Actions: annotations as workflow commands, and the summary of a step.
+"""Writes a gate for GitHub Actions: annotations as workflow commands, and the summary of a step.
 
-GitHub shows 10 errors and 10 warnings of a step and 50 of a job, cuts messages after 4,096 characters, and
-refuses a summary of more than 1 MiB. What comes is therefore chosen here: the checks first, then what is
-violated for the first time, then the rest.
+GitHub shows at most 10 errors and 10 warnings of a step and 50 of a job, cuts messages after 4,096
+characters, and rejects a summary above 1 MiB. This module therefore selects what to print: checks first, then
+cases violated for the first time, then the other violated cases.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -16,22 +16,22 @@ from codeaudit.reports.wording import plain
 Level: TypeAlias = Literal["error", "warning"]
 
 MOST: Final = 10
-"""Annotations of a level in one step."""
+"""Maximum number of annotations of one level in one step."""
 LONGEST: Final = 4096
-"""Characters of a message that are shown."""
+"""Maximum number of characters of a message."""
 SUMMARY: Final = 1024 * 1024
-"""Bytes of a step's summary."""
+"""Maximum number of bytes of a step's summary."""
 DETAILED: Final = 50
-"""Violated cases that a summary shows with their diffs."""
+"""Number of violated cases shown with their diffs in a summary."""
 
 
 def annotations(
     gate: Gate, violated: Sequence[Case], *, locate: Locate, lasting: Collection[Place] = ()
 ) -> list[str]:
-    """The lines to print, at most ten errors and ten warnings.
+    """Return the lines to print: at most ten errors and ten warnings.
 
-    Failed checks and those that could not be judged are errors; so are the violated cases of a gate that
-    failed. Of a gate that passed they are warnings.
+    Failed and unjudged checks are errors. Violated cases are errors if the gate failed and warnings if it
+    passed.
     """
     stopped = [check for check in gate.checks if check.outcome in ("failed", "unknown")]
     lines = [command("error", sentence(check), title="codeaudit gate") for check in stopped[:MOST]]
@@ -48,7 +48,7 @@ def annotations(
 def summary(
     table: str, violated: Sequence[Case], *, lasting: Collection[Place] = (), room: int = SUMMARY
 ) -> str:
-    """Markdown of at most `room` bytes: the table of the gate, then the violated cases that fit."""
+    """Return Markdown of at most `room` bytes: the gate's table, then as many violated cases as fit."""
     if not violated:
         return _cut(table, room)
     ordered = first(violated, lasting)
@@ -70,12 +70,12 @@ def summary(
 
 
 def first(violated: Iterable[Case], lasting: Collection[Place]) -> list[Case]:
-    """The cases in the order of interest: violated for the first time, then by how many variants are."""
+    """Sort cases by importance: violated for the first time, then by number of violated variants."""
     return sorted(violated, key=lambda case: (case.known(lasting), -len(case.of("violated"))))
 
 
 def command(level: Level, message: str, **properties: str) -> str:
-    """A workflow command on one line, whatever the message holds."""
+    """Return a workflow command on one line. Special characters of the message are escaped."""
     named = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
     short = message if len(message) <= LONGEST else f"{message[: LONGEST - 1]}…"
     return f"::{level} {named}::{_data(short)}"
@@ -98,7 +98,7 @@ def _detail(case: Case) -> str:
 
 
 def _code(text: str) -> str:
-    """Text as inline code, which nothing in it can leave."""
+    """Return text as inline code that no character of the text can end."""
     ticks = "`" * (_longest_run(text) + 1)
     return f"{ticks} {text} {ticks}"
 

@@ -1,4 +1,4 @@
-"""Reports as JSON."""
+"""Writes reports as JSON."""
 
 from typing import TYPE_CHECKING
 
@@ -9,5 +9,5 @@ if TYPE_CHECKING:
 
 
 def render(report: Summary | Comparison, console: "Console") -> None:
-    """Write the report's JSON text to the console's stream, unwrapped and unstyled."""
+    """Write the report's JSON text to the console's stream, without wrapping and styles."""
     console.file.write(report.to_json())

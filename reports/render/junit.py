@@ -1,8 +1,7 @@
-"""Cases as JUnit XML: each broken invariance a failed test with its diff.
+"""Writes cases as JUnit XML: each violated case is a failed test with its diff.
 
-There is no standard. What is written is valid by the two schemas that readers are held to, that of Jenkins
-(`junit-10.xsd`) and that of Ant's JUnit task: therefore the empty `system-out`, the times of 0, and neither
-`file` nor `line`.
+JUnit XML has no standard. The output is valid by the schemas of Jenkins (`junit-10.xsd`) and of Ant's JUnit
+task. They require the empty `system-out` and the times of 0, and they allow neither `file` nor `line`.
 """
 
 import re
@@ -15,17 +14,19 @@ from codeaudit.reports.checks import Check
 from codeaudit.reports.gate_sheets import sentence
 
 SHOWN: Final = 3
-"""Violated variants of a case whose diffs are written out."""
+"""Number of violated variants of a case whose diffs are included."""
 
 _ILLEGAL: Final = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
-"""What XML 1.0 cannot hold in any spelling, and the carriage return, which readers turn into a line end."""
+"""Characters that XML 1.0 cannot represent, and the carriage return, which readers turn into a newline."""
 
 
 def junit(cases: Iterable[Case], *, started: str, checks: Sequence[Check] = ()) -> str:
-    """The report as text: a suite per model and transform, a test per sample; a gate's checks come first.
+    """Return the report as text: a suite per model and transform and a test per sample, after the gate's
+    checks.
 
-    A case with a violated variant has failed. One without any verdict is an error, or skipped where the
-    transform could not be applied or the right answer changes. `started` is an ISO time with or without zone.
+    A case with a violated variant is a failure. A case without any verdict is an error, or is skipped if the
+    transform was not applied or the right answer changes. `started` is an ISO 8601 time, with or without a
+    zone.
     """
     root = Xml.Element("testsuites")
     stamp = started[:19]
@@ -49,7 +50,7 @@ def junit(cases: Iterable[Case], *, started: str, checks: Sequence[Check] = ()) 
 
 
 def legal(text: str) -> str:
-    """The text with what XML cannot hold written as `\\x08` or `\\ud800`."""
+    r"""Return the text with characters that XML cannot represent written as `\x08` or `\ud800`."""
     return _ILLEGAL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
@@ -86,7 +87,7 @@ def _suite(
 
 
 def _counts(found: Sequence[Case]) -> dict[str, int]:
-    """What became of all variants of a suite."""
+    """Count the variants of a suite by their outcome."""
     states = [variant.state for case in found for variant in case.variants]
     return {
         f"variants {state}": states.count(state) for state in ("held", "violated", "unjudged", "not applied")

@@ -1,4 +1,4 @@
-"""Reports as LaTeX tables: booktabs, the best in bold, one `table` each, to be input into a paper."""
+r"""Writes reports as LaTeX tables: booktabs, best in bold, one `table` per sheet, for `\input` in a paper."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 HEAD: Final = "% \\usepackage{booktabs,graphicx}\n"
 FITTED: Final = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
-"""As wide as it is, and no wider than the text."""
+"""LaTeX commands that print a table at its natural width, or scaled down to the width of the text."""
 MARKS: Final = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -33,7 +33,7 @@ MARKS: Final = {
     "\N{HORIZONTAL ELLIPSIS}": r"\ldots{}",
     "\N{BOX DRAWINGS HEAVY VERTICAL}": r"\rule{1.5pt}{1em}",
 }
-"""What means something else to LaTeX, or is not in its usual fonts."""
+"""Characters with a special meaning in LaTeX or without a glyph in its usual fonts."""
 
 
 def render(report: Summary | Comparison, console: "Console") -> None:
@@ -42,7 +42,7 @@ def render(report: Summary | Comparison, console: "Console") -> None:
 
 
 def latex(report: Summary | Comparison) -> str:
-    """The report's tables, ending with a line end."""
+    """Return the report's tables as LaTeX text with a final newline."""
     return HEAD + "\n".join(map(_sheet, sheets(report)))
 
 
@@ -70,5 +70,5 @@ def _cell(cell: Cell) -> str:
 
 
 def escape(text: str) -> str:
-    """Text whose letters mean themselves in LaTeX."""
+    """Escape all characters with a special meaning in LaTeX."""
     return "".join(MARKS.get(letter, letter) for letter in text)

@@ -1,4 +1,4 @@
-"""Reports as Markdown tables."""
+"""Writes reports as GitHub-flavoured Markdown tables."""
 
 import re
 from collections.abc import Iterable
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
 
 def render(report: Summary | Comparison, console: "Console") -> None:
-    """Write the report as Markdown to the console's stream, unwrapped and unstyled."""
+    """Write the report as Markdown to the console's stream, without wrapping and styles."""
     console.file.write(markdown(report))
 
 
 def markdown(report: Summary | Comparison) -> str:
-    """The report's tables as GitHub-flavoured Markdown, ending with a line end."""
+    """Return the report's tables as Markdown with a final newline."""
     return of_sheets(sheets(report))
 
 
 def of_sheets(found: Iterable[Sheet]) -> str:
-    """Tables as GitHub-flavoured Markdown, ending with a line end."""
+    """Return these tables as Markdown with a final newline."""
     return "\n".join(map(_sheet, found))
 
 
@@ -50,5 +50,5 @@ def _cell(cell: Cell) -> str:
 
 
 def escape(text: str) -> str:
-    """Text whose letters mean themselves in a Markdown table."""
+    """Escape all characters with a special meaning in a Markdown table."""
     return re.sub(r"([\\`*_\[\]<>|~#])", r"\\\1", text)

@@ -1,4 +1,4 @@
-"""Violated cases as SARIF 2.1.0, for code scanning: a result per case, at the lines of its sample."""
+"""Writes violated cases as SARIF 2.1.0 for code scanning: one result per case, at the lines of its sample."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from codeaudit.transforms.registry import ENTRIES
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 MOST: Final = 5000
-"""Results that GitHub shows of a run; those that are new come first."""
+"""Maximum number of results per run that GitHub shows. New results come first."""
 
 
 def sarif(
@@ -21,11 +21,11 @@ def sarif(
     version: str,
     lasting: Collection[Place] | None = None,
 ) -> str:
-    """The report as JSON text.
+    """Return the report as JSON text.
 
-    `lasting` holds the variants that were violated in the baseline too; with it a result says whether it is
-    new. A fingerprint depends on the model, the transform and the sample's text, so
-    that a result is recognised when the lines above it change.
+    `lasting` holds the variants that were already violated in the baseline; with it, each result says whether
+    it is new. A fingerprint depends on the model, the transform and the sample's text only, so a result keeps
+    its identity if the lines above it change.
     """
     found = [case for case in cases if case.state == "violated"]
     found.sort(key=lambda case: case.known(lasting or ()))
@@ -110,5 +110,5 @@ def _left_out(number: int) -> dict[str, Any]:
 
 
 def _encodable(text: str) -> str:
-    """The text without lone surrogates, which no JSON reader has to take."""
+    """Return the text without lone surrogates, which JSON readers may reject."""
     return text.encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""Reports as tables for a terminal."""
+"""Prints reports as tables for a terminal."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -13,11 +13,14 @@ from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.sheets import Cell, Sheet, sheets
 
 WIDEST: Final = 10_000
-"""A console on which no table needs to break a line."""
+"""Width of a console at which no table needs to wrap a line."""
 
 
 def render(report: Summary | Comparison, console: Console) -> None:
-    """Print the report's tables. Nothing in a name is taken as markup; no number is cut at 80 columns."""
+    """Print the report's tables.
+
+    Names are never interpreted as markup. At 80 columns no number is cut.
+    """
     show_sheets(sheets(report), console)
 
 
@@ -38,7 +41,7 @@ def show_sheets(found: Iterable[Sheet], console: Console) -> None:
 
 
 def table(sheet: Sheet, console: Console) -> Table:
-    """The sheet as a table: each cell on one line if that fits, else stacked, else closer together."""
+    """Return the sheet as a table: cells on one line if they fit, else stacked, else with less padding."""
     unbound = console.options.update(width=WIDEST)
     for stack, gap in ((False, 1), (False, 0), (True, 1)):
         made = _build(sheet, stack=stack, gap=gap)

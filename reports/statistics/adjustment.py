@@ -1,14 +1,14 @@
-"""What counts as a difference, and the correction for looking more than once."""
+"""The significance level, and the correction for multiple tests."""
 
 from collections.abc import Sequence
 from typing import Final
 
 ALPHA: Final = 0.05
-"""The level of every test that a report tells, adjusted."""
+"""Significance level of every test in a report, after adjustment."""
 
 
 def holm(ps: Sequence[float]) -> tuple[float, ...]:
-    """The p-values adjusted for each other, in the same order: step-down, never below the raw ones.
+    """Return Holm-adjusted p-values in the same order. The step-down procedure never lowers a p-value.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Which of several models no test tells apart: the bars of a critical-difference diagram.
+"""Groups of indistinguishable models: the bars of a critical-difference diagram.
 
 References
 ----------
@@ -13,14 +13,16 @@ from codeaudit.reports.statistics.adjustment import ALPHA
 
 
 class Ranked(NamedTuple):
-    """Models by mean rank, the best first, and the bars through those that are alike."""
+    """Models by mean rank, best first, and bars through groups of indistinguishable models."""
 
     names: tuple[str, ...]
     bars: list[tuple[str, ...]]
 
 
 def ranked(result: Metric | Paired) -> Ranked | None:
-    """What a diagram shows; `None` where the test over all models shows no difference, or of but two."""
+    """Return the content of a diagram; `None` if the overall test does not reject or there are fewer than
+    three models.
+    """
     names = tuple(sorted(result.ranks, key=lambda name: result.ranks[name]))
     if len(names) < 3 or result.test.p is None or result.test.p >= ALPHA:
         return None
@@ -30,7 +32,11 @@ def ranked(result: Metric | Paired) -> Ranked | None:
 
 
 def cliques(names: Sequence[str], alike: Iterable[tuple[str, str]]) -> list[tuple[str, ...]]:
-    """The largest groups of two or more names that are all alike, in the order of the names."""
+    """Return the maximal groups of two or more mutually indistinguishable models, in the order of `names`.
+
+    `alike` holds the pairs that no test separates. The search is Bron and Kerbosch's algorithm for maximal
+    cliques.
+    """
     near: dict[str, set[str]] = {name: set() for name in names}
     for first, second in alike:
         near[first].add(second)

@@ -1,4 +1,6 @@
-"""Rates with intervals. Variants of one sample are not independent; samples are."""
+"""Rates with 95 % intervals. The independent unit is the sample, because variants of one sample are
+dependent.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -11,12 +13,14 @@ if TYPE_CHECKING:
     pass
 
 Z: Final = 1.959963984540054
-"""The 97.5 % point of the normal distribution."""
+"""The 97.5 % quantile of the normal distribution."""
 
 RESAMPLES: Final = 2000
 
 FEW_CLUSTERS: Final = 10
-"""Below this many samples a percentile bootstrap is far too narrow."""
+"""Below this number of samples a percentile bootstrap interval is far too narrow, so Wilson's interval is
+used.
+"""
 
 
 def wilson(count: float, total: float) -> tuple[float, float]:
@@ -80,13 +84,15 @@ def rate(clusters: Mapping[str, tuple[int, int]], *, seed: int) -> Rate:
 
 
 def single(outcomes: Iterable[bool]) -> Rate:
-    """The share of true ones among independent outcomes."""
+    """Return the share of true outcomes among independent ones, with Wilson's interval."""
     return rate({str(n): (int(changed), 1) for n, changed in enumerate(outcomes)}, seed=0)
 
 
 def _percentiles(kinds: Mapping[tuple[int, int], int], seed: int) -> tuple[float, float]:
-    """Both ends of the bootstrap. Clusters with equal numbers are drawn together, which changes nothing
-    but the speed: how often each kind is drawn is multinomial.
+    """Return the 2.5 % and 97.5 % points of the bootstrap.
+
+    Clusters with equal numbers are drawn together: the number of draws of each kind is multinomial. The
+    distribution is the same; only the computation is faster.
     """
     import numpy as np
 

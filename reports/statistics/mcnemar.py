@@ -1,4 +1,4 @@
-"""Whether violations became more from one run to the next: the tests behind a gate."""
+"""Tests whether violations increased from one run to the next; used by the gate."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -11,33 +11,36 @@ from codeaudit.transforms.errors import CannotAudit
 POWER: Final = 0.8
 
 EXACT_CELLS: Final = 50_000_000
-"""Up to so many additions the distribution is worked out exactly; beyond, the normal one is as good."""
+"""Maximum number of additions for the exact distribution. Beyond it, the normal approximation is equally
+good.
+"""
 
 METHOD: Final = "exact McNemar, clustered on samples"
 UNPAIRED: Final = "Fisher's exact test on samples, unpaired"
 
 
 class Tally(NamedTuple):
-    """One sample's shared pairs in two runs."""
+    """Counts of one sample's shared pairs in two runs."""
 
     pairs: int
     before: int
-    """Of these violated in the baseline."""
+    """Pairs violated in the baseline."""
     appeared: int
-    """Violated now only."""
+    """Pairs violated only now."""
     gone: int
-    """Violated before only."""
+    """Pairs violated only before."""
 
 
 def paired_rise(tallies: Sequence[Tally]) -> Rise:
-    """The one-sided test whether more pairs are violated now than before, sample by sample.
+    """Test one-sidedly whether more pairs are violated now than before, with the sample as the unit.
 
-    Each sample's net change (appeared minus gone) keeps its size and gets a random sign: were the two models
-    alike, either could have been the earlier one. p is the share of all ways to sign them whose sum is at
-    least the observed one, counted out exactly. With one pair per sample this is McNemar's exact test.
+    Each sample has a net change: appeared minus gone. Under the null hypothesis the two models are
+    exchangeable, so every net change keeps its size and gets a random sign. p is the share of all sign
+    assignments whose sum is at least the observed one, computed exactly. With one pair per sample this is
+    McNemar's exact test.
 
-    McNemar's test over pairs is not valid here: all variants of a sample are compared with one answer to
-    the original, so that a single flip of that answer violates them together. Its p is kept as `p_pairs`.
+    McNemar's test over pairs is not valid here. All variants of a sample are compared with one answer to the
+    original, so a single flip of that answer violates them together. Its p-value is kept as `p_pairs`.
 
     Raises:
         CannotAudit: there is no pair.
@@ -71,11 +74,11 @@ def paired_rise(tallies: Sequence[Tally]) -> Rise:
 
 
 def with_detectable(rise: Rise, tallies: Sequence[Tally], *, alpha: float, margin: float) -> Rise:
-    """The paired rise with what the rule `p <= alpha and rise > margin` could have shown.
+    """Return the paired rise with the rises that the rule `p <= alpha and rise > margin` could have detected.
 
-    `detectable` is the best case, new violations spread evenly over the samples that have room for them;
-    `likely` the worst, in which all pairs of a sample move together and as many samples as were seen to
-    improve change by chance in either direction. With one pair per sample there is no such difference.
+    `detectable` is the best case: new violations are spread evenly over the samples that have room for them.
+    `likely` is the worst case: all pairs of a sample change together, and samples change by chance in both
+    directions as often as samples were seen to improve. With one pair per sample, both cases are the same.
     """
     _, fallen = _net(tallies)
     room = sorted(one.pairs - one.before for one in tallies if one.before < one.pairs)
@@ -132,9 +135,10 @@ def unpaired_rise(now: tuple[int, int], before: tuple[int, int], *, alpha: float
 
 
 def flip_tail(weights: Sequence[int], reached: int) -> float:
-    """The chance that weights, each taken or not by a fair coin, sum to `reached` or more.
+    """Return the probability that weights, each included by a fair coin, sum to `reached` or more.
 
-    1 without weights. Exact up to rounding while the table of sums is small, else by the normal distribution.
+    The result is 1 without weights. It is exact up to rounding while the table of sums has at most
+    `EXACT_CELLS` cells; beyond that the normal approximation is used.
     """
     if not weights:
         return 1.0
@@ -155,19 +159,19 @@ def flip_tail(weights: Sequence[int], reached: int) -> float:
 
 
 def _net(tallies: Sequence[Tally]) -> tuple[list[int], list[int]]:
-    """How far the samples that changed on balance worsened, and how far they improved."""
+    """Return the net changes of the samples that worsened, and of those that improved."""
     changes = [one.appeared - one.gone for one in tallies]
     return [change for change in changes if change > 0], [-change for change in changes if change < 0]
 
 
 def _spread(total: int, places: int) -> list[int]:
-    """A total dealt out as evenly as it goes."""
+    """Split a total into `places` parts that are as equal as possible."""
     each, rest = divmod(total, places)
     return [each + 1] * rest + [each] * (places - rest) if each else [1] * rest
 
 
 def _smallest(most: int, holds: Callable[[int], bool]) -> int | None:
-    """The smallest number from 1 to `most` for which a monotone condition holds."""
+    """Return the smallest number from 1 to `most` for which a monotone condition holds, by bisection."""
     if most < 1 or not holds(most):
         return None
     low, high = 1, most
@@ -178,9 +182,9 @@ def _smallest(most: int, holds: Callable[[int], bool]) -> int | None:
 
 
 def _likely(samples: int, churn: float, *, alpha: float, margin: float) -> float | None:
-    """The smallest true rise that fails in four of five runs, searched to a hundredth of a point.
+    """Return the smallest true rise that fails in four of five runs, to a hundredth of a percentage point.
 
-    `churn` is the share of samples that improve by chance; as many are taken to worsen by chance, and the
+    `churn` is the share of samples that improve by chance; the same share is assumed to worsen by chance. The
     rise comes on top.
     """
     import numpy as np
@@ -202,7 +206,9 @@ def _likely(samples: int, churn: float, *, alpha: float, margin: float) -> float
 
 
 def _needed(gone: int, samples: int, *, alpha: float, margin: float) -> int:
-    """How many samples must worsen to fail, where so many improve; more than there are where none suffice."""
+    """Return how many samples must worsen to fail if `gone` samples improve; `samples + 1` if no number
+    suffices.
+    """
 
     def fails(more: int) -> bool:
         return (more - gone) / samples > margin and _coin(more, gone) <= alpha
@@ -211,14 +217,16 @@ def _needed(gone: int, samples: int, *, alpha: float, margin: float) -> int:
 
 
 def _coin(heads: int, tails: int) -> float:
-    """The chance of so many heads or more."""
+    """Return the probability of at least `heads` heads."""
     from scipy.special import bdtrc
 
     return float(bdtrc(heads - 1.0, heads + tails, 0.5)) if heads else 1.0
 
 
 def _fisher(count: int, total: int, old_count: int, old_total: int) -> float:
-    """The chance of `count` or more changed samples now, given how many there are in both runs."""
+    """Return the probability of `count` or more changed samples now, given the total of both runs (Fisher's
+    exact test).
+    """
     changed, every = count + old_count, total + old_total
     low, high = max(0, changed - old_total), min(changed, total)
     base = _choose(every, changed)
@@ -232,5 +240,5 @@ def _fisher(count: int, total: int, old_count: int, old_total: int) -> float:
 
 
 def _choose(n: int, k: int) -> float:
-    """The logarithm of the binomial coefficient."""
+    """Return the logarithm of the binomial coefficient."""
     return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)

@@ -1,4 +1,4 @@
-"""Models on the same inputs: Cochran's Q, then exact McNemar tests."""
+"""Compares models on the same inputs: Cochran's Q, then exact McNemar tests."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +14,9 @@ from codeaudit.reports.statistics.power import detectable_difference
 NAME: Final = "Cochran's Q"
 
 EXACT_CELLS: Final = 24
-"""Below so many discordant rows times models the chi-square approximation is not trusted."""
+"""Below this number of discordant rows times models, p is exact, because the chi-square approximation is
+poor.
+"""
 
 EXACT_MODELS: Final = 6
 
@@ -141,7 +143,9 @@ def _detectable(contrast: Contrast, alpha: float) -> float | None:
 
 
 def _ranks(outcomes: Mapping[str, Sequence[bool]], better: Better) -> dict[str, float]:
-    """Mean rank of each model over the inputs; those with one outcome share the mean of their places."""
+    """Return the mean rank of each model over the inputs; models with the same outcome share their
+    mean rank.
+    """
     totals = dict.fromkeys(outcomes, 0.0)
     rows = list(zip(*outcomes.values(), strict=True))
     for row in rows:
@@ -161,7 +165,7 @@ def _best(changed: Mapping[str, int], contrasts: Sequence[Contrast], better: Bet
 
 
 def _binomial(b: int, c: int) -> float:
-    """Two-sided exact p of b heads and c tails of a fair coin."""
+    """Return the two-sided exact p-value of b heads and c tails of a fair coin."""
     tail = sum(comb(b + c, n) for n in range(min(b, c) + 1))
     return min(1.0, float(2 * tail / 2 ** (b + c)))
 
@@ -183,7 +187,9 @@ def _chi_square(statistic: float, degrees: int) -> float:
 
 
 def _exact(ones: Sequence[int], totals: Sequence[int]) -> float:
-    """The share of ways to deal out each row's ones whose totals are at least as uneven."""
+    """Return the share of assignments of each row's ones whose column totals are at least as uneven as the
+    observed ones.
+    """
     k = len(totals)
     ways: dict[tuple[int, ...], int] = {(0,) * k: 1}
     for one in ones:

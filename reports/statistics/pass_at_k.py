@@ -1,4 +1,4 @@
-"""Attempts that pass: what drawing k of n tells, and what stays of it in the worst case.
+"""pass@k and its robust variants, with intervals over problems.
 
 References
 ----------
@@ -16,26 +16,27 @@ from codeaudit.reports.statistics.intervals import FEW_CLUSTERS, RESAMPLES, wils
 
 
 def pass_at(attempts: int, passed: int, k: int) -> float:
-    """The chance that one of k attempts, drawn from so many of which so many passed, passes; unbiased.
+    """Return the unbiased pass@k for n attempts of which c passed: 1 - C(n - c, k) / C(n, k).
 
-    `1 <= k <= attempts`.
+    Requires `1 <= k <= attempts` (Chen et al. 2021, equation 1).
     """
     return 1 - comb(attempts - passed, k) / comb(attempts, k)
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Attempts at one problem: at its own prompt, and at each perturbed one, as many each."""
+    """The attempts at one problem: for its own prompt and for each perturbed prompt, the same number each."""
 
     nominal: tuple[bool, ...]
     perturbed: tuple[tuple[bool, ...], ...]
-    """At least one."""
+    """One tuple per perturbed prompt; at least one."""
 
     def at(self, k: int) -> tuple[float, float, float]:
-        """pass@k at its own prompt, robust pass@k, and robust relative@k.
+        """Return pass@k, robust pass@k and robust relative@k.
 
-        The n-th attempt is robust if the n-th attempt at every perturbed prompt passes. It changed if one of
-        those does what it did not: for the worse and for the better are counted apart, and added.
+        Attempt n is robust if attempt n passes on every perturbed prompt. Attempt n changed if its result
+        differs on some perturbed prompt; changes for the worse and for the better are counted separately and
+        added.
         """
         number = len(self.nominal)
         columns = list(zip(*self.perturbed, strict=True))
@@ -48,8 +49,10 @@ class Problem:
 
 
 def mean(values: Sequence[float], *, seed: int) -> Estimate:
-    """The mean over problems of shares, with its 95 % interval: Wilson's where it is one of yes and no or
-    there are few problems, else by bootstrap over the problems.
+    """Return the mean of shares over problems with its 95 % interval.
+
+    Wilson's interval is used for outcomes of 0 and 1 and for few problems; otherwise a bootstrap over
+    problems.
     """
     if not values:
         return UNKNOWN
@@ -62,8 +65,9 @@ def mean(values: Sequence[float], *, seed: int) -> Estimate:
 
 
 def drop(nominal: Sequence[float], robust: Sequence[float], *, seed: int) -> Estimate:
-    """What is lost, of what there was: unknown where there was nothing. The interval is by bootstrap over the
-    problems, and unknown for few of them.
+    """Return the relative loss of `robust` against `nominal`, with a bootstrap interval over problems.
+
+    The value is unknown if `nominal` is 0. The interval is unknown for fewer than `FEW_CLUSTERS` problems.
     """
     if not sum(nominal):
         return UNKNOWN
@@ -78,7 +82,7 @@ def drop(nominal: Sequence[float], robust: Sequence[float], *, seed: int) -> Est
 def _resampled(
     columns: Sequence[Sequence[float]], statistic: Callable[[Sequence[float]], float], *, seed: int
 ) -> tuple[float, float] | None:
-    """Both ends of the bootstrap over rows; `None` where no draw has a first mean above 0."""
+    """Return both ends of the bootstrap interval over rows; `None` if no draw has a positive first mean."""
     import numpy as np
 
     table = np.array(columns, dtype=float)

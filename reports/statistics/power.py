@@ -1,4 +1,4 @@
-"""What a comparison could have shown at all: the smallest difference of two models on the same inputs."""
+"""The smallest difference between two models that a paired comparison can detect."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -6,10 +6,10 @@ if TYPE_CHECKING:
     import numpy as np
 
 POWER: Final = 0.8
-"""How often the smallest detectable difference would be detected."""
+"""Probability of detecting the smallest detectable difference."""
 
 PRECISION: Final = 1e-4
-"""How closely it is searched for: a hundredth of a point."""
+"""Step of the search: a hundredth of a percentage point."""
 
 
 def power(difference: float, *, n: int, discordance: float, alpha: float) -> float:
@@ -70,7 +70,7 @@ def detectable_difference(n: int, discordant: int, *, alpha: float) -> float | N
 def _discordant(
     n: int, share: float
 ) -> tuple["np.ndarray[tuple[int], np.dtype[np.int64]]", "np.ndarray[tuple[int], np.dtype[np.float64]]"]:
-    """How many discordant inputs there may be, and how likely each number is."""
+    """Return the possible numbers of discordant inputs and their binomial probabilities."""
     import numpy as np
     from scipy.special import gammaln, xlog1py, xlogy
 

@@ -1,4 +1,4 @@
-"""Models over repeated trials: Kruskal-Wallis, then Conover, as in the RENAMER paper, appendix C."""
+"""Compares models over repeated trials: Kruskal–Wallis, then Conover (Renamer paper, appendix C)."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,8 +12,9 @@ from codeaudit.reports.statistics.adjustment import ALPHA, holm
 
 EXACT_WAYS: Final = 1_000_000
 EXACT_STATES: Final = 4_000_000
-"""The permutation distribution is counted out while the ways of dealing out the values, or the states that
-the count passes through, are no more than this: three groups of five have 756,756 ways."""
+"""Maximum number of assignments (or of states while counting them) for the exact permutation distribution.
+Three groups of five values have 756,756 assignments.
+"""
 
 NAME: Final = "Kruskal-Wallis"
 
@@ -21,11 +22,11 @@ Values = Sequence[Sequence[float]]
 
 
 class _Ranks(NamedTuple):
-    """Values of all groups ranked together; ranks are doubled, so that mid-ranks are whole."""
+    """The joint ranks of all groups' values, doubled so that mid-ranks are integers."""
 
     doubled: tuple[tuple[int, ...], ...]
     squares: int
-    """n - 1 times four times the variance of the ranks, which ties make smaller."""
+    """n - 1 times four times the variance of the ranks. Ties make it smaller."""
 
     @property
     def n(self) -> int:
@@ -138,7 +139,9 @@ def _group(name: str, values: tuple[float, ...], best: bool) -> Group:
 
 
 def _delta(first: Sequence[float], second: Sequence[float]) -> float:
-    """Cliff's delta: the share of pairs, a value of each, where the first is larger, less the reverse."""
+    """Return Cliff's delta: share of pairs with a larger first value minus share of pairs with a larger
+    second value.
+    """
     return sum((a > b) - (a < b) for a in first for b in second) / (len(first) * len(second))
 
 
@@ -182,10 +185,10 @@ def _chi_square(statistic: float, degrees: int) -> float:
 
 
 def _exact(ranks: _Ranks) -> tuple[float, float] | None:
-    """The exact p and the smallest reachable one; `None` where there are too many ways to count.
+    """Return the exact p and the smallest reachable p; `None` if there are too many assignments to count.
 
-    Ranks are dealt out one after the other; ways that agree in how many ranks each group has and in their
-    sums are counted together.
+    Ranks are dealt out one after another. Partial assignments with equal group sizes and rank sums are
+    counted together.
     """
     import numpy as np
 
@@ -219,7 +222,9 @@ def _exact(ranks: _Ranks) -> tuple[float, float] | None:
 
 
 def _smallest_by_chi_square(sizes: Sequence[int]) -> float | None:
-    """The chi-square p of groups that lie fully apart, in their best order; `None` for many groups."""
+    """Return the chi-square p of completely separated groups in their most extreme order; `None` for many
+    groups.
+    """
     if len(sizes) > 6:
         return None
     best = 0.0

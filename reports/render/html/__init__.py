@@ -1,1 +1,1 @@
-"""The report as one self-contained HTML page."""
+"""Writes a report as one self-contained HTML page."""

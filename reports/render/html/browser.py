@@ -1,4 +1,4 @@
-"""What the page's browser of violations is given: samples, rewritten texts and answers, packed."""
+"""Packs samples, perturbed sources and answers for the page's browser of violations."""
 
 import base64
 import json
@@ -12,11 +12,11 @@ from codeaudit.reports.explanations import answer_text
 from codeaudit.transforms.records import Sample
 
 BUDGET: Final = 2_600_000
-"""Characters of packed data, so that a page stays under 3 MB."""
+"""Maximum number of characters of packed data, so that a page stays below 3 MB."""
 LARGE: Final = 20_000
-"""Characters of one text. Where space is short, samples with longer ones go first."""
+"""Number of characters above which a text counts as large. Samples with large texts are dropped first."""
 LONG: Final = 2_000
-"""Characters of an answer that are shown."""
+"""Maximum number of characters of an answer."""
 SCORES: Final = 3
 
 Row = Mapping[str, Any]
@@ -24,26 +24,26 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A dependence graph to be drawn: the lines of a function, those that each follows, and their layers."""
+    """A dependence graph to draw: the lines of a function, their direct dependences, and their layers."""
 
     lines: tuple[str, ...]
     after: tuple[tuple[int, ...], ...]
-    """For each line the lines that it directly depends on."""
+    """For each line, the lines that it directly depends on."""
     layers: tuple[int, ...]
 
 
 @dataclass(slots=True)
 class Browser:
-    """The violations of a run, sample by sample."""
+    """The violations of a run, grouped by sample."""
 
     samples: list[dict[str, Any]] = field(default_factory=list)
     rows: list[dict[str, Any]] = field(default_factory=list)
     left_out: int = 0
-    """Violations whose texts would have made the page too large."""
+    """Number of violations that were dropped to keep the page small."""
 
     @property
     def total(self) -> int:
-        """All violations."""
+        """Number of all violations."""
         return len(self.rows) + self.left_out
 
 
@@ -52,7 +52,7 @@ def browser(
     explanations: Sequence[Row],
     draw: Callable[[Sample], Drawing | None],
 ) -> Browser:
-    """Every violation under an edit that keeps the meaning: explained ones first, then by sample."""
+    """Collect every violation of a meaning-keeping transform: explained ones first, then by sample."""
     explained = {_name(row): row for row in explanations}
     found = Browser()
     places: dict[str, int] = {}
@@ -93,7 +93,7 @@ def browser(
 
 
 def packed(found: Browser) -> str:
-    """The data as text: JSON, deflated, in base 64. The last violations go where they are too many."""
+    """Return the data as base64 of deflated JSON. The last violations are dropped if there are too many."""
     code = _pack(found)
     if len(code) > BUDGET:
         longest = [max(map(len, (sample["source"], *sample["texts"]))) for sample in found.samples]
@@ -138,7 +138,7 @@ def _sample(sample: Sample, draw: Callable[[Sample], Drawing | None]) -> dict[st
 
 
 def _text(sample: dict[str, Any], texts: dict[tuple[int, str], int], place: int, source: str) -> int:
-    """The number of a rewritten text among those of its sample; several models share it."""
+    """Return the index of a perturbed source among those of its sample. Several models share one copy."""
     number = texts.setdefault((place, source), len(sample["texts"]))
     if number == len(sample["texts"]):
         sample["texts"].append(source)

@@ -1,4 +1,4 @@
-"""Charts as SVG text, drawn from the summary. Every chart has a title, and its content in words beside it."""
+"""Draws charts of a summary as SVG text. Every chart has a title and a description in words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ WIDTH: Final = 400
 LEFT: Final = 56
 RIGHT: Final = 12
 LETTER: Final = 8.4
-"""A width for one letter, to keep names inside and apart."""
+"""Estimated width of a letter, to keep names inside the chart and apart from each other."""
 NAME: Final = 34
-"""Letters of a name in a chart."""
+"""Maximum number of letters of a name in a chart."""
 MARKS: Final = ("circle", "square", "triangle", "diamond")
-"""Shapes beside colours, for those who do not see these apart."""
+"""Shapes that repeat the information of the colours, for readers who cannot tell the colours apart."""
 COLOURS: Final = 8
 """Classes `c0` to `c7` of the style sheet."""
 BINS: Final = 40
 NARROWEST: Final = (0.99, 1.01)
 WIDEST: Final = (0.5, 2.0)
-"""The histogram's axis; what lies beyond is counted in its last bins."""
+"""Range of the histogram's axis. Values outside are counted in the first or last bin."""
 
 Place = tuple[float, float]
 ModelRate = tuple[int, ModelSummary, Rate]
@@ -35,16 +35,18 @@ class Chart:
     """One figure of the page."""
 
     name: str
-    """For links: letters, digits and hyphens."""
+    """Anchor for links: letters, digits and hyphens."""
     title: str
     words: str
-    """What is to be seen, for who does not see it."""
+    """Alt text: the content of the chart in words."""
     height: float
     parts: tuple[str, ...]
 
     @property
     def svg(self) -> str:
-        """The drawing. It is named by the elements `t-NAME` and `w-NAME`, which the page has to have."""
+        """Return the drawing. The page must contain elements `t-NAME` and `w-NAME` for its title and
+        description.
+        """
         return (
             f'<svg viewBox="0 0 {WIDTH} {self.height:.0f}" role="img" aria-labelledby="t-{self.name}" '
             f'aria-describedby="w-{self.name}">{"".join(self.parts)}</svg>'
@@ -52,9 +54,10 @@ class Chart:
 
 
 def charts(summary: Summary, predictions: Mapping[str, Sequence[float]]) -> list[Chart]:
-    """The figures that a run has numbers for.
+    """Return the figures for which the run has numbers.
 
-    `predictions` has, by model, real-valued answers to variants over the answer to their original.
+    `predictions` holds, by model, the ratios of real-valued answers to variants over the answer to their
+    original.
     """
     made = [
         _scatter(summary),
@@ -69,7 +72,7 @@ def charts(summary: Summary, predictions: Mapping[str, Sequence[float]]) -> list
 
 
 def legend(models: Sequence[str]) -> str:
-    """Which colour and mark is whose."""
+    """Return the legend: colour and mark of each model."""
     items = (
         f'<li><svg width="14" height="14" aria-hidden="true">{_mark(number, 7, 7)}</svg> {_text(model)}</li>'
         for number, model in enumerate(models)
@@ -78,7 +81,7 @@ def legend(models: Sequence[str]) -> str:
 
 
 def _scatter(summary: Summary) -> Chart | None:
-    """Quality against violations, as in figures 6 and 7 of the SPE paper: areas tell the size."""
+    """Draw quality against violations, with areas by model size (SPE paper, figures 6 and 7)."""
     shown = [
         (number, model, model.score.original, model.violated_movable.rate)
         for number, model in enumerate(summary.models)
@@ -133,7 +136,7 @@ def _scatter(summary: Summary) -> Chart | None:
 
 
 def _bars(summary: Summary, kind: str, title: str) -> Chart | None:
-    """Shares with their intervals, model by model below each transform's name."""
+    """Draw rates with their intervals, one bar per model below each transform's name."""
     groups: dict[str, list[ModelRate]] = {}
     for number, model in enumerate(summary.models):
         for row in model.by_transform:
@@ -178,7 +181,9 @@ def _bars(summary: Summary, kind: str, title: str) -> Chart | None:
 
 
 def _diagram(result: Metric | Paired, over: str) -> Chart | None:
-    """The critical-difference diagram: models by mean rank on an axis, bars through those that are alike."""
+    """Draw the critical-difference diagram: models by mean rank on an axis, bars through indistinguishable
+    models.
+    """
     found = ranked(result)
     if found is None:
         return None
@@ -220,7 +225,7 @@ def _diagram(result: Metric | Paired, over: str) -> Chart | None:
 
 
 def _curves(summary: Summary) -> Chart | None:
-    """Violated samples against queries, for each search."""
+    """Draw violated samples against queries for each search."""
     found = [
         (f"{model.model}, {attack.strategy}", attack)
         for model in summary.models
@@ -263,7 +268,7 @@ def _curves(summary: Summary) -> Chart | None:
 
 
 def _histogram(summary: Summary, predictions: Mapping[str, Sequence[float]]) -> Chart | None:
-    """How real-valued answers spread over variants, as in figure 2 of the Renamer paper, of all samples."""
+    """Draw the spread of real-valued answers over variants (Renamer paper, figure 2), over all samples."""
     filled = [
         (number, model.model, predictions[model.model])
         for number, model in enumerate(summary.models)

@@ -1,7 +1,7 @@
-"""The page: tables, figures and the browser of violations, in one file that asks nothing of any network.
+"""Assembles the page: tables, figures and the browser of violations, in one file without network access.
 
-Nothing from a run is markup: texts are escaped here, and the script puts data into the page as text nodes
-only. A content security policy lets this page's own script and style run, by their hashes, and nothing else.
+No text of a run becomes markup: texts are escaped here, and the script inserts data as text nodes only. A
+content security policy allows only this page's own script and style, by their hashes.
 """
 
 import base64
@@ -19,7 +19,7 @@ from codeaudit.reports.render.html.charts import Chart, charts, legend
 from codeaudit.reports.sheets import Cell, Sheet, sheets
 
 CUT: Final = 2_000
-"""Characters of one cell of a table."""
+"""Maximum number of characters in a table cell."""
 COLUMNS: Final = {
     "where": "sample",
     "model": "model",
@@ -28,23 +28,23 @@ COLUMNS: Final = {
     "after": "after",
     "size": "moves",
 }
-"""The list of violations: what each column is sorted by, and its head."""
+"""The columns of the list of violations: sort key and heading."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """What a page is made of."""
+    """The content of a page."""
 
     summary: Summary
     browser: Browser
     about: Mapping[str, str]
-    """Where the numbers come from, for the foot of the page: versions, seed, hashes, machine."""
+    """Origin of the numbers, for the footer: versions, seed, hashes, machine."""
     predictions: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    """By model: real-valued answers to variants over the answer to their original."""
+    """By model, the ratios of real-valued answers to variants over the answer to their original."""
 
 
 def html(page: Page) -> str:
-    """The page as text."""
+    """Return the page as text."""
     style, script = _asset("report.css"), _asset("report.js")
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; "
