@@ -11,7 +11,7 @@ from itertools import groupby, islice
 from typing import Protocol, TypeGuard
 
 from codeaudit.audit.evidence_check import FindingCounts, Judge, confirm
-from codeaudit.audit.labels import Labels
+from codeaudit.audit.labels import LabelSource
 from codeaudit.audit.run import Case
 from codeaudit.transforms.languages import find_language
 from codeaudit.transforms.loading import load_target
@@ -45,7 +45,7 @@ class Witness(Protocol):
         ...
 
 
-def witnesses(languages: Iterable[str], labels: Labels) -> Mapping[str, Witness]:
+def witnesses(languages: Iterable[str], labels: LabelSource) -> Mapping[str, Witness]:
     """The witnesses of these languages. Nothing runs yet. Where labels are measured, costs are measured with
     the same tool.
     """

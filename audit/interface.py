@@ -5,11 +5,18 @@ optional abilities: the driver asks with `isinstance` whether a model or a task 
 transform and no task; a task knows no transform and no model.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
+from codeaudit.audit.answer_kinds import AnswerKind
+from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Answer, Predicted, Prediction, Query
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
+
+if TYPE_CHECKING:
+    from codeaudit.audit.labels import LabelRequest, LabelSource
 
 Expectation: TypeAlias = Literal["same", "other", "unknown"]
 """Whether the right answer stays the same under a perturbation, becomes another one, or may do either."""
@@ -112,71 +119,6 @@ class SeveralTasks(Protocol):
         ...
 
 
-class Task(Protocol):
-    """What is asked, how a label is read, and when two answers are the same."""
-
-    @property
-    def name(self) -> str:
-        """As on the command line."""
-        ...
-
-    @property
-    def score_name(self) -> str:
-        """`f1`, `mape`, …"""
-        ...
-
-    def prepare(self, sample: Sample) -> Sample | str:
-        """The sample as this task asks about it (for function names: label read off, name masked).
-
-        A string is the reason why this sample is no example of the task.
-        """
-        ...
-
-    def normalise(self, answer: object) -> Answer | None:
-        """An answer from outside in the task's normal form; `None` where it is malformed."""
-        ...
-
-    def same(self, before: Predicted, after: Predicted) -> bool:
-        """Whether two answers count as the same one."""
-        ...
-
-    def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
-        """What becomes of the right answer: by the kind of the perturbation, or by the label that the
-        perturbed sample carries where the task's answer depends on more than the meaning.
-        """
-        ...
-
-    def score(self, answer: Answer, sample: Sample) -> float | None:
-        """The quality of one answer against the sample's label; `None` without a label."""
-        ...
-
-    def corpus_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
-        """The quality over a corpus (for function names the micro-averaged F1); `None` without labels."""
-        ...
-
-
-@runtime_checkable
-class GradesByExecution(Protocol):
-    """What a task has besides if an answer is judged by what it does. Remembered are the answers as given."""
-
-    def graded(self, predicted: Predicted, asked: str, sample: Sample) -> Predicted:
-        """The answer with what came of it. `asked` is the text that was shown; the sample has the label.
-
-        Raises:
-            CannotAudit: nothing can be executed on this machine.
-        """
-        ...
-
-
-@runtime_checkable
-class HasAttempts(Protocol):
-    """What a task has besides if its answers are attempts that succeed or fail."""
-
-    def attempts(self, answer: Answer) -> tuple[bool, ...]:
-        """Whether each attempt of an answer succeeded."""
-        ...
-
-
 @runtime_checkable
 class SamplesAnswers(Protocol):
     """Optional: a model that can draw several answers to one query; the answer is then a tuple of texts."""
@@ -187,29 +129,138 @@ class SamplesAnswers(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Training:
+    """How networks are trained for a task."""
+
+    trainer: Literal["lines", "trees", "terms", "streams"]
+    """The family of networks, by their input: lines of code, syntax trees, instructions, a stream of
+    tokens."""
+    networks: tuple[str, ...]
+    """Networks that this trainer trains for the task, by their names on the command line."""
+    default_for: tuple[str, ...] = ()
+    """Networks for which this task is meant if the user names none; else it is the first task that lists
+    them."""
+    unused: tuple[str, ...] = ()
+    """Options of `codeaudit train` that the trainer takes for other tasks only."""
+
+
+EXAMPLES: Final[Mapping[str, str]] = {
+    "python": "def f(a, b):\n    c = a + b\n    for d in c:\n        b += d\n    return b, c\n",
+    "java": "int f(int a, int b) {\n    int c = a + b;\n    b += c;\n    return b;\n}\n",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task(ABC):
+    """What is asked of a model about a sample, how labels are read, and when two answers are the same.
+
+    The record holds every fact about a task. The driver, models, reports and the command line read them here
+    and know no task by name. Implementers are frozen dataclasses that extend this class, or `ExactMatch` if
+    only equal answers are right (`codeaudit.audit.tasks.exact_match`).
+    """
+
+    name: str
+    """As on the command line. A plug-in is given the name under which it was asked for."""
+    question: str
+    """What is asked, as one line for people."""
+    answers: AnswerKind
+    """What an answer is."""
+    score_name: str
+    """The name of the score in tables: `f1`, `mape`, …"""
+    better: Literal["higher", "lower"] = "higher"
+    """Which scores are better."""
+    prompt: Prompt | None = None
+    """What models of text are asked; `None` if they cannot answer."""
+    noun: str | None = None
+    """What samples are called in messages; `None`: functions."""
+    corpus: str = "stdlib"
+    """The SPEC of the corpus of a run that names none."""
+    labels: "Callable[[LabelRequest], LabelSource] | None" = None
+    """Where labels come from; `None`: from the corpus, or from a column of a table."""
+    training: tuple[Training, ...] = ()
+    """How networks are trained for it; empty if none are."""
+    examples: Mapping[str, str] = field(default_factory=lambda: EXAMPLES)
+    """A short source in each language, for tracing networks."""
+    version: str = ""
+    """Of a plug-in: changes whenever its questions or its reading of answers change. Answers to a plug-in
+    without one are remembered within one run only, because nothing tells whether the plug-in has changed."""
+
+    @abstractmethod
+    def prepare(self, sample: Sample) -> Sample | str:
+        """The sample as the task asks about it (for function names: label read, name masked), or the reason
+        why it is no example of the task.
+        """
+
+    @abstractmethod
+    def normalise(self, answer: object) -> Answer | None:
+        """An answer from outside in the task's normal form; `None` if it is malformed."""
+
+    @abstractmethod
+    def same(self, before: Predicted, after: Predicted) -> bool:
+        """The criterion: whether two answers count as the same."""
+
+    @abstractmethod
+    def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
+        """What a perturbation does to the right answer.
+
+        It depends on the kind of the perturbation, and on the label of the perturbed sample if the right
+        answer depends on more than the meaning of the code.
+        """
+
+    @abstractmethod
+    def score(self, answer: Answer, sample: Sample) -> float | None:
+        """The score of one answer against the sample's label; `None` without a label."""
+
+    @abstractmethod
+    def corpus_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
+        """The score over a corpus (for function names the micro-averaged F1); `None` without labels."""
+
+
+@runtime_checkable
+class GradesByExecution(Protocol):
+    """Optional: a task that grades answers by execution. The cache keeps the answers as given."""
+
+    def graded(self, predicted: Predicted, asked: str, sample: Sample) -> Predicted:
+        """The answer with its grade. `asked` is the source that the model saw; the sample has the label.
+
+        Raises:
+            CannotAudit: this machine cannot contain programs.
+        """
+        ...
+
+
+@runtime_checkable
+class HasAttempts(Protocol):
+    """Optional: a task whose answers are attempts, each of which succeeds or fails (pass@k)."""
+
+    def attempts(self, answer: Answer) -> tuple[bool, ...]:
+        """Whether each attempt of an answer succeeded."""
+        ...
+
+
 @runtime_checkable
 class ContinuesPrompt(Protocol):
-    """What a task has besides if models go on with the beginning of a text: not every variant has another
-    beginning, or the same right answer.
-    """
+    """Optional: a task that shows the beginning of a function and asks for its continuation."""
 
     def showing(self, share: float) -> Task:
         """The task with another share of each function's statements shown, from 0 to 1."""
         ...
 
-    def settled(self, sample: Sample, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
-        """The outcomes of a sample, those aside that cannot be asked about: they are not applied.
+    def askable(self, sample: Sample, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
+        """The outcomes of a sample. Variants that cannot be asked about become `NotApplied`: the shown part
+        did not change, or another answer is right.
 
         Raises:
-            CannotAudit: nothing can be executed on this machine.
+            CannotAudit: this machine cannot contain programs.
         """
         ...
 
 
 @runtime_checkable
 class GivesPartialCredit(Protocol):
-    """What a task has besides if a wrong answer may be near to the right one."""
+    """Optional: a task that also measures how close wrong answers are to the right ones."""
 
     def likeness(self, answers: Sequence[tuple[Answer, Sample]]) -> Mapping[str, float]:
-        """How near the answers are, over a corpus, by measures from 0 to 1."""
+        """Closeness over a corpus, by measures from 0 to 1."""
         ...

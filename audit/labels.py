@@ -1,9 +1,12 @@
-"""Where the truth of a task comes from, if the corpus does not bring it, and that of variants.
+"""Sources of labels: where the right answers for samples come from, and those for their variants.
 
-Of a numeric task it is a table's column, or llvm-mca where it is installed; of output prediction and of
-generation execution.
-Cycles that llvm-mca tells depend on its version, the processor and the iterations, so all three are kept with
-the labels. What it told once is remembered on disk.
+`labels` and `of_corpus` choose a source for a task. By default it is the corpus (`CorpusLabels`) or a
+column of a table (`ColumnLabels`). A task with another source names it in `Task.labels`:
+
+- `cost_labels`: llvm-mca measures blocks (`CostLabels`). The cycles depend on its version, the processor
+  and the iterations, so all three are kept with the labels, and results are cached on disk.
+- `prompt_labels`: the label is in the code behind the shown part (`PromptLabels`).
+- `codeaudit.audit.outputs.call_results`: execution of a call.
 """
 
 import json
@@ -18,131 +21,190 @@ from typing import TYPE_CHECKING, Final, TypeGuard
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.corpora.selection import Prepare
 from codeaudit.audit.corpora.tables import Column
-from codeaudit.audit.interface import ContinuesPrompt, Task
-from codeaudit.audit.run import Case
+from codeaudit.audit.interface import ContinuesPrompt, GradesByExecution, Task
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
 if TYPE_CHECKING:
-    from codeaudit.audit.outputs import Note, Outputs
+    from codeaudit.audit.outputs import Note
+    from codeaudit.audit.run import Case
     from codeaudit.transforms.x86.witnesses.mca import Mca
 
-MEASURED: Final = frozenset({"throughput"})
-"""Tasks whose labels llvm-mca can tell."""
-EXECUTED: Final = frozenset({"output-prediction", "generation"})
-"""Tasks whose labels execution tells."""
 NONE: Final = "none"
 MCA: Final = "llvm-mca"
 SYNTAX: Final = f"{MCA}[:PROCESSOR], COLUMN[/DIVISOR] of a table, or {NONE}"
 CASES_AT_ONCE: Final = 100
-"""How many samples' variants are measured together."""
+"""Samples whose variants are measured together; they are a thousand blocks with the usual number of
+variants."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Labels:
-    """One source of labels for one task."""
+class LabelRequest:
+    """What the command line asks of a task's labels."""
 
-    column: Column | None = None
-    witness: "Mca | None" = None
-    """Measures what has no label; `None` where nothing is measured."""
-    overrides: bool = False
-    """Whether labels of the corpus do not count: what has one is measured too."""
-    own: bool = False
-    """Whether the labels are those that the corpus brings by itself."""
-    cache: Path | None = None
-    """A folder for what was measured."""
-    changing: bool = False
-    """Whether the right answer may change with a perturbation, so that variants need their own labels."""
-    outputs: "Outputs | None" = None
-    """Finds calls and their results; `None` where nothing is executed for labels."""
-    chooser: ContinuesPrompt | None = None
-    """The task, if it cannot ask about every variant."""
+    task: Task
+    spec: str | None
+    """The value of `--labels`."""
+    measure: bool
+    """Whether a tool may measure what the corpus does not know."""
+    cache: Path | None
+    """A folder for results of tools."""
+    note: "Note | None"
+    """Receives lines about work that takes long."""
 
-    def examples(self, source: Corpus, task: Task) -> tuple[Corpus, Prepare]:
-        """The corpus to draw from, and what makes an example of a sample, with its label where that is found
-        one by one.
-        """
-        if self.outputs is None:
-            return source, task.prepare
-        from codeaudit.audit.corpora.calls import Callables
 
-        return Callables(source), self.outputs.prepared
+class LabelSource:
+    """Labels as the corpus brings them; variants keep the label of their sample. Base of all sources."""
 
-    def settled(self, samples: Iterable[Sample]) -> "Labels":
-        """What applies to a corpus with these samples.
+    __slots__ = ()
 
-        If one came with a label, nothing is measured: what stands in a table and what a tool tells are not
-        to be compared.
-        """
-        found = self.overrides or self.column is not None or self.outputs is not None
-        if found or all(sample.label is None for sample in samples):
-            return self
-        return replace(self, witness=None, own=True)
-
-    def filled(self, samples: Sequence[Sample]) -> tuple[Sample, ...]:
-        """The samples with their labels; `None` stays where the witness knows none.
-
-        Raises:
-            CannotAudit: the witness fails as a whole.
-        """
-        if not self.overrides and self.witness is None:
-            return tuple(samples)
-        found = self._measured([sample.source for sample in samples])
-        return tuple(replace(sample, label=found.get(sample.source)) for sample in samples)
-
-    def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
-        """The cases with the label of each variant whose right answer may be another one; `None` where it is
-        not measured.
-
-        Raises:
-            CannotAudit: the witness fails as a whole.
-        """
-        if self.outputs is not None:
-            yield from self.outputs.relabelled(cases)
-            return
-        if (chooser := self.chooser) is not None:
-            for case in cases:
-                yield replace(case, outcomes=chooser.settled(case.sample, case.outcomes))
-            return
-        if not self.changing:
-            yield from cases
-            return
-        while chunk := list(islice(cases, CASES_AT_ONCE)):
-            texts = {one.source for case in chunk for one in case.outcomes if _may_change(one)}
-            found = self._measured(sorted(texts))
-            for case in chunk:
-                yield replace(case, outcomes=tuple(_with_label(one, found) for one in case.outcomes))
+    @property
+    def column(self) -> Column | None:
+        """The column that a table is read with."""
+        return None
 
     @property
     def about(self) -> Mapping[str, object]:
-        """Where the labels come from, as manifests and model cards tell it."""
-        if self.outputs is not None:
-            return self.outputs.about
-        if self.chooser is not None and self.changing:
-            return {"tool": "sandbox", "python": f"{sys.version_info.major}.{sys.version_info.minor}"}
-        if self.column is not None:
-            return {"column": self.column.name, "divisor": self.column.divisor}
-        if self.own:
-            return {"corpus": "its own"}
-        if self.witness is not None:
-            one = self.witness
-            return {"tool": MCA, "version": one.version, "cpu": one.cpu, "iterations": one.iterations}
+        """Where the labels come from, for manifests and model cards."""
         return {}
+
+    @property
+    def follows_variants(self) -> bool:
+        """Whether a variant may have another label than its sample."""
+        return False
+
+    def examples(self, source: Corpus, task: Task) -> tuple[Corpus, Prepare]:
+        """The corpus to draw from, and the function that makes an example of a sample, or gives the reason
+        against it.
+        """
+        return source, task.prepare
+
+    def settled(self, samples: Iterable[Sample]) -> "LabelSource":
+        """The source for a corpus with these samples."""
+        return self
+
+    def filled(self, samples: Sequence[Sample]) -> tuple[Sample, ...]:
+        """The samples with their labels; `None` where there is none.
+
+        Raises:
+            CannotAudit: a tool fails as a whole.
+        """
+        return tuple(samples)
+
+    def relabelled(self, cases: "Iterator[Case]") -> "Iterator[Case]":
+        """The cases with the label of each variant; `None` where it is not known.
+
+        Raises:
+            CannotAudit: a tool fails as a whole, or this machine cannot contain programs.
+        """
+        return cases
 
     def __str__(self) -> str:
         return ", ".join(f"{key} {value}" for key, value in self.about.items()) or NONE
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _GivenLabels(LabelSource):
+    """Labels that exist before the run."""
+
+    costs: bool = False
+    """Whether a label is a cost. A variant in another order may have another cost, so its label is
+    dropped."""
+
+    @property
+    def follows_variants(self) -> bool:
+        """As `LabelSource.follows_variants`."""
+        return self.costs
+
+    def relabelled(self, cases: "Iterator[Case]") -> "Iterator[Case]":
+        """As `LabelSource.relabelled`."""
+        return (_with_costs(case, {}) for case in cases) if self.costs else cases
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusLabels(_GivenLabels):
+    """The corpus's own labels."""
+
+    found: bool = False
+    """Whether any sample has one."""
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """As `LabelSource.about`."""
+        return {"corpus": "its own"} if self.found else {}
+
+    def settled(self, samples: Iterable[Sample]) -> LabelSource:
+        """As `LabelSource.settled`."""
+        return self if all(sample.label is None for sample in samples) else replace(self, found=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnLabels(_GivenLabels):
+    """A column of a table."""
+
+    column: Column
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """As `LabelSource.about`."""
+        return {"column": self.column.name, "divisor": self.column.divisor}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoLabels(_GivenLabels):
+    """`--labels none`: labels of the corpus do not count."""
+
+    def filled(self, samples: Sequence[Sample]) -> tuple[Sample, ...]:
+        """The samples without labels."""
+        return tuple(replace(sample, label=None) for sample in samples)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostLabels(LabelSource):
+    """Cycles of basic blocks, measured by llvm-mca."""
+
+    mca: "Mca"
+    replaces: bool
+    """Whether labels of the corpus do not count."""
+    cache: Path | None
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """Tool, version, processor and iterations."""
+        one = self.mca
+        return {"tool": MCA, "version": one.version, "cpu": one.cpu, "iterations": one.iterations}
+
+    @property
+    def follows_variants(self) -> bool:
+        """True: another order of instructions may have another cost."""
+        return True
+
+    def settled(self, samples: Iterable[Sample]) -> LabelSource:
+        """The corpus's own labels if it has any, because those of a table and those of a tool are not
+        comparable."""
+        given = not self.replaces and any(sample.label is not None for sample in samples)
+        return CorpusLabels(found=True, costs=True) if given else self
+
+    def filled(self, samples: Sequence[Sample]) -> tuple[Sample, ...]:
+        """As `LabelSource.filled`."""
+        found = self._measured([sample.source for sample in samples])
+        return tuple(replace(sample, label=found[sample.source]) for sample in samples)
+
+    def relabelled(self, cases: "Iterator[Case]") -> "Iterator[Case]":
+        """The cases; variants whose cost may differ from their sample's are measured."""
+        while chunk := list(islice(cases, CASES_AT_ONCE)):
+            texts = {one.source for case in chunk for one in case.outcomes if _may_cost_otherwise(one)}
+            found = self._measured(sorted(texts))
+            yield from (_with_costs(case, found) for case in chunk)
+
     def _measured(self, sources: Sequence[str]) -> Mapping[str, float | None]:
         from codeaudit.transforms.x86.witnesses.mca import Measured
 
-        witness = self.witness
-        if witness is None:
-            return {}
-        path = None if self.cache is None else self.cache / f"{_key(witness, sources)}.json"
+        path = None if self.cache is None else self.cache / f"{self._key(sources)}.json"
         if path is not None and (known := _read(path, len(sources))) is not None:
             return dict(zip(sources, known, strict=True))
-        told = witness.measure(sources)
-        found = [one.throughput if isinstance(one, Measured) else None for one in told]
+        results = self.mca.measure(sources)
+        found = [one.throughput if isinstance(one, Measured) else None for one in results]
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             part = path.with_suffix(".part")
@@ -150,76 +212,123 @@ class Labels:
             part.replace(path)
         return dict(zip(sources, found, strict=True))
 
+    def _key(self, sources: Sequence[str]) -> str:
+        about = (self.mca.version, self.mca.cpu, self.mca.iterations)
+        digest = sha256(repr(about).encode())
+        for source in sources:
+            digest.update(b"\0" + source.encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()[:24]
 
-def labels(spec: str | None, task: Task, *, cache: Path | None = None, note: "Note | None" = None) -> Labels:
-    """The source that a SPEC names. Without one, llvm-mca for what has no label, if it is installed.
-    Work that takes long is told to `note`.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptLabels(LabelSource):
+    """Labels in the code itself: what follows the shown part, or the tests that come with it."""
+
+    task: ContinuesPrompt
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """As `LabelSource.about`."""
+        if self.follows_variants:
+            return {"tool": "sandbox", "python": f"{sys.version_info.major}.{sys.version_info.minor}"}
+        return {"corpus": "its own"}
+
+    @property
+    def follows_variants(self) -> bool:
+        """Whether execution decides which variants can be asked about."""
+        return isinstance(self.task, GradesByExecution)
+
+    def relabelled(self, cases: "Iterator[Case]") -> "Iterator[Case]":
+        """The cases; variants that cannot be asked about are not applied."""
+        for case in cases:
+            yield replace(case, outcomes=self.task.askable(case.sample, case.outcomes))
+
+
+def labels(
+    spec: str | None, task: Task, *, cache: Path | None = None, note: "Note | None" = None
+) -> LabelSource:
+    """The source of labels that `--labels` names, or else the task's own.
 
     Raises:
-        UsageError: the task's labels cannot be measured, or a divisor is no positive number.
+        UsageError: the task takes no such labels, or a divisor is no positive number.
         CannotAudit: llvm-mca is named and not installed, or does not know the processor.
     """
-    if task.name in EXECUTED:
-        if spec is not None:
-            raise UsageError(f"--labels {spec}: the labels of task {task.name!r} are found by execution")
-        return _executed(task, cache, note)
-    changing = task.name in MEASURED
-    if isinstance(task, ContinuesPrompt):
-        if spec is not None:
-            raise UsageError(f"--labels {spec}: the labels of task {task.name!r} stand in the code")
-        return Labels(own=True, chooser=task)
-    if spec is None:
-        return Labels(witness=_installed() if changing else None, cache=cache, changing=changing)
-    if spec == NONE:
-        return Labels(overrides=True, changing=changing)
-    head, colon, cpu = spec.partition(":")
-    if head == MCA:
-        if not changing:
-            raise UsageError(f"--labels {spec}: {MCA} knows no labels of task {task.name!r}")
-        if colon and not cpu:
-            raise UsageError(f"--labels {spec!r} names no processor; known: {SYNTAX}")
-        from codeaudit.transforms.x86.witnesses.mca import HASWELL, find
-
-        witness = find(cpu=cpu or HASWELL)
-        return Labels(witness=witness, overrides=True, cache=cache, changing=True)
-    return Labels(column=_column(spec), changing=changing)
+    return _source(LabelRequest(task=task, spec=spec, measure=True, cache=cache, note=note))
 
 
-def of_corpus(task: Task, *, cache: Path | None = None, note: "Note | None" = None) -> Labels:
-    """The labels that a corpus brings; others only where labels are found by execution."""
-    if task.name in EXECUTED:
-        return _executed(task, cache, note)
-    chooser = task if isinstance(task, ContinuesPrompt) else None
-    return Labels(own=True, changing=task.name in MEASURED, chooser=chooser)
+def of_corpus(task: Task, *, cache: Path | None = None, note: "Note | None" = None) -> LabelSource:
+    """The labels that a corpus brings; others only if labels are found by execution."""
+    return _source(LabelRequest(task=task, spec=None, measure=False, cache=cache, note=note))
 
 
-def _executed(task: Task, cache: Path | None, note: "Note | None") -> Labels:
-    if isinstance(task, ContinuesPrompt):
-        from codeaudit.audit.tasks.generation import keep
-
-        if cache is not None:
-            keep(cache)
-        return Labels(chooser=task, changing=True)
-    from codeaudit.audit.outputs import Outputs
-
-    return Labels(outputs=Outputs(cache=cache, note=note), changing=True)
+def _source(request: LabelRequest) -> LabelSource:
+    return (request.task.labels or corpus_labels)(request)
 
 
-def _installed() -> "Mca | None":
-    from codeaudit.transforms.x86.witnesses.mca import find
+def corpus_labels(request: LabelRequest) -> LabelSource:
+    """Labels of the corpus, of a column, or none.
 
-    try:
-        return find()
-    except CannotAudit:
-        return None
+    Raises:
+        UsageError: llvm-mca is named, or a divisor is no positive number.
+    """
+    spec = request.spec
+    if spec is not None and spec.partition(":")[0] == MCA:
+        raise UsageError(f"--labels {spec}: {MCA} knows no labels of task {request.task.name!r}")
+    return _given(request, costs=False)
+
+
+def cost_labels(request: LabelRequest) -> LabelSource:
+    """Labels that are costs of x86 blocks: measured unless the corpus or a column has them.
+
+    Raises:
+        UsageError: a processor or divisor is missing or wrong.
+        CannotAudit: llvm-mca is named and not installed, or does not know the processor.
+    """
+    from codeaudit.transforms.x86.witnesses.mca import HASWELL, find
+
+    spec = request.spec
+    if spec is None and request.measure:
+        try:
+            return CostLabels(mca=find(), replaces=False, cache=request.cache)
+        except CannotAudit:  # not installed: nothing is measured
+            return CorpusLabels(costs=True)
+    head, colon, cpu = (spec or "").partition(":")
+    if head != MCA:
+        return _given(request, costs=True)
+    if colon and not cpu:
+        raise UsageError(f"--labels {spec!r} names no processor; known: {SYNTAX}")
+    return CostLabels(mca=find(cpu=cpu or HASWELL), replaces=True, cache=request.cache)
+
+
+def prompt_labels(request: LabelRequest) -> LabelSource:
+    """Labels of a task that shows a part of the code.
+
+    Raises:
+        UsageError: `--labels` names another source.
+    """
+    task = request.task
+    if not isinstance(task, ContinuesPrompt):
+        raise TypeError(f"task {task.name!r} shows no part of the code")
+    if request.spec is not None:
+        place = "are found by execution" if isinstance(task, GradesByExecution) else "stand in the code"
+        raise UsageError(f"--labels {request.spec}: the labels of task {task.name!r} {place}")
+    return PromptLabels(task=task)
+
+
+def _given(request: LabelRequest, *, costs: bool) -> LabelSource:
+    if request.spec is None:
+        return CorpusLabels(found=not request.measure, costs=costs)
+    if request.spec == NONE:
+        return NoLabels(costs=costs)
+    return ColumnLabels(column=_column(request.spec), costs=costs)
 
 
 def _column(spec: str) -> Column:
-    name, slash, told = spec.rpartition("/")
+    name, slash, text = spec.rpartition("/")
     if not slash:
         return Column(name=spec)
     try:
-        divisor = float(told)
+        divisor = float(text)
     except ValueError:
         return Column(name=spec)
     if not 0 < divisor < float("inf"):
@@ -227,25 +336,22 @@ def _column(spec: str) -> Column:
     return Column(name=name, divisor=divisor)
 
 
-def _may_change(outcome: Outcome) -> TypeGuard[Perturbed]:
-    """Whether a variant's right answer may differ: its meaning does, or the order of what it does."""
+def _may_cost_otherwise(outcome: Outcome) -> TypeGuard[Perturbed]:
+    """Whether a variant may have another cost than its sample: its meaning or its order changed."""
     if not isinstance(outcome, Perturbed):
         return False
     return outcome.kind == "control" or any(move.kind == "order" for move in outcome.moves)
 
 
-def _with_label(outcome: Outcome, found: Mapping[str, float | None]) -> Outcome:
-    if not _may_change(outcome):
-        return outcome
-    return replace(outcome, sample=replace(outcome.sample, label=found.get(outcome.source)))
+def _with_costs(case: "Case", found: Mapping[str, float | None]) -> "Case":
+    """The case; variants whose cost may differ have the label in `found`, or none."""
 
+    def labelled(outcome: Outcome) -> Outcome:
+        if not _may_cost_otherwise(outcome):
+            return outcome
+        return replace(outcome, sample=replace(outcome.sample, label=found.get(outcome.source)))
 
-def _key(witness: "Mca", sources: Sequence[str]) -> str:
-    about = (witness.version, witness.cpu, witness.iterations)
-    digest = sha256(repr(about).encode())
-    for source in sources:
-        digest.update(b"\0" + source.encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()[:24]
+    return replace(case, outcomes=tuple(labelled(one) for one in case.outcomes))
 
 
 def _read(path: Path, count: int) -> list[float | None] | None:

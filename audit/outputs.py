@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import Final, TypeGuard
 
 from codeaudit.audit.cache import AnswerCache
-from codeaudit.audit.corpora.calls import Calls, find, with_call
+from codeaudit.audit.corpora.calls import Callables, Calls, find, with_call
+from codeaudit.audit.corpora.records import Corpus
+from codeaudit.audit.corpora.selection import Prepare
 from codeaudit.audit.evidence_check import (
     DIFFERS,
     BehavesDifferently,
@@ -29,9 +31,11 @@ from codeaudit.audit.evidence_check import (
     WitnessFinding,
     confirm,
 )
+from codeaudit.audit.interface import Task
+from codeaudit.audit.labels import LabelRequest, LabelSource
 from codeaudit.audit.run import Case
 from codeaudit.audit.tasks.output_prediction import LONGEST, OUTPUT_PREDICTION
-from codeaudit.transforms.errors import RunError
+from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
 from codeaudit.transforms.oracle.results import NO_ANSWERS
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
@@ -59,7 +63,20 @@ _WRONG_KIND: Final = frozenset({"TypeError", "AttributeError"})
 Note = Callable[[str], None]
 
 
-class Outputs:
+def call_results(request: LabelRequest) -> LabelSource:
+    """The labels of output prediction.
+
+    Raises:
+        UsageError: `--labels` names another source.
+    """
+    if request.spec is not None:
+        raise UsageError(
+            f"--labels {request.spec}: the labels of task {request.task.name!r} are found by execution"
+        )
+    return Outputs(cache=request.cache, note=request.note)
+
+
+class Outputs(LabelSource):
     """Finds calls and what they give. The sandboxes are started when first needed, and end with it."""
 
     def __init__(self, *, cache: Path | None = None, note: Note | None = None) -> None:
@@ -74,8 +91,17 @@ class Outputs:
 
     @property
     def about(self) -> Mapping[str, object]:
-        """Where the labels come from, as manifests tell it."""
+        """As `LabelSource.about`."""
         return {"tool": "sandbox", "python": f"{sys.version_info.major}.{sys.version_info.minor}"}
+
+    @property
+    def follows_variants(self) -> bool:
+        """True: the results of controls differ."""
+        return True
+
+    def examples(self, source: Corpus, task: Task) -> tuple[Corpus, Prepare]:
+        """The functions that a call can be found for; each is executed once."""
+        return Callables(source), self.prepared
 
     def prepared(self, sample: Sample) -> Sample | str:
         """The function, on its last line a call of it, its result as the label; or why it is no example.

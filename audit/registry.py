@@ -1,5 +1,9 @@
-"""Names of tasks and models, resolved lazily."""
+"""The registry of tasks: built-in, from plug-ins (entry points `codeaudit.tasks`), and `py/MODULE:OBJECT`."""
 
+from functools import cache
+from typing import Final
+
+from codeaudit.audit.answer_kinds import AnswerKind, FreeText
 from codeaudit.audit.interface import ContinuesPrompt, Task
 from codeaudit.transforms.entries import Entry
 from codeaudit.transforms.errors import UsageError
@@ -38,6 +42,9 @@ class Tasks(Registry[Task]):
             raise UsageError(f"task {name!r}: the share of statements that are shown is a number from 0 to 1")
         return task.showing(share)
 
+
+DEFAULT_TASK: Final = "function-name"
+"""The task of a run if neither the user nor a model names one."""
 
 TASKS = Tasks(
     "task",
@@ -79,3 +86,19 @@ TASKS = Tasks(
     expects=Task,
     project=True,
 )
+
+
+@cache
+def answer_kind(task: str) -> AnswerKind:
+    """What an answer to a task is. Of a task that is not registered, as in a model's own tests, it is a
+    text."""
+    try:
+        return TASKS.get(task).answers
+    except UsageError:
+        return FreeText()
+
+
+@cache
+def tasks_answered_by(kind: type[AnswerKind]) -> tuple[str, ...]:
+    """The built-in tasks whose answers are of a kind."""
+    return tuple(name for name in TASKS.built_in if isinstance(answer_kind(name), kind))

@@ -20,6 +20,7 @@ from codeaudit.audit.cache import AnswerCache, ModelMemory, default_folder
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.interface import Model, RecordedAnswers, Task
 from codeaudit.audit.records import Attacked, Audited, Query
+from codeaudit.audit.registry import DEFAULT_TASK
 from codeaudit.audit.run import (
     AnswerMonitor,
     AuditSetup,
@@ -44,7 +45,6 @@ from codeaudit.audit.tables import (
 )
 from codeaudit.inputs import Inputs, most, prepare_inputs, suite_task
 from codeaudit.model_selection import (
-    DEFAULT_TASK,
     bundled_models,
     check_names,
     common_task,

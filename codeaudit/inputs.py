@@ -8,28 +8,22 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from codeaudit.audit import suite
 from codeaudit.audit.cache import default_folder
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.corpora.selection import Selection, select, units
-from codeaudit.audit.corpora.specs import INTERPRETER, Desk, corpus
+from codeaudit.audit.corpora.specs import Desk, corpus
 from codeaudit.audit.evidence_check import FindingCounts
 from codeaudit.audit.execution import Witness, execute, witnesses
 from codeaudit.audit.interface import Task
-from codeaudit.audit.labels import Labels, labels
+from codeaudit.audit.labels import LabelSource, labels
 from codeaudit.audit.run import Case, Progress
 from codeaudit.audit.tables import read_about, read_suite, suite_contents
 from codeaudit.run_options import RunOptions
 from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.records import Sites
-
-CORPORA: Final = {"throughput": INTERPRETER, "error-detection": "bugs:stdlib:bisect,colorsys,textwrap"}
-"""Default corpus by task; `STDLIB` for the others."""
-STDLIB: Final = "stdlib"
-NOUNS: Final = {"throughput": "blocks", "derivative": "expressions", "generation": "problems"}
-"""What the samples of a task are called in messages; by default, as in their language."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +32,8 @@ class DrawnInputs:
 
     name: str
     """The corpus as the user named it."""
-    task: str
+    noun: str | None
+    """What the task calls its samples; `None`: as in their language."""
     selections: tuple[Selection, ...]
     """The draw of each trial."""
     transforms: tuple[str, ...]
@@ -47,7 +42,7 @@ class DrawnInputs:
     sites: Sites = "auto"
     witnesses: Mapping[str, Witness] | None = None
     """Confirm the variants, by language; `None` if nothing is executed."""
-    labels: Labels
+    labels: LabelSource
     progress: Progress
 
     @property
@@ -87,7 +82,7 @@ class DrawnInputs:
     def headline(self) -> str:
         """One line for the user: how many samples were drawn and left out."""
         first = self.selections[0]
-        noun = NOUNS.get(self.task) or units({sample.language for sample in first.samples})
+        noun = self.noun or units({sample.language for sample in first.samples})
         size = f"{len(first.samples):,} of {first.available:,} {noun}"
         left_out = f"; left out: {most(self.skipped, 6)}" if self.skipped else ""
         return f"corpus {self.name}: {size}{left_out}"
@@ -186,16 +181,16 @@ def _drawn(options: RunOptions, task: Task, samples: Corpus | None, progress: Pr
     note = progress.note
     source = labels(options.labels, task, cache=(options.cache or default_folder()) / "labels", note=note)
     if samples is None:
-        named = options.corpus or CORPORA.get(task.name, STDLIB)
+        named = options.corpus or task.corpus
         samples = corpus(named, source.column, Desk(cache=options.cache, note=note))
     drawn = select(
         *source.examples(samples, task),
         limit=options.limit or None,
         seeds=seeds,
-        unit=NOUNS.get(task.name),
+        unit=task.noun,
     )
     truth = source.settled(sample for one in drawn for sample in one.samples)
-    if truth.changing:
+    if truth.follows_variants:
         note(f"labels: {truth}")
     selections = tuple(replace(one, samples=truth.filled(one.samples)) for one in drawn)
     languages = {sample.language for selection in selections for sample in selection.samples}
@@ -207,7 +202,7 @@ def _drawn(options: RunOptions, task: Task, samples: Corpus | None, progress: Pr
         transforms = suite.with_noise_floor(options.transforms, languages, controls=options.controls)
     return DrawnInputs(
         name=samples.spec,
-        task=task.name,
+        noun=task.noun,
         selections=selections,
         transforms=transforms,
         variants=options.variants,
@@ -219,7 +214,7 @@ def _drawn(options: RunOptions, task: Task, samples: Corpus | None, progress: Pr
     )
 
 
-def called(languages: Iterable[str], truth: Labels, progress: Progress) -> Mapping[str, Witness]:
+def called(languages: Iterable[str], truth: LabelSource, progress: Progress) -> Mapping[str, Witness]:
     """The witnesses of these languages; a line to the user tells each tool that is not installed."""
     found = witnesses(languages, truth)
     for one in found.values():

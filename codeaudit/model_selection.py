@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Final
 
 from codeaudit.audit.interface import (
     ContinuesPrompt,
@@ -17,12 +16,10 @@ from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.provider import OPTIONS
 from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.models.wrapping import innermost
-from codeaudit.audit.registry import TASKS
+from codeaudit.audit.registry import DEFAULT_TASK, TASKS
 from codeaudit.audit.run import Progress
 from codeaudit.run_options import RunOptions
 from codeaudit.transforms.errors import ModelError, UsageError
-
-DEFAULT_TASK: Final = "function-name"
 
 
 def check_names(options: RunOptions, given: Mapping[str, Model]) -> None:

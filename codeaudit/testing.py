@@ -114,9 +114,9 @@ def _model(model: Tested) -> Model:
 
 
 def _task(name: str | None, model: Model) -> Task:
-    from codeaudit.audit.registry import TASKS
+    from codeaudit.audit.registry import DEFAULT_TASK, TASKS
 
-    return TASKS.get(name or model.task or "function-name")
+    return TASKS.get(name or model.task or DEFAULT_TASK)
 
 
 def _prepared(samples: Iterable[str | Path | Sample], task: Task, language: str) -> Iterator[Sample]:

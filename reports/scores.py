@@ -24,21 +24,16 @@ from typing import TypeAlias
 from codeaudit.audit.interface import GivesPartialCredit, Task
 from codeaudit.audit.records import Answer
 from codeaudit.reports.observations import Observation, Pair
-from codeaudit.reports.records import LOWER_IS_BETTER, Better, Score
+from codeaudit.reports.records import Better, Score
 from codeaudit.transforms.records import Sample
 
 Scored: TypeAlias = tuple[Answer | None, Sample]
 """An answer, and the sample whose label it is scored against."""
 
 
-def direction(score_name: str) -> Better:
-    """Return whether higher or lower values of this score are better."""
-    return "lower" if score_name.lower() in LOWER_IS_BETTER else "higher"
-
-
 def score(observations: Sequence[Observation], task: Task) -> Score:
     """Compute the scores of one model in one trial, before and under attack."""
-    better = direction(task.score_name)
+    better = task.better
     labelled = [each for each in observations if each.answer is not None and each.score is not None]
     block = Score(name=task.score_name, better=better)
     if not labelled:

@@ -170,7 +170,8 @@ def fitting(value: Any, expects: type | None, *, noun: str, name: str) -> Any:
             raise CannotAudit(f"a {type(value).__name__} is no {noun}: expected a {expects.__name__}")
     elif lacking := [member for member in _members(expects) if not hasattr(value, member)]:
         raise CannotAudit(f"a {type(value).__name__} is no {noun}: it lacks {', '.join(lacking)}")
-    return _with_name(value, name) if "name" in _members(expects) else value
+    named = "name" in _members(expects) or getattr(expects, "__dataclass_fields__", {}).keys() >= {"name"}
+    return _with_name(value, name) if named else value
 
 
 def _with_name(value: Any, name: str) -> Any:

@@ -5,9 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from codeaudit.audit.answer_kinds import OneNumber, OneWordOf
 from codeaudit.audit.models.provider import Provider
 from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.records import Answer, Predicted, Prediction, Query
+from codeaudit.audit.registry import answer_kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,38 +32,38 @@ class FakeModel:
         return [Predicted(answer=self.answer(query)) for query in queries]
 
 
-LABELS: Final[Mapping[str, tuple[str, ...]]] = {
-    "derivative": ("false", "true"),
-    "error-detection": ("buggy", "clean"),
-}
-"""The answers of tasks that choose among a few; the other tasks take any words."""
-NUMERIC: Final = frozenset({"throughput"})
-"""Tasks whose answers are numbers."""
-
-
 def _constant(query: Query) -> Answer:
-    if query.task in NUMERIC:
-        return 1.0
-    return LABELS[query.task][0] if query.task in LABELS else "get_value"
+    match answer_kind(query.task):
+        case OneNumber():
+            return 1.0
+        case OneWordOf(words=words):
+            return words[0]
+        case _:
+            return "get_value"
 
 
 def _hash(query: Query) -> Answer:
     """A label, a number or four made-up words that depend on every character of the source."""
     digest = hashlib.sha256(query.source.encode("utf-8", "surrogatepass")).digest()
-    if query.task in NUMERIC:
-        return 1 + int.from_bytes(digest[:4], "big") / 2**32
-    if labels := LABELS.get(query.task):
-        return labels[digest[0] % len(labels)]
-    letters = "".join(chr(ord("a") + byte % 26) for byte in digest[:16])
-    return "_".join(letters[start : start + 4] for start in range(0, 16, 4))
+    match answer_kind(query.task):
+        case OneNumber():
+            return 1 + int.from_bytes(digest[:4], "big") / 2**32
+        case OneWordOf(words=words):
+            return words[digest[0] % len(words)]
+        case _:
+            letters = "".join(chr(ord("a") + byte % 26) for byte in digest[:16])
+            return "_".join(letters[start : start + 4] for start in range(0, 16, 4))
 
 
 def _length(query: Query) -> Answer:
-    if query.task in NUMERIC:
-        return query.source.count("\n") + 1 + len(query.source) / 1e6
-    if labels := LABELS.get(query.task):
-        return labels[len(query.source) % len(labels)]
-    return f"lines_{query.source.count(chr(10)) + 1}_characters_{len(query.source)}"
+    lines, size = query.source.count("\n") + 1, len(query.source)
+    match answer_kind(query.task):
+        case OneNumber():
+            return lines + size / 1e6
+        case OneWordOf(words=words):
+            return words[size % len(words)]
+        case _:
+            return f"lines_{lines}_characters_{size}"
 
 
 FAKES: Final[Mapping[str, Callable[[Query], Answer]]] = {

@@ -1,34 +1,34 @@
 """Code modelling: how well does a language model predict this text?
 
-The answer is a number of bits per byte: minus the logarithm of the text's probability, over its size in
-UTF-8. Bytes are counted, not tokens, so that models with other tokens are comparable ("Beyond Sequences",
-Zhang et al., section 4, has the perplexity of tokens; for one vocabulary the two say the same). No label is
-needed: the answer is the score, and lower is better. Over a corpus it is all bits by all bytes. A perturbed
-text's answer counts with the size of the original, so that every text weighs the same before and after.
+The answer is a number of bits per byte: minus the binary logarithm of the text's probability, divided by its
+size in UTF-8. Bytes are counted, not tokens, so that models with different tokens are comparable ("Beyond
+Sequences", Zhang et al., section 4, has the perplexity of tokens; for one vocabulary both say the same). No
+label is needed: the answer is the score, and lower is better. The score of a corpus is all bits by all bytes.
+The answer for a perturbed text counts with the size of the original, so that every text has the same weight
+before and after.
 
 Two answers are the same if they differ by at most a millionth, as in `throughput`. A language model sees
-every letter, so nearly every perturbation counts as a violation. What tells models apart is the shift: the
-bits under attack, and what they lose against the original.
+every letter, so nearly every perturbation counts as a violation. What distinguishes models is the shift:
+the bits under attack, compared with the original.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
-from codeaudit.audit.interface import Expectation
+from codeaudit.audit.answer_kinds import TextLikelihood
+from codeaudit.audit.interface import Expectation, Task, Training
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.tasks.numbers import nearly_equal, number
 from codeaudit.transforms.records import Perturbed, Sample
 
 
-@dataclass(frozen=True, slots=True)
-class CodeModelling:
-    """The task `code-modelling`."""
-
-    name: str = "code-modelling"
-    score_name: str = "bits per byte"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeModelling(Task):
+    """The type of `CODE_MODELLING`."""
 
     def prepare(self, sample: Sample) -> Sample | str:
-        """The text as it is; what a corpus says of it besides is no label here."""
+        """The text as it is, without the label that a corpus may give it for other tasks."""
         return replace(sample, label=None) if sample.source.strip() else "empty text"
 
     def normalise(self, answer: object) -> Answer | None:
@@ -41,7 +41,7 @@ class CodeModelling:
         return nearly_equal(before, after)
 
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
-        """What keeps the meaning should be as likely; what changes it should not."""
+        """A text with the same meaning should be as likely; one with another meaning should not."""
         return "other" if perturbed.kind == "control" else "same"
 
     def score(self, answer: Answer, sample: Sample) -> float | None:
@@ -59,4 +59,17 @@ class CodeModelling:
         return sum(bits * size for bits, size in sized) / total if total else None
 
 
-CODE_MODELLING = CodeModelling()
+CODE_MODELLING: Final = CodeModelling(
+    name="code-modelling",
+    question="How likely is this text?",
+    answers=TextLikelihood(),
+    score_name="bits per byte",
+    better="lower",
+    training=(
+        Training(
+            trainer="streams",
+            networks=("code", "rope", "nope", "fire", "hope", "alibi"),
+            default_for=("code",),
+        ),
+    ),
+)

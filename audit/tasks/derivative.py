@@ -1,16 +1,16 @@
-"""Derivatives: is the second expression the derivative of the first one by x? (Renamer, appendix E)
+"""Derivatives: is the second expression the derivative of the first by x? (Renamer, appendix E)
 
-The text of a sample is `FUNCTION =? CANDIDATE` in prefix notation, the label and the answer are `true` or
-`false`, and quality is the accuracy: what the paper's tables call error is what lacks to one.
+The text of a sample is `FUNCTION =? CANDIDATE` in prefix notation. The label and the answer are `true` or
+`false`; the score is the accuracy. The paper's tables show the error, which is 1 minus the accuracy.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from codeaudit.audit.interface import Expectation
-from codeaudit.audit.records import Answer, Predicted
-from codeaudit.audit.tasks.numbers import mean
+from codeaudit.audit.answer_kinds import OneWordOf
+from codeaudit.audit.interface import Expectation, Training
+from codeaudit.audit.prompts import QuestionPrompt, one_of
+from codeaudit.audit.tasks.exact_match import ExactMatch
 from codeaudit.transforms.algebra.expressions import parse_pair
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.records import Perturbed, Sample
@@ -18,18 +18,15 @@ from codeaudit.transforms.records import Perturbed, Sample
 LANGUAGE: Final = "algebra"
 TRUE: Final = "true"
 FALSE: Final = "false"
-_WORDS: Final[Mapping[str, str]] = {
-    **dict.fromkeys((TRUE, "yes", "1", "1.0"), TRUE),
-    **dict.fromkeys((FALSE, "no", "0", "0.0"), FALSE),
-}
+_WORDS: Final = OneWordOf(
+    (FALSE, TRUE),
+    spellings=dict.fromkeys(("yes", "1", "1.0"), TRUE) | dict.fromkeys(("no", "0", "0.0"), FALSE),
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Derivative:
-    """The task `derivative`."""
-
-    name: str = "derivative"
-    score_name: str = "accuracy"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Derivative(ExactMatch):
+    """The type of `DERIVATIVE`."""
 
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample with its label in normal form, or why it is no example; it may lack a label."""
@@ -45,26 +42,36 @@ class Derivative:
         return "label neither true nor false" if label is None else replace(sample, label=label)
 
     def normalise(self, answer: object) -> str | None:
-        """`true` or `false`, as a word, a truth value or a number."""
-        if isinstance(answer, bool | int | float):
-            answer = str(float(answer))
-        return _WORDS.get(answer.strip().lower()) if isinstance(answer, str) else None
-
-    def same(self, before: Predicted, after: Predicted) -> bool:
-        """Equal answers."""
-        return before.answer == after.answer
+        """`true` or `false`, from a word, a truth value or a number."""
+        return _WORDS.read(answer)
 
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
-        """The controls of this language are kept only where their values show that the answer changes."""
+        """Another answer under a control: the transform keeps only controls whose values show the change."""
         return "other" if perturbed.kind == "control" else "same"
 
-    def score(self, answer: Answer, sample: Sample) -> float | None:
-        """1 for the right answer, 0 for the wrong one."""
-        return None if sample.label is None else float(answer == sample.label)
 
-    def corpus_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
-        """The accuracy: the share of right answers among those to samples with a label."""
-        return mean(self.score(answer, sample) for answer, sample in answers)
-
-
-DERIVATIVE: Final = Derivative()
+DERIVATIVE: Final = Derivative(
+    name="derivative",
+    question="Is one expression the derivative of another?",
+    answers=_WORDS,
+    score_name="accuracy",
+    noun="expressions",
+    prompt=QuestionPrompt(
+        template=(
+            "Two expressions in prefix notation stand on the left and on the right of =? below. An operator "
+            "stands before its operands; INT+ and INT- begin an integer, whose decimal digits follow; x is "
+            "the variable, all other names are constants. Is the right expression the derivative of the "
+            "left one by x, in whatever form it is written? Answer with one word on the first line: true or "
+            "false. No additional text.\n\n{source}"
+        ),
+        reader=one_of(TRUE, FALSE),
+    ),
+    training=(
+        Training(
+            trainer="terms",
+            networks=("renamer", "vanilla", "augmented", "canonicalized"),
+            unused=("implied",),
+        ),
+    ),
+    examples={LANGUAGE: "mul a0 sin mul y x =? mul a0 mul y cos mul y x"},
+)

@@ -1,21 +1,26 @@
 """Error detection: does this function have a bug? (spe-attention, section 5.2)
 
-An answer is `buggy` or `clean`, and quality is the F1 of the class `buggy` over the corpus. An answer of
-`buggy` to everything reaches 2p / (1 + p) where a share p is buggy, two thirds where that is half: a detector
-has to be read against it.
+An answer is `buggy` or `clean`. The score is the F1 of the class `buggy` over the corpus. A detector must be
+compared with one that always answers `buggy`: if a share p of the corpus is buggy, that one reaches
+2p / (1 + p), which is two thirds for p = 1/2.
 
-What a perturbation does to the right answer depends on the label. What keeps the meaning keeps it. A control
-changes what the code does, so code that was right becomes wrong: `clean` is to become `buggy`. Code that is
-wrong already stays wrong, since one more change repairs it by accident only. So sensitivity counts controls
-of clean code, those of buggy code are left without a verdict, and without a label nobody knows. As for other
-tasks, any change of the answer counts, also that of a detector that called the clean code buggy.
+A transform that keeps the meaning keeps the right answer. What a control does to it depends on the label:
+
+- clean code becomes buggy, because a control changes what the code does;
+- buggy code stays buggy, because one more change repairs it by accident only;
+- without a label nobody knows.
+
+So sensitivity counts controls of clean code only. As for other tasks, every change of the answer counts, also
+that of a detector that called the clean code buggy.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from codeaudit.audit.interface import Expectation
+from codeaudit.audit.answer_kinds import OneWordOf
+from codeaudit.audit.interface import Expectation, Task, Training
+from codeaudit.audit.prompts import QuestionPrompt, one_of
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.tasks.function_name import name_of
 from codeaudit.transforms.errors import SourceError
@@ -24,23 +29,22 @@ from codeaudit.transforms.records import Perturbed, Sample
 BUGGY: Final = "buggy"
 CLEAN: Final = "clean"
 LANGUAGES: Final = frozenset({"python", "java"})
-_WORDS: Final[Mapping[str, str]] = {
-    **dict.fromkeys((BUGGY, "bug", "1", "1.0", "true", "yes"), BUGGY),
-    **dict.fromkeys((CLEAN, "fixed", "correct", "0", "0.0", "false", "no"), CLEAN),
-}
+_WORDS: Final = OneWordOf(
+    (BUGGY, CLEAN),
+    spellings=dict.fromkeys(("bug", "1", "1.0", "true", "yes"), BUGGY)
+    | dict.fromkeys(("fixed", "correct", "0", "0.0", "false", "no"), CLEAN),
+)
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorDetection:
-    """The task `error-detection`."""
-
-    name: str = "error-detection"
-    score_name: str = "f1"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorDetection(Task):
+    """The type of `ERROR_DETECTION`."""
 
     def prepare(self, sample: Sample) -> Sample | str:
-        """The sample with its label as a word, or why it is no example; names stay as they are.
+        """The sample with its label as a word, or why it is no example. Names stay as they are.
 
-        A label that is neither is none, and so is the function's own name, which corpora of sources give.
+        A label that is no such word is dropped. So is the function's own name, which corpora of sources give
+        as the label.
         """
         if sample.language not in LANGUAGES:
             return "neither Python nor Java"
@@ -51,16 +55,14 @@ class ErrorDetection:
 
     def normalise(self, answer: object) -> str | None:
         """`buggy` or `clean`, from a word, a truth value or a number."""
-        if isinstance(answer, bool | int | float):
-            answer = str(float(answer))
-        return _WORDS.get(answer.strip().lower()) if isinstance(answer, str) else None
+        return _WORDS.read(answer)
 
     def same(self, before: Predicted, after: Predicted) -> bool:
         """Equal answers."""
         return before.answer == after.answer
 
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
-        """The same, but under a control that makes clean code buggy; see the module."""
+        """The same, except under a control of clean code; see the module."""
         if perturbed.kind != "control":
             return "same"
         return {BUGGY: "same", CLEAN: "other"}.get(str(sample.label), "unknown")  # type: ignore[return-value]
@@ -70,7 +72,7 @@ class ErrorDetection:
         return None if sample.label is None else float(answer == sample.label)
 
     def corpus_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
-        """The F1 of `buggy` among the samples with a label; `None` where nothing is or is called buggy."""
+        """The F1 of `buggy` among the samples with a label; `None` if no label and no answer is `buggy`."""
         pairs = [(answer == BUGGY, sample.label == BUGGY) for answer, sample in answers if sample.label]
         total = sum(said + true for said, true in pairs)
         return 2 * sum(said and true for said, true in pairs) / total if total else None
@@ -91,4 +93,24 @@ def _parses(sample: Sample) -> bool:
     return True
 
 
-ERROR_DETECTION: Final = ErrorDetection()
+ERROR_DETECTION: Final = ErrorDetection(
+    name="error-detection",
+    question="Does this function have a bug?",
+    answers=_WORDS,
+    score_name="f1",
+    corpus="bugs:stdlib:bisect,colorsys,textwrap",
+    prompt=QuestionPrompt(
+        template=(
+            "Does this {language} function have a bug? Answer with one word on the first line: buggy if it "
+            "does something else than it is meant to, clean if it is right. No additional text.\n\n{code}"
+        ),
+        reader=one_of(BUGGY, CLEAN),
+    ),
+    training=(
+        Training(
+            trainer="lines",
+            networks=("spe", "symc", "vanilla", "renamer", "code"),
+            unused=("rarest_label",),
+        ),
+    ),
+)

@@ -1,7 +1,7 @@
 """Function-name prediction: which subtokens does the name of this function have?
 
-The label and its score are those of code2vec's line of work as `spe-attention` uses them: a name is the set
-of its lower-cased subtokens, and quality is the F1 of predicted against true subtokens, micro-averaged.
+Label and score are those of code2vec and its successors, as `spe-attention` uses them: a name is the set of
+its lower-cased subtokens, and the score is the micro-averaged F1 of predicted against true subtokens.
 """
 
 import ast
@@ -10,7 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from codeaudit.audit.interface import Expectation
+from codeaudit.audit.answer_kinds import NameOfCode
+from codeaudit.audit.interface import Expectation, Task, Training
+from codeaudit.audit.prompts import QuestionPrompt, plain_line
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.tasks.numbers import mean
 from codeaudit.transforms.errors import SourceError
@@ -93,12 +95,24 @@ def counts(answer: Answer, sample: Sample) -> Counts | None:
     return Counts(len(true & said), len(said - true), len(true - said))
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionName:
-    """The task `function-name`."""
+_NAMES: Final = re.compile(r"\[(?P<name>[^\[\]]+)\](?P<short>\s*\[[^\[\]]*\])?(?P<rest>.*)")
+_PAIR: Final = re.compile(r"\[[^\[\]]+\]\s*\[[^\[\]]*\]\.?")
+_NAME: Final = re.compile(r"(?=.*[^\W\d_])[\w$ -]+(?:\(\))?")
+_PLACEHOLDERS: Final = frozenset({"full_name", "full name", "fullname"})
 
-    name: str = "function-name"
-    score_name: str = "f1"
+
+def _full_name(line: str) -> str | None:
+    """The full name of `[full_name] [abbreviation]`; the abbreviation may lack where it ends the line."""
+    found = _NAMES.fullmatch(line.replace("\\_", "_"))
+    if not found or (found["short"] is None and found["rest"].strip(" .[]")):
+        return None
+    name = plain_line(found["name"]).strip("\"'")
+    return name if _NAME.fullmatch(name) and name.lower() not in _PLACEHOLDERS else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionName(Task):
+    """The type of `FUNCTION_NAME`."""
 
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample with its label read off and its name masked, or why it is no example.
@@ -153,4 +167,30 @@ class FunctionName:
         return mean(self.score(answer, sample) for answer, sample in answers)
 
 
-FUNCTION_NAME = FunctionName()
+def _placeholder(source: str, language: str) -> str | None:
+    name = name_of(source, language)
+    return name if name is not None and name.startswith(MASK) else None
+
+
+FUNCTION_NAME: Final = FunctionName(
+    name="function-name",
+    question="Which subtokens does the name of this function have?",
+    answers=NameOfCode(placeholder=_placeholder),
+    score_name="f1",
+    # The words are those of spe-attention, appendix B, with the language in the place of "Python".
+    prompt=QuestionPrompt(
+        template=(
+            "I have a segment of {language} function code and need help determining a suitable name for it. "
+            "Analyze the function's logic, inputs/outputs, and purpose, then suggest a suitable full name. "
+            "Then, generate a common abbreviation (if applicable) based on the full name. Return the format: "
+            "[full_name] [abbreviation], with each enclosed in separate brackets. Only provide the two "
+            "names, no additional text. Here is the code:\n{source}"
+        ),
+        reader=_full_name,
+        marked=_PAIR,
+    ),
+    training=(
+        Training(trainer="lines", networks=("spe", "symc", "vanilla", "renamer", "code")),
+        Training(trainer="trees", networks=("tree", "tree-vanilla", "tree-shaw", "tree-shiv", "tree-kim")),
+    ),
+)

@@ -28,11 +28,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Final
 
+from codeaudit.audit.answer_kinds import FreeText
 from codeaudit.audit.completions import completed
-from codeaudit.audit.interface import Expectation
+from codeaudit.audit.interface import Expectation, Task
+from codeaudit.audit.labels import LabelRequest, LabelSource, prompt_labels
 from codeaudit.audit.prompt_cut import (
     HALF,
     NO_FUNCTION,
@@ -43,6 +44,7 @@ from codeaudit.audit.prompt_cut import (
     rewritten,
     shown,
 )
+from codeaudit.audit.prompts import ContinuationPrompt
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.solutions import PASSES, Solutions
 from codeaudit.audit.tasks.numbers import mean
@@ -62,14 +64,12 @@ FAILS_NOW: Final = "the rewritten reference fails its tests"
 NO_TEXT: Final = "the docstring is gone"
 
 
-@dataclass(frozen=True, slots=True)
-class Generation:
-    """The task `generation`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generation(Task):
+    """The type of `GENERATION`."""
 
     share: float = HALF
-    """Of a function's statements that is shown; 0 for its head and docstring alone."""
-    name: str = "generation"
-    score_name: str = "pass@1"
+    """The share of a function's statements that is shown; 0 for its head and docstring alone."""
 
     def showing(self, share: float) -> "Generation":
         """The task with another share."""
@@ -150,7 +150,7 @@ class Generation:
         found = solutions().results([(text, tests) for text in _references(sample, perturbed)])
         return "same" if PASSES in found else "other"
 
-    def settled(self, sample: Sample, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
+    def askable(self, sample: Sample, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
         """Variants whose reference passes its tests, with another beginning than all before them.
 
         Raises:
@@ -236,10 +236,27 @@ def _originals() -> Solutions:
     return Solutions(cpu_seconds=REFERENCE_SECONDS)
 
 
-def keep(folder: Path) -> None:
-    """Keep what execution finds in this folder."""
-    for each in (solutions(), _originals()):
-        each.keep(folder)
+def _labels(request: LabelRequest) -> LabelSource:
+    if request.cache is not None:
+        for each in (solutions(), _originals()):
+            each.keep(request.cache)
+    return prompt_labels(request)
 
 
-GENERATION: Final = Generation()
+GENERATION: Final = Generation(
+    name="generation",
+    question="What is the rest of this function, so that it passes its tests?",
+    answers=FreeText(),
+    score_name="pass@1",
+    noun="problems",
+    labels=_labels,
+    prompt=ContinuationPrompt(
+        template=(
+            "This {language} code breaks off in the middle of its last function. Write what follows the last "
+            "line, to the end of that function, with its indentation. Answer with that code in one fence. No "
+            "additional text.\n\n{code}"
+        ),
+        extent="code",
+        longest=512,
+    ),
+)

@@ -21,7 +21,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from codeaudit.audit.answer_kinds import FreeText
 from codeaudit.audit.interface import Expectation
+from codeaudit.audit.labels import prompt_labels
 from codeaudit.audit.prompt_cut import (
     HALF,
     NO_FUNCTION,
@@ -32,9 +34,10 @@ from codeaudit.audit.prompt_cut import (
     body_of,
     rewritten,
 )
-from codeaudit.audit.records import Answer, Predicted
+from codeaudit.audit.prompts import ContinuationPrompt
+from codeaudit.audit.records import Answer
+from codeaudit.audit.tasks.exact_match import ExactMatch
 from codeaudit.audit.tasks.likeness import bleu, edit_similarity
-from codeaudit.audit.tasks.numbers import mean
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
@@ -43,14 +46,12 @@ _FENCE: Final = re.compile(r"\s*(?:`{3,}|~{3,})[\w+-]*\s*$")
 OTHER_LINE: Final = "the next line is another one"
 
 
-@dataclass(frozen=True, slots=True)
-class NextLine:
-    """The task `next-line`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextLine(ExactMatch):
+    """The type of `NEXT_LINE`."""
 
     share: float = HALF
-    """Of a function's statements that is shown: one at least, all but one at most."""
-    name: str = "next-line"
-    score_name: str = "exact match"
+    """The share of a function's statements that is shown; at least one, at most all but one."""
 
     def showing(self, share: float) -> "NextLine":
         """The task with another share."""
@@ -77,10 +78,6 @@ class NextLine:
         """The first line of a text that says something."""
         return _first(answer) if isinstance(answer, str) else None
 
-    def same(self, before: Predicted, after: Predicted) -> bool:
-        """Equal lines."""
-        return before.answer == after.answer
-
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
         """By the line behind the cut, where the meaning is kept."""
         if perturbed.kind == "identity":
@@ -90,7 +87,7 @@ class NextLine:
             return "unknown"
         return "same" if _next(perturbed.source, asked) == _next(sample.source, sample.asked) else "other"
 
-    def settled(self, sample: Sample, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
+    def askable(self, sample: Sample, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
         """Variants with the same next line after another beginning than all before them."""
         return tuple(
             one.left_out(OTHER_LINE)
@@ -98,14 +95,6 @@ class NextLine:
             else one
             for one in rewritten(sample, outcomes)
         )
-
-    def score(self, answer: Answer, sample: Sample) -> float | None:
-        """1 for the right line, 0 for any other."""
-        return None if sample.label is None else float(answer == sample.label)
-
-    def corpus_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
-        """The share of right lines among those with a label."""
-        return mean(self.score(answer, sample) for answer, sample in answers)
 
     def likeness(self, answers: Sequence[tuple[Answer, Sample]]) -> Mapping[str, float]:
         """The mean edit similarity, and BLEU over the corpus."""
@@ -126,4 +115,17 @@ def _first(text: str) -> str | None:
     return next((plain for line in lines if (plain := line.strip("`"))), None)
 
 
-NEXT_LINE: Final = NextLine()
+NEXT_LINE: Final = NextLine(
+    name="next-line",
+    question="Which line of the function comes next?",
+    answers=FreeText(),
+    score_name="exact match",
+    labels=prompt_labels,
+    prompt=ContinuationPrompt(
+        template=(
+            "This {language} code breaks off in the middle of its last function. Write the one line that "
+            "comes next. No additional text.\n\n{code}"
+        ),
+        extent="line",
+    ),
+)

@@ -27,14 +27,15 @@ A number or a list as such is no answer: only its text tells `1` from `1.0`, and
 import ast
 import re
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, nan
 from typing import Final
 
+from codeaudit.audit.answer_kinds import FreeText
 from codeaudit.audit.interface import Expectation
-from codeaudit.audit.records import Answer, Predicted
-from codeaudit.audit.tasks.numbers import mean
+from codeaudit.audit.labels import LabelRequest, LabelSource
+from codeaudit.audit.prompts import QuestionPrompt
+from codeaudit.audit.tasks.exact_match import ExactMatch
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.records import Perturbed, Sample
@@ -67,12 +68,9 @@ def parted(source: str) -> tuple[str, str] | None:
             return None
 
 
-@dataclass(frozen=True, slots=True)
-class OutputPrediction:
-    """The task `output-prediction`."""
-
-    name: str = "output-prediction"
-    score_name: str = "accuracy"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputPrediction(ExactMatch):
+    """The type of `OUTPUT_PREDICTION`."""
 
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample, if it ends with a call and has a result for its label, or why it is no example."""
@@ -95,10 +93,6 @@ class OutputPrediction:
         raised = _RAISED.fullmatch(text)
         return raised[1] if raised else text
 
-    def same(self, before: Predicted, after: Predicted) -> bool:
-        """Equal values, or equal texts."""
-        return before.answer == after.answer
-
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
         """By the results of the call before and after; without one of them nobody knows.
 
@@ -111,13 +105,36 @@ class OutputPrediction:
             return "unknown"
         return "same" if before == after else "other"
 
-    def score(self, answer: Answer, sample: Sample) -> float | None:
-        """1 for the right answer, 0 for a wrong one."""
-        return None if sample.label is None else float(answer == sample.label)
 
-    def corpus_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
-        """The accuracy: the share of right answers among those to samples with a label."""
-        return mean(self.score(answer, sample) for answer, sample in answers)
+_RAISED_LINE: Final = re.compile(
+    r"(?:raises?\s+)?([\w.]*(?:Error|Exception|Exit|Group|Interrupt|Iteration|Warning))(?::\s.*|\.)?"
+)
+_OBJECT: Final = re.compile(r"<[^<>]+.*>")
+_DISPLAYS: Final = (
+    *(ast.Expression, ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Name, ast.Attribute),
+    *(ast.UnaryOp, ast.USub, ast.UAdd, ast.BinOp, ast.Add, ast.Sub, ast.Call, ast.keyword, ast.Load),
+)
+"""What the text of a value is made of: displays, and calls as `Counter({'a': 1})`."""
+
+
+def _shown_value(line: str) -> str | None:
+    """The text of a value, or an exception's type, of which the message may follow."""
+    if raised := _RAISED_LINE.fullmatch(line):
+        return raised[1]
+    if _OBJECT.fullmatch(line):
+        return line
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", SyntaxWarning)
+            tree = ast.parse(line, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError, SyntaxWarning):
+        return None
+    nodes = list(ast.walk(tree))
+    known = all(isinstance(node, _DISPLAYS) for node in nodes)
+    called = all(
+        isinstance(node.func, ast.Name | ast.Attribute) for node in nodes if isinstance(node, ast.Call)
+    )
+    return line if known and called else None
 
 
 def _value(text: str) -> str | None:
@@ -199,4 +216,24 @@ def _real(node: ast.expr) -> float:
     return float(value)
 
 
-OUTPUT_PREDICTION: Final = OutputPrediction()
+def _labels(request: LabelRequest) -> LabelSource:
+    from codeaudit.audit.outputs import call_results  # which imports this module
+
+    return call_results(request)
+
+
+OUTPUT_PREDICTION: Final = OutputPrediction(
+    name="output-prediction",
+    question="What does this call return?",
+    answers=FreeText(),
+    score_name="accuracy",
+    labels=_labels,
+    prompt=QuestionPrompt(
+        template=(
+            "This {language} code ends with a call. What does the call return? Answer with one line: the "
+            "value as repr() writes it, or, if the call raises an exception, the name of the exception's "
+            "type alone. No additional text.\n\n{code}"
+        ),
+        reader=_shown_value,
+    ),
+)

@@ -1,17 +1,22 @@
 """Throughput: how many cycles does an iteration of this basic block take?
 
-The target of Renamer (Ankner et al., section 2) and of its forerunners: the block is run in a loop, and all
-cycles are divided by the iterations. Quality is the mean absolute percentage error, lower is better.
+The target of Renamer (Ankner et al., section 2) and its predecessors: the block runs in a loop, and the
+cycles are divided by the iterations. The score is the mean absolute percentage error; lower is better.
 
-Two answers are the same if they differ by at most a millionth. Equal inputs have equal answers; what remains
-is the noise of float32 arithmetic (measured: 4e-7 of the answer), which is no change of it.
+Two answers are the same if they differ by at most a millionth, because a model's answers to equal inputs
+differ by the noise of float32 arithmetic (measured: 4e-7 of the answer).
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Final
 
-from codeaudit.audit.interface import Expectation
+from codeaudit.audit.answer_kinds import OneNumber
+from codeaudit.audit.interface import Expectation, Task, Training
+from codeaudit.audit.labels import cost_labels
+from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.tasks.numbers import mean, nearly_equal, number
 from codeaudit.transforms.errors import SourceError
@@ -19,18 +24,28 @@ from codeaudit.transforms.records import Perturbed, Sample
 from codeaudit.transforms.x86.reading import read
 
 ORDER: Final = "order"
-"""The kind of the moves that give instructions another order, on which the cost of a block depends."""
+"""The kind of the moves that reorder instructions. The cost of a block depends on their order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Throughput:
-    """The task `throughput`."""
+_CYCLES: Final = r"(?:clock\s+)?cycles?(?:\s*(?:per|/)\s*iter(?:ation)?)?"
+_NUMBER: Final = re.compile(
+    rf"(\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?:\s*{_CYCLES}(?:\.|[.,;:]\s.*|\s+\(.*)?)?", re.I | re.ASCII
+)
 
-    name: str = "throughput"
-    score_name: str = "mape"
+
+def _cycles(line: str) -> float | None:
+    """A number, alone or with its unit. A reason may follow the unit."""
+    found = _NUMBER.fullmatch(line)
+    value = float(found[1]) if found else None
+    return value if value is not None and isfinite(value) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Throughput(Task):
+    """The type of `THROUGHPUT`."""
 
     def prepare(self, sample: Sample) -> Sample | str:
-        """The block as it is; a label that is no positive number is none."""
+        """The block as it is. A label that is no positive number is dropped."""
         if sample.language != "x86":
             return "not x86"
         try:
@@ -50,10 +65,10 @@ class Throughput:
         return nearly_equal(before, after)
 
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
-        """By the labels where the order of instructions or the meaning changed; else the same.
+        """Decided by the labels if the order of instructions or the meaning changed; else the same.
 
-        Another order keeps the meaning of a block and not always its cost. A change of the meaning need not
-        change the cost, and without labels is taken to.
+        - Another order keeps the meaning of a block, but not always its cost: unknown without both labels.
+        - A control need not change the cost; without labels it is assumed to.
         """
         before, after = sample.label, perturbed.sample.label
         if perturbed.kind == "control":
@@ -75,4 +90,30 @@ class Throughput:
         return mean(self.score(answer, sample) for answer, sample in answers)
 
 
-THROUGHPUT = Throughput()
+THROUGHPUT: Final = Throughput(
+    name="throughput",
+    question="How many cycles does an iteration of this basic block take?",
+    answers=OneNumber(),
+    score_name="mape",
+    better="lower",
+    noun="blocks",
+    corpus="interpreter",
+    labels=cost_labels,
+    prompt=QuestionPrompt(
+        template=(
+            "This basic block of {language} (AT&T syntax) is run in a loop on an Intel Haswell processor. "
+            "Nothing misses the first-level cache. How many cycles does one iteration take on average, in "
+            "the steady state? Answer with one number on the first line, for example 2.25. No additional "
+            "text.\n\n{code}"
+        ),
+        reader=_cycles,
+    ),
+    training=(
+        Training(
+            trainer="terms",
+            networks=("renamer", "vanilla", "augmented", "canonicalized"),
+            default_for=("renamer",),
+        ),
+    ),
+    examples={"x86": "addq %rax, %rbx\nmovq (%rcx), %rdx\nimulq %rdx, %rbx\n"},
+)

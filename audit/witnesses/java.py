@@ -23,7 +23,7 @@ from codeaudit.audit.evidence_check import (
     WitnessFinding,
     combined,
 )
-from codeaudit.audit.labels import Labels
+from codeaudit.audit.labels import LabelSource
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.function_context import function_context
 from codeaudit.transforms.java.identifiers.variables import variables
@@ -79,7 +79,7 @@ class Readers:
         yield judge
 
 
-def witness(labels: Labels) -> Readers:
+def witness(labels: LabelSource) -> Readers:
     """The witness; which labels there are is nothing to it."""
     javac = find()
     return Readers(javac=None if javac is None else replace(javac, options=("-g:none",), seconds=120))

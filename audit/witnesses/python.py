@@ -15,7 +15,7 @@ from codeaudit.audit.evidence_check import (
     Undecided,
     WitnessFinding,
 )
-from codeaudit.audit.labels import Labels
+from codeaudit.audit.labels import LabelSource
 from codeaudit.transforms.oracle.oracle import Oracle
 from codeaudit.transforms.oracle.records import Agreed, Differed, Inconclusive, Verdict
 from codeaudit.transforms.records import Perturbed
@@ -48,7 +48,7 @@ class Execution:
             yield judge
 
 
-def witness(labels: Labels) -> Execution:
+def witness(labels: LabelSource) -> Execution:
     """The witness; which labels there are is nothing to it."""
     return Execution()
 

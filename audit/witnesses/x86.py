@@ -21,7 +21,7 @@ from codeaudit.audit.evidence_check import (
     WitnessFinding,
     combined,
 )
-from codeaudit.audit.labels import MCA, Labels
+from codeaudit.audit.labels import MCA, CostLabels, LabelSource
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.records import Perturbed
 from codeaudit.transforms.seeding import stream
@@ -78,10 +78,10 @@ class Tools:
         yield judge
 
 
-def witness(labels: Labels) -> Tools:
+def witness(labels: LabelSource) -> Tools:
     """What is installed, with the processor by which labels are measured where they are."""
     missing: list[str] = []
-    mca, version = labels.witness, ""
+    mca, version = (labels.mca if isinstance(labels, CostLabels) else None), ""
     if mca is None:
         try:
             mca = find()

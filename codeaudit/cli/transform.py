@@ -29,7 +29,7 @@ from codeaudit.audit.projects.files import (
 )
 from codeaudit.audit.projects.languages import languages, meant, source_languages
 from codeaudit.audit.projects.transform_counts import CountsByTransform, count, prepare
-from codeaudit.audit.registry import TASKS
+from codeaudit.audit.registry import DEFAULT_TASK, TASKS
 from codeaudit.audit.store import SCHEMA, RunFolder
 from codeaudit.audit.tables import LINES, SUITE_COLUMNS, LinesWriter, TableWriter, read_about, suite_rows
 from codeaudit.cli import completion
@@ -37,7 +37,7 @@ from codeaudit.cli.options import EXECUTE, POSITIVE, Listed, option
 from codeaudit.cli.output import show_sheet, show_text
 from codeaudit.cli.progress import PROGRESS, ProgressMonitor, note
 from codeaudit.cli.tallies import tally_json, tally_sheet
-from codeaudit.inputs import NOUNS, DrawnInputs, called
+from codeaudit.inputs import DrawnInputs, called
 from codeaudit.transforms.errors import CorpusError, RunError, UsageError
 from codeaudit.transforms.languages import LANGUAGES
 from codeaudit.transforms.records import Perturbed, Sample
@@ -113,7 +113,7 @@ class TransformOptions:
 )
 @option(
     "--task",
-    default="function-name",
+    default=DEFAULT_TASK,
     metavar="NAME",
     shell_complete=completion.tasks,
     help="What a suite's models are asked.",
@@ -358,7 +358,7 @@ def _drawn(asked: TransformOptions) -> DrawnInputs:
     task = TASKS.get(asked.task)
     truth = of_corpus(task, cache=default_folder() / "labels", note=note)
     drawn = truth.examples(whole, task)
-    selections = select(*drawn, limit=limit, seeds=(asked.seed,), unit=NOUNS.get(task.name))
+    selections = select(*drawn, limit=limit, seeds=(asked.seed,), unit=task.noun)
     languages = {sample.language for selection in selections for sample in selection.samples}
     if asked.names is None:
         names = suite.standard_transforms(languages, controls=asked.controls)
@@ -366,7 +366,7 @@ def _drawn(asked: TransformOptions) -> DrawnInputs:
         names = suite.with_noise_floor(asked.names, languages, controls=asked.controls)
     return DrawnInputs(
         name=whole.spec,
-        task=task.name,
+        noun=task.noun,
         selections=selections,
         transforms=names,
         variants=asked.variants or 4,

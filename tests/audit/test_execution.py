@@ -17,7 +17,7 @@ from codeaudit.audit.evidence_check import (
     confirm,
 )
 from codeaudit.audit.execution import WITNESSES, execute, witnesses
-from codeaudit.audit.labels import Labels
+from codeaudit.audit.labels import CorpusLabels
 from codeaudit.audit.run import Case
 from codeaudit.transforms.records import Evidence, Kind, NotApplied, Origin, Outcome, Perturbed, Sample
 
@@ -160,7 +160,7 @@ def test_a_witness_that_says_too_little_is_an_error_and_not_silence() -> None:
 
 
 def test_only_the_languages_that_are_there_have_witnesses() -> None:
-    found = witnesses(["python", "java", "cobol"], Labels())
+    found = witnesses(["python", "java", "cobol"], CorpusLabels())
     assert "python" in found
     assert found.keys() <= WITNESSES.keys()
     assert found["python"].missing == ()

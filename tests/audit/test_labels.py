@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.corpora.tables import Column
-from codeaudit.audit.labels import Labels, labels, of_corpus
+from codeaudit.audit.labels import CorpusLabels, CostLabels, NoLabels, labels, of_corpus
 from codeaudit.audit.run import Case
 from codeaudit.audit.suite import SuitePlan, case
 from codeaudit.audit.tables import SUITE_COLUMNS, LinesWriter, TableWriter, read_suite, suite_rows
@@ -68,9 +68,9 @@ def test_a_spec_is_a_column_a_tool_or_nothing() -> None:
     assert labels("throughput_hsw/100", THROUGHPUT).column == Column(name="throughput_hsw", divisor=100)
     assert labels("cycles", THROUGHPUT).column == Column(name="cycles")
     assert labels("a/b", THROUGHPUT).column == Column(name="a/b")
-    assert labels("none", THROUGHPUT) == Labels(overrides=True, changing=True)
+    assert labels("none", THROUGHPUT) == NoLabels(costs=True)
     assert labels("label", FUNCTION_NAME).column == Column(name="label")
-    assert labels(None, FUNCTION_NAME) == Labels()
+    assert labels(None, FUNCTION_NAME) == CorpusLabels()
 
 
 @pytest.mark.parametrize("spec", ["cycles/0", "cycles/-3", "cycles/inf", "llvm-mca:"])
@@ -89,7 +89,7 @@ def test_without_the_tool_there_are_no_labels_and_naming_it_is_an_error(
 ) -> None:
     monkeypatch.setattr(mca.shutil, "which", lambda name: None)
     nothing = labels(None, THROUGHPUT)
-    assert nothing.witness is None
+    assert nothing == CorpusLabels(costs=True)
     assert nothing.filled([sample(FIGURE_A)]) == (sample(FIGURE_A),)
     assert nothing.about == {}
     with pytest.raises(CannotAudit, match="llvm-mca is not installed"):
@@ -97,7 +97,7 @@ def test_without_the_tool_there_are_no_labels_and_naming_it_is_an_error(
 
 
 def test_what_has_no_label_is_measured_and_what_has_one_is_let_be(witness: Counted) -> None:
-    fill = Labels(witness=witness, changing=True)
+    fill = CostLabels(mca=witness, replaces=False, cache=None)
     assert fill.settled([sample(FIGURE_A), sample(FIGURE_B)]) is fill
     one, other = fill.filled([sample(FIGURE_A), sample("pushq %rax")])
     assert isinstance(one.label, float)
@@ -105,20 +105,20 @@ def test_what_has_no_label_is_measured_and_what_has_one_is_let_be(witness: Count
     given = (sample(FIGURE_A, 3.0), sample(FIGURE_B))
     assert fill.settled(given).filled(given) == given, "two sources of labels are not mixed"
     assert fill.settled(given).about == {"corpus": "its own"}
-    named = replace(fill, overrides=True)
+    named = replace(fill, replaces=True)
     assert named.settled(given) is named
     measured = named.filled(given)
     assert [each.label != before.label for each, before in zip(measured, given, strict=True)] == [True, True]
-    assert Labels(overrides=True).filled(given) == (sample(FIGURE_A), sample(FIGURE_B)), "--labels none"
+    assert NoLabels().filled(given) == (sample(FIGURE_A), sample(FIGURE_B)), "--labels none"
 
 
 def test_what_was_told_once_is_remembered(witness: Counted, tmp_path: Path) -> None:
-    fill = Labels(witness=witness, cache=tmp_path / "labels")
+    fill = CostLabels(mca=witness, replaces=False, cache=tmp_path / "labels")
     given = [sample(FIGURE_A), sample("pushq %rax"), sample(FIGURE_C)]
     first = fill.filled(given)
     assert fill.filled(given) == first
     assert len(witness.asked) == 3
-    other = replace(fill, witness=replace(witness, cpu="another"))
+    other = replace(fill, mca=replace(witness, cpu="another"))
     assert other.filled(given) == first
     assert len(witness.asked) == 6, "another processor is asked anew"
     (path, _) = sorted((tmp_path / "labels").iterdir())
@@ -129,7 +129,7 @@ def test_what_was_told_once_is_remembered(witness: Counted, tmp_path: Path) -> N
 
 
 def test_an_order_and_a_control_have_labels_of_their_own(witness: Counted) -> None:
-    fill = Labels(witness=witness, changing=True)
+    fill = CostLabels(mca=witness, replaces=False, cache=None)
     cases = [replace(one, sample=fill.filled([one.sample])[0]) for one in varied()]
     witness.asked.clear()
     found = variants(list(fill.relabelled(iter(cases))))
@@ -146,7 +146,7 @@ def test_an_order_and_a_control_have_labels_of_their_own(witness: Counted) -> No
 
 
 def test_where_labels_come_from_a_table_those_of_orders_are_unknown(witness: Counted) -> None:
-    measuring = Labels(witness=witness, changing=True)
+    measuring = CostLabels(mca=witness, replaces=False, cache=None)
     for fill in (measuring.settled(one.sample for one in varied(2.0)), of_corpus(THROUGHPUT)):
         found = variants(list(fill.relabelled(iter(varied(2.0)))))
         told = {one.transform: one.sample.label for one in found}
@@ -161,7 +161,7 @@ def test_names_of_functions_are_left_alone() -> None:
 
 @pytest.mark.parametrize("ending", [".parquet", ".jsonl"])
 def test_the_labels_of_variants_survive_the_suite(tmp_path: Path, witness: Counted, ending: str) -> None:
-    given = list(Labels(witness=witness, changing=True).relabelled(iter(varied(2.0))))
+    given = list(CostLabels(mca=witness, replaces=False, cache=None).relabelled(iter(varied(2.0))))
     path = tmp_path / f"suite{ending}"
     writer = TableWriter if ending == ".parquet" else LinesWriter
     with writer(path, SUITE_COLUMNS, {"schema": 1, "task": "throughput", "corpus": "c"}) as table:

@@ -236,5 +236,5 @@ def test_labels_of_this_task_come_from_execution_alone(tmp_path: Path) -> None:
     ):
         labels("column", OUTPUT_PREDICTION)
     assert labels(None, OUTPUT_PREDICTION).about["tool"] == "sandbox"
-    assert of_corpus(OUTPUT_PREDICTION, cache=tmp_path).outputs is not None
-    assert of_corpus(FUNCTION_NAME).outputs is None
+    assert isinstance(of_corpus(OUTPUT_PREDICTION, cache=tmp_path), Outputs)
+    assert not isinstance(of_corpus(FUNCTION_NAME), Outputs)

@@ -1,8 +1,11 @@
 """Audited samples made by hand, and a task to score them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
 
-from codeaudit.audit.interface import Expectation
+from codeaudit.audit.answer_kinds import AnswerKind, FreeText, OneNumber
+from codeaudit.audit.interface import Expectation, Task
 from codeaudit.audit.records import Answer, Audited, Failed, Held, Predicted, Unjudged, Verdict, Violated
 from codeaudit.transforms.records import Evidence, Kind, NotApplied, Origin, Perturbed, Sample
 
@@ -13,11 +16,14 @@ KINDS: Mapping[str, Kind] = {
 }
 
 
-class Subtokens:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subtokens(Task):
     """Function names as sets of subtokens, scored by micro-averaged F1."""
 
-    name = "function-name"
-    score_name = "f1"
+    name: str = "function-name"
+    question: str = "?"
+    answers: AnswerKind = field(default_factory=FreeText)
+    score_name: str = "f1"
 
     def prepare(self, sample: Sample) -> Sample | str:
         return sample
@@ -43,11 +49,15 @@ class Subtokens:
         return 2 * hits / (sum(len(answer) + len(label) for answer, label in pairs) or 1)
 
 
-class Error:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Error(Task):
     """Numbers scored by mean absolute percentage error: lower is better."""
 
-    name = "throughput"
-    score_name = "mape"
+    name: str = "throughput"
+    question: str = "?"
+    answers: AnswerKind = field(default_factory=OneNumber)
+    score_name: str = "mape"
+    better: Literal["higher", "lower"] = "lower"
 
     def prepare(self, sample: Sample) -> Sample | str:
         return sample

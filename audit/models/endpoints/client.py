@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from codeaudit.audit.models.prompts import Prompt
+from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
 
 

@@ -5,18 +5,15 @@ from typing import Final, Self
 
 import torch
 
+from codeaudit.audit.answer_kinds import NameOfCode, OneNumber, OneWordOf
 from codeaudit.audit.models.hf.arguments import Arguments
 from codeaudit.audit.models.hf.batches import Asked, Row
 from codeaudit.audit.models.hf.heads import NOT_FINITE, Engine, ranked
 from codeaudit.audit.models.hf.texts import shown
 from codeaudit.audit.records import Answer, Failed, Predicted, Prediction, Query
-from codeaudit.audit.registry import TASKS
+from codeaudit.audit.registry import TASKS, answer_kind, tasks_answered_by
 from codeaudit.transforms.errors import ModelError, UsageError
 
-CHOICES: Final = ("error-detection", "derivative")
-"""Tasks that choose among a few words; any other word is no label of theirs."""
-NAMES: Final = "function-name"
-NUMBERS: Final = "throughput"
 MULTI_LABEL: Final = "multi_label_classification"
 
 
@@ -24,7 +21,7 @@ class Classification:
     """Outputs as answers: the text of a label is what it says, `-M labels=…` says it where it does not.
 
     Outputs with the same answer count together. One output with two labels is the score of the second one,
-    as a sigmoid reads it. One output without labels is a number, the answer to `throughput`.
+    as a sigmoid reads it. One output without labels is a number, for a task whose answers are numbers.
     """
 
     def __init__(
@@ -65,9 +62,9 @@ class Classification:
 
     @property
     def task(self) -> str | None:
-        """`throughput` of a head with one number; a task of few words whose words the labels alone are."""
+        """The task that the outputs fit: a number's, or the only one of whose words all labels are."""
         if not self._labels:
-            return NUMBERS
+            return tasks_answered_by(OneNumber)[0]
         fitting = self._choices()
         return fitting[0] if len(fitting) == 1 else None
 
@@ -130,7 +127,7 @@ class Classification:
     def _choices(self) -> list[str]:
         return [
             task
-            for task in CHOICES
+            for task in tasks_answered_by(OneWordOf)
             if all(TASKS.get(task).normalise(label) is not None for label in self._labels)
         ]
 
@@ -143,7 +140,7 @@ class Classification:
     def _read(self, task: str) -> tuple[Answer, ...]:
         name = self._engine.name
         if not self._labels:
-            if task != NUMBERS:
+            if not isinstance(answer_kind(task), OneNumber):
                 raise ModelError(
                     f"model {name!r} has one output, a number; for the task {task!r} name the two labels "
                     f"that it decides between, as -M labels=clean,buggy"
@@ -151,13 +148,14 @@ class Classification:
             return ()
         found = [TASKS.get(task).normalise(label) for label in self._labels]
         known = [answer for answer in found if answer is not None]
-        foreign = task == NAMES and self._choices()
+        names = isinstance(answer_kind(task), NameOfCode)
+        foreign = names and self._choices()
         if len(known) < len(found) or foreign:
             raise ModelError(
                 f"the labels of {name!r} are {_list(self._labels)}, no answers to the task {task!r}; name "
                 f"its answers in this order with -M labels=…"
             )
-        if self._several and task != NAMES:
+        if self._several and not names:
             raise ModelError(f"model {name!r} gives any number of labels, and the task {task!r} asks for one")
         if len(set(known)) < 2:
             raise ModelError(f"the labels of {name!r} are one answer to the task {task!r}, whatever it reads")

@@ -10,17 +10,18 @@ from typing import Any, Final, Self
 import torch
 from torch.nn.functional import normalize
 
+from codeaudit.audit.answer_kinds import NameOfCode
 from codeaudit.audit.models.hf.arguments import Arguments
 from codeaudit.audit.models.hf.batches import Asked, Row
 from codeaudit.audit.models.hf.heads import NOT_FINITE, Engine, ranked
 from codeaudit.audit.models.hf.texts import shown
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
+from codeaudit.audit.registry import answer_kind, tasks_answered_by
 from codeaudit.audit.tasks.function_name import subtokens
 from codeaudit.transforms.errors import ModelError, UsageError
 
 NAMES: Final = Path(__file__).with_name("names.txt")
 """The names that are tried where the user gives none."""
-TASK: Final = "function-name"
 DEFAULT_POOLING: Final = "mean"
 _MODE: Final = re.compile(r"pooling_mode_|_tokens?$")
 _MODULES: Final = frozenset({"Transformer", "Pooling", "Normalize"})
@@ -52,7 +53,10 @@ POOLINGS: Final[Mapping[str, Pooling]] = {"mean": _mean, "max": _max, "cls": _fi
 class Embedding:
     """The cosine between code and names, both embedded by the same network."""
 
-    task = TASK
+    @property
+    def task(self) -> str:
+        """The task that asks for names."""
+        return tasks_answered_by(NameOfCode)[0]
 
     def __init__(
         self, engine: Engine, names: Sequence[str], *, pooling: str, arguments: Arguments, room: float
@@ -88,7 +92,7 @@ class Embedding:
         Raises:
             ModelError: the query asks for anything but a name.
         """
-        if query.task != TASK:
+        if not isinstance(answer_kind(query.task), NameOfCode):
             raise ModelError(
                 f"model {self._engine.name!r} gives embeddings, which find names only; it has no answer to "
                 f"the task {query.task!r}"

@@ -1,4 +1,7 @@
-"""Masked language models: they fill masks where the answer belongs, or choose between two words there."""
+"""Masked language models: they fill masks where the answer belongs, or choose between a task's words there.
+
+Of a word in several tokens the first one counts.
+"""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -7,20 +10,15 @@ from typing import Final, Self
 import torch
 from torch.nn.functional import log_softmax
 
+from codeaudit.audit.answer_kinds import NameOfCode, OneWordOf
 from codeaudit.audit.models.hf.arguments import Arguments
 from codeaudit.audit.models.hf.batches import Asked, Row
 from codeaudit.audit.models.hf.heads import NOT_FINITE, Engine, ranked
 from codeaudit.audit.models.hf.texts import TOO_LONG
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
-from codeaudit.audit.tasks.function_name import MASK, name_of
+from codeaudit.audit.registry import answer_kind
 from codeaudit.transforms.errors import ModelError
 
-NAMES: Final = "function-name"
-WORDS: Final[Mapping[str, tuple[str, str]]] = {
-    "error-detection": ("buggy", "clean"),
-    "derivative": ("true", "false"),
-}
-"""Between which words the mask decides. Of a word in several tokens the first one counts."""
 NO_NAME: Final = Failed(reason="no name to fill in")
 MASK_IN_CODE: Final = Failed(reason="mask token in the source")
 
@@ -40,7 +38,7 @@ class Filling:
         self._most = arguments.masks
         self._in_place = arguments.template is None
         self._mask = engine.texts.tokenizer.mask_token
-        self._words: dict[str, tuple[int, int]] = {}
+        self._words: dict[tuple[str, ...], list[int]] = {}
 
     @classmethod
     def make(cls, engine: Engine, arguments: Arguments) -> Self:
@@ -59,7 +57,7 @@ class Filling:
         return {"prompts": self._prompts.digest, "in_place": self._in_place, "masks": self._most}
 
     def ask(self, query: Query) -> Asked | Failed:
-        """A row with one mask, a row with two, …; one row where there are two words to choose from.
+        """A row with one mask, a row with two, …; one row if the task has words to choose from.
 
         Raises:
             ModelError: there is no prompt for the query's task.
@@ -69,7 +67,7 @@ class Filling:
         shown = self._shown(query)
         if isinstance(shown, Failed):
             return shown
-        most = 1 if query.task in WORDS else self._most
+        most = 1 if isinstance(answer_kind(query.task), OneWordOf) else self._most
         texts = self._engine.texts
         found = texts.fitted(
             query,
@@ -95,8 +93,8 @@ class Filling:
             start += len(one.rows)
             if not all(bool(scores.isfinite().all()) for scores in at_masks):
                 found.append(NOT_FINITE)
-            elif one.query.task in WORDS:
-                found.append(self._chosen(one.query.task, at_masks[0][0]))
+            elif isinstance(kind := answer_kind(one.query.task), OneWordOf):
+                found.append(self._chosen(kind.words, at_masks[0][0]))
             else:
                 found.append(self._filled(one.query, at_masks))
         return found
@@ -109,9 +107,10 @@ class Filling:
 
     def _shown(self, query: Query) -> Callable[[str, str], str] | Failed:
         """From a source and masks to the text that holds both."""
-        if query.task == NAMES and self._in_place:
-            name = name_of(query.source, query.language)
-            if name is None or not name.startswith(MASK):
+        kind = answer_kind(query.task)
+        if isinstance(kind, NameOfCode) and self._in_place:
+            name = kind.placeholder(query.source, query.language)
+            if name is None:
                 return NO_NAME
             place = re.compile(rf"(?<!\w){name}(?!\w)")
             return lambda source, masks: place.sub(lambda _: masks, source)
@@ -129,9 +128,8 @@ class Filling:
         places = [place for place, token in enumerate(row) if token == mask][:number]
         return log_softmax(logits[places].double(), -1).cpu()
 
-    def _chosen(self, task: str, scores: torch.Tensor) -> Prediction:
-        words = WORDS[task]
-        values = scores[list(self._first_tokens(task))]
+    def _chosen(self, words: tuple[str, ...], scores: torch.Tensor) -> Prediction:
+        values = scores[self._first_tokens(words)]
         kept, margin = ranked(words, values)
         return Predicted(answer=words[int(values.argmax())], scores=kept, margin=margin)
 
@@ -145,7 +143,7 @@ class Filling:
         leads += [float(means[best] - mean) for place, mean in enumerate(means) if place != best]
         vocabulary = tokenizer.convert_ids_to_tokens(range(at_masks[0].shape[1]))
         kept, _ = ranked([str(token) for token in vocabulary], at_masks[0][0])
-        in_place = query.task == NAMES and self._in_place
+        in_place = isinstance(answer_kind(query.task), NameOfCode) and self._in_place
         read = Predicted(answer=text) if in_place else self._prompts.of(query).read(text)
         return (
             read
@@ -153,14 +151,14 @@ class Filling:
             else Predicted(answer=read.answer, scores=kept, margin=min(leads))
         )
 
-    def _first_tokens(self, task: str) -> tuple[int, int]:
-        if task not in self._words:
+    def _first_tokens(self, words: tuple[str, ...]) -> list[int]:
+        if words not in self._words:
             encode = self._engine.texts.tokenizer.encode
-            one, other = (encode(f" {word}", add_special_tokens=False)[0] for word in WORDS[task])
-            if one == other:
+            tokens = [encode(f" {word}", add_special_tokens=False)[0] for word in words]
+            if len(set(tokens)) < len(words):
                 raise ModelError(
-                    f"model {self._engine.name!r} cannot choose between {' and '.join(WORDS[task])}: its "
-                    f"tokenizer begins both with one token"
+                    f"model {self._engine.name!r} cannot choose between {' and '.join(words)}: its tokenizer "
+                    f"begins {'both' if len(words) == 2 else 'some of them'} with one token"
                 )
-            self._words[task] = (one, other)
-        return self._words[task]
+            self._words[words] = tokens
+        return self._words[words]

@@ -22,6 +22,7 @@ from codeaudit.audit.models.hf.quiet import in_one_line
 from codeaudit.audit.models.hf.sampling import Sampled
 from codeaudit.audit.models.prompts import Prompts
 from codeaudit.audit.models.samples import draws
+from codeaudit.audit.prompts import ContinuationPrompt
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.transforms.errors import ModelError
 
@@ -118,7 +119,8 @@ class Generation:
 
     def _most(self, query: Query) -> int:
         """The tokens that an answer may take; a long one at most half of the window, if nobody says else."""
-        longest = self._prompts.of(query).longest
+        prompt = self._prompts.of(query)
+        longest = prompt.longest if isinstance(prompt, ContinuationPrompt) else None
         if longest is None or self._bounded:
             return self._longest
         window = self._engine.texts.window
@@ -165,8 +167,9 @@ class Generation:
 
     def _continued(self, batch: Sequence[Asked]) -> str:
         """How far a plain text is gone on with; of queries of several tasks as far as the longest needs."""
-        wanted = {self._prompts.of(one.query).continued for one in batch}
-        return "code" if "code" in wanted else "line"
+        prompts = (self._prompts.of(one.query) for one in batch)
+        code = any(isinstance(one, ContinuationPrompt) and one.extent == "code" for one in prompts)
+        return "code" if code else "line"
 
     def _written(
         self, rows: Sequence[Row], most: int, *, continued: str = "line", streams: Sequence[Random] = ()

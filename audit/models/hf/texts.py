@@ -7,6 +7,7 @@ from torch import nn
 
 from codeaudit.audit.models.hf.batches import Row
 from codeaudit.audit.models.prompts import customised
+from codeaudit.audit.prompts import filled
 from codeaudit.audit.records import Failed, Query
 
 TOO_LONG: Final = Failed(reason="input too long")
@@ -96,9 +97,8 @@ def shown(template: str | None) -> Callable[[Query, str], str]:
     """
     if template is None:
         return lambda query, source: source
-    prompts = customised(template=template)
-    one = next(iter(prompts.by_task.values()))
-    return lambda query, source: one.messages(_with(query, source))[-1].content
+    customised(template=template)
+    return lambda query, source: filled(template, _with(query, source))
 
 
 def _with(query: Query, source: str) -> Query:

@@ -17,7 +17,7 @@ import openai
 from codeaudit.audit.models.endpoints.address import Address
 from codeaudit.audit.models.endpoints.client import Reply, RequestError
 from codeaudit.audit.models.openai.arguments import Decoding
-from codeaudit.audit.models.prompts import Prompt
+from codeaudit.audit.prompts import ContinuationPrompt, Prompt
 from codeaudit.audit.records import Query
 
 AGAIN: Final = frozenset({408, 409, 425, 429})
@@ -78,7 +78,8 @@ class Client:
 
     async def _send(self, prompt: Prompt, query: Query, attempt: int) -> object:
         seed = self._decoding.seed_of(attempt)
-        body = {**self._decoding.sent(prompt.longest, seed=seed), **self._decoding.extra_body}
+        longest = prompt.longest if isinstance(prompt, ContinuationPrompt) else None
+        body = {**self._decoding.sent(longest, seed=seed), **self._decoding.extra_body}
         if self._decoding.api == "completions":
             return await self._completions.create(
                 model=self._model, prompt=prompt.text(query), stream=False, extra_body=body

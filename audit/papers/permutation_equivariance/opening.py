@@ -15,21 +15,12 @@ from torch import nn
 from codeaudit.audit.papers import trained
 from codeaudit.audit.papers.checkpoint import CONFIG, folder_of
 from codeaudit.audit.records import Query
+from codeaudit.audit.registry import TASKS
 from codeaudit.transforms.columns.calls import Call, watched
 from codeaudit.transforms.columns.sealing import weight_files
 from codeaudit.transforms.columns.tracing import tensors
 from codeaudit.transforms.errors import ModelError
 
-SOURCES: Final[Mapping[str, tuple[str, str]]] = {
-    "function-name": (
-        "python",
-        "def f(a, b):\n    c = a + b\n    for d in c:\n        b += d\n    return b, c\n",
-    ),
-    "throughput": ("x86", "addq %rax, %rbx\nmovq (%rcx), %rdx\nimulq %rdx, %rbx\n"),
-    "derivative": ("algebra", "mul a0 sin mul y x =? mul a0 mul y cos mul y x"),
-}
-"""Something to ask a network of ours, by task."""
-JAVA: Final = ("java", "int f(int a, int b) {\n    int c = a + b;\n    b += c;\n    return b;\n}\n")
 BATCH: Final = 2
 TOKENS: Final = 7
 OTHER_TOKENS: Final = 5
@@ -75,11 +66,11 @@ def open_checkpoint(place: str) -> Opened:
 
 def _ours(folder: Path) -> tuple[nn.Module, Call]:
     model: Any = trained.load(str(folder), device="cpu", precision=None)
-    language, source = SOURCES.get(model.task, SOURCES["function-name"])
-    if "java" in getattr(model.config, "languages", ()):
-        language, source = JAVA
+    examples = TASKS.get(model.task).examples
+    read = [one for one in examples if one in getattr(model.config, "languages", ())]
+    language = read[-1] if read else next(iter(examples))
     with watched(model.module) as calls:
-        model.predict([Query(task=model.task, language=language, source=source)])
+        model.predict([Query(task=model.task, language=language, source=examples[language])])
     if not calls:
         raise ModelError(f"the checkpoint in {str(folder)!r} does not answer")
     return model.module, calls[0]

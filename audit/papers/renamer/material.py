@@ -21,7 +21,7 @@ from tokenizers import Tokenizer
 
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.interface import Task
-from codeaudit.audit.labels import Labels
+from codeaudit.audit.labels import LabelSource
 from codeaudit.audit.papers.registry import TERM_NETWORKS
 from codeaudit.audit.papers.renamer.network import TermBatch, collate
 from codeaudit.audit.papers.renamer.recipe import TermRecipe
@@ -141,7 +141,7 @@ class TermMaterial:
 def read(
     task: Task,
     recipe: TermRecipe,
-    truth: Labels,
+    truth: LabelSource,
     train: Corpus,
     valid: Corpus | None = None,
     test: Corpus | None = None,
@@ -157,7 +157,7 @@ def read(
     left_out: Counter[str] = Counter()
     noun = TASKS[recipe.task].noun
 
-    def examples(corpus: Corpus) -> tuple[list[Example], Labels]:
+    def examples(corpus: Corpus) -> tuple[list[Example], LabelSource]:
         samples = _samples(task, recipe, corpus, left_out)
         note(f"{corpus.spec}: {len(samples):,} {noun}")
         applied = truth.settled(samples)

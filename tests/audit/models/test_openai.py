@@ -22,7 +22,7 @@ from codeaudit.audit.models.endpoints.model import EndpointModel
 from codeaudit.audit.models.endpoints.throttle import START, Throttle
 from codeaudit.audit.models.openai.arguments import Decoding
 from codeaudit.audit.models.openai.client import Client
-from codeaudit.audit.models.prompts import PROMPTS
+from codeaudit.audit.models.prompts import built_in
 from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.transforms.errors import ModelError, UsageError
@@ -521,7 +521,7 @@ def test_no_error_of_the_client_leaves_with_its_request(act: Act) -> None:
     async def asked(url: str) -> RequestError:
         client = Client(address(url, KEY, key_name="OPENAI_API_KEY"), "tiny", Decoding(), 0.5)
         try:
-            await client.ask(PROMPTS["function-name"], query(0))
+            await client.ask(built_in()["function-name"], query(0))
         except RequestError as trouble:
             return trouble
         finally:

@@ -2,11 +2,13 @@
 
 import pytest
 
-from codeaudit.audit.models.prompts import PROMPTS, Message, Prompts, customised
+from codeaudit.audit.models.prompts import Prompts, built_in, customised
+from codeaudit.audit.prompts import ContinuationPrompt, Message
 from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.audit.registry import TASKS
 from codeaudit.transforms.errors import ModelError, UsageError
 
+PROMPTS = built_in()
 MALFORMED = Failed(reason="malformed answer")
 CODE = "def MASK(a):\n    return '{language} {source}', a\n"
 
@@ -35,7 +37,7 @@ def test_a_prompt_holds_the_source_as_it_is_and_nothing_left_to_fill(task: str) 
     assert CODE.strip() in message.content
     assert message.content.count("{source}") == 1, "only the one that stands in the source itself"
     text = PROMPTS[task].text(query(task))
-    assert text == CODE if PROMPTS[task].continued else text.endswith("Answer:")
+    assert text == CODE if isinstance(PROMPTS[task], ContinuationPrompt) else text.endswith("Answer:")
 
 
 def test_function_names_are_asked_in_the_words_of_the_paper() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.interface import ContinuesPrompt, GradesByExecution, HasAttempts
+from codeaudit.audit.labels import labels
 from codeaudit.audit.prompt_cut import KNOWN_PROMPT, NO_CUT, ONE_LINE, SAME_PROMPT
 from codeaudit.audit.records import Predicted
 from codeaudit.audit.registry import TASKS
@@ -16,8 +17,6 @@ from codeaudit.audit.tasks.generation import (
     GENERATION,
     NO_TESTS,
     NO_TEXT,
-    Generation,
-    keep,
 )
 from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
 
@@ -37,7 +36,7 @@ REST = SOURCE.partition('longest = ""\n')[2]
 
 @pytest.fixture(scope="module", autouse=True)
 def _kept(tmp_path_factory: pytest.TempPathFactory) -> None:
-    keep(tmp_path_factory.mktemp("kept"))
+    labels(None, GENERATION, cache=tmp_path_factory.mktemp("kept"))
 
 
 def raw(source: str = SOURCE, tests: str | None = CHECK, label: str | None = "weigh") -> Sample:
@@ -79,7 +78,7 @@ def test_a_problem_shows_its_beginning_and_keeps_its_tests() -> None:
 
 
 def test_the_share_that_is_shown_is_a_setting() -> None:
-    found = Generation(share=0).prepare(raw())
+    found = GENERATION.showing(0).prepare(raw())
     assert isinstance(found, Sample)
     assert found.asked.endswith('"""Weigh words."""\n')
 
@@ -175,7 +174,7 @@ def test_the_score_of_a_corpus_is_the_mean() -> None:
 
 
 def reasons(sample: Sample, *variants: Perturbed) -> list[str]:
-    found = GENERATION.settled(sample, variants)
+    found = GENERATION.askable(sample, variants)
     return [one.reason if isinstance(one, NotApplied) else one.evidence for one in found]
 
 

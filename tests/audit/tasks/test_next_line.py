@@ -101,7 +101,7 @@ def test_variants_change_what_is_shown_and_not_the_line_behind_it() -> None:
         variant(one, "a - b", "b - a", "control"),
         replace(variant(one, "", "", "identity"), source=SOURCE),
     ]
-    found = NEXT_LINE.settled(one, given)
+    found = NEXT_LINE.askable(one, given)
     assert [each.reason if isinstance(each, NotApplied) else "" for each in found] == [
         *("", "", "", "", OTHER_LINE, SAME_PROMPT, NO_CUT, "", "")
     ]

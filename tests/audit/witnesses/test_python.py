@@ -5,7 +5,7 @@ from collections import Counter
 from codeaudit.audit.corpora.functions import functions
 from codeaudit.audit.evidence_check import FindingCounts
 from codeaudit.audit.execution import execute
-from codeaudit.audit.labels import Labels
+from codeaudit.audit.labels import CorpusLabels
 from codeaudit.audit.run import Case
 from codeaudit.audit.witnesses.python import DIFFERS, witness
 from codeaudit.transforms.records import Evidence, Kind, NotApplied, Origin, Perturbed, Sample
@@ -38,7 +38,7 @@ def outcome(
 def executed(*outcomes: Perturbed) -> tuple[list[object], FindingCounts]:
     findings = FindingCounts()
     case = Case(sample=outcomes[0].sample, outcomes=outcomes)
-    (found,) = execute([case], {"python": witness(Labels())}, findings)
+    (found,) = execute([case], {"python": witness(CorpusLabels())}, findings)
     return list(found.outcomes), findings
 
 

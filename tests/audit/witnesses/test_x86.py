@@ -10,7 +10,7 @@ import pytest
 
 from codeaudit.audit.evidence_check import BehavesDifferently, BehavesSame, FindingCounts, Undecided
 from codeaudit.audit.execution import execute
-from codeaudit.audit.labels import Labels
+from codeaudit.audit.labels import CorpusLabels, CostLabels
 from codeaudit.audit.run import Case
 from codeaudit.audit.suite import SuitePlan, case
 from codeaudit.audit.tables import read_rows
@@ -127,14 +127,14 @@ def test_a_tool_that_fails_as_a_whole_leaves_variants_as_they_were(tmp_path: Pat
 
 def test_costs_are_measured_with_the_tool_that_measures_labels() -> None:
     own = Mca(program="x", version="9", cpu="skylake", iterations=7)
-    found = witness(Labels(witness=own))
+    found = witness(CostLabels(mca=own, replaces=False, cache=None))
     assert found.mca is own
     assert found.tools[0] == {"tool": "llvm-mca", "version": "9", "cpu": "skylake", "iterations": 7}
 
 
 def test_figure_1_is_emulated() -> None:
     pytest.importorskip("unicorn")
-    tools = replace(witness(Labels()), mca=None)
+    tools = replace(witness(CorpusLabels()), mca=None)
     assert tools.tools == [{"tool": "unicorn", "version": tools.emulator}]
     found, findings = judged(
         tools,
@@ -164,7 +164,7 @@ def test_another_order_must_leave_the_same_in_the_same_registers() -> None:
 
 
 def test_all_that_the_engines_make_agrees_with_what_is_installed() -> None:
-    tools = witness(Labels())
+    tools = witness(CorpusLabels())
     if not tools.tools:
         pytest.skip("neither llvm-mca nor unicorn is installed")
     plan = SuitePlan(

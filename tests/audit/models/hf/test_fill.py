@@ -7,7 +7,7 @@ import torch
 import transformers
 
 from codeaudit.audit.models.hf.quiet import quiet
-from codeaudit.audit.models.prompts import PROMPTS
+from codeaudit.audit.models.prompts import built_in
 from codeaudit.audit.records import Failed, Predicted
 from codeaudit.transforms.errors import ModelError
 from tests.audit.models.hf import networks as made
@@ -53,7 +53,7 @@ def test_every_place_of_the_name_is_masked_and_the_first_one_read(
 def test_of_two_words_the_likelier_is_the_answer(name: str, folders: dict[str, Path], load: Load) -> None:
     queries = asked("error-detection")
     for query, one in zip(queries, load(name).predict(queries), strict=True):
-        scores, words = at_masks(folders[name], PROMPTS["error-detection"].text(query) + " [MASK]")
+        scores, words = at_masks(folders[name], built_in()["error-detection"].text(query) + " [MASK]")
         tokens = [words.encode(f" {word}", add_special_tokens=False)[0] for word in ("buggy", "clean")]
         buggy, clean = scores[0, tokens].tolist()
         assert isinstance(one, Predicted)

@@ -13,7 +13,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from codeaudit.audit.models.hf.generate import _END_OF, _Watch
 from codeaudit.audit.models.hf.quiet import quiet
-from codeaudit.audit.models.prompts import PROMPTS
+from codeaudit.audit.models.prompts import built_in
 from codeaudit.audit.records import Failed, Predicted
 from codeaudit.transforms.errors import ModelError, UsageError
 from tests.audit.models.hf import networks as made
@@ -55,7 +55,7 @@ def test_a_batch_writes_what_each_row_alone_would(name: str, folders: dict[str, 
     batch = [head.ask(query) for query in queries]
     tokens, watch = head._written([one.rows[0] for one in batch], LONGEST)  # type: ignore[attr-defined, union-attr]
     for row, query in enumerate(queries):
-        expected, leads = written(folders[name], PROMPTS["error-detection"].text(query))
+        expected, leads = written(folders[name], built_in()["error-detection"].text(query))
         assert tokens[row].tolist()[: len(expected)] == expected
         assert watch.leads[row] == pytest.approx(min(leads), abs=10 * model.noise)
 
@@ -149,7 +149,7 @@ def test_an_answer_that_cannot_be_read_is_shown_once(
 def test_the_window_holds_prompt_and_answer(load: Load, tmp_path: Path) -> None:
     words = made.tokenizer(made.GPT)
     place = made.save(tmp_path / "m", made.gpt2("GPT2LMHeadModel", words, window=400), words)
-    most = 400 - len(words.encode(PROMPTS["error-detection"].text(asked("error-detection", SHORT)[0])))
+    most = 400 - len(words.encode(built_in()["error-detection"].text(asked("error-detection", SHORT)[0])))
     queries = asked("error-detection", SHORT, LONG)
     fits, long = (load(place, max_new_tokens=str(most))._head.ask(query) for query in queries)
     assert not isinstance(fits, Failed)

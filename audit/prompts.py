@@ -1,0 +1,217 @@
+"""What models of text are asked about a sample, and how their replies are read.
+
+A task owns its prompt (`Task.prompt`); the adapters of endpoints and of Hugging Face models use it
+(`codeaudit.audit.models.prompts`). There are two kinds:
+
+- `QuestionPrompt`: the reply states an answer. It is read in the format that the prompt asks for; anything
+  else is malformed, because nothing is guessed. Tolerated are a closed `<think>` block and code fences
+  before the answer, `Answer:` in front of it, emphasis or backticks around it, and prose on later lines. If
+  the first line is not the answer, a line marked as the answer counts; two that differ do not.
+- `ContinuationPrompt`: the reply continues the source and is the answer as a whole; the task says which
+  part of it is code. A model without a chat template continues the source alone.
+"""
+
+import hashlib
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
+
+from codeaudit.audit.records import MALFORMED, Answer, Failed, Predicted, Prediction, Query
+from codeaudit.transforms.languages import find_language
+
+VERSION: Final = 1
+"""Of the readers of replies; part of every digest, because another reader finds other answers."""
+
+CODE: Final = "{code}"
+"""In a template: the source in a fence that no line of it closes."""
+SOURCE: Final = "{source}"
+"""In a template: the source as it is."""
+LANGUAGE: Final = "{language}"
+"""In a template: the language by its name for people."""
+_PLACES: Final = re.compile("|".join(map(re.escape, (CODE, SOURCE, LANGUAGE))))
+
+Role: TypeAlias = Literal["system", "user", "assistant"]
+ReplyReader: TypeAlias = Callable[[str], Answer | None]
+"""From one line of a reply, without decoration, to the answer that it states; `None` if it states none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a chat."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Prompt(ABC):
+    """A template with an optional system turn."""
+
+    template: str
+    """The user's turn, with the places `{source}` or `{code}`, and `{language}`."""
+    system: str | None = None
+    """The turn before it, if any."""
+
+    def messages(self, query: Query) -> tuple[Message, ...]:
+        """The chat that asks a query."""
+        user = Message("user", filled(self.template, query))
+        return (user,) if self.system is None else (Message("system", self.system), user)
+
+    def text(self, query: Query) -> str:
+        """The same for a model without chats, which continues a text: it ends where the answer begins."""
+        return "\n\n".join([*(message.content for message in self.messages(query)), "Answer:"])
+
+    @abstractmethod
+    def read(self, text: str, *, cut: bool = False) -> Prediction:
+        """The answer in a reply, or `Failed('malformed answer')`.
+
+        `cut` says that a limit on its length ended the reply.
+        """
+
+    @property
+    @abstractmethod
+    def digest(self) -> str:
+        """A hash of the prompt's text and of how replies are read, for fingerprints of models."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionPrompt(_Prompt):
+    """Asks for an answer in a format that `reader` understands."""
+
+    reader: ReplyReader
+    marked: re.Pattern[str] | None = None
+    """A later line of this form is an answer; other later lines need `Answer:` in front."""
+
+    def read(self, text: str, *, cut: bool = False) -> Prediction:
+        """As `_Prompt.read`. The last line of a cut reply does not count, because it may be incomplete."""
+        lines = list(_lines(text.rpartition("\n")[0] if cut else text))
+        if not lines:
+            return Failed(reason=MALFORMED)
+        _, first = lines[0]
+        found = self.reader(first)
+        if found is None:
+            later = {self.reader(line) for labelled, line in lines if labelled or self._is_marked(line)}
+            later.discard(None)
+            found = later.pop() if len(later) == 1 else None
+        return Failed(reason=MALFORMED) if found is None else Predicted(answer=found)
+
+    @property
+    def digest(self) -> str:
+        """As `_Prompt.digest`."""
+        return _digest(self.template, self.system, self.marked.pattern if self.marked else None)
+
+    def _is_marked(self, line: str) -> bool:
+        return self.marked is not None and self.marked.fullmatch(line) is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContinuationPrompt(_Prompt):
+    """Asks for what follows the source."""
+
+    extent: Literal["line", "code"]
+    """Where a continuation ends: with its line, or with the code that belongs to the last function."""
+    longest: int | None = None
+    """Tokens that an answer may take, if more than other answers may."""
+    bare: bool = True
+    """Whether a model without chats continues the source alone; not if the user gave the template."""
+
+    def text(self, query: Query) -> str:
+        """As `_Prompt.text`."""
+        # `super()` does not work here: a dataclass with slots is another class than the one written down.
+        return query.source if self.bare else _Prompt.text(self, query)
+
+    def read(self, text: str, *, cut: bool = False) -> Prediction:
+        """The whole reply without its thoughts, also if it was cut; nothing if it was cut in its thoughts."""
+        *thoughts, said = _THOUGHT_ENDS.split(text)
+        return Predicted(answer="" if not thoughts and _THOUGHT.match(text) else said)
+
+    @property
+    def digest(self) -> str:
+        """As `_Prompt.digest`."""
+        return _digest(self.template, self.system, None, self.extent, self.longest)
+
+
+Prompt: TypeAlias = QuestionPrompt | ContinuationPrompt
+
+
+def customised(prompt: Prompt, *, template: str | None, system: str | None) -> Prompt:
+    """The prompt with the user's template or system turn, where given; replies are read as before."""
+    if system is not None:
+        prompt = replace(prompt, system=system)
+    if template is None:
+        return prompt
+    if isinstance(prompt, ContinuationPrompt):
+        return replace(prompt, template=template, bare=False)
+    return replace(prompt, template=template)
+
+
+def filled(template: str, query: Query) -> str:
+    """A template with the source and the language of a query in their places."""
+    language = find_language(query.language)
+    name, tag = (language.title, language.fence) if language else (query.language, "")
+    values = {CODE: _fenced(query.source, tag), SOURCE: query.source, LANGUAGE: name}
+    return _PLACES.sub(lambda place: values[place.group()], template)
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(json.dumps([VERSION, *parts]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+_FENCE: Final = re.compile(r"\s*(?:`{3,}|~{3,})[\w+-]*\s*")
+_LABEL: Final = re.compile(
+    r"[#>*_\s]*(?:the\s+)?(?:final\s+)?answer(?:\s+is)?[*_\s]*(?::[*_]*(?:\s+|$)|$)", re.I
+)
+_THOUGHT: Final = re.compile(r"\s*<think(?:ing)?>")
+_THOUGHT_ENDS: Final = re.compile(r"</think(?:ing)?>")
+_WRAPPED: Final = re.compile(r"(\*{1,3}|_{2,3}|`+)(?P<inner>.+)\1\.?")
+
+
+def _fenced(source: str, tag: str) -> str:
+    longest = max((len(run) for run in re.findall("`+", source)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{tag}\n{source.rstrip(chr(10))}\n{fence}"
+
+
+def _lines(text: str) -> Iterator[tuple[bool, str]]:
+    """The lines that are not blank or fences, without decoration, and whether `Answer:` stood before each."""
+    text = _THOUGHT_ENDS.split(text)[-1]
+    if _THOUGHT.match(text):  # cut off before it came to an answer
+        return
+    labelled = False
+    for raw in text.splitlines():
+        if _FENCE.fullmatch(raw):
+            continue
+        line = plain_line(raw)
+        if label := _LABEL.match(line):
+            labelled = True
+            line = plain_line(line[label.end() :])
+        if line:
+            yield labelled, line
+            labelled = False
+
+
+def plain_line(line: str) -> str:
+    """A line without the emphasis or backticks around it."""
+    line = line.strip()
+    while wrapped := _WRAPPED.fullmatch(line):
+        line = wrapped["inner"].strip()
+    return line
+
+
+def one_of(*words: str) -> ReplyReader:
+    """Reads one of these words, alone or in front of a reason that does not name another one."""
+    quotes = "[\"'*_`]*"
+    reason = rf"(?:[.,;:!]{quotes}(?:\s.*)?|\s+[-(\u2013\u2014].*)?"
+    asked = re.compile(rf"{quotes}({'|'.join(words)}){quotes}{reason}", re.I)
+    named = re.compile(rf"\b(?:{'|'.join(words)})\b", re.I)
+
+    def read(line: str) -> str | None:
+        found = asked.fullmatch(line)
+        word = found[1].lower() if found else None
+        others = {other.lower() for other in named.findall(line)} - {word}
+        return None if others else word
+
+    return read
