@@ -15,8 +15,8 @@ from typing import Final
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.tasks.output_prediction import parted
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.oracle.inputs import Function, inputs
-from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.oracle.inputs import inputs
+from codeaudit.transforms.python.parsing import FunctionNode, parse
 from codeaudit.transforms.records import Sample
 
 DRAWN: Final = 12
@@ -68,7 +68,7 @@ class Callables:
                 yield sample
 
 
-def called(sample: Sample) -> Function | str:
+def called(sample: Sample) -> FunctionNode | str:
     """The function of a sample that is to be called, or why there is none.
 
     Where the text has a function of the label's name, that is called, else the last one.
@@ -79,7 +79,7 @@ def called(sample: Sample) -> Function | str:
         tree = parse(sample.source)
     except SourceError:
         return "source does not parse"
-    functions = {node.name: node for node in tree.body if isinstance(node, Function)}
+    functions = {node.name: node for node in tree.body if isinstance(node, FunctionNode)}
     if not functions:
         return "no function to call"
     function = functions.get(str(sample.label), next(reversed(functions.values())))
@@ -102,7 +102,7 @@ def find(sample: Sample, *, longest: int) -> Calls | str:
     return Calls(sample.source.rstrip("\n"), tuple(untold), given=False)
 
 
-def _obstacle(function: Function, source: str) -> str | None:
+def _obstacle(function: FunctionNode, source: str) -> str | None:
     """Why calls of the function have no result to ask about, as far as its text tells."""
     parameters = [*function.args.posonlyargs, *function.args.args]
     suspends = any(isinstance(one, ast.Yield | ast.YieldFrom) for one in _own(function))
@@ -115,13 +115,13 @@ def _obstacle(function: Function, source: str) -> str | None:
     return "it needs what is not there" if _missing(source) else None
 
 
-def _own(function: Function) -> Iterator[ast.AST]:
+def _own(function: FunctionNode) -> Iterator[ast.AST]:
     """The nodes of a function without those of functions in it."""
     pending: list[ast.AST] = list(function.body)
     while pending:
         node = pending.pop()
         yield node
-        if not isinstance(node, Function | ast.Lambda):
+        if not isinstance(node, FunctionNode | ast.Lambda):
             pending += ast.iter_child_nodes(node)
 
 

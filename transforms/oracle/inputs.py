@@ -9,14 +9,12 @@ read in the contained process, and a person can read them too. Besides literals 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
-from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.parsing import FunctionNode, parse
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
-
-Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 _DEEPEST: Final = 3
 _ATOMS: Final = {"int", "float", "str", "bool", "bytes", "complex", "none"}
@@ -72,13 +70,13 @@ def inputs(source: str, *, function: str | None = None, seed: int, count: int) -
     return () if found is None else _drawn(_arguments(found), seed, count)
 
 
-def find(source: str, function: str | None) -> Function | None:
+def find(source: str, function: str | None) -> FunctionNode | None:
     """The function of that name at the top of a text, or the last one there.
 
     Raises:
         SourceError: the text is not Python.
     """
-    found = [node for node in parse(source).body if isinstance(node, Function)]
+    found = [node for node in parse(source).body if isinstance(node, FunctionNode)]
     named = [node for node in found if function in (None, node.name)]
     return named[-1] if named else None
 
@@ -106,7 +104,7 @@ def _drawn(strategy: "SearchStrategy[str]", seed: int, count: int) -> tuple[str,
     return tuple(texts)
 
 
-def _arguments(function: Function) -> "SearchStrategy[str]":
+def _arguments(function: FunctionNode) -> "SearchStrategy[str]":
     from hypothesis import strategies as st
 
     constants = _constants(function)
@@ -144,7 +142,7 @@ def _arguments(function: Function) -> "SearchStrategy[str]":
     return arguments()
 
 
-def _constants(function: Function) -> dict[str, list[object]]:
+def _constants(function: FunctionNode) -> dict[str, list[object]]:
     """The constants of a function by type: values that its branches ask for."""
     found: dict[str, list[object]] = {}
     for node in ast.walk(function):
@@ -161,7 +159,7 @@ def _constants(function: Function) -> dict[str, list[object]]:
 
 
 def _shapes(
-    function: Function,
+    function: FunctionNode,
     parameter: ast.arg,
     default: ast.expr | None,
     *,

@@ -9,11 +9,11 @@ from typing import Any, Final, Self
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.oracle.containment import Limits
-from codeaudit.transforms.oracle.inputs import Function, find, inputs
+from codeaudit.transforms.oracle.inputs import find, inputs
 from codeaudit.transforms.oracle.records import Agreed, Differed, Inconclusive, Pair, Verdict
 from codeaudit.transforms.oracle.sandbox import Answer, Lost, Sandbox
 from codeaudit.transforms.oracle.server import CPU
-from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.parsing import FunctionNode, parse
 
 _OWN_TESTS: Final = "its own tests"
 _SHAKES: Final = (1, 2, 5)
@@ -215,8 +215,8 @@ def _called(pair: Pair) -> tuple[str, str] | None:
     same = find(pair.perturbed, before.name)
     if same is not None:
         return before.name, same.name
-    there = [node.name for node in parse(pair.original).body if isinstance(node, Function)]
-    here = [node.name for node in parse(pair.perturbed).body if isinstance(node, Function)]
+    there = [node.name for node in parse(pair.original).body if isinstance(node, FunctionNode)]
+    here = [node.name for node in parse(pair.perturbed).body if isinstance(node, FunctionNode)]
     return (before.name, here[there.index(before.name)]) if len(there) == len(here) else None
 
 

@@ -59,8 +59,6 @@ def _connected(code: PythonSource) -> Iterator[Site | Refused]:
             case ast.BoolOp(op=operator, values=[left, right]):
                 sign = "and" if isinstance(operator, ast.Or) else "or"
                 yield _signs(code, left, right, (sign,), f"{sign} instead")
-            case _:
-                pass
 
 
 def _signs(code: PythonSource, left: ast.expr, right: ast.expr, signs: tuple[str, ...], note: str) -> Site:
@@ -124,8 +122,6 @@ def _negated(code: PythonSource) -> Iterator[Site | Refused]:
             ):
                 change = replace_with(code, test, NOT, "not ", *parenthesized(code, test, NOT))
                 yield Site(((change,),), "condition negated", test.lineno)
-            case _:
-                pass
 
 
 def _shifted(code: PythonSource) -> Iterator[Site | Refused]:
@@ -137,8 +133,6 @@ def _shifted(code: PythonSource) -> Iterator[Site | Refused]:
                     (patch_node(code, node, str(change)),) for change in changes
                 )
                 yield Site(options, "number one off", node.lineno)
-            case _:
-                pass
 
 
 COMPARISON_MISTAKEN: Final = PythonRule(

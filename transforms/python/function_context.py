@@ -4,7 +4,6 @@ A transform of functions is given one function. What it assumes of the text arou
 builtins and of modules mean what they say, is checked here wherever that text is known.
 """
 
-import ast
 import re
 import symtable
 import warnings
@@ -17,7 +16,7 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.function_context import FunctionContext
 from codeaudit.transforms.python.analysis.blocks import first_line
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, MODULE_NAMES
-from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.parsing import FunctionNode, parse
 
 REBOUND: Final = "a builtin's name means something else here"
 
@@ -79,7 +78,7 @@ def _is_alone(source: str) -> bool:
 @lru_cache(maxsize=4)
 def _cut(source: str) -> FunctionContext:
     body = parse(source).body
-    found = [node for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    found = [node for node in body if isinstance(node, FunctionNode)]
     if not found or len(body) == 1:
         return FunctionContext("", source, "")
     node = found[-1]

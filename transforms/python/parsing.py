@@ -2,8 +2,11 @@
 
 import ast
 import warnings
+from typing import TypeAlias
 
 from codeaudit.transforms.errors import SourceError
+
+FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def parse(source: str) -> ast.Module:
@@ -24,3 +27,20 @@ def parse(source: str) -> ast.Module:
         raise SourceError(f"not valid Python: {error}") from error
     except (RecursionError, MemoryError) as error:
         raise SourceError("not readable: nested too deeply") from error
+
+
+def parameter_nodes(arguments: ast.arguments) -> list[ast.arg]:
+    """All parameters in the order of the text, `*args` and `**kwargs` included."""
+    found = [
+        *arguments.posonlyargs,
+        *arguments.args,
+        arguments.vararg,
+        *arguments.kwonlyargs,
+        arguments.kwarg,
+    ]
+    return [one for one in found if one is not None]
+
+
+def parameter_names(arguments: ast.arguments) -> list[str]:
+    """The names of all parameters in the order of the text."""
+    return [one.arg for one in parameter_nodes(arguments)]

@@ -15,13 +15,12 @@ from codeaudit.transforms.patches import Span
 from codeaudit.transforms.python.analysis.effects import EffectCollector
 from codeaudit.transforms.python.analysis.facts import VariableFacts
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse_tree
-from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.parsing import FunctionNode, parse
 
 _COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _FSTRING_START: Final = getattr(tokenize, "FSTRING_START", -1)
 _FSTRING_END: Final = getattr(tokenize, "FSTRING_END", -1)
 
-Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 Located: TypeAlias = ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias | ast.excepthandler | ast.pattern
 """Nodes that know where they stand."""
 
@@ -221,14 +220,14 @@ class PythonSource:
             yield above
             above = self.parent(above)
 
-    def function(self, node: ast.AST) -> Function | None:
+    def function(self, node: ast.AST) -> FunctionNode | None:
         """The function in whose own scope a node is evaluated; `None` in a class body or a module.
 
         Decorators, defaults and annotations of a function belong to the scope around it.
         """
         inner = node
         for above in self.ancestors(node):
-            if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef) and inner in above.body:
+            if isinstance(above, FunctionNode) and inner in above.body:
                 return above
             if isinstance(above, ast.ClassDef) and inner in above.body:
                 return None
@@ -341,7 +340,7 @@ class PythonSource:
                 opening = self._opening(self.start(above)) if node in above.bases else -1
             case ast.arguments():
                 function = self.parent(above)
-                if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                if isinstance(function, FunctionNode):
                     opening = self._opening(self.positions.offset(function.lineno, function.col_offset))
                 else:
                     opening = -1

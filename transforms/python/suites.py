@@ -157,8 +157,6 @@ def reflects(code: PythonSource) -> bool:
                 name in _REFLECTIVE_NAMES
             ):
                 return True
-            case _:
-                pass
     return False
 
 

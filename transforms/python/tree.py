@@ -8,14 +8,14 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final
 
 from codeaudit.transforms.edits import line_starts
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.blocks import first_line
 from codeaudit.transforms.python.encoding import DecodedPython
 from codeaudit.transforms.python.function_context import REBOUND, mentions, rebound_names
-from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.parsing import FunctionNode, parse
 from codeaudit.transforms.trees import FileFormat, Place
 
 IN_CLASS: Final = "class _:\n"
@@ -23,14 +23,12 @@ IN_CLASS: Final = "class _:\n"
 IN_BLOCK: Final = "if 1:\n"
 """What stands above a function in an `if`, `try`, `with` or loop of the module."""
 
-Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionPlace(Place):
     """A function in a text; its indentation is included."""
 
-    node: Function
+    node: FunctionNode
 
 
 @lru_cache(maxsize=4)
@@ -57,9 +55,11 @@ def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[Function
     return tuple(found)
 
 
-def _definitions(body: Sequence[ast.stmt], inside: str, wrapper: str) -> Iterator[tuple[str, Function, str]]:
+def _definitions(
+    body: Sequence[ast.stmt], inside: str, wrapper: str
+) -> Iterator[tuple[str, FunctionNode, str]]:
     for node in body:
-        if isinstance(node, Function):
+        if isinstance(node, FunctionNode):
             yield inside + node.name, node, wrapper
         elif isinstance(node, ast.ClassDef):
             yield from _definitions(node.body, f"{inside}{node.name}.", IN_CLASS)
@@ -76,7 +76,9 @@ def _nested(node: ast.stmt) -> Iterator[ast.stmt]:
             yield from child.body
 
 
-def _place(source: bytes, starts: Sequence[int], name: str, node: Function, wrapper: str) -> FunctionPlace:
+def _place(
+    source: bytes, starts: Sequence[int], name: str, node: FunctionNode, wrapper: str
+) -> FunctionPlace:
     first, last = first_line(node), node.end_lineno or node.lineno
     start, end = starts[first - 1], starts[last] if last < len(starts) else len(source)
     while end > start and source[end - 1] in b"\r\n":
@@ -113,7 +115,7 @@ def _still_one_function(text: str, wrapper: str) -> bool:
         if getattr(body[0], "orelse", []):
             return False
         body = body[0].body
-    return len(body) == 1 and isinstance(body[0], Function)
+    return len(body) == 1 and isinstance(body[0], FunctionNode)
 
 
 PYTHON: Final = FileFormat(

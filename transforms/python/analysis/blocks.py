@@ -1,4 +1,7 @@
-"""Blocks and their statements: what a legal order permutes."""
+"""The records of the program structure: blocks, and the statements that a legal order permutes.
+
+`builder` makes them and `program` holds them; the reorder transforms read them.
+"""
 
 import ast
 from collections.abc import Callable, Sequence
@@ -12,10 +15,11 @@ class Statement:
     """One statement of a block, with everything nested in it."""
 
     node: ast.stmt
+    """The statement in the syntax tree."""
     lines: range
-    """The lines it covers; empty for a docstring."""
+    """The numbers of the logical lines it covers; empty for a docstring."""
     parts: "tuple[int | Block, ...]"
-    """Its own lines and its blocks, in the order of the text."""
+    """Its own line numbers and its nested blocks, in the order of the text; empty for a docstring."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,30 +28,37 @@ class Block:
 
     statements: tuple[Statement, ...]
     predecessors: tuple[int, ...]
-    """Bit i of mask j: statement j depends on statement i."""
+    """One bit mask per statement: bit i of mask j is set if statement j depends on statement i."""
     fixed: str | None
-    """Why its text cannot be permuted, if so."""
+    """The reason why the text of the block cannot be permuted; `None` if it can."""
     above: int
-    """A line number: what stands above the block ends there or before."""
+    """A line number, from 1: everything that stands above the block ends on this line or before it."""
     effects: tuple[Effects, ...] = ()
-    """What each statement touches, as the block sees it."""
+    """The effects of each statement, as the block sees them."""
 
 
 @dataclass(slots=True)
 class DraftLine:
-    """A line under construction."""
+    """A logical line while the builder is still at work."""
 
     node: ast.AST
     clause: str
-    """Empty for a statement or header; else which clause of it."""
+    """The clause that the line is (`else`, `except`, `finally`, `case`); empty for a statement or a header.
+    """
     depth: int
+    """Nesting depth, 0 for the header of the function."""
     parent: int
+    """The number of the header or clause above it; -1 for the first line."""
     effects: Effects
+    """The effects of the line alone, without what is nested under it."""
     certain: bool = True
+    """Whether the line is evaluated exactly once when control reaches it, so that its writes replace earlier
+    ones.
+    """
 
 
 def all_blocks(block: Block) -> list[Block]:
-    """A block and every block nested in it, in the order of the text, outer before inner."""
+    """The block and every block nested in it, in the order of the text, outer before inner."""
     found = [block]
     for statement in block.statements:
         for part in statement.parts:
@@ -57,7 +68,10 @@ def all_blocks(block: Block) -> list[Block]:
 
 
 def emitted(block: Block, order: Callable[[Block], Sequence[int]]) -> list[int]:
-    """The lines of a block after it and every block in it are put into the orders that `order` gives."""
+    """The line numbers of a block after reordering.
+
+    `order` gives the order of the statements for the block and for every block nested in it.
+    """
     lines: list[int] = []
     chosen = order(block)
     for number in chosen:
@@ -70,6 +84,6 @@ def emitted(block: Block, order: Callable[[Block], Sequence[int]]) -> list[int]:
 
 
 def first_line(node: ast.stmt) -> int:
-    """The line on which a statement begins, its decorators included."""
+    """The line on which a statement begins, from 1; decorators belong to it."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])

@@ -1,4 +1,10 @@
-"""One walk over a function that makes its lines, their effects, and its blocks with their relation."""
+"""One walk over a function that makes its logical lines, their effects, and its blocks with their
+dependences.
+
+`program.analyse` runs the builder once per text. The builder trusts `effects` for what an expression may do
+and adds what the control structure says: which locals are certainly bound at each statement, which statements
+run under a `try` or `with`, and where control can no longer arrive.
+"""
 
 import ast
 from dataclasses import dataclass
@@ -16,7 +22,6 @@ from codeaudit.transforms.dependence.effects import (
 from codeaudit.transforms.python.analysis.blocks import Block, DraftLine, Statement, first_line
 from codeaudit.transforms.python.analysis.effects import EffectCollector, settle_types
 from codeaudit.transforms.python.analysis.facts import (
-    FunctionNode,
     VariableFacts,
     bound_names,
     free_names,
@@ -25,6 +30,7 @@ from codeaudit.transforms.python.analysis.facts import (
 )
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
 from codeaudit.transforms.python.analysis.statements import assign, is_string_statement, simple_statement
+from codeaudit.transforms.python.parsing import FunctionNode
 
 _COMPOUND = (
     ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match,
@@ -35,32 +41,40 @@ _BODIES = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 @dataclass(frozen=True, slots=True)
 class StatementContext:
-    """What is known where a statement begins."""
+    """What is known at the point where a statement begins."""
 
     facts: VariableFacts
-    """Of the function in whose scope it is evaluated; empty in a class body or a module."""
+    """The facts of the function in whose scope the statement is evaluated; empty in a class body or a module.
+    """
     definite: frozenset[str]
-    """Locals that are certainly bound."""
+    """Locals that are certainly bound there."""
 
 
 @dataclass(slots=True)
 class _BlockContext:
-    """Where the builder stands."""
+    """Where the builder is: the function, the nesting, and what is known at this point. Changes during the
+    walk.
+    """
 
     facts: VariableFacts
+    """The facts of the function in whose scope the block runs."""
     depth: int = 1
+    """Nesting depth of the next line."""
     parent: int = 0
+    """The line number of the header or clause above the block."""
     guarded: bool = False
+    """Whether a `try` or `with` around the block may observe an exception."""
     pinned: bool = False
-    """The statements here never change places (a class body, a module)."""
+    """Whether the statements keep their order in any case (a class body, a module)."""
     rebound: frozenset[str] = frozenset()
-    """Builtin names that mean something else in the functions in here."""
+    """Builtin names that mean something else in the functions defined here."""
     definite: frozenset[str] = frozenset()
     """Locals that are certainly bound here."""
     dead: bool = False
-    """Nothing comes here: after return, raise, break, continue."""
+    """Whether control cannot arrive here: the code stands after return, raise, break or continue."""
 
     def inner(self, parent: int, *, guarded: bool = False) -> "_BlockContext":
+        """The context of a block nested under the line `parent`."""
         return _BlockContext(
             facts=self.facts,
             depth=self.depth + 1,
@@ -71,37 +85,49 @@ class _BlockContext:
         )
 
     def bind(self, names: frozenset[str]) -> None:
+        """Note that these names are bound from here on; fragile ones may become unbound again and are left
+        out.
+        """
         self.definite |= names - self.facts.fragile
 
     def join(self, *branches: "_BlockContext") -> None:
-        """After a choice: bound for sure is what every branch that gets here has bound."""
+        """Continue after a choice between branches.
+
+        A local is certainly bound if every branch that reaches this point has bound it.
+        """
         alive = [branch.definite for branch in branches if not branch.dead]
         self.dead = not alive
         self.definite = frozenset.intersection(*alive) if alive else self.definite
 
 
 class PythonProgramBuilder:
-    """Walks a function once, making lines, effects and blocks."""
+    """Walks a function once and makes its lines, effects and blocks.
+
+    Use one builder per text: call `alone` or `module` once, then read `rows` and `places`.
+    """
 
     def __init__(self, *, names_only: bool, rebound: frozenset[str]) -> None:
+        """`names_only` builds the relation of the papers (names only, read after write); `rebound` are names
+        of builtins that the text declares global.
+        """
         self.rows: list[DraftLine] = []
         """The lines in the order of the text."""
         self.places: dict[int, StatementContext] = {}
-        """By the `id` of each statement what is known where it begins."""
+        """What is known at each statement, by the `id` of its node."""
         self._paper = names_only
         self._rebound = rebound
 
     # ── entry points ─────────────────────────────────────────────────────────────────────────────────
 
     def alone(self, node: FunctionNode) -> Block:
-        """Walk a source that is one function."""
+        """Walk a text that is one function; returns a block with the function as its only statement."""
         line = self._line(node, -1, 0, Effects())
         body = self._function_body(node, line, depth=1, rebound=self._rebound | {node.name} & BUILTINS)
         statement = Statement(node, range(len(self.rows)), (line, body))
         return Block((statement,), (0,), "one statement", 0)
 
     def module(self, tree: ast.Module) -> Block:
-        """Walk a source of several statements, which keep their order."""
+        """Walk a text of several statements, which keep their order; returns their block."""
         rebound = self._rebound | bound_names(tree.body) & BUILTINS
         scope = _BlockContext(
             facts=VariableFacts(rebound=rebound), depth=0, parent=-1, pinned=True, rebound=rebound
@@ -346,19 +372,21 @@ class PythonProgramBuilder:
 
 
 def _header_end(node: ast.AST) -> int:
-    """The last line that any expression of a header or clause reaches."""
+    """The last line of a header or clause, over all of its expressions; from 1."""
     parts = [part for part in ast.iter_child_nodes(node) if not isinstance(part, _BODIES)]
     return max(map(_last_line, parts), default=getattr(node, "lineno", 0))
 
 
 def _last_line(node: ast.AST) -> int:
-    """The last line of a node; of one that has no place of its own, that of its parts."""
+    """The last line of a node; for a node without a position, the last line of its children (0 if it has
+    none).
+    """
     end: int | None = getattr(node, "end_lineno", None)
     return end if end is not None else max(map(_last_line, ast.iter_child_nodes(node)), default=0)
 
 
 def _body_end(node: ast.AST, body: list[ast.stmt]) -> int:
-    """The last line of what stands before one of the bodies of a statement."""
+    """The last line of what precedes one of the bodies of a statement (an `else` or `finally` body)."""
     start = body[0].lineno
     ends = (getattr(part, "end_lineno", None) or 0 for part in ast.iter_child_nodes(node))
     return max((end for end in ends if end < start), default=0)

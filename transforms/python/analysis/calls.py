@@ -1,4 +1,8 @@
-"""What calls do: builtins, methods of builtin types, a few functions of standard modules; else anything."""
+"""The effects of calls: builtins, methods of builtin types, and a few functions of standard modules.
+
+`effects.EffectCollector` calls `call` and `iterated`. The tables are in `knowledge`. A call of anything else
+may do anything.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +38,11 @@ if TYPE_CHECKING:
 
 _LOOKS: Final = OBSERVES | RAISES
 _ASKED_FOR_TEXT: Final = frozenset({"str", "repr", "ascii", "format"})
-"""What these give comes from a method of the value, and may be of a subclass of `str`."""
+"""Builtins whose result comes from a method of the argument, and may therefore be of a subclass of `str`."""
 
 
 def call(collector: EffectCollector, node: ast.Call) -> str | None:
-    """Collect a call; gives the type of its result where that is certain."""
+    """Collect the effects of a call; returns the type of its result if it is certain."""
     func = node.func
     name = func.id if isinstance(func, ast.Name) else getattr(func, "attr", None)
     if name in REFLECTION:
@@ -51,7 +55,11 @@ def call(collector: EffectCollector, node: ast.Call) -> str | None:
 
 
 def iterated(collector: EffectCollector, node: ast.expr) -> bool:
-    """Collect an expression whose items are used up at once, if it is a call that only passes items on."""
+    """Collect an expression whose items are consumed at once, if it is a call that only passes items on.
+
+    Covers `zip`, `enumerate`, `reversed`, `iter` and the views of a dict. Returns False, with nothing
+    collected, for any other expression.
+    """
     if not isinstance(node, ast.Call) or any(isinstance(part, ast.Starred) for part in node.args):
         return False
     match node.func:
@@ -82,7 +90,7 @@ def _unknown(collector: EffectCollector, node: ast.Call) -> str | None:
 
 
 def _arguments(collector: EffectCollector, node: ast.Call) -> list[str | None]:
-    """Collect the arguments; gives the types of the positional ones."""
+    """Collect the arguments of a call; returns the types of the positional ones."""
     kinds: list[str | None] = []
     for argument in node.args:
         if isinstance(argument, ast.Starred):
@@ -143,7 +151,9 @@ def _builtin(collector: EffectCollector, node: ast.Call, name: str) -> str | Non
 
 
 def _exact(collector: EffectCollector, node: ast.Call, name: str, kinds: list[str | None]) -> str | None:
-    """The result of a builtin on values of types that it takes without raising."""
+    """The result type of a builtin whose argument types it accepts without raising; `None` for any other
+    call.
+    """
     first = kinds[0] if kinds else None
     match name, len(kinds):
         case "len", 1 if first in SEQUENCES:
@@ -170,7 +180,9 @@ def _exact(collector: EffectCollector, node: ast.Call, name: str, kinds: list[st
 
 
 def _plain_keywords(collector: EffectCollector, node: ast.Call) -> bool:
-    """Collect the keywords `key`, `reverse`, `default` and `start`; false where one may run unknown code."""
+    """Collect the keywords `key`, `reverse`, `default` and `start`; False if one of them may run unknown
+    code.
+    """
     for keyword in node.keywords:
         value = keyword.value
         if keyword.arg not in ("key", "reverse", "default", "start"):
@@ -236,7 +248,7 @@ def _is_known_function(collector: EffectCollector, func: ast.Attribute) -> bool:
 
 
 def is_module_name(node: ast.expr) -> bool:
-    """Whether an expression is written like a standard module: `os`, `os.path`, `np`."""
+    """Whether an expression is spelled like a standard module: `os`, `os.path`, `np`."""
     return (isinstance(node, ast.Name) and node.id in MODULE_NAMES) or ast.unparse(node) in MODULES
 
 
@@ -272,8 +284,6 @@ def _container_method(
             collector.flags |= 0 if kinds[0] in PLAIN else _LOOKS
         case "compares":
             collector.flags |= _LOOKS
-        case _:
-            pass
     if use.changes:
         collector.change(container)
     elif not collector.is_owned(container):

@@ -1,20 +1,22 @@
 """What Python expressions may do: the names they touch, whether they may raise, observe or act.
 
-Builtin types and literals are known exactly; everything else is somebody's object. Calls of unknown functions
-and methods, iteration over unknown objects, and stores anywhere but on `self` may do anything.
+Builtin types and literals are known exactly. Every other object is foreign: its class is unknown, so its
+methods may run any code. Calls of unknown functions and methods, iteration over foreign objects, and stores
+anywhere but on `self` may do anything.
 
-Assumed of other people's objects, and part of what is promised:
+Assumptions about foreign objects. They are part of the promise of every transform that rests on this module:
 
 1. Looking does not act: reading an attribute or an item, comparing, arithmetic, hashing, formatting, testing
    for truth, `len` and `isinstance` may depend on any state and may raise, but change nothing that another
    statement of the function sees.
 2. A private attribute of `self` (`self._x`) is plain: storing it changes nothing else and does not raise, and
-   collector one that the function stores gives what was stored. Others may be properties with setters.
-3. What a function looks up exists where it looks it up: globals, attributes of modules and of `self`,
-   modules that it imports; not so in a function that asks (`try`, `hasattr`), and a look-up and a deliberate
-   exit keep their order.
-4. The order in which values are dropped, in which two modules are first imported, and in which attributes
-   first came into an object's `__dict__` is not seen; loops end.
+   reading one that the function stores gives what was stored. Other attributes may be properties with
+   setters.
+3. What a function looks up exists where it looks it up: globals, attributes of modules and of `self`, modules
+   that it imports. This is not assumed in a function that tests what exists (`try`, `hasattr`), and a look-up
+   and a deliberate exit keep their order.
+4. Nobody observes the order in which values are dropped, in which two modules are first imported, or in which
+   attributes first came into an object's `__dict__`; loops end.
 5. Not counted as effects: MemoryError, RecursionError, KeyboardInterrupt, and the texts and line numbers in
    tracebacks.
 """
@@ -34,7 +36,6 @@ from codeaudit.transforms.dependence.effects import (
 )
 from codeaudit.transforms.python.analysis import calls
 from codeaudit.transforms.python.analysis.facts import (
-    FunctionNode,
     VariableFacts,
     free_names,
     settle_ownership,
@@ -47,12 +48,14 @@ from codeaudit.transforms.python.analysis.knowledge import (
     PLAIN,
     SEQUENCES,
 )
+from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes
 
 LOOKS: Final = OBSERVES | RAISES
-"""What looking at somebody's object may do."""
+"""What looking at a foreign object may do."""
 SHARED: Final = "[]"
-"""Stands for the contents of every container that others may reach, among the writes."""
+"""Stands, among the places written, for the contents of every container that other code may reach."""
 UNSETTLED: Final = "unsettled"
+"""The type of a local whose values have not been typed yet; see `settle_types`."""
 
 _TYPE_NAMES: Final = {
     int: "int", float: "float", bool: "bool", str: "str", bytes: "bytes", type(None): "none",
@@ -63,7 +66,11 @@ _EXACT_BITS: Final = (ast.BitAnd, ast.BitOr, ast.BitXor)
 
 
 class EffectCollector:
-    """Collects the effects of the expressions of one statement."""
+    """Collects the effects of the expressions of one statement.
+
+    The methods add to `reads`, `writes`, `stored` and `flags`. Those that return `str | None` return the name
+    of the builtin type of the value if it is certain, else `None`.
+    """
 
     __slots__ = (
         "definite", "facts", "flags", "reads", "shadow", "sometimes", "stored", "stored_reads", "touched",
@@ -71,26 +78,31 @@ class EffectCollector:
     )  # fmt: skip
 
     def __init__(self, facts: VariableFacts, definite: frozenset[str]) -> None:
+        """`facts` are those of the function around the statement; `definite` are the locals certainly bound
+        there.
+        """
         self.facts = facts
         self.definite = definite
         self.reads: set[str] = set()
         self.writes: set[str] = set()
         self.stored: set[str] = set()
-        """Places written that are no variables: `.name` of `self`, `SHARED` for containers."""
+        """Places written that are not variables: `.name` (an attribute of `self`) or `SHARED`."""
         self.stored_reads: set[str] = set()
-        """Such places that are read."""
+        """Places read that are not variables."""
         self.sometimes: set[str] = set()
-        """Names bound by `:=`, which may stand where it is not always evaluated."""
+        """Names bound by `:=`, which is not always evaluated (`a and (b := c)`)."""
         self.touched: set[str] = set()
-        """Names whose objects a method call, attribute or subscript write may change; the papers' relation
-        counts them as written."""
+        """Names whose objects a method call, attribute or subscript write may change.
+
+        The relation of the papers counts them as written.
+        """
         self.flags = 0
         self.shadow: frozenset[str] = frozenset()
 
     # ── names ────────────────────────────────────────────────────────────────────────────────────────
 
     def read(self, name: str) -> str | None:
-        """A variable is read; gives its type where that is certain."""
+        """A variable is read; returns its type if it is certain."""
         if name in self.shadow:
             return None
         facts = self.facts
@@ -106,7 +118,7 @@ class EffectCollector:
         return facts.types.get(name)
 
     def write(self, name: str) -> None:
-        """A variable is bound."""
+        """A variable is bound; a name that is not local may be anybody's global."""
         if name not in self.facts.local:
             self.flags |= ANYTHING
             return
@@ -115,20 +127,22 @@ class EffectCollector:
             self.flags |= STORES
 
     def expect(self, look: int = OBSERVES) -> None:
-        """Something is looked up that is taken to be there."""
+        """Something is looked up that is assumed to exist (assumption 3); `look` are the flags of the look-up
+        itself.
+        """
         self.flags |= look | (RAISES if self.facts.doubts else EXPECTS)
 
     def store(self, place: str) -> None:
-        """A place that others may see is changed, and nothing else happens."""
+        """A place that other code may see is changed, and nothing else happens."""
         self.flags |= STORES
         self.stored.add(place)
 
     def is_local(self, name: str) -> bool:
-        """Whether a name is a variable, and so no builtin and no module."""
+        """Whether a name is a variable, and therefore neither a builtin nor a module."""
         return name in self.facts.local or name in self.shadow or name in self.facts.rebound
 
     def is_owned(self, node: ast.expr) -> bool:
-        """Whether an expression is a variable whose container nothing else can reach."""
+        """Whether an expression is a variable whose container no other code can reach."""
         return isinstance(node, ast.Name) and node.id in self.facts.owned and node.id not in self.shadow
 
     def truth(self, node: ast.expr) -> None:
@@ -140,14 +154,14 @@ class EffectCollector:
             self.contents(node)
 
     def touch(self, node: ast.expr) -> None:
-        """The object that an attribute or subscript chain hangs on is changed."""
+        """The object at the root of a chain of attributes and subscripts is changed."""
         while isinstance(node, ast.Attribute | ast.Subscript):
             node = node.value
         if isinstance(node, ast.Name) and node.id in self.facts.local:
             self.touched.add(node.id)
 
     def iterate(self, node: ast.expr) -> None:
-        """An expression is iterated over, from one end to the other."""
+        """An expression is iterated over from the first item to the last."""
         if isinstance(node, ast.GeneratorExp):
             self.visit(node)
         elif not calls.iterated(self, node):
@@ -158,14 +172,14 @@ class EffectCollector:
                 self.flags |= ANYTHING
 
     def contents(self, node: ast.expr) -> None:
-        """What is in a container is looked at; others may change it unless it is owned."""
+        """The contents of a container are read; other code may change them unless the container is owned."""
         if isinstance(node, ast.Name) and not self.is_owned(node):
-            self.flags |= LOOKS  # it may change while it is iterated over
+            self.flags |= LOOKS  # other code may change it while it is iterated over
 
     # ── expressions ──────────────────────────────────────────────────────────────────────────────────
 
     def visit(self, node: ast.expr) -> str | None:
-        """Collect an expression; gives the builtin type of its value where that is certain."""
+        """Collect an expression; returns the builtin type of its value if it is certain."""
         method = _VISITORS.get(type(node))
         if method is None:
             self.flags |= ANYTHING
@@ -317,7 +331,7 @@ class EffectCollector:
                     self.flags |= RAISES  # a huge int has no decimal text
                 if part.format_spec is not None:
                     self.visit(part.format_spec)
-        # Alone, what `__format__` gives is the result, and it may be of a subclass.
+        # A single field alone: the result is what `__format__` returns, which may be of a subclass of str.
         return "str" if len(node.values) != 1 or kind in PLAIN else None
 
     def _subscript(self, node: ast.Subscript) -> str | None:
@@ -360,7 +374,7 @@ class EffectCollector:
         return isinstance(node, ast.Name) and node.id == self.facts.receiver and node.id not in self.shadow
 
     def is_module(self, node: ast.expr) -> bool:
-        """Whether an expression is a global name or a chain of attributes of one."""
+        """Whether an expression is a global name, or a chain of attributes of one."""
         while isinstance(node, ast.Attribute):
             node = node.value
         return isinstance(node, ast.Name) and not self.is_local(node.id)
@@ -384,7 +398,7 @@ class EffectCollector:
     # ── stores ───────────────────────────────────────────────────────────────────────────────────────
 
     def assign_attribute(self, target: ast.Attribute) -> None:
-        """An attribute is bound."""
+        """An attribute is bound; plain only for a private attribute of the receiver (assumption 2)."""
         self.visit(target.value)
         if self.is_receiver(target.value) and is_private(target.attr):
             self.store(f".{target.attr}")
@@ -407,7 +421,7 @@ class EffectCollector:
             self.flags |= LOOKS
 
     def change(self, container: ast.expr) -> None:
-        """A builtin container gets other contents."""
+        """The contents of a builtin container change."""
         if self.is_owned(container) and isinstance(container, ast.Name):
             self.writes.add(container.id)
         else:
@@ -416,7 +430,9 @@ class EffectCollector:
     # ── definitions ──────────────────────────────────────────────────────────────────────────────────
 
     def definition(self, node: FunctionNode) -> None:
-        """A nested `def` is executed: decorators, defaults and annotations, and what it closes over."""
+        """A nested `def` is executed: decorators, defaults and annotations run, and free variables are
+        captured.
+        """
         for decorator in node.decorator_list:
             self.visit(decorator)
             self.flags |= ANYTHING
@@ -427,8 +443,7 @@ class EffectCollector:
         self.write(node.name)
 
     def _definition(self, args: ast.arguments) -> None:
-        every = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
-        notes = [arg.annotation for arg in every if arg is not None]
+        notes = [arg.annotation for arg in parameter_nodes(args)]
         for part in (*args.defaults, *args.kw_defaults, *notes):
             if part is not None:
                 self.visit(part)
@@ -438,12 +453,12 @@ class EffectCollector:
 
 
 def is_private(attribute: str) -> bool:
-    """Whether an attribute's name says that it is no part of an interface."""
+    """Whether the spelling of an attribute says that it is no part of an interface: `_x`, but not `__x__`."""
     return attribute.startswith("_") and not attribute.endswith("__")
 
 
 def _comparison(op: ast.cmpop, left: str | None, right: str | None, value: ast.expr) -> int:
-    """The flags of one comparison."""
+    """The flags of one comparison of operands with these types; `value` is the right operand."""
     match op:
         case ast.Is() | ast.IsNot():
             return 0
@@ -494,7 +509,8 @@ _VISITORS: Final[dict[type[ast.expr], Callable[..., str | None]]] = {
 def settle_types(function: FunctionNode, facts: VariableFacts) -> None:
     """Complete the facts with types and ownership: a least fixed point over all values bound to each local.
 
-    A captured variable that a nested function rebinds (`nonlocal`) has no certain type.
+    A captured variable that a nested function rebinds (`nonlocal`) has no certain type, because its values
+    are not all seen here.
     """
     rebound = set[str]()
     if facts.captured:
@@ -517,7 +533,7 @@ def settle_types(function: FunctionNode, facts: VariableFacts) -> None:
             kinds = {_type_of(value, facts, everything) for value in bound if value is not None} - {UNSETTLED}
             kind = UNSETTLED if not kinds else kinds.pop() if len(kinds) == 1 else None
             if kind != types[name]:
-                # Upwards only: a type that was settled and then differs is no certain type.
+                # The lattice is unsettled < type < None. Moving upwards only makes the loop end.
                 types[name] = kind if types[name] == UNSETTLED else None
                 changed = True
     facts.types = {name: kind for name, kind in types.items() if kind is not None and kind != UNSETTLED}

@@ -1,13 +1,13 @@
-"""Facts about one function's variables, told from its text alone and whatever the order of its statements.
+"""Facts about one function's variables that hold whatever the order of its statements.
 
-Because no fact here depends on the order of statements, a legal reordering leaves every fact as it was;
-that is what makes the relation built on them equivariant.
+No fact here depends on the order of statements, so a legal reordering leaves every fact unchanged. This makes
+the dependence relation equivariant: it does not matter whether a function is reordered before or after the
+analysis. `builder` gathers the facts of each function; `effects` completes them with types and ownership.
 """
 
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from codeaudit.transforms.python.analysis.knowledge import (
     CONSUMING,
@@ -16,8 +16,7 @@ from codeaudit.transforms.python.analysis.knowledge import (
     VIEWS,
     MethodEffect,
 )
-
-FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+from codeaudit.transforms.python.parsing import FunctionNode, parameter_names, parameter_nodes
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -35,27 +34,27 @@ class VariableFacts:
     fragile: frozenset[str] = frozenset()
     """Locals that may become unbound again (`del`, `except … as`)."""
     values: dict[str, list[ast.expr | None]] = field(default_factory=dict)
-    """Every value bound to a local; `None` for one that is not an expression of its own."""
+    """Every value bound to a local; `None` for a binding without an expression of its own."""
     types: dict[str, str | None] = field(default_factory=dict)
-    """The builtin type that a local always has, where that is certain."""
+    """The builtin type of each local that always has the same one."""
     owned: frozenset[str] = frozenset()
-    """Locals that only ever hold a container made here which nothing else can reach."""
+    """Locals that only ever hold a container made in this function that no other code can reach."""
     receiver: str | None = None
-    """The first parameter where it is called `self` or `cls` and nothing else is ever bound to it."""
+    """The first parameter, if it is called `self` or `cls` and is never bound again."""
     stored_attributes: frozenset[str] = frozenset()
     """The attributes of the receiver that the function stores."""
     doubts: bool = False
-    """Whether the function asks what exists (`try`, `hasattr`), so that a look-up may well fail."""
+    """Whether the function tests what exists (`try`, `hasattr`), so that a look-up may fail."""
     rebound: frozenset[str] = frozenset()
-    """Builtin names that mean something else: the text around the function binds them."""
+    """Builtin names that mean something else, because the text around the function binds them."""
     prefix: str = ""
-    """Put before names in effects, so that equal names of different functions stay apart."""
+    """Put before names in effects, so that equal names of different functions stay different."""
 
 
 def own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """All nodes evaluated in a function's own scope: bodies of nested scopes are left out.
+    """All nodes evaluated in a function's own scope; the bodies of nested scopes are left out.
 
-    Of a nested function its decorators, defaults and annotations belong to the outer scope.
+    Decorators, defaults and annotations of a nested function belong to the outer scope and are included.
     """
     stack: list[ast.AST] = list(reversed(body))
     while stack:
@@ -67,7 +66,7 @@ def own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
 
 
 def _children(node: ast.AST) -> list[ast.AST]:
-    """As `ast.iter_child_nodes`, quicker, and without operators and contexts, which say nothing here."""
+    """As `ast.iter_child_nodes`, but faster, and without operators and contexts, which name nothing."""
     found: list[ast.AST] = []
     for name in node._fields:
         value = getattr(node, name, None)
@@ -81,24 +80,15 @@ def _children(node: ast.AST) -> list[ast.AST]:
 def _outer_parts(args: ast.arguments) -> Iterator[ast.expr]:
     yield from args.defaults
     yield from (default for default in args.kw_defaults if default is not None)
-    for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg):
-        if arg is not None and arg.annotation is not None:
-            yield arg.annotation
-
-
-def parameters(args: ast.arguments) -> list[str]:
-    """Names of all parameters."""
-    every = [*args.posonlyargs, *args.args, *args.kwonlyargs]
-    every += [arg for arg in (args.vararg, args.kwarg) if arg is not None]
-    return [arg.arg for arg in every]
+    yield from (arg.annotation for arg in parameter_nodes(args) if arg.annotation is not None)
 
 
 def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) -> VariableFacts:
-    """The facts of one function, apart from types and ownership, which `effects` completes.
+    """The facts of one function, without types and ownership, which `effects.settle_types` adds.
 
     `rebound` are the names of builtins that mean something else around the function.
     """
-    facts = VariableFacts(parameters=frozenset(parameters(function.args)))
+    facts = VariableFacts(parameters=frozenset(parameter_names(function.args)))
     values: dict[str, list[ast.expr | None]] = {name: [None] for name in facts.parameters}
     values |= _variadic_values(function.args)
     outer: set[str] = set()
@@ -133,11 +123,9 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
             ):
                 consumer = immediate.get(id(node), "")
                 seen_by.setdefault(consumer, set()).update(free_names(node))
-            case _:
-                pass
     facts.values = {name: bound for name, bound in values.items() if name not in outer}
     facts.local = frozenset(facts.values)
-    unlike = rebound | facts.local  # a consumer of such a name is no builtin, and may keep what it is given
+    unlike = rebound | facts.local  # a consumer with such a name is no builtin, and may keep its argument
     seen_inside = set[str]().union(*(seen for name, seen in seen_by.items() if not name or name in unlike))
     facts.captured = facts.local & seen_inside
     facts.rebound = rebound
@@ -157,7 +145,7 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
 
 
 def _variadic_values(args: ast.arguments) -> dict[str, list[ast.expr | None]]:
-    """What `*args` and `**kwargs` hold: a tuple and a dict made for this call."""
+    """The values of `*args` and `**kwargs`: a tuple and a dict made for this call."""
     found: dict[str, list[ast.expr | None]] = {}
     if args.vararg is not None:
         found[args.vararg.arg] = [ast.Tuple(elts=[], ctx=ast.Load())]
@@ -167,8 +155,11 @@ def _variadic_values(args: ast.arguments) -> dict[str, list[ast.expr | None]]:
 
 
 def _consumed_at_once(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
-    """Generator expressions and lambdas that only the call they are given to uses, each with the name of the
-    builtin that is called; a method has a name that no variable has."""
+    """Generator expressions and lambdas that only the call that takes them uses, each with the name of that
+    builtin.
+
+    Methods are named `.method`, which no variable is called.
+    """
     match node:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if name in CONSUMING:
             yield from ((part, name) for part in args if isinstance(part, ast.GeneratorExp))
@@ -177,13 +168,14 @@ def _consumed_at_once(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
             func=ast.Attribute(attr="join" | "extend" | "update"), args=[ast.GeneratorExp() as part]
         ):
             yield part, ".method"
-        case _:
-            pass
 
 
 class _SkippedNames:
-    """Name nodes that are not to be counted where they are met: targets of comprehensions are variables of
-    their own, and targets that got a value of their own were counted with it."""
+    """Name nodes that are not counted at the place where the walk meets them.
+
+    These are targets of comprehensions, which are variables of their own, and targets that were already
+    counted with their value.
+    """
 
     def __init__(self) -> None:
         self._seen: set[int] = set()
@@ -201,16 +193,16 @@ class _SkippedNames:
 
 
 def free_names(scope: ast.AST) -> frozenset[str]:
-    """The names that a nested function, lambda, class or comprehension takes from around it.
+    """The names that a nested function, lambda, class or comprehension takes from the scope around it.
 
-    Told by scopes, not by spelling: a name that the nested scope binds itself is its own, so renaming a
-    variable changes nothing here but the name.
+    Decided by scopes and not by spelling: a name that the nested scope binds is its own. Renaming a variable
+    therefore changes nothing in the result but the name.
     """
     match scope:
         case ast.FunctionDef(args=args, body=body) | ast.AsyncFunctionDef(args=args, body=body):
-            own, inner = set(parameters(args)), list[ast.AST](body)
+            own, inner = set(parameter_names(args)), list[ast.AST](body)
         case ast.Lambda(args=args, body=value):
-            own, inner = set(parameters(args)), [value]
+            own, inner = set(parameter_names(args)), [value]
         case ast.ClassDef(body=body):
             own, inner = set(), list[ast.AST](body)
         case _:
@@ -246,7 +238,7 @@ def _used(node: ast.AST) -> set[str]:
 
 
 def _outer_expressions(node: ast.AST) -> list[ast.AST]:
-    """The parts of a definition that are evaluated in the scope around it."""
+    """The expressions of a definition that are evaluated in the scope around it."""
     match node:
         case ast.FunctionDef(decorator_list=decorators) | ast.AsyncFunctionDef(decorator_list=decorators):
             result = [node.returns] if node.returns else []
@@ -260,12 +252,12 @@ def _outer_expressions(node: ast.AST) -> list[ast.AST]:
 
 
 def _assigned_values(node: ast.AST) -> Iterator[tuple[ast.Name, ast.expr | None]]:
-    """The Name nodes that this statement binds to a value which is an expression of its own."""
+    """The Name nodes that a node binds, each with the expression bound to it."""
     match node:
         case ast.Assign(targets=targets, value=value):
             yield from ((target, value) for target in targets if isinstance(target, ast.Name))
         case ast.AnnAssign(target=ast.Name() as target, value=value):
-            # Without a value the name is local all the same, and nothing is bound.
+            # Without a value nothing is bound, though the name is local.
             if value is not None:
                 yield target, value
         case ast.AugAssign(target=ast.Name(id=name) as target):
@@ -276,8 +268,6 @@ def _assigned_values(node: ast.AST) -> Iterator[tuple[ast.Name, ast.expr | None]
         case ast.For(target=ast.Name() as target, iter=ast.Call(func=ast.Name(id="range"))):
             first = ast.copy_location(ast.Constant(value=0), target)
             yield target, ast.copy_location(ast.Subscript(node.iter, first, ast.Load()), target)
-        case _:
-            pass
 
 
 def _bound(node: ast.AST) -> Iterator[str]:
@@ -293,8 +283,6 @@ def _bound(node: ast.AST) -> Iterator[str]:
             yield name
         case ast.MatchMapping(rest=str(name)):
             yield name
-        case _:
-            pass
 
 
 def bound_names(body: Sequence[ast.AST]) -> frozenset[str]:
@@ -303,7 +291,7 @@ def bound_names(body: Sequence[ast.AST]) -> frozenset[str]:
 
 
 def stored_names(node: ast.AST) -> Iterator[str]:
-    """The names that a target, pattern or statement binds, nested ones included."""
+    """The names that a target, pattern or statement binds, those bound in nested scopes included."""
     for inner in ast.walk(node):
         yield from _bound(inner)
 
@@ -311,9 +299,9 @@ def stored_names(node: ast.AST) -> Iterator[str]:
 def settle_ownership(function: FunctionNode, facts: VariableFacts) -> frozenset[str]:
     """Locals that only ever hold containers made here (displays, empty calls, `**kwargs`) and never escape.
 
-    A use that cannot leak the container: a method of `USES` (a view of it only where it is iterated over),
-    subscription, iteration, `len` and other builtins that use it up, membership, truth, `return`. Any other
-    use of the name disqualifies it.
+    Uses that cannot leak the container: a method of `METHOD_EFFECTS` (a view of it only where it is iterated
+    over), subscription, iteration, `len` and other builtins that consume it, membership, truth, `return`. Any
+    other use of the name disqualifies it.
     """
     owned = {
         name
@@ -334,7 +322,9 @@ def settle_ownership(function: FunctionNode, facts: VariableFacts) -> frozenset[
 
 
 def method_effect(kind: str | None, node: ast.Call) -> MethodEffect | None:
-    """What calling this method of a builtin container does, if it is known."""
+    """What calling this method of a builtin container does, if it is known; `kind` is the type of the
+    container.
+    """
     if not isinstance(node.func, ast.Attribute) or node.keywords:
         return None
     use = METHOD_EFFECTS.get(kind or "", {}).get(node.func.attr)
@@ -377,12 +367,10 @@ def _harmless_uses(node: ast.AST, facts: VariableFacts) -> Iterator[ast.AST]:
                 yield use
         case ast.If(test=ast.Name() as use) | ast.UnaryOp(op=ast.Not(), operand=ast.Name() as use):
             yield use
-        case _:
-            pass
 
 
 def _iterated_names(node: ast.expr) -> Iterator[ast.AST]:
-    """The name of a container that is iterated over, itself or through a view of it."""
+    """The name of a container that is iterated over, directly or through a view of it."""
     match node:
         case ast.Name():
             yield node
@@ -392,5 +380,3 @@ def _iterated_names(node: ast.expr) -> Iterator[ast.AST]:
         case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed"), args=args):
             for argument in args:
                 yield from _iterated_names(argument)
-        case _:
-            pass

@@ -1,9 +1,9 @@
-"""Where the expressions inside f-strings stand.
+"""Positions of the expressions inside f-strings.
 
-Python 3.11 parses the fields of an f-string apart from the rest, and the positions that it gives to
-their nodes are guesses (they may point at equal text elsewhere in the string). `straighten` scans the
-string itself and puts the right positions into the nodes. From Python 3.12 on (PEP 701) the parser's
-own positions are right and only the `=` of a self-documenting field has to be found.
+Python 3.11 parses the fields of an f-string apart from the rest, and the positions that it gives to their
+nodes are guesses: they may point at equal text elsewhere in the string. `fix_positions` scans the string
+itself and puts the right positions into the nodes. From Python 3.12 on (PEP 701) the parser's own positions
+are right, and only the `=` of a self-documenting field has to be found.
 """
 
 import ast
@@ -30,19 +30,24 @@ _Located: TypeAlias = ast.expr | ast.arg | ast.keyword
 
 
 class _LostError(Exception):
-    """The scan and the parser disagree."""
+    """The scan and the parser disagree about the fields of a string."""
 
 
 @dataclass(slots=True)
 class _Field:
+    """A field of an f-string: byte offsets of its expression, and the fields nested in its format
+    specification.
+    """
+
     start: int
     end: int
     debug: bool = False
+    """Whether the field prints its own text (`f"{x=}"`)."""
     nested: "list[_Field]" = field(default_factory=list)
 
 
 def prints_itself(node: ast.FormattedValue, source: bytes, positions: Positions) -> bool:
-    """Whether the field prints its own text, as in `f"{x=}"`; for parsers that know positions."""
+    """Whether a field prints its own text, as in `f"{x=}"`. Only for parsers that know positions."""
     end = positions.offset(node.value.end_lineno or 0, node.value.end_col_offset or 0)
     return end >= 0 and _DEBUG.match(source, end) is not None
 
@@ -50,8 +55,8 @@ def prints_itself(node: ast.FormattedValue, source: bytes, positions: Positions)
 def fix_positions(node: ast.JoinedStr, source: bytes, positions: Positions) -> set[int]:
     """Put right positions into every node inside an f-string of Python 3.11, in place.
 
-    `node` must not itself lie inside an f-string. Nodes that cannot be found get line 0. Returns the
-    `id` of each field's node that prints its own text (`f"{x=}"`).
+    `node` must not itself lie inside an f-string. Nodes that cannot be found get line 0. Returns the `id` of
+    the node of each field that prints its own text (`f"{x=}"`).
     """
     printing: set[int] = set()
     start = positions.offset(node.lineno, node.col_offset)
@@ -78,7 +83,7 @@ def _place(
         for inner in _outermost(fresh):
             printing_inside = fix_positions(inner, text, inside)
             if printing_inside:
-                raise _LostError  # a field that prints itself inside another: leave all of it alone
+                raise _LostError  # a self-documenting field inside another field: give up on the whole string
         _copy(value.value, fresh, found.start - 1, inside, positions)
         if found.debug:
             printing.add(id(value))
@@ -115,7 +120,7 @@ def _outermost(node: ast.AST) -> Iterator[ast.JoinedStr]:
 
 
 def _literals(source: bytes, start: int, end: int) -> Iterator[_Field]:
-    """The fields of all literals in a row (implicit concatenation), in order."""
+    """The fields of all string literals in a row (implicit concatenation), in order."""
     at = start
     while True:
         gap = _GAP.match(source, at, end)
@@ -145,7 +150,9 @@ def _closing(source: bytes, at: int, quote: bytes, end: int) -> int:
 
 
 def _fields(source: bytes, at: int, end: int, *, raw: bool, nested: bool) -> tuple[list[_Field], int]:
-    """The fields from `at` on, and where the text of this level ends (at `}` for a format spec)."""
+    """The fields from offset `at` on, and where the text of this level ends (at `}` for a format
+    specification).
+    """
     found: list[_Field] = []
     while at < end:
         char = source[at : at + 1]

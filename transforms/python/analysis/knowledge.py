@@ -1,8 +1,9 @@
-"""What is known of Python's builtins and of a few standard modules: what a call does, and what it gives.
+"""Tables of what Python's builtins, their methods and a few functions of standard modules do and return.
 
-Assumed, and part of what is promised: the builtin names below mean the builtins, and the module names below
-the modules. A function that binds one of them itself is seen; a module that rebinds one is not visible from
-inside a function.
+`calls` and `effects` read them. Assumed, and part of what is promised: the builtin names below mean the
+builtins, and the module names below the modules. A function that binds one of them itself is seen; a module
+that rebinds one is not visible from inside a function (`function_context` checks it wherever the whole text
+is known).
 """
 
 import builtins
@@ -19,22 +20,23 @@ CONTAINERS: Final = frozenset({"list", "dict", "set"})
 KNOWN: Final = PLAIN | CONTAINERS | {"tuple", "range", "function"}
 """Types whose truth value runs no foreign code."""
 SEQUENCES: Final = frozenset({"str", "bytes", "tuple", "range"})
-"""Types whose contents never change, and which are iterated over without any effect."""
+"""Types whose contents never change, and whose iteration has no effect."""
 
 REFLECTION: Final = frozenset({"locals", "vars", "eval", "exec", "dir", "_getframe", "currentframe", "stack"})
-"""Calls that may see any variable of their caller: barriers, whatever they are called on."""
+"""Calls that may see any variable of their caller. They are barriers, whatever they are called on."""
 
 EMPTY_CALLS: Final = {
     "int": "int", "float": "float", "bool": "bool", "str": "str", "bytes": "bytes", "list": "list",
     "dict": "dict", "set": "set", "tuple": "tuple",
 }  # fmt: skip
-"""Constructors without arguments, and the type that they give."""
+"""Constructors without arguments, and the type that they return."""
 
 PURE: Final[Mapping[str, str | None]] = {
     "id": "int", "type": None, "callable": "bool", "super": None, "object": None,
 }  # fmt: skip
-"""Builtins that only compute, whatever they are called on, and never raise as they are written here (`super`
-and `object` without arguments, `type` with one)."""
+"""Builtins that only compute, whatever they are called on, and never raise when written as assumed here:
+`super` and `object` without arguments, `type` with one.
+"""
 
 STATE_TESTS: Final[Mapping[str, str | None]] = {"isinstance": "bool", "hasattr": "bool"}
 """Builtins that look at state and never raise."""
@@ -53,7 +55,7 @@ CONSUMING: Final[Mapping[str, str | None]] = {
     "list": "list", "tuple": "tuple", "set": "set", "frozenset": None, "dict": "dict", "sorted": "list",
     "sum": None, "any": "bool", "all": "bool", "min": None, "max": None, "bytes": None, "bytearray": None,
 }  # fmt: skip
-"""Builtins that iterate over their one argument at once, and so use an iterator up."""
+"""Builtins that iterate over their one argument at once, and so exhaust an iterator."""
 
 LAZY: Final = frozenset({"zip", "enumerate", "reversed", "iter"})
 """Builtins whose result iterates over their arguments later."""
@@ -72,28 +74,31 @@ STR_METHODS: Final = {
     "isprintable": "bool", "find": "int", "rfind": "int", "count": "int", "splitlines": "list",
     "partition": "tuple", "rpartition": "tuple",
 }  # fmt: skip
-"""Methods of `str` that compute only; they raise only where an argument has a type that they do not take."""
+"""Methods of `str` that only compute; they raise only for an argument of a type that they do not take."""
 
 RAISING_STR_METHODS: Final = {
     "split": "list", "rsplit": "list", "format": "str", "encode": "bytes", "center": "str", "ljust": "str",
     "rjust": "str", "zfill": "str", "index": "int", "rindex": "int", "translate": "str", "expandtabs": "str",
     "format_map": "str",
 }  # fmt: skip
-"""Methods of `str` that compute only and may raise for other reasons too."""
+"""Methods of `str` that only compute and may raise for other reasons too."""
 
 
 class MethodEffect(NamedTuple):
     """What a method of a builtin container does."""
 
     least: int
+    """Fewest positional arguments."""
     most: int
-    """How many arguments it takes."""
+    """Most positional arguments."""
     changes: bool
-    """Whether the container is another one afterwards."""
+    """Whether the method changes the contents of the container."""
     flags: str = ""
-    """`raises`: it may raise. `hashes`: it raises where the first argument cannot be hashed. `iterates`: its
-    argument is iterated over. `compares`: foreign comparisons may run."""
+    """`raises`: it may raise. `hashes`: it raises if the first argument cannot be hashed. `iterates`: it
+    iterates over its argument. `compares`: comparisons of foreign objects may run.
+    """
     gives: str | None = None
+    """The type of the result, if it is certain."""
 
 
 METHOD_EFFECTS: Final[Mapping[str, Mapping[str, MethodEffect]]] = {
@@ -131,13 +136,13 @@ METHOD_EFFECTS: Final[Mapping[str, Mapping[str, MethodEffect]]] = {
         "copy": MethodEffect(0, 0, False, gives="set"),
     },
 }  # fmt: skip
-"""Methods of the builtin containers."""
+"""The methods of the builtin containers, by type and name."""
 
 VIEWS: Final = frozenset({"keys", "values", "items"})
-"""Methods whose result goes on showing the container."""
+"""Methods whose result keeps showing the current contents of the container."""
 
 MODULE_NAMES: Final = sys.stdlib_module_names | {"np"}
-"""What a global of such a name is taken to be: a module, whose attributes are plain."""
+"""A global with one of these names is assumed to be a module, whose attributes are plain."""
 
 MODULES: Final[Mapping[str, frozenset[str]]] = {
     "math": frozenset(),
@@ -155,5 +160,6 @@ MODULES: Final[Mapping[str, frozenset[str]]] = {
         "empty_like", "full_like", "dtype", "shape", "ndim", "size", "isscalar", "iinfo", "finfo",
     }),
 }  # fmt: skip
-"""Functions that compute only, but may raise, by the name that their module commonly has in a text; none
-means all that the module has."""
+"""Functions that only compute, but may raise, by the name that their module commonly has in a text. An empty
+set means every function of the module.
+"""

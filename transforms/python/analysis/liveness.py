@@ -1,21 +1,27 @@
-"""Which variables of a function are still needed where another one is written.
+"""Which variables of a function are still needed at the points where another variable is written.
 
-The classic backward analysis over the structured control flow of one function. Two variables *interfere*
-where the one is written while the other's value may still be read (as in register allocation): they
-cannot share a name. Reads inside nested functions and paths through exceptions are left out, so that what
-is found is a path that ordinary execution takes.
+The classic backward liveness analysis over the structured control flow of one function. Two variables
+*interfere* if one is written while the value of the other may still be read (as in register allocation): they
+cannot share a name. Reads inside nested functions and paths through exceptions are left out, so that every
+interference found lies on a path that ordinary execution takes. `identifiers.merging` uses it to choose its
+control.
 """
 
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from codeaudit.transforms.python.parsing import FunctionNode
+
 Names = frozenset[str]
 _NONE: Names = frozenset()
 
 
-def interferences(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[tuple[str, str]]:
-    """Pairs (written, still needed) of names in a function's own scope, copies of the one left out."""
+def interferences(function: FunctionNode) -> set[tuple[str, str]]:
+    """Pairs (written, still needed) of names in a function's own scope.
+
+    A write that copies the other variable (`a = b`) does not interfere with it.
+    """
     analysis = _Liveness()
     analysis.block(function.body, _NONE, _Targets())
     return analysis.found
@@ -23,14 +29,20 @@ def interferences(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[tuple
 
 @dataclass(frozen=True, slots=True)
 class _Targets:
-    """What is needed where `break` and `continue` lead."""
+    """The names needed at the places to which `break` and `continue` jump."""
 
     after: Names = _NONE
+    """Needed behind the loop (`break`)."""
     again: Names = _NONE
+    """Needed at the loop's head (`continue`)."""
 
 
 @dataclass(slots=True)
 class _Liveness:
+    """The state of the analysis: the interferences found so far. Every method returns the names needed before
+    its code.
+    """
+
     found: set[tuple[str, str]] = field(default_factory=set)
 
     def block(self, statements: Sequence[ast.stmt], needed: Names, targets: _Targets) -> Names:
@@ -96,12 +108,10 @@ class _Liveness:
                 return self.write(target, None, needed) | {target.id} | reads(statement.value)
             case ast.AnnAssign():
                 return needed
-            case _:
-                pass
         return needed | reads(statement)
 
     def write(self, target: ast.expr, value: ast.expr | None, needed: Names) -> Names:
-        """The names needed before a write; notes what the write would destroy under another name."""
+        """The names needed before a write; notes every other variable whose value is still needed."""
         names = {
             node.id
             for node in ast.walk(target)
@@ -124,6 +134,6 @@ def _reads(node: ast.AST, hidden: set[str]) -> Iterator[str]:
         yield node.id
     elif isinstance(node, ast.comprehension):
         hidden.update(inner.id for inner in ast.walk(node.target) if isinstance(inner, ast.Name))
-    if not isinstance(node, ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    if not isinstance(node, ast.Lambda | FunctionNode | ast.ClassDef):
         for child in ast.iter_child_nodes(node):
             yield from _reads(child, hidden)

@@ -1,10 +1,20 @@
-"""The normal form of lines: one statement, header or clause as `ast.unparse` writes it, without its body."""
+"""The normal form of logical lines: a statement, header or clause as `ast.unparse` writes it, without its
+body.
+
+Used for the lines of `program.PythonProgram`, so that layout and comments do not matter to whoever compares
+lines.
+"""
 
 import ast
 
+from codeaudit.transforms.python.parsing import FunctionNode
+
 
 def header(node: ast.AST) -> str:
-    """A simple statement, or the header of a compound one; decorators are joined to their definition."""
+    """The text of a simple statement, or of the header of a compound one.
+
+    Decorators stand before their definition on the same line.
+    """
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             word = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
@@ -32,7 +42,9 @@ def header(node: ast.AST) -> str:
 
 
 def clause(node: ast.AST, name: str) -> str:
-    """A clause of a compound statement."""
+    """The text of a clause of a compound statement; `name` is the word of a clause without a node (`else`,
+    `finally`).
+    """
     match node:
         case ast.ExceptHandler():
             kind = f" {ast.unparse(node.type)}" if node.type else ""
@@ -44,7 +56,7 @@ def clause(node: ast.AST, name: str) -> str:
             return f"{name}:"
 
 
-def _decorators(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
+def _decorators(node: FunctionNode | ast.ClassDef) -> str:
     return "".join(f"@{ast.unparse(decorator)} " for decorator in node.decorator_list)
 
 

@@ -1,9 +1,9 @@
 """The structure of one Python function: its logical lines, its blocks, and the dependences among both.
 
-A line is a simple statement, the header of a compound one, or a clause (`else`, `except`, `finally`,
-`case`). Compound statements move as a whole; what is nested in them moves inside them. So the relation has
-two faces that agree: between the statements of each block (what the reorder engine permutes), and between
-all lines of the function (what the networks' symmetry mask is made from).
+A logical line is a simple statement, the header of a compound one, or a clause (`else`, `except`, `finally`,
+`case`). A compound statement moves as a whole; what is nested in it moves inside it. The relation therefore
+has two faces that agree: between the statements of each block (which the reorder transforms permute), and
+between all lines of the function (from which the symmetry mask of the networks is made).
 """
 
 import ast
@@ -22,7 +22,7 @@ from codeaudit.transforms.python.analysis.blocks import Block, DraftLine, all_bl
 from codeaudit.transforms.python.analysis.builder import PythonProgramBuilder, StatementContext
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
 from codeaudit.transforms.python.analysis.normal import clause, header
-from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.parsing import FunctionNode, parse
 
 Dependence: TypeAlias = Literal["full", "paper"]
 """`full`: the conflict relation. `paper`: names only, read after write; it does not keep the meaning."""
@@ -33,11 +33,11 @@ class LogicalLine:
     """One logical line in normal form."""
 
     text: str
-    """Without indentation, comments and docstring; of a compound statement the header only."""
+    """Without indentation, comments and docstring; only the header of a compound statement."""
     depth: int
     """Nesting depth, 0 for the header of the function."""
     parent: int
-    """The line it hangs under: a header or a clause; -1 for the first line."""
+    """The number of the header or clause above it; -1 for the first line."""
 
 
 class PythonProgram:
@@ -56,7 +56,7 @@ class PythonProgram:
         self.root = root
         self.dependence = dependence
         self.places: Mapping[int, StatementContext] = builder.places
-        """By the `id` of each statement of the tree what is known where it begins."""
+        """What is known at each statement, by the `id` of its node."""
         self._rows: Sequence[DraftLine] = builder.rows
 
     @cached_property
@@ -66,17 +66,19 @@ class PythonProgram:
 
     @property
     def nodes(self) -> Sequence[tuple[ast.AST, str]]:
-        """Of each line its node and, where it is a clause of that, which (`else`, `except`, …)."""
+        """The node of each line, with the name of its clause (`else`, `except`, …; empty for a statement or
+        header).
+        """
         return [(row.node, row.clause) for row in self._rows]
 
     @property
     def parents(self) -> Sequence[int]:
-        """Of each line the line it hangs under, -1 for the first."""
+        """The number of the header or clause above each line, -1 for the first."""
         return [row.parent for row in self._rows]
 
     @property
     def effects(self) -> Sequence[Effects]:
-        """Of each line what it touches by itself."""
+        """The effects of each line alone."""
         return [row.effects for row in self._rows]
 
     @cached_property
@@ -87,8 +89,8 @@ class PythonProgram:
     def dependences(self) -> Graph:
         """The dependences between lines, in agreement with those between the statements of each block.
 
-        Two lines of different statements of a block can depend on each other only if the statements do,
-        so that every legal order of the statements keeps every edge.
+        Two lines of different statements of a block can depend on each other only if the statements do, so
+        every legal order of the statements keeps every edge.
         """
         if self.dependence == "paper":
             between = reaching_reads(self.effects, kills=[row.certain for row in self._rows])
@@ -107,32 +109,32 @@ class PythonProgram:
         return tuple(all_blocks(self.root))
 
     def sample_lines(self, rng: Random) -> tuple[int, ...]:
-        """The lines in a fresh legal order, as old indices in new order."""
+        """The lines in a fresh legal order: old line numbers in their new order, uniform in each block."""
         return tuple(emitted(self.root, lambda block: orders.sample(block.predecessors, rng)))
 
 
 @lru_cache(maxsize=4)
 def analyse(source: str, *, dependence: Dependence = "full") -> PythonProgram:
-    """The program of one function (or of a short module, whose own statements then keep their order).
+    """The program of one function, or of a short module, whose own statements then keep their order.
 
-    The last few are remembered, since a transform proposes and applies to one source many times.
+    The last four results are cached, because a transform proposes and applies many times to one text.
 
     Raises:
-        SourceError: the text is not Python, or nested too deeply to be read.
+        SourceError: the text is not Python, or is nested too deeply to be read.
     """
     return analyse_tree(source, parse(source), dependence)
 
 
 def analyse_tree(source: str, tree: ast.Module, dependence: Dependence = "full") -> PythonProgram:
-    """As `analyse`, of a text that is parsed already.
+    """As `analyse`, for a text that is already parsed; `tree` must be the syntax tree of `source`.
 
     Raises:
-        SourceError: it is nested too deeply to be read.
+        SourceError: the text is nested too deeply to be read.
     """
     rebound = _rebound(tree) if "global" in source else frozenset[str]()
     builder = PythonProgramBuilder(names_only=dependence == "paper", rebound=rebound)
     try:
-        if len(tree.body) == 1 and isinstance(tree.body[0], ast.FunctionDef | ast.AsyncFunctionDef):
+        if len(tree.body) == 1 and isinstance(tree.body[0], FunctionNode):
             root = builder.alone(tree.body[0])
         else:
             root = builder.module(tree)
@@ -148,7 +150,11 @@ def _rebound(tree: ast.Module) -> frozenset[str]:
 
 
 def _add_edges(block: Block, outer: int, between: Sequence[int], found: list[int]) -> None:
-    """Fill in the predecessors of all lines of a block, given the outer lines that they may depend on."""
+    """Set the predecessors of all lines of a block in `found`.
+
+    `outer` is the mask of the lines outside of the block on which its lines may depend; `between` are the
+    conflicts of the lines alone.
+    """
     spans = [_span(statement.lines) for statement in block.statements]
     for statement, mask in zip(block.statements, block.predecessors, strict=True):
         if not statement.parts:

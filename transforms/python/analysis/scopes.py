@@ -1,13 +1,14 @@
-"""Which names of a Python function are the same variable, and where they stand.
+"""Which names of a Python function are the same variable, and where in the text they stand.
 
-`resolve` gives the referent relation of Renamer (Ankner et al., section 3) for one function: two
-occurrences of a name are coreferential where they belong to one `Binding`. A binding's `view` is what
-a renaming has to keep: the kind of thing that the name is. The rules are those of the language
-reference, "Naming and binding": class bodies are invisible to the functions in them, the first
-iterable of a comprehension is read outside of it, a walrus binds outside of comprehensions.
+`resolve` gives the referent relation of Renamer (Ankner et al., section 3) for one function: two occurrences
+of a name are coreferential if they belong to one `PythonBinding`. The `view` of a binding is what a renaming
+has to keep: the kind of thing that the name is. The rules are those of the language reference, "Naming and
+binding": class bodies are invisible to the functions in them, the first iterable of a comprehension is read
+outside of it, a walrus binds outside of comprehensions.
 
-Everything in the text around the function (globals, builtins, variables of enclosing functions, the
-function's own name) is the scope `OUTER`, number 0.
+Everything around the function (globals, builtins, variables of enclosing functions, the function's own name)
+belongs to the scope `OUTER`, number 0. The renaming transforms, `canonical` and the renamer's features use
+this module.
 """
 
 import ast
@@ -20,10 +21,10 @@ from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 from codeaudit.transforms.edits import Positions
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.fstrings import PARSER_KNOWS, fix_positions, prints_itself
-from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes, parse
 
 OUTER: Final = 0
-"""The number of the scope that stands for everything outside the function."""
+"""The number of the scope that stands for everything outside of the function."""
 
 ScopeKind: TypeAlias = Literal["outer", "function", "lambda", "class", "comprehension", "type parameters"]
 
@@ -32,14 +33,17 @@ View: TypeAlias = Literal[
     "except", "capture", "comprehension", "walrus", "local",
 ]  # fmt: skip
 """What a name is. `outer`: bound outside of the function; `attribute`: bound in a class body; `class`: a
-class or type alias; `import`: bound by an import that does not choose the name; `local`: bound by
-assignment, `for` or `with`. A name that is bound in several ways has the view that comes first here."""
+class or type alias; `import`: bound by an import that does not choose the name; `local`: bound by assignment,
+`for` or `with`. A name that is bound in several ways has the view that comes first here.
+"""
 
 NameUse: TypeAlias = Literal["read", "write", "delete", "declare"]
-"""`declare`: named by `global` or `nonlocal`."""
+"""What an occurrence does to the name; `declare`: named by `global` or `nonlocal`."""
 
 NameContext: TypeAlias = Literal["code", "printed", "annotation"]
-"""`printed`: in a field such as `f"{x=}"`, which prints the name; `annotation`: in an annotation."""
+"""`printed`: in a field such as `f"{x=}"`, which prints the name; `annotation`: in an annotation; else
+`code`.
+"""
 
 _RANK: Final[dict[View, int]] = {view: rank for rank, view in enumerate(get_args(View))}
 
@@ -58,21 +62,23 @@ class Scope:
     """A region of text in which names have one meaning."""
 
     number: int
+    """Place in `PythonScopes.scopes`."""
     kind: ScopeKind
     parent: int
-    """The scope around it; -1 for `OUTER`."""
+    """The number of the scope around it; -1 for `OUTER`."""
     node: ast.AST
     """The definition, lambda, class or comprehension; the module for `OUTER`."""
 
 
 class NameOccurrence(NamedTuple):
-    """One place where a name stands. A tuple, since a function has hundreds."""
+    """One place at which a name stands. A tuple and not a dataclass, because a function has hundreds."""
 
     start: int
-    """Byte offset in the UTF-8 source; -1 where the text does not show the name as it is known."""
+    """Byte offset in the UTF-8 source; -1 if the text at this place does not spell the name."""
     end: int
+    """Byte offset behind the name; -1 if `start` is."""
     scope: int
-    """The scope in whose text it stands, which may lie inside the one that owns the name."""
+    """The scope in whose text it stands, which may lie inside the scope that owns the name."""
     use: NameUse
     context: NameContext
 
@@ -82,16 +88,17 @@ class PythonBinding:
     """One variable: a name in the scope that owns it."""
 
     number: int
-    """Place among all bindings in the order of their first occurrence."""
+    """Position among all bindings, in the order of their first occurrence."""
     name: str
     view: View
     scope: int
+    """The number of the scope that owns the name."""
     occurrences: tuple[NameOccurrence, ...]
-    """In source order."""
+    """In the order of the text."""
 
     @property
     def located(self) -> bool:
-        """Whether the text shows every occurrence, spelled in the same way."""
+        """Whether the text shows every occurrence, each spelled like the name."""
         return all(occurrence.start >= 0 for occurrence in self.occurrences)
 
 
@@ -102,9 +109,9 @@ class PythonScopes:
     source: bytes
     positions: Positions
     tree: ast.Module
-    function: ast.FunctionDef | ast.AsyncFunctionDef
+    function: FunctionNode
     method: bool
-    """Whether a class stands around the function."""
+    """Whether the function stands in a class."""
     scopes: tuple[Scope, ...]
     """By number; the first is `OUTER`."""
     body: int
@@ -112,16 +119,15 @@ class PythonScopes:
     bindings: tuple[PythonBinding, ...]
     """By number."""
     slots: tuple[int, ...]
-    """The binding of every occurrence, in the order of a fixed walk of the tree."""
+    """The number of the binding of every occurrence, in the order of a fixed walk of the tree."""
     attributes: frozenset[str]
-    """Every attribute's name, and `name.attribute` where it is that of a plain name."""
+    """The name of every attribute; also `name.attribute` for attributes of a plain name."""
     strings: tuple[str, ...]
-    """Every text constant."""
+    """Every string constant."""
     quoted: frozenset[str]
-    """Words of annotations that are given as text."""
+    """The words of annotations that are given as strings."""
 
 
-Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 
@@ -129,9 +135,9 @@ Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.D
 def resolve(source: str) -> PythonScopes:
     """Resolve every name of one function, given as its text (with its decorators).
 
-    An indented function is given under one line that stands for the text around it, `class _:` or `if 1:`,
-    so that none of its bytes has to move; that line names nothing. Offsets are those of the whole text. The
-    last few results are remembered, since a transform proposes and applies to one source many times.
+    An indented function is given under one wrapper line, `class _:` or `if 1:`, which stands for the text
+    around it, so that none of its bytes has to move; that line names nothing. Offsets are those of the whole
+    text. The last four results are cached, because a transform proposes and applies many times to one text.
 
     Raises:
         SourceError: the text does not parse, or is not exactly one function.
@@ -146,22 +152,22 @@ def resolve(source: str) -> PythonScopes:
         raise SourceError("the text is nested too deeply; give a smaller function") from error
 
 
-def only_function(tree: ast.Module) -> Definition | None:
-    """The one function of a text, be it alone or under a line that stands for what is around it."""
+def only_function(tree: ast.Module) -> FunctionNode | None:
+    """The one function of a text, alone or under a wrapper line; `None` if the text is anything else."""
     match tree.body:
         case [ast.FunctionDef() | ast.AsyncFunctionDef() as function]:
             return function
         case [ast.If(test=ast.Constant(value=1), body=[function], orelse=[])]:
-            return function if isinstance(function, Definition) else None
+            return function if isinstance(function, FunctionNode) else None
         case [ast.ClassDef(name="_", bases=[], keywords=[], decorator_list=[], body=[function]) as around]:
-            bare = isinstance(function, Definition) and not getattr(around, "type_params", [])
-            return function if bare and isinstance(function, Definition) else None
+            bare = isinstance(function, FunctionNode) and not getattr(around, "type_params", [])
+            return function if bare and isinstance(function, FunctionNode) else None
         case _:
             return None
 
 
 class _ScopeNames:
-    """The names of one scope while the walk goes on."""
+    """The names of one scope, collected during the walk."""
 
     __slots__ = ("bound", "globals", "kind", "node", "nonlocals", "parent")
 
@@ -175,9 +181,9 @@ class _ScopeNames:
 
 
 class _ScopeWalk:
-    """One pass over the tree that notes every occurrence; names are resolved at the end."""
+    """One pass over the tree that notes every occurrence. Names are resolved at the end (`result`)."""
 
-    def __init__(self, source: bytes, tree: ast.Module, function: Definition) -> None:
+    def __init__(self, source: bytes, tree: ast.Module, function: FunctionNode) -> None:
         self.source = source
         self.tree = tree
         self.function = function
@@ -215,7 +221,7 @@ class _ScopeWalk:
                 self.visit(node)
 
     def enter(self, kind: ScopeKind, node: ast.AST) -> int:
-        """Begin a scope; returns the one to go back to."""
+        """Begin a scope; returns the number of the scope to go back to."""
         self.tables.append(_ScopeNames(kind, self.scope, node))
         before, self.scope = self.scope, len(self.tables) - 1
         return before
@@ -223,7 +229,7 @@ class _ScopeWalk:
     # Noting names
 
     def note(self, name: str, start: int, use: NameUse, view: View | None = None) -> None:
-        """Note an occurrence, and with a view that it binds the name in the current scope."""
+        """Note an occurrence; with a `view` it also binds the name in the current scope."""
         if view is not None:
             self.bind(name, view, self.scope)
         spelled = name.encode()
@@ -245,13 +251,13 @@ class _ScopeWalk:
         return self.positions.offset(node.end_lineno or 0, node.end_col_offset or 0)
 
     def after(self, pattern: re.Pattern[bytes], at: int) -> int:
-        """Where the word of a pattern stands that begins at an offset; -1 if it does not."""
+        """The offset of the word that a pattern finds from `at` on; -1 if it does not match."""
         match = pattern.match(self.source, at) if at >= 0 else None
         return match.start(1) if match else -1
 
     # Definitions
 
-    def definition(self, node: Definition) -> None:
+    def definition(self, node: FunctionNode) -> None:
         self.visit_all(node.decorator_list)
         self.note(node.name, self.after(DEFINITION, self.start(node)), "write", "function")
         self.defaults(node.args)
@@ -277,8 +283,8 @@ class _ScopeWalk:
         self.visit_all(arguments.defaults)
         self.visit_all(arguments.kw_defaults)
 
-    def annotations(self, node: Definition) -> None:
-        for parameter in _parameters(node.args):
+    def annotations(self, node: FunctionNode) -> None:
+        for parameter in parameter_nodes(node.args):
             self.annotation(parameter.annotation)
         self.annotation(node.returns)
 
@@ -289,11 +295,11 @@ class _ScopeWalk:
             self.context = before
 
     def parameters(self, arguments: ast.arguments) -> None:
-        for parameter in _parameters(arguments):
+        for parameter in parameter_nodes(arguments):
             self.note(parameter.arg, self.start(parameter), "write", "parameter")
 
     def type_parameters(self, node: ast.AST, parameters: Sequence[ast.AST]) -> None:
-        """Begin the scope of type parameters and note them; it is left by whoever called."""
+        """Begin the scope of type parameters and note them; the caller leaves the scope."""
         self.enter("type parameters", node)
         for parameter in parameters:
             name: str = parameter.name  # type: ignore[attr-defined]
@@ -347,7 +353,7 @@ class _ScopeWalk:
         spelled = node.id.encode()
         start = self.positions.offset(node.lineno, node.col_offset)
         end = start + len(spelled)
-        # The parser gives a name's end too, so that no longer word of the text can be taken for it.
+        # Compare the width with the parser's, so that a longer word in the text is not taken for the name.
         width = (node.end_col_offset or 0) - node.col_offset
         if start < 0 or width != len(spelled) or not self.source.startswith(spelled, start):
             start = end = -1
@@ -478,7 +484,7 @@ class _ScopeWalk:
         return PythonBinding(number=number, name=name, view=view, scope=scope, occurrences=tuple(occurrences))
 
     def owner(self, scope: int, name: str) -> int:
-        """The scope that owns a name which stands in a scope."""
+        """The number of the scope that owns a name used in a scope."""
         table = self.tables[scope]
         if scope == OUTER or name in table.globals:
             return OUTER
@@ -506,19 +512,8 @@ def _start(occurrence: NameOccurrence) -> int:
     return occurrence.start
 
 
-def _parameters(arguments: ast.arguments) -> list[ast.arg]:
-    """All parameters in source order."""
-    found = [*arguments.posonlyargs, *arguments.args]
-    if arguments.vararg is not None:
-        found.append(arguments.vararg)
-    found += arguments.kwonlyargs
-    if arguments.kwarg is not None:
-        found.append(arguments.kwarg)
-    return found
-
-
 class _NameFields(dict[type[ast.AST], tuple[str, ...]]):
-    """By kind of node the fields that may hold names, found out when first asked for."""
+    """The fields of each kind of node that may hold names, computed on first use."""
 
     def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
         found = self[kind] = tuple(name for name in kind._fields if name not in _NAMELESS_FIELDS)
@@ -527,7 +522,7 @@ class _NameFields(dict[type[ast.AST], tuple[str, ...]]):
 
 _PARTS: Final = _NameFields()
 _NAMELESS_FIELDS: Final = frozenset({"ctx", "op", "ops", "kind", "type_comment", "is_async", "type_ignores"})
-"""Fields that hold no name, left out to save time."""
+"""Fields that hold no name, left out for speed."""
 
 _USES: Final[dict[type[ast.AST], NameUse]] = {ast.Load: "read", ast.Store: "write", ast.Del: "delete"}
 

@@ -1,4 +1,4 @@
-"""What Python's simple statements may do."""
+"""What Python's simple statements may do. `builder` collects the compound ones."""
 
 import ast
 from typing import Final
@@ -17,11 +17,11 @@ from codeaudit.transforms.python.analysis.facts import stored_names
 from codeaudit.transforms.python.analysis.knowledge import PLAIN
 
 IMMUTABLE: Final = PLAIN | {"tuple", "range"}
-"""Types whose values never change, so that `+=` makes a new one."""
+"""Types whose values never change, so that `+=` makes a new value."""
 
 
 def is_string_statement(node: ast.stmt) -> bool:
-    """Whether a statement is a bare text: a docstring if it stands first."""
+    """Whether a statement is a bare string: a docstring if it stands first."""
     return (
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)
@@ -41,7 +41,7 @@ def simple_statement(collector: EffectCollector, node: ast.stmt) -> None:
             kind = collector.visit(ast.BinOp(left=left, op=op, right=value))
             collector.write(name)
             if collector.facts.types.get(name) not in IMMUTABLE and kind not in IMMUTABLE:
-                collector.flags |= ANYTHING  # it may change the object in place
+                collector.flags |= ANYTHING  # `__iadd__` may change the object in place
         case ast.AugAssign(target=target, value=value):
             collector.visit(value)
             collector.flags |= ANYTHING
@@ -55,7 +55,7 @@ def simple_statement(collector: EffectCollector, node: ast.stmt) -> None:
         case ast.Expr(value=value):
             collector.visit(value)
             if is_string_statement(node):
-                collector.flags |= BARRIER  # a text that comes to stand first would be a docstring
+                collector.flags |= BARRIER  # moved to the front, the string would become a docstring
         case ast.Return(value=value):
             if value is not None:
                 collector.visit(value)
@@ -85,7 +85,7 @@ def simple_statement(collector: EffectCollector, node: ast.stmt) -> None:
             collector.flags |= LEAVES_LOOP
         case ast.Pass():
             pass
-        case _:  # global, nonlocal, type aliases, and whatever later versions bring
+        case _:  # global, nonlocal, type aliases, and statements of later versions of Python
             collector.flags |= BARRIER
             for name in stored_names(node):
                 collector.write(name)
@@ -94,7 +94,10 @@ def simple_statement(collector: EffectCollector, node: ast.stmt) -> None:
 def assign(
     collector: EffectCollector, target: ast.expr, value: ast.expr | None, kind: str | None = None
 ) -> None:
-    """Collect the effects of binding a target; unpacking is exact only from a tuple written out."""
+    """Collect the effects of binding a target to `value`, of type `kind`.
+
+    Unpacking is exact only from a tuple display of the same length; otherwise it may iterate over anything.
+    """
     match target:
         case ast.Name(id=name):
             collector.write(name)
@@ -107,7 +110,7 @@ def assign(
             if not exact:
                 collector.flags |= OBSERVES | RAISES
                 if isinstance(value, ast.Name) and value.id in collector.facts.local and kind is None:
-                    collector.writes.add(value.id)  # it may be an iterator, which is used up
+                    collector.writes.add(value.id)  # it may be an iterator, which unpacking exhausts
             for element in elements:
                 assign(collector, element, None)
         case ast.Starred(value=inner):

@@ -153,8 +153,6 @@ def _flatten(code: PythonSource) -> Iterator[Site | Refused]:
         match node.orelse:
             case [ast.If() as inner] if not is_elif(code, inner):
                 yield _flattened(code, node, inner)
-            case _:
-                pass
 
 
 def _flattened(code: PythonSource, node: ast.If, inner: ast.If) -> Site | Refused:

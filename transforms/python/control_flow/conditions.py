@@ -53,8 +53,6 @@ def _to_if(code: PythonSource) -> Iterator[Site | Refused]:
         match node:
             case ast.Assign(value=ast.IfExp() as value) | ast.Return(value=ast.IfExp() as value):
                 yield _spread(code, node, value)
-            case _:
-                pass
 
 
 def _spread(code: PythonSource, node: ast.Assign | ast.Return, value: ast.IfExp) -> Site | Refused:
@@ -113,8 +111,6 @@ def _split(code: PythonSource) -> Iterator[Site | Refused]:
         match node:
             case ast.If(test=ast.BoolOp(op=ast.And()) as test):
                 yield _halved(code, node, test)
-            case _:
-                pass
 
 
 def _halved(code: PythonSource, node: ast.If, test: ast.BoolOp) -> Site | Refused:
@@ -161,8 +157,6 @@ def _merge(code: PythonSource) -> Iterator[Site | Refused]:
         match node:
             case ast.If(body=[ast.If() as inner]):
                 yield _merged(code, node, inner)
-            case _:
-                pass
 
 
 def _merged(code: PythonSource, node: ast.If, inner: ast.If) -> Site | Refused:

@@ -113,8 +113,6 @@ def _condition_dropped(code: PythonSource) -> Iterator[Site | Refused]:
                     (patch_node(code, test, *parenthesized(code, value, ATOM)),) for value in values
                 )
                 yield Site(options, "all but one condition dropped", node.lineno)
-            case _:
-                pass
 
 
 def _return_dropped(code: PythonSource) -> Iterator[Site | Refused]:

@@ -128,8 +128,6 @@ def _merge_try(code: PythonSource) -> Iterator[Site | Refused]:
             case ast.Try(body=[ast.Try() | ast.TryStar() as inner], handlers=[], finalbody=[_, *_]):
                 if not inner.finalbody:
                     yield _joined(code, node, inner)
-            case _:
-                pass
 
 
 def _joined(code: PythonSource, node: ast.Try, inner: _Try) -> Site | Refused:

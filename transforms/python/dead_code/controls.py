@@ -7,8 +7,9 @@ from typing import Final
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site
 from codeaudit.transforms.python.dead_code.places import Block, Gap, blocks, inserted, variables
+from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.python.rewriting import PythonRule
-from codeaudit.transforms.python.source import Function, PythonSource
+from codeaudit.transforms.python.source import PythonSource
 
 NOTHING_READ: Final = "no variable is certainly read"
 NO_EFFECT: Final = "nothing that matters follows"
@@ -49,7 +50,7 @@ def _read(statement: ast.stmt) -> set[str]:
 def _leave(code: PythonSource, *lines: str, note: str) -> Iterator[Site | Refused]:
     for block in blocks(code):
         holder = code.parent(block.body[0])
-        if not isinstance(holder, Function) or code.function(holder) is not None:
+        if not isinstance(holder, FunctionNode) or code.function(holder) is not None:
             continue
         gaps = _reached(block)
         if gaps:
@@ -84,8 +85,6 @@ def _matters(body: Sequence[ast.stmt]) -> bool:
                     return True
                 case ast.Attribute(ctx=ast.Store() | ast.Del()) | ast.Subscript(ctx=ast.Store() | ast.Del()):
                     return True
-                case _:
-                    pass
     return False
 
 

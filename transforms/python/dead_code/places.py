@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from codeaudit.transforms.patches import Patch
 from codeaudit.transforms.python.contexts import editable_nodes
-from codeaudit.transforms.python.source import Function, PythonSource
+from codeaudit.transforms.python.parsing import FunctionNode
+from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import continued, line_before, line_start, starts_line
 
 
@@ -36,7 +37,7 @@ def blocks(code: PythonSource) -> Iterator[Block]:
         for name in ("body", "orelse", "finalbody"):
             body = getattr(node, name, None)
             if isinstance(body, list) and body and code.function(body[0]) is not None:
-                gaps = tuple(_gaps(code, body, comments, documented=isinstance(node, Function)))
+                gaps = tuple(_gaps(code, body, comments, documented=isinstance(node, FunctionNode)))
                 if gaps:
                     yield Block(body, gaps)
 

@@ -107,8 +107,6 @@ def _contract(code: PythonSource) -> Iterator[Site | Refused]:
                         yield Refused(LAYOUT)
                 else:
                     yield Refused(obstacle)
-            case _:
-                pass
 
 
 def _bytes(code: PythonSource, span: Span) -> bytes:
@@ -128,8 +126,6 @@ def _wrong(code: PythonSource) -> Iterator[Site | Refused]:
                 token = _token(code, code.full(first).end)
                 change = Patch(token.start, token.end, (_SIGNS[type(op)],))
                 yield Site(((change,),), f"{token.text} becomes another", node.lineno)
-            case _:
-                pass
 
 
 EXPAND_AUGMENTED: Final = PythonRule(name="expand-augmented", find=_expand, nothing="no augmented assignment")

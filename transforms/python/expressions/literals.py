@@ -99,8 +99,6 @@ def _membership(code: PythonSource) -> Iterator[Site | Refused]:
             case ast.Compare(left=left, ops=[*_, ast.In() | ast.NotIn()], comparators=[*earlier, display]):
                 if isinstance(display, ast.Tuple | ast.List | ast.Set):
                     yield _displayed(code, earlier[-1] if earlier else left, display)
-            case _:
-                pass
 
 
 def _displayed(

@@ -55,8 +55,6 @@ def _de_morgan(code: PythonSource) -> Iterator[Site | Refused]:
                     yield _gathered(code, node)
                 else:
                     yield _twice_negated(code, node)
-            case _:
-                pass
 
 
 def _under_not(code: PythonSource, node: ast.expr) -> bool:
@@ -170,8 +168,6 @@ def _double(code: PythonSource) -> Iterator[Site | Refused]:
                     yield _doubled(code, node)
                 elif isinstance(node, ast.BoolOp | ast.Compare | ast.Call | ast.Name) and _stored(code, node):
                     yield _doubled(code, node) if is_bool(code, node) else Refused(NO_BOOL)
-            case _:
-                pass
 
 
 def _is_not(node: ast.AST) -> bool:
@@ -213,8 +209,6 @@ def _negate(code: PythonSource) -> Iterator[Site | Refused]:
             case ast.Compare() if not _under_not(code, node):
                 obstacle = _obstacle(code, node)
                 yield Refused(obstacle) if obstacle else _opposed(code, node)
-            case _:
-                pass
 
 
 def _obstacle(code: PythonSource, node: ast.Compare) -> str | None:
@@ -267,8 +261,6 @@ def _drop(code: PythonSource) -> Iterator[Site | Refused]:
                 yield Site(((without_not(code, node),),), "not dropped", node.lineno)
             case ast.Compare(ops=[ast.NotIn() | ast.IsNot()]):
                 yield Site(((_opposite(code, node),),), "not dropped", node.lineno)
-            case _:
-                pass
 
 
 DE_MORGAN: Final = PythonRule(name="de-morgan", find=_de_morgan, nothing="no condition with and or or")

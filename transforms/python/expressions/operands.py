@@ -94,8 +94,6 @@ def _swap(code: PythonSource) -> Iterator[Site | Refused]:
                 yield _commuted(code, node)
             case ast.Compare(ops=[ast.Eq() | ast.NotEq()]):
                 yield _turned(code, node)
-            case _:
-                pass
 
 
 def _commuted(code: PythonSource, node: ast.BinOp) -> Site | Refused:
@@ -117,8 +115,6 @@ def _flip(code: PythonSource) -> Iterator[Site | Refused]:
                 yield _turned(code, node)
             case ast.Compare():
                 yield Refused(CHAINED)
-            case _:
-                pass
 
 
 def _turned(code: PythonSource, node: ast.Compare) -> Site | Refused:

@@ -8,12 +8,13 @@ from typing import Final
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.python.analysis.scopes import Definition, PythonBinding, PythonScopes
+from codeaudit.transforms.python.analysis.scopes import PythonBinding, PythonScopes
 from codeaudit.transforms.python.identifiers.names import ACTIONS, draw
 from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, Guard, reflects
 from codeaudit.transforms.python.identifiers.rename import COLLISION, UNVERIFIED, usable
 from codeaudit.transforms.python.identifiers.survey import ELSEWHERE, Survey
 from codeaudit.transforms.python.identifiers.variables import NOT_A_MOVE, variables
+from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.records import Kind, Move, Unit
 
 NO_FUNCTION: Final = "no function inside"
@@ -100,11 +101,11 @@ def _movable(source: str) -> Mapping[int, PythonBinding] | Refused:
     return found or Refused(obstacles[0])
 
 
-def _definitions(scopes: PythonScopes, inner: list[PythonBinding]) -> Iterator[Definition]:
+def _definitions(scopes: PythonScopes, inner: list[PythonBinding]) -> Iterator[FunctionNode]:
     wanted = {binding.name for binding in inner}
     for scope in scopes.scopes:
         node = scope.node
-        if isinstance(node, Definition) and node is not scopes.function and node.name in wanted:
+        if isinstance(node, FunctionNode) and node is not scopes.function and node.name in wanted:
             yield node
 
 

@@ -16,11 +16,12 @@ from typing import Final
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.merging import Merging, Pair
 from codeaudit.transforms.python.analysis.liveness import interferences
-from codeaudit.transforms.python.analysis.scopes import Definition, PythonBinding, PythonScopes, resolve
+from codeaudit.transforms.python.analysis.scopes import PythonBinding, PythonScopes, resolve
 from codeaudit.transforms.python.identifiers.bytecode import compiled
 from codeaudit.transforms.python.identifiers.equivalence import merged
 from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, Guard, reflects
 from codeaudit.transforms.python.identifiers.variables import NOT_A_MOVE, variables
+from codeaudit.transforms.python.parsing import FunctionNode
 
 _LOCAL_VIEWS: Final = frozenset({"local", "walrus", "import alias"})
 
@@ -106,11 +107,11 @@ def likely_pairs(scopes: PythonScopes) -> set[Pair]:
     return found
 
 
-def _by_function(scopes: PythonScopes) -> Iterator[tuple[Definition, dict[str, PythonBinding]]]:
+def _by_function(scopes: PythonScopes) -> Iterator[tuple[FunctionNode, dict[str, PythonBinding]]]:
     """Every function with those of its own variables that no nested scope writes, by name."""
     candidates = _candidates(scopes)
     for scope in scopes.scopes:
-        if isinstance(scope.node, Definition) and scope.kind == "function":
+        if isinstance(scope.node, FunctionNode) and scope.kind == "function":
             yield (
                 scope.node,
                 {
@@ -141,7 +142,7 @@ def _blocks(function: ast.AST) -> Iterator[list[ast.stmt]]:
         if parts and isinstance(parts[0], ast.stmt):
             yield [part for part in parts if isinstance(part, ast.stmt)]
         for part in parts:
-            if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            if not isinstance(part, FunctionNode | ast.ClassDef):
                 yield from _blocks(part)
 
 
@@ -195,8 +196,6 @@ def _elements(target: ast.expr) -> Iterator[ast.Name]:
                 yield from _elements(element)
         case ast.Starred(value=value):
             yield from _elements(value)
-        case _:
-            pass
 
 
 def _is_read_first(statement: ast.stmt, name: str, writer: str) -> bool:
@@ -223,8 +222,6 @@ def _mentioned(statement: ast.stmt) -> set[str]:
                 found.add(name)
             case ast.MatchStar(name=str() as name) | ast.MatchMapping(rest=str() as name):
                 found.add(name)
-            case _:
-                pass
     return found
 
 

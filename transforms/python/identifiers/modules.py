@@ -14,13 +14,12 @@ from typing import Final, Literal, TypeAlias
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.python.analysis.scopes import Definition
 from codeaudit.transforms.python.identifiers.bytecode import Image, compiled, same_code
 from codeaudit.transforms.python.identifiers.names import ACTIONS, NATURAL, draw
 from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, WORDS
 from codeaudit.transforms.python.identifiers.rename import COLLISION, UNVERIFIED, usable
 from codeaudit.transforms.python.identifiers.survey import Candidate, Survey
-from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.parsing import FunctionNode, parse
 from codeaudit.transforms.records import Kind, Move, Unit
 
 Sort: TypeAlias = Literal["function", "class"]
@@ -143,7 +142,7 @@ def _definitions(tree: ast.Module, sort: Sort) -> Iterator[Candidate]:
         if isinstance(node, ast.ClassDef):
             if sort == "class":
                 yield node
-        elif isinstance(node, Definition) and sort == "function":
+        elif isinstance(node, FunctionNode) and sort == "function":
             yield node
 
 
@@ -176,8 +175,6 @@ def _looks_names_up(tree: ast.Module) -> bool:
                     return True
                 if any(alias.name in {"*", "modules", *_READING_ATTRIBUTES} for alias in names):
                     return True
-            case _:
-                pass
     return False
 
 

@@ -4,8 +4,9 @@ import ast
 import re
 from typing import Final
 
-from codeaudit.transforms.python.analysis.scopes import OUTER, Definition, PythonBinding, PythonScopes
+from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes
 from codeaudit.transforms.python.identifiers.parameters import Parameters
+from codeaudit.transforms.python.parsing import FunctionNode
 
 REFLECTION: Final = "reflection on names"
 
@@ -116,7 +117,7 @@ def type_comment_words(source: bytes) -> frozenset[str]:
     return frozenset(WORDS.findall(" ".join(found)))
 
 
-def _decorator_words(function: Definition) -> frozenset[str]:
+def _decorator_words(function: FunctionNode) -> frozenset[str]:
     """Names that decorators mention as keywords or text, such as `numba.jit(locals={"x": …})`."""
     words: set[str] = set()
     for node in (inner for decorator in function.decorator_list for inner in ast.walk(decorator)):

@@ -8,9 +8,10 @@ import ast
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
-from codeaudit.transforms.python.analysis.scopes import OUTER, Definition, PythonBinding, PythonScopes, Scope
+from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, Scope
+from codeaudit.transforms.python.parsing import FunctionNode
 
-Callee: TypeAlias = Definition | ast.Lambda
+Callee: TypeAlias = FunctionNode | ast.Lambda
 
 RECEIVERS: Final = frozenset({"self", "cls", "mcs", "mcls", "metacls", "metaclass"})
 """Names of first parameters that stand for the object or class of a method."""
@@ -48,7 +49,7 @@ class Parameters:
         place = _place(node, binding.name)
         if place == "first" and (binding.name in RECEIVERS or self._is_bound(scope, node)):
             return "receiver of a method"
-        if isinstance(node, Definition):
+        if isinstance(node, FunctionNode):
             if not all(_blind(decorator) for decorator in node.decorator_list):
                 return "decorator may read parameter names"
             if node is self._scopes.function and node.name.startswith(("test", "pytest_")):
@@ -80,7 +81,7 @@ class Parameters:
     def _is_positional_only(self, node: Callee, name: str) -> bool:
         return any(parameter.arg == name for parameter in node.args.posonlyargs)
 
-    def _own_calls(self, function: Definition, name: str) -> str | None:
+    def _own_calls(self, function: FunctionNode, name: str) -> str | None:
         """The function may call itself, or what it overrides, by keyword."""
         for node in ast.walk(function):
             if not isinstance(node, ast.Call):

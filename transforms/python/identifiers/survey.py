@@ -14,10 +14,11 @@ from typing import Final, Literal, TypeAlias
 
 from codeaudit.transforms.edits import Positions
 from codeaudit.transforms.python.analysis.fstrings import PARSER_KNOWS, fix_positions
-from codeaudit.transforms.python.analysis.scopes import DEFINITION, Definition
+from codeaudit.transforms.python.analysis.scopes import DEFINITION
 from codeaudit.transforms.python.identifiers.obstacles import WORDS, mangled, prepares, type_comment_words
+from codeaudit.transforms.python.parsing import FunctionNode
 
-Candidate: TypeAlias = Definition | ast.ClassDef
+Candidate: TypeAlias = FunctionNode | ast.ClassDef
 _Context: TypeAlias = Literal["code", "annotation", "prepared"]
 
 _DRAINS: Final = frozenset(
@@ -190,7 +191,7 @@ def fits(arguments: ast.arguments, call: ast.Call) -> bool:
     return needed <= filled - (beyond & {word.arg for word in call.keywords})
 
 
-def yields(function: Definition) -> bool:
+def yields(function: FunctionNode) -> bool:
     """Whether a function is a generator, or holds a lambda that is one."""
     return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in _own_nodes(function.body))
 
@@ -224,8 +225,6 @@ def _shows_itself(function: ast.FunctionDef, rebound: frozenset[str]) -> bool:
                     harmless |= {id(word.value) for word in words if word.arg == "key" and _unary(word.value)}
             case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()), attr="join"), args=[given]):
                 harmless |= {id(item) for item in (given,) if isinstance(item, ast.GeneratorExp)}
-            case _:
-                pass
     return any(isinstance(node, _SCOPES) and id(node) not in harmless for node in nodes)
 
 
@@ -244,8 +243,6 @@ def _bound_names(root: ast.AST) -> frozenset[str]:
                 found.add(name)
             case ast.MatchStar(name=str() as name) | ast.MatchMapping(rest=str() as name):
                 found.add(name)
-            case _:
-                pass
     return frozenset(found)
 
 

@@ -14,11 +14,11 @@ from typing import Final, TypeAlias
 
 from codeaudit.transforms.edits import Edit, Positions, splice
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.python.analysis.scopes import DEFINITION, Definition
+from codeaudit.transforms.python.analysis.scopes import DEFINITION
 from codeaudit.transforms.python.identifiers.bytecode import compiled
 from codeaudit.transforms.python.identifiers.modules import NOT_A_MOVE
 from codeaudit.transforms.python.identifiers.survey import fits, yields
-from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.parsing import FunctionNode, parse
 from codeaudit.transforms.records import Kind, Move, Unit
 
 NO_PAIR: Final = "no two functions to swap"
@@ -71,13 +71,13 @@ def _pairs(source: str) -> _Pairs:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             calls.setdefault(node.func.id, []).append(node)
-        elif isinstance(node, Definition | ast.ClassDef):
+        elif isinstance(node, FunctionNode | ast.ClassDef):
             bound[node.name] = bound.get(node.name, 0) + 1
     found: dict[tuple[int, str], tuple[Edit, Edit]] = {}
     functions = [
         (number, node)
         for number, node in enumerate(tree.body)
-        if isinstance(node, Definition) and node.name in calls and bound[node.name] == 1
+        if isinstance(node, FunctionNode) and node.name in calls and bound[node.name] == 1
     ]
     for (number, one), (_, other) in combinations(functions, 2):
         if not _alike(one, other) or not all(
@@ -94,7 +94,7 @@ def _pairs(source: str) -> _Pairs:
     return found
 
 
-def _alike(one: Definition, other: Definition) -> bool:
+def _alike(one: FunctionNode, other: FunctionNode) -> bool:
     """Whether two functions are called in one way and do not do the same by their text."""
     if one.__class__ is not other.__class__ or yields(one) != yields(other):
         return False

@@ -8,6 +8,7 @@ from typing import Final
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
 from codeaudit.transforms.python.layout.lexemes import Lexeme, docstrings, expressions, lexemes, pairs, solid
+from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
 
@@ -97,8 +98,6 @@ def _whole(code: PythonSource) -> frozenset[int]:
                 found.add(id(value))
             case ast.If(test=test) | ast.While(test=test):
                 found.add(id(test))
-            case _:
-                pass
     return frozenset(found)
 
 
@@ -106,8 +105,7 @@ def _stands_alone(code: PythonSource, node: ast.expr) -> bool:
     """Whether an expression is a statement or a decorator: there nobody writes parentheses."""
     above = code.parent(node)
     return isinstance(above, ast.Expr) or (
-        isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        and node in above.decorator_list
+        isinstance(above, FunctionNode | ast.ClassDef) and node in above.decorator_list
     )
 
 
@@ -262,13 +260,13 @@ def _closing(
 
 def _parameters(
     code: PythonSource,
-    node: ast.FunctionDef | ast.AsyncFunctionDef,
+    node: FunctionNode,
     args: ast.arguments,
     tokens: tuple[Lexeme, ...],
     by_start: dict[int, int],
 ) -> tuple[int, str | None, bool] | None:
     number = by_start.get(code.positions.offset(node.lineno, node.col_offset))
-    if number is None or not any((args.posonlyargs, args.args, args.kwonlyargs, args.vararg, args.kwarg)):
+    if number is None or not parameter_nodes(args):
         return None
     depth = tokens[number].depth
     opening = next(

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.python.source import Located, PythonSource
 from codeaudit.transforms.python.tree import IN_BLOCK, IN_CLASS
 
@@ -202,12 +203,10 @@ def docstrings(code: PythonSource) -> frozenset[int]:
     """The `id` of each constant that is the docstring of a module, class or function."""
     found: set[int] = set()
     for node in code.nodes():
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, ast.Module | ast.ClassDef | FunctionNode):
             match node.body[:1]:
                 case [ast.Expr(value=ast.Constant(value=str()) as text)]:
                     found.add(id(text))
-                case _:
-                    pass
     return frozenset(found)
 
 

@@ -19,6 +19,7 @@ from codeaudit.transforms.python.layout.lexemes import (
     logical_lines,
     solid,
 )
+from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
 
@@ -303,11 +304,9 @@ def _unseen(code: PythonSource, node: ast.expr) -> str | None:
                 return DEAD
             case ast.ExceptHandler():
                 return DEAD
-            case _:
-                pass
         if isinstance(inner, ast.stmt) and _unreachable(inner, above):
             return DEAD
-        if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef) and inner not in above.body:
+        if isinstance(above, FunctionNode) and inner not in above.body:
             return UNSEEN
         inner = above
     return None if seen else UNSEEN

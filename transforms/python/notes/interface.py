@@ -15,8 +15,9 @@ from codeaudit.transforms.patches import Patch, Site
 from codeaudit.transforms.python.layout.lexemes import continued, line_start, solid
 from codeaudit.transforms.python.notes.local import documented, without_docstring
 from codeaudit.transforms.python.notes.places import COMMENT, SHARED_LINE, known_decorators, reads_notes
+from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes
 from codeaudit.transforms.python.rewriting import PythonRule
-from codeaudit.transforms.python.source import Function, PythonSource
+from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.strings.templates import has_comment
 
 READ: Final = "text reads docstrings or annotations"
@@ -80,28 +81,27 @@ def find_annotations(code: PythonSource) -> Iterator[Site | Refused]:
                 yield Site(((Patch(start, end, ()),),), "annotation", code.line(annotation))
 
 
-def _annotated(code: PythonSource, node: Function) -> Iterator[tuple[int, ast.expr]]:
+def _annotated(code: PythonSource, node: FunctionNode) -> Iterator[tuple[int, ast.expr]]:
     """Each annotation with the end of what it belongs to: a parameter's name, the list of parameters."""
     tokens = solid(code)
     begins = [one.start for one in tokens]
-    own = node.args
-    for one in (*own.posonlyargs, *own.args, own.vararg, *own.kwonlyargs, own.kwarg):
-        if one is not None and one.annotation is not None:
+    for one in parameter_nodes(node.args):
+        if one.annotation is not None:
             yield tokens[bisect_left(begins, code.start(one))].end, one.annotation
     if node.returns is not None:
         arrow = bisect_left(begins, code.full(node.returns).start) - 1
         yield tokens[arrow - 1].end, node.returns
 
 
-def _outermost(code: PythonSource) -> Iterator[Function]:
+def _outermost(code: PythonSource) -> Iterator[FunctionNode]:
     for node in code.nodes():
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not any(
-            isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef) for above in code.ancestors(node)
+        if isinstance(node, FunctionNode) and not any(
+            isinstance(above, FunctionNode) for above in code.ancestors(node)
         ):
             yield node
 
 
-def _obstacle(code: PythonSource, node: Function) -> str | None:
+def _obstacle(code: PythonSource, node: FunctionNode) -> str | None:
     """Why the notes of a function stay as they are."""
     if reads_notes(code):
         return READ

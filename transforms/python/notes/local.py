@@ -6,10 +6,11 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
-from codeaudit.transforms.python.analysis.facts import own_nodes, parameters
+from codeaudit.transforms.python.analysis.facts import own_nodes
 from codeaudit.transforms.python.notes.places import COMMENT, NEXT_IS_TEXT, SHARED_LINE, mentions, removal
+from codeaudit.transforms.python.parsing import FunctionNode, parameter_names
 from codeaudit.transforms.python.rewriting import PythonRule
-from codeaudit.transforms.python.source import Function, PythonSource
+from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.strings.templates import has_comment
 
 NOT_LOCAL: Final = "annotation outside of a function is kept for readers"
@@ -59,7 +60,7 @@ def find_inner(code: PythonSource) -> Iterator[Site | Refused]:
     uses = [node for node in ast.walk(code.tree) if isinstance(node, ast.Name)]
     called = {id(node.func) for node in ast.walk(code.tree) if isinstance(node, ast.Call)}
     for node in code.nodes():
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if not isinstance(node, FunctionNode | ast.ClassDef):
             continue
         if not documented(node):
             continue
@@ -67,7 +68,7 @@ def find_inner(code: PythonSource) -> Iterator[Site | Refused]:
             if code.function(node) is not None:
                 yield Refused(CLASS)
             continue
-        if not any(isinstance(one, Function) for one in code.ancestors(node)):
+        if not any(isinstance(one, FunctionNode) for one in code.ancestors(node)):
             continue
         if code.function(node) is None:
             yield Refused(CLASS)
@@ -83,7 +84,7 @@ def find_inner(code: PythonSource) -> Iterator[Site | Refused]:
             yield without_docstring(code, node)
 
 
-def documented(node: Function | ast.ClassDef) -> bool:
+def documented(node: FunctionNode | ast.ClassDef) -> bool:
     """Whether a function or class has a docstring."""
     match node.body[0]:
         case ast.Expr(value=ast.Constant(value=str())):
@@ -92,7 +93,7 @@ def documented(node: Function | ast.ClassDef) -> bool:
             return False
 
 
-def without_docstring(code: PythonSource, node: Function) -> Site | Refused:
+def without_docstring(code: PythonSource, node: FunctionNode) -> Site | Refused:
     """The docstring's lines removed, or `pass` in its place where there is nothing else."""
     text = node.body[0]
     line = code.line(text)
@@ -107,9 +108,9 @@ def without_docstring(code: PythonSource, node: Function) -> Site | Refused:
             return Site(((removal(code, text),),), "docstring", line)
 
 
-def _assigned(function: Function) -> frozenset[str]:
+def _assigned(function: FunctionNode) -> frozenset[str]:
     """The names that a function's own scope binds otherwise than by a bare annotation."""
-    found = set(parameters(function.args))
+    found = set(parameter_names(function.args))
     apart: set[int] = set()
     for node in own_nodes(function.body):
         match node:
@@ -119,8 +120,6 @@ def _assigned(function: Function) -> frozenset[str]:
                 apart.update(id(one) for part in node.generators for one in ast.walk(part.target))
             case ast.Name(id=name, ctx=ast.Store()) if id(node) not in apart:
                 found.add(name)
-            case _:
-                pass
     return frozenset(found)
 
 
@@ -141,8 +140,6 @@ def _is_shared(code: PythonSource, name: str) -> bool:
                 return True
             case ast.FunctionDef(name=other) | ast.AsyncFunctionDef(name=other) | ast.ClassDef(name=other):
                 definitions += other == name
-            case _:
-                pass
     return definitions > 1
 
 

@@ -6,7 +6,8 @@ from typing import Final
 
 from codeaudit.transforms.patches import Patch
 from codeaudit.transforms.python.layout.lexemes import line_start
-from codeaudit.transforms.python.source import Function, PythonSource
+from codeaudit.transforms.python.parsing import FunctionNode
+from codeaudit.transforms.python.source import PythonSource
 
 SHARED_LINE: Final = "statement shares its line"
 COMMENT: Final = "comment between"
@@ -36,8 +37,6 @@ def mentions(code: PythonSource, names: Set[str]) -> bool:
                 return True
             case ast.Constant(value=str() as text) if text in names:
                 return True
-            case _:
-                pass
     return False
 
 
@@ -46,7 +45,7 @@ def reads_notes(code: PythonSource) -> bool:
     return mentions(code, _READERS)
 
 
-def known_decorators(node: Function) -> bool:
+def known_decorators(node: FunctionNode) -> bool:
     """Whether no decorator of a function could look at its docstring or annotations."""
     return all(_decorator(one) in _DECORATORS for one in node.decorator_list)
 

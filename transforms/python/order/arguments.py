@@ -17,8 +17,9 @@ from codeaudit.transforms.permutations import free, permuted
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
 from codeaudit.transforms.python.order.permutation import binders, rearranged
 from codeaudit.transforms.python.order.stdlib import FUNCTIONS, KEYWORDS, METHODS, REGISTERING, SILENT
+from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.python.rewriting import PythonRule
-from codeaudit.transforms.python.source import Function, PythonSource
+from codeaudit.transforms.python.source import PythonSource
 
 UNKNOWN: Final = "the callee may see the order of its keywords"
 EFFECTS: Final = "the order of two values can be seen"
@@ -108,7 +109,7 @@ class _Callees:
             for node in ast.walk(code.tree)
         )
         self._imported: dict[str, tuple[str, ast.AST | None]] = {}
-        self._defined: dict[str, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef] = {}
+        self._defined: dict[str, FunctionNode | ast.ClassDef] = {}
         for node in code.nodes():
             if isinstance(node, ast.Import):
                 for alias in node.names:
@@ -120,7 +121,7 @@ class _Callees:
                         f"{node.module}.{alias.name}",
                         code.parent(node),
                     )
-            elif isinstance(node, Function | ast.ClassDef):
+            elif isinstance(node, FunctionNode | ast.ClassDef):
                 self._defined[node.name] = node
 
     def keywords(self, call: ast.Call) -> frozenset[str]:
@@ -156,9 +157,7 @@ class _Callees:
             return frozenset()
         return FUNCTIONS.get(name, frozenset())
 
-    def _parameters(
-        self, call: ast.Call, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    ) -> frozenset[str]:
+    def _parameters(self, call: ast.Call, node: FunctionNode | ast.ClassDef) -> frozenset[str]:
         """Of a function of the text the parameters that a call may give by name, if it is all there is."""
         if not self._seen(self._code.parent(node), call) or node.decorator_list or self._replaced:
             return frozenset()
@@ -166,7 +165,7 @@ class _Callees:
         if isinstance(node, ast.ClassDef):
             if node.bases or node.keywords or getattr(node, "type_params", []):
                 return frozenset()
-            made = [part for part in node.body if isinstance(part, Function)]
+            made = [part for part in node.body if isinstance(part, FunctionNode)]
             first = [part for part in made if part.name == "__init__" and not part.decorator_list]
             names = binders(ast.Module(body=node.body, type_ignores=[]))
             if len(first) != 1 or "__new__" in names or names["__init__"] != 1:
@@ -186,7 +185,9 @@ class _Callees:
             holder = self._code.tree
         if isinstance(holder, ast.Module):
             return True
-        return isinstance(holder, Function) and any(above is holder for above in self._code.ancestors(node))
+        return isinstance(holder, FunctionNode) and any(
+            above is holder for above in self._code.ancestors(node)
+        )
 
 
 REORDER_KEYWORDS: Final = PythonRule(

@@ -36,8 +36,6 @@ def find_tuples(code: PythonSource) -> Iterator[Site | Refused]:
                 match one, other:
                     case ast.Assign(targets=[ast.Name()]), ast.Assign(targets=[ast.Name()]):
                         yield _joined(code, one, other)
-                    case _:
-                        pass
             for one in body:
                 if isinstance(one, ast.Assign) and isinstance(one.value, ast.Tuple):
                     yield from _split(code, one, one.value)

@@ -19,10 +19,11 @@ from codeaudit.transforms.permutations import MOST
 from codeaudit.transforms.python.analysis.facts import own_nodes, stored_names
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
 from codeaudit.transforms.python.order.permutation import binders, heading, line_above, rearranged, unit
+from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes
 from codeaudit.transforms.python.rewriting import PythonRule
-from codeaudit.transforms.python.source import Function, PythonSource
+from codeaudit.transforms.python.source import PythonSource
 
-Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Definition: TypeAlias = FunctionNode | ast.ClassDef
 
 NAMESPACE_READ: Final = "the text reads a namespace in its order"
 ONE_ORDER: Final = "definitions depend on each other or run unknown code"
@@ -107,7 +108,7 @@ class _Text:
             above is not None
             and depth > 0
             and self.plain(above, depth - 1)
-            and not any(isinstance(part, Function) and part.name in hooks for part in above.body)
+            and not any(isinstance(part, FunctionNode) and part.name in hooks for part in above.body)
             and not any(isinstance(part, ast.Name) and part.id in hooks for part in ast.walk(above))
         )
 
@@ -144,7 +145,7 @@ def _runs(
     refused: Refused | None,
 ) -> Iterator[Site | Refused]:
     """The sites of one body. `above`: a line behind which all its comments stand."""
-    taken = Function if noun == METHODS else Definition
+    taken = FunctionNode if noun == METHODS else Definition
     certain = text.bound_above(body)
     run: list[Definition] = []
     for node in [*body, None]:
@@ -210,7 +211,7 @@ class _Header:
         reads = {part.id for part in every if isinstance(part, ast.Name)}
         return Effects(frozenset(reads), frozenset([node.name]), 0 if certain else BARRIER)
 
-    def _function(self, node: Function) -> bool:
+    def _function(self, node: FunctionNode) -> bool:
         return all(self._decorator(part) for part in node.decorator_list) and all(
             self._computes(part) for part in _evaluated(node, lazy=self.text.lazy, decorators=False)
         )
@@ -231,7 +232,9 @@ class _Header:
         found: dict[str, bool] = {}
         for part in holder.body if holder else ():
             for name in [part.name] if isinstance(part, Definition) else stored_names(part):
-                first = part.decorator_list[0] if isinstance(part, Function) and part.decorator_list else None
+                first = (
+                    part.decorator_list[0] if isinstance(part, FunctionNode) and part.decorator_list else None
+                )
                 accessor = isinstance(first, ast.Attribute) and first.attr in _ACCESSORS
                 own = isinstance(first, ast.Name) and first.id == "property" and self.text.builtin("property")
                 found[name] = (own or accessor) and found.get(name, own)
@@ -248,7 +251,7 @@ class _Header:
             if not inner._member(part):
                 return False
             names |= self.text.surely_bound(part)
-            inner.known |= {part.name} if isinstance(part, Function) else set()
+            inner.known |= {part.name} if isinstance(part, FunctionNode) else set()
         return True
 
     def _member(self, node: ast.stmt) -> bool:
@@ -308,14 +311,13 @@ def _nones(left: ast.expr, right: ast.expr) -> bool:
     return isinstance(left, ast.Constant) and isinstance(right, ast.Constant)
 
 
-def _evaluated(node: Function, *, lazy: bool, decorators: bool = True) -> Iterator[ast.expr]:
+def _evaluated(node: FunctionNode, *, lazy: bool, decorators: bool = True) -> Iterator[ast.expr]:
     """The expressions that a `def` evaluates."""
     args = node.args
     yield from node.decorator_list if decorators else ()
     yield from args.defaults
     yield from (part for part in args.kw_defaults if part is not None)
-    every = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
-    notes = [arg.annotation for arg in every if arg is not None]
+    notes = [arg.annotation for arg in parameter_nodes(args)]
     yield from (note for note in (*notes, node.returns) if note is not None and not lazy)
 
 
@@ -340,8 +342,6 @@ def _reads_namespace(code: PythonSource, text: _Text, *, classes: bool) -> bool:
                     return True
             case ast.Attribute(attr="__subclasses__" | "co_firstlineno" | "findsource" | "getsourcelines"):
                 return True
-            case _:
-                pass
     return False
 
 

@@ -119,8 +119,6 @@ def _dropped(tree: ast.Module) -> frozenset[str]:
                 | ast.MatchMapping(rest=str(name))
             ):
                 found.add(name)
-            case _:
-                pass
     return frozenset(found)
 
 

@@ -57,8 +57,6 @@ def find_items(code: PythonSource) -> Iterator[Site | Refused]:
                 yield from _free(code, classes) if builtin and "*" not in bound else [Refused(EQUALITY)]
             case ast.Dict(keys=keys) if len(keys) > 1 and not _asked(code, node):
                 yield Refused(VISIBLE)
-            case _:
-                pass
 
 
 def find_swapped(code: PythonSource) -> Iterator[Site | Refused]:

@@ -223,8 +223,6 @@ def _bound(code: PythonSource) -> frozenset[str]:
                 found.add(name)
             case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
                 found.add(name)
-            case _:
-                pass
     return frozenset(found)
 
 
