@@ -4,9 +4,11 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from random import Random
-from typing import Final
+from typing import Final, TypeGuard
 from zlib import crc32
 
+from codeaudit.transforms.patches import Span
+from codeaudit.transforms.python.analysis.facts import bound_by
 from codeaudit.transforms.python.contexts import token_before
 from codeaudit.transforms.python.identifiers.names import NATURAL, reserved
 from codeaudit.transforms.python.source import PythonSource, PythonToken
@@ -65,9 +67,9 @@ def clause_keyword(code: PythonSource, body: Sequence[ast.stmt]) -> PythonToken:
     return token
 
 
-def is_elif(code: PythonSource, node: ast.If) -> bool:
+def is_elif(node: ast.stmt, code: PythonSource) -> TypeGuard[ast.If]:
     """Whether an `if` is written as a clause of another."""
-    return code.source.startswith(b"elif", code.start(node))
+    return isinstance(node, ast.If) and code.source.startswith(b"elif", code.start(node))
 
 
 def starts_line(code: PythonSource, node: ast.stmt) -> bool:
@@ -128,13 +130,31 @@ def block_end(code: PythonSource, last: ast.stmt, outside: str) -> int:
     return end
 
 
+def shifted_body(
+    code: PythonSource, body: Sequence[ast.stmt], end: int, *, add: str = "", drop: str = ""
+) -> tuple[str | Span, ...]:
+    """The parts of a patch from the colon above a block to `end`, with the block indented otherwise."""
+    mark = header_colon(code, body).start
+    if is_inline(code, body):
+        return (Span(mark, end),)
+    header = line_end(code, mark)
+    return Span(mark, header), code.newline, Span(next_line(code, header), end, add=add, drop=drop)
+
+
+def bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The lists of statements directly under a node, in the order of the text."""
+    for name in ("body", "orelse", "finalbody"):
+        body = getattr(node, name, None)
+        if isinstance(body, list) and body and isinstance(body[0], ast.stmt):
+            yield body
+
+
 def block_of(code: PythonSource, node: ast.stmt) -> tuple[list[ast.stmt], int] | None:
     """The block that holds a statement, and its place there."""
     above = code.parent(node)
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(above, name, None)
-        if isinstance(block, list) and node in block:
-            return block, block.index(node)
+    for body in bodies(above) if above is not None else ():
+        if node in body:
+            return body, body.index(node)
     return None
 
 
@@ -167,26 +187,19 @@ def binds(code: PythonSource, name: str) -> bool:
 
 def bound_in(tree: ast.AST, name: str) -> bool:
     """Whether something in a tree, nested scopes included, binds, declares or deletes a name."""
-    return any(_bound_by(node, name) for node in ast.walk(tree))
-
-
-def _bound_by(node: ast.AST, name: str) -> bool:
-    match node:
-        case ast.Name(id=other, ctx=ast.Store() | ast.Del()) | ast.arg(arg=other):
-            return other == name
-        case ast.FunctionDef(name=other) | ast.AsyncFunctionDef(name=other) | ast.ClassDef(name=other):
-            return other == name
-        case ast.Global(names=names) | ast.Nonlocal(names=names):
-            return name in names
-        case ast.alias(name=whole, asname=short):
-            return (short or whole.partition(".")[0]) in (name, "*")
-        case ast.ExceptHandler(name=other) | ast.MatchAs(name=other) | ast.MatchStar(name=other):
-            return other == name
-        case ast.MatchMapping(rest=other):
-            return other == name
-        case _:
-            # The parameters of a generic definition: `def f[name]()`.
-            return type(node).__name__ in _TYPE_PARAMETERS and getattr(node, "name", None) == name
+    for node in ast.walk(tree):
+        match node:
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                if name in names:
+                    return True
+            case _:
+                # `import *` may bind any name. Type parameters belong to a generic definition: `def f[T]()`.
+                own = {*bound_by(node)}
+                if type(node).__name__ in _TYPE_PARAMETERS:
+                    own.add(getattr(node, "name", ""))
+                if name in own or "*" in own:
+                    return True
+    return False
 
 
 def fresh_names(code: PythonSource) -> Iterator[str]:

@@ -8,6 +8,7 @@ run under a `try` or `with`, and where control can no longer arrive.
 
 import ast
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from codeaudit.transforms.dependence.effects import (
     ANYTHING,
@@ -35,6 +36,9 @@ from codeaudit.transforms.python.parsing import FunctionNode
 _COMPOUND = (
     ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match,
 )  # fmt: skip
+
+_Walked: TypeAlias = tuple[tuple[int | Block, ...], Effects]
+"""The lines and blocks of a statement, in the order of the text, and the effects of all of it."""
 
 _BODIES = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
@@ -172,7 +176,7 @@ class PythonProgramBuilder:
             total |= effect
         return Block(tuple(statements), relation, fixed, above, tuple(effects)), total.enclosed()
 
-    def _statement(self, node: ast.stmt, scope: _BlockContext) -> "tuple[tuple[int | Block, ...], Effects]":
+    def _statement(self, node: ast.stmt, scope: _BlockContext) -> _Walked:
         self.places[id(node)] = StatementContext(scope.facts, scope.definite)
         match node:
             case ast.If():
@@ -199,7 +203,7 @@ class PythonProgramBuilder:
                     scope.dead = True
                 return (line,), effect
 
-    def _if(self, node: ast.If, scope: _BlockContext) -> "tuple[tuple[int | Block, ...], Effects]":
+    def _if(self, node: ast.If, scope: _BlockContext) -> _Walked:
         collector = self._collector(scope)
         collector.truth(node.test)
         effect = self._effects(collector)
@@ -213,9 +217,7 @@ class PythonProgramBuilder:
         scope.join(then, otherwise)
         return tuple(parts), effect
 
-    def _loop(
-        self, node: ast.For | ast.AsyncFor | ast.While, scope: _BlockContext
-    ) -> "tuple[tuple[int | Block, ...], Effects]":
+    def _loop(self, node: ast.For | ast.AsyncFor | ast.While, scope: _BlockContext) -> _Walked:
         collector = self._collector(scope)
         if isinstance(node, ast.While):
             collector.truth(node.test)
@@ -234,9 +236,7 @@ class PythonProgramBuilder:
             effect |= self._clause(node, "else", node.orelse, scope.inner(line), parts)
         return tuple(parts), effect
 
-    def _with(
-        self, node: ast.With | ast.AsyncWith, scope: _BlockContext
-    ) -> "tuple[tuple[int | Block, ...], Effects]":
+    def _with(self, node: ast.With | ast.AsyncWith, scope: _BlockContext) -> _Walked:
         collector = self._collector(scope)
         for item in node.items:
             collector.visit(item.context_expr)
@@ -250,9 +250,7 @@ class PythonProgramBuilder:
         body, inside = self._block(node.body, within, above=_header_end(node))
         return (line, body), effect | inside
 
-    def _try(
-        self, node: ast.Try | ast.TryStar, scope: _BlockContext
-    ) -> "tuple[tuple[int | Block, ...], Effects]":
+    def _try(self, node: ast.Try | ast.TryStar, scope: _BlockContext) -> _Walked:
         effect = Effects(flags=RAISES)
         line = self._line(node, scope.parent, scope.depth, Effects(), certain=False)
         within = scope.inner(line, guarded=True)
@@ -274,7 +272,7 @@ class PythonProgramBuilder:
                 effect |= self._clause(node, name, inner, place, parts)
         return tuple(parts), effect
 
-    def _match(self, node: ast.Match, scope: _BlockContext) -> "tuple[tuple[int | Block, ...], Effects]":
+    def _match(self, node: ast.Match, scope: _BlockContext) -> _Walked:
         collector = self._collector(scope)
         collector.visit(node.subject)
         collector.flags |= OBSERVES | RAISES
@@ -297,9 +295,7 @@ class PythonProgramBuilder:
             effect |= self._clause(case, "case", case.body, place, parts, within)
         return tuple(parts), effect
 
-    def _nested_function(
-        self, node: FunctionNode, scope: _BlockContext
-    ) -> "tuple[tuple[int | Block, ...], Effects]":
+    def _nested_function(self, node: FunctionNode, scope: _BlockContext) -> _Walked:
         collector = self._collector(scope)
         collector.definition(node)
         effect = self._effects(collector)
@@ -308,7 +304,7 @@ class PythonProgramBuilder:
         inner = self._function_body(node, line, depth=scope.depth + 1, rebound=scope.rebound)
         return (line, inner), effect
 
-    def _class(self, node: ast.ClassDef, scope: _BlockContext) -> "tuple[tuple[int | Block, ...], Effects]":
+    def _class(self, node: ast.ClassDef, scope: _BlockContext) -> _Walked:
         collector = self._collector(scope)
         for part in (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)):
             collector.visit(part)

@@ -103,7 +103,7 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
             apart.add(target)
             values.setdefault(target.id, []).append(value)
         if node not in apart:
-            for name in _bound(node):
+            for name in bound_by(node):
                 values.setdefault(name, []).append(None)
         match node:
             case ast.Global(names) | ast.Nonlocal(names):
@@ -214,7 +214,7 @@ def free_names(scope: ast.AST) -> frozenset[str]:
         if isinstance(node, ast.Global | ast.Nonlocal):
             outer.update(node.names)
         elif node not in apart:
-            own.update(_bound(node))
+            own.update(bound_by(node))
     used = set[str]().union(*(_used(node) for node in inner)) if inner else _used(scope)
     return frozenset((used - own) | outer)
 
@@ -270,10 +270,10 @@ def _assigned_values(node: ast.AST) -> Iterator[tuple[ast.Name, ast.expr | None]
             yield target, ast.copy_location(ast.Subscript(node.iter, first, ast.Load()), target)
 
 
-def _bound(node: ast.AST) -> Iterator[str]:
+def bound_by(node: ast.AST) -> Iterator[str]:
     """The names that this very node binds or unbinds."""
     match node:
-        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
             yield name
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             yield name
@@ -287,13 +287,13 @@ def _bound(node: ast.AST) -> Iterator[str]:
 
 def bound_names(body: Sequence[ast.AST]) -> frozenset[str]:
     """The names that statements bind in their own scope."""
-    return frozenset(name for node in own_nodes(body) for name in _bound(node))
+    return frozenset(name for node in own_nodes(body) for name in bound_by(node))
 
 
 def stored_names(node: ast.AST) -> Iterator[str]:
     """The names that a target, pattern or statement binds, those bound in nested scopes included."""
     for inner in ast.walk(node):
-        yield from _bound(inner)
+        yield from bound_by(inner)
 
 
 def settle_ownership(function: FunctionNode, facts: VariableFacts) -> frozenset[str]:

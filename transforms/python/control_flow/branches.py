@@ -77,7 +77,7 @@ def _exchanged(code: PythonSource, node: ast.If) -> tuple[Patch, ...] | Refused:
     first = Span(header_colon(code, node.body).end, block_end(code, node.body[-1], outside))
     end = block_end(code, node.orelse[-1], outside)
     last = node.orelse[0]
-    chained = isinstance(last, ast.If) and is_elif(code, last)
+    chained = is_elif(last, code)
     mark = line_start(code, code.start(last) if chained else clause_keyword(code, node.orelse).start)
     parts: list[Part] = []
     between = _comments(code, first.end, mark, deeper)
@@ -121,7 +121,7 @@ def _filled(code: PythonSource, begin: int) -> int:
 
 def _nest(code: PythonSource) -> Iterator[Site | Refused]:
     for node in _ifs(code):
-        if not is_elif(code, node):
+        if not is_elif(node, code):
             continue
         if not evenly_indented(code, node):
             yield Refused(INDENTATION)
@@ -151,7 +151,7 @@ def _last(node: ast.If) -> ast.stmt:
 def _flatten(code: PythonSource) -> Iterator[Site | Refused]:
     for node in _ifs(code):
         match node.orelse:
-            case [ast.If() as inner] if not is_elif(code, inner):
+            case [ast.If() as inner] if not is_elif(inner, code):
                 yield _flattened(code, node, inner)
 
 
@@ -179,7 +179,7 @@ def _unnest(code: PythonSource) -> Iterator[Site | Refused]:
     for node in _ifs(code):
         if not node.orelse:
             continue
-        if is_elif(code, node):
+        if is_elif(node, code):
             yield Refused(IS_ELIF)
         elif not always_leaves(node.body):
             yield Refused(NOT_LEFT)
@@ -189,7 +189,7 @@ def _unnest(code: PythonSource) -> Iterator[Site | Refused]:
 
 def _unnested(code: PythonSource, node: ast.If) -> Site | Refused:
     first = node.orelse[0]
-    if isinstance(first, ast.If) and is_elif(code, first):
+    if is_elif(first, code):
         word = code.start(first)
         return Site(((Patch(word, word + len("elif"), ("if",)),),), "elif to if", node.lineno)
     outside = code.indentation(node)
@@ -212,11 +212,11 @@ def _unnested(code: PythonSource, node: ast.If) -> Site | Refused:
 def _renest(code: PythonSource) -> Iterator[Site | Refused]:
     """`if c: return x` and a rest to `if c: return x else: rest`."""
     for node in _ifs(code):
-        if is_elif(code, node):
+        if is_elif(node, code):
             continue
         last = node
-        while last.orelse and isinstance(last.orelse[0], ast.If) and is_elif(code, last.orelse[0]):
-            last = last.orelse[0]
+        while last.orelse and is_elif(below := last.orelse[0], code):
+            last = below
         if last.orelse:
             continue
         yield _renested(code, node, last)

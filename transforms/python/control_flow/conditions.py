@@ -30,9 +30,7 @@ from codeaudit.transforms.python.suites import (
     evenly_indented,
     header_colon,
     is_elif,
-    is_inline,
-    line_end,
-    next_line,
+    shifted_body,
     starts_line,
 )
 
@@ -76,7 +74,7 @@ def _spread(code: PythonSource, node: ast.Assign | ast.Return, value: ast.IfExp)
 
 def _to_ternary(code: PythonSource) -> Iterator[Site | Refused]:
     for node in editable_nodes(code):
-        if isinstance(node, ast.If) and node.orelse and not is_elif(code, node):
+        if isinstance(node, ast.If) and node.orelse and not is_elif(node, code):
             yield _gathered(code, node)
 
 
@@ -128,7 +126,9 @@ def _halved(code: PythonSource, node: ast.If, test: ast.BoolOp) -> Site | Refuse
         first = _joined(code, test.values[:number])
         second = _joined(code, test.values[number:])
         opening = (*first, f":{newline}{outside}{deeper}if ", *second)
-        options.append((patch_range(code, begin, end, *opening, *_shifted(code, node, end, add=deeper)),))
+        options.append(
+            (patch_range(code, begin, end, *opening, *shifted_body(code, node.body, end, add=deeper)),)
+        )
     return Site(tuple(options), "and to nested if", node.lineno)
 
 
@@ -138,18 +138,6 @@ def _joined(code: PythonSource, values: list[ast.expr]) -> tuple[Part, ...]:
         return parenthesized(code, values[0], CONDITIONAL)
     span = Span(code.full(values[0]).start, code.full(values[-1]).end)
     return ("(", span, ")") if breaks_line(code, span) else (span,)
-
-
-def _shifted(
-    code: PythonSource, node: ast.If, end: int, *, add: str = "", drop: str = ""
-) -> tuple[Part, ...]:
-    """The colon, what stands behind it, and the body with other indentation."""
-    mark = header_colon(code, node.body).start
-    if is_inline(code, node.body):
-        return (Span(mark, end),)
-    header = line_end(code, mark)
-    begin = next_line(code, header)
-    return Span(mark, header), code.newline, Span(begin, end, add=add, drop=drop)
 
 
 def _merge(code: PythonSource) -> Iterator[Site | Refused]:
@@ -170,7 +158,9 @@ def _merged(code: PythonSource, node: ast.If, inner: ast.If) -> Site | Refused:
         return Refused(COMMENT)
     end = block_end(code, inner.body[-1], outside)
     test = (*parenthesized(code, node.test, AND), " and ", *parenthesized(code, inner.test, AND))
-    change = patch_range(code, begin, end, *test, *_shifted(code, inner, end, drop=inside[len(outside) :]))
+    change = patch_range(
+        code, begin, end, *test, *shifted_body(code, inner.body, end, drop=inside[len(outside) :])
+    )
     return Site(((change,),), "nested if to and", node.lineno)
 
 

@@ -87,7 +87,7 @@ def _dropped(code: PythonSource) -> Iterator[Site | Refused]:
             yield Refused(NO_ELSE)
             continue
         first, last = node.orelse[0], node.orelse[-1]
-        if isinstance(first, ast.If) and is_elif(code, first):
+        if isinstance(first, ast.If) and is_elif(first, code):
             continue
         if _idle(node.orelse):
             yield Refused(IDLE)

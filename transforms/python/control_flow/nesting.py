@@ -19,10 +19,8 @@ from codeaudit.transforms.python.suites import (
     block_indent,
     evenly_indented,
     header_colon,
-    is_inline,
-    line_end,
     line_start,
-    next_line,
+    shifted_body,
 )
 
 LINES: Final = "items over several lines"
@@ -71,16 +69,8 @@ def _nested(code: PythonSource, node: _With) -> Site | Refused:
     for number in range(1, len(items)):
         head: tuple[Part, ...] = (opening, *_listed(items[:number]), f":{newline}{outside}{deeper}")
         head += (opening, *_listed(items[number:]))
-        options.append((Patch(code.start(node), end, head + _body(code, node, end, add=deeper)),))
+        options.append((Patch(code.start(node), end, head + shifted_body(code, node.body, end, add=deeper)),))
     return Site(tuple(options), "with nested", node.lineno)
-
-
-def _body(code: PythonSource, node: _With, end: int, *, add: str = "", drop: str = "") -> tuple[Part, ...]:
-    mark = header_colon(code, node.body).start
-    if is_inline(code, node.body):
-        return (Span(mark, end),)
-    header = line_end(code, mark)
-    return Span(mark, header), code.newline, Span(next_line(code, header), end, add=add, drop=drop)
 
 
 def _merge_with(code: PythonSource) -> Iterator[Site | Refused]:
@@ -102,7 +92,7 @@ def _flat(code: PythonSource, node: _With, inner: _With) -> Site | Refused:
         return Refused(INDENTATION)
     end = block_end(code, inner.body[-1], outside)
     head = (_opening(code, node), *_listed(items))
-    body = _body(code, inner, end, drop=inside[len(outside) :])
+    body = shifted_body(code, inner.body, end, drop=inside[len(outside) :])
     return Site(((Patch(code.start(node), end, head + body),),), "with joined", node.lineno)
 
 

@@ -9,7 +9,14 @@ from codeaudit.transforms.patches import Patch
 from codeaudit.transforms.python.contexts import editable_nodes
 from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.python.source import PythonSource
-from codeaudit.transforms.python.suites import continued, line_before, line_start, starts_line
+from codeaudit.transforms.python.suites import (
+    bodies,
+    continued,
+    is_elif,
+    line_before,
+    line_start,
+    starts_line,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +41,8 @@ def blocks(code: PythonSource) -> Iterator[Block]:
     """The blocks of functions that have lines of their own, in the order of the text."""
     comments = _comments(code)
     for node in editable_nodes(code):
-        for name in ("body", "orelse", "finalbody"):
-            body = getattr(node, name, None)
-            if isinstance(body, list) and body and code.function(body[0]) is not None:
+        for body in bodies(node):
+            if code.function(body[0]) is not None:
                 gaps = tuple(_gaps(code, body, comments, documented=isinstance(node, FunctionNode)))
                 if gaps:
                     yield Block(body, gaps)
@@ -50,15 +56,11 @@ def _gaps(
         if (
             (documented and number == 0 and text)
             or not starts_line(code, statement)
-            or _is_elif(code, statement)
+            or is_elif(statement, code)
         ):
             continue
         indentation = code.indentation(statement)
         yield Gap(statement, _above_comments(code, code.start(statement), indentation, comments), indentation)
-
-
-def _is_elif(code: PythonSource, node: ast.stmt) -> bool:
-    return isinstance(node, ast.If) and code.source.startswith(b"elif", code.start(node))
 
 
 def _comments(code: PythonSource) -> frozenset[int]:

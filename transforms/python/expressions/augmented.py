@@ -11,6 +11,7 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
+from codeaudit.transforms.python.analysis.knowledge import NUMBERS
 from codeaudit.transforms.python.contexts import (
     editable_nodes,
     has_parentheses,
@@ -23,7 +24,6 @@ from codeaudit.transforms.python.contexts import (
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource, PythonToken
 
-_NUMBERS: Final = frozenset({"int", "float", "bool"})
 _WHOLE: Final = frozenset({"int", "bool"})
 _SEQUENCES: Final = frozenset({"str", "bytes", "tuple"})
 """Immutable types whose `+` refuses a foreign operand in words that do not name the operator."""
@@ -44,8 +44,8 @@ def _obstacle(code: PythonSource, name: ast.Name, op: ast.operator, value: ast.e
     facts = code.facts(name)
     kind = facts.types.get(name.id) if facts is not None and name.id in facts.local else None
     other = code.kind(value)
-    if kind in _NUMBERS:
-        fits = _NUMBERS
+    if kind in NUMBERS:
+        fits = NUMBERS
         if isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor | ast.LShift | ast.RShift):
             fits = _WHOLE
         if kind not in fits or other not in fits or isinstance(op, ast.MatMult):

@@ -6,6 +6,7 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
+from codeaudit.transforms.python.analysis.knowledge import NUMBERS, PLAIN
 from codeaudit.transforms.python.contexts import (
     NOT,
     Part,
@@ -17,7 +18,6 @@ from codeaudit.transforms.python.contexts import (
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
 
-_PLAIN: Final = frozenset({"int", "float", "bool", "str", "bytes", "none", "ellipsis"})
 _ARITHMETIC: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
 _ORDERS: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 
@@ -73,9 +73,9 @@ def _consumed(code: PythonSource, node: ast.expr) -> bool:
     above = code.parent(node)
     match above:
         case ast.BinOp(op=op, left=left, right=right) if isinstance(op, _ARITHMETIC):
-            return all(code.kind(part) in ("int", "float", "bool") for part in (left, right))
+            return all(code.kind(part) in NUMBERS for part in (left, right))
         case ast.Compare(ops=[op], left=left, comparators=[right]) if isinstance(op, _ORDERS):
-            return all(code.kind(part) in ("int", "float", "bool") for part in (left, right))
+            return all(code.kind(part) in NUMBERS for part in (left, right))
         case _:
             return False
 
@@ -104,7 +104,7 @@ def _membership(code: PythonSource) -> Iterator[Site | Refused]:
 def _displayed(
     code: PythonSource, tested: ast.expr, display: ast.Tuple | ast.List | ast.Set
 ) -> Site | Refused:
-    hashed = code.kind(tested) in _PLAIN and all(code.kind(element) in _PLAIN for element in display.elts)
+    hashed = code.kind(tested) in PLAIN and all(code.kind(element) in PLAIN for element in display.elts)
     if isinstance(display, ast.Set) and not hashed:
         return Refused(HASH)
     kinds: list[str] = ["()", "[]"] + (["{}"] if hashed and display.elts else [])

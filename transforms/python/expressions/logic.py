@@ -12,6 +12,7 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
+from codeaudit.transforms.python.analysis.knowledge import KNOWN, NUMBERS, PLAIN
 from codeaudit.transforms.python.contexts import (
     NOT,
     editable_nodes,
@@ -28,10 +29,6 @@ from codeaudit.transforms.python.contexts import (
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
 
-_NUMBERS: Final = frozenset({"int", "float", "bool"})
-_PLAIN: Final = frozenset({"int", "float", "bool", "str", "bytes", "none", "ellipsis"})
-_KNOWN: Final = _PLAIN | {"list", "dict", "set", "tuple", "range", "function"}
-"""Types whose truth runs no foreign code."""
 _OPPOSITE: Final[dict[type[ast.cmpop], str]] = {
     ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<", ast.Eq: "!=", ast.NotEq: "==",
     ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in",
@@ -108,7 +105,7 @@ def _twice_negated(code: PythonSource, node: ast.BoolOp) -> Site | Refused:
 def _calm(code: PythonSource, node: ast.BoolOp, *, inside: bool = False) -> bool:
     """Whether testing the operands for truth, once or twice, runs no foreign code."""
     values = [value.operand if inside and isinstance(value, ast.UnaryOp) else value for value in node.values]
-    return all(is_bool(code, value) or code.kind(value) in _KNOWN for value in values[:-1]) and not any(
+    return all(is_bool(code, value) or code.kind(value) in KNOWN for value in values[:-1]) and not any(
         isinstance(value, ast.BoolOp) and not _calm(code, value) for value in values
     )
 
@@ -220,10 +217,10 @@ def _obstacle(code: PythonSource, node: ast.Compare) -> str | None:
         case ast.Is() | ast.IsNot() | ast.In() | ast.NotIn():
             pass
         case ast.Eq() | ast.NotEq():
-            if not kinds <= _PLAIN:
+            if not kinds <= PLAIN:
                 return UNKNOWN
         case _:
-            if not kinds <= _NUMBERS and kinds not in ({"str"}, {"bytes"}):
+            if not kinds <= NUMBERS and kinds not in ({"str"}, {"bytes"}):
                 return UNKNOWN
             if "float" in kinds:
                 return NAN

@@ -13,6 +13,7 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site, Span
+from codeaudit.transforms.python.analysis.knowledge import NUMBERS, PLAIN
 from codeaudit.transforms.python.contexts import (
     Part,
     editable_nodes,
@@ -25,9 +26,7 @@ from codeaudit.transforms.python.contexts import (
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
 
-_NUMBERS: Final = frozenset({"int", "float", "bool"})
 _WHOLE: Final = frozenset({"int", "bool"})
-_PLAIN: Final = _NUMBERS | {"str", "bytes", "none", "ellipsis"}
 _DEFERRING: Final = frozenset({"int", "str", "bytes", "none"})
 """Types whose `__eq__` answers for no foreign type, and after that of a subclass."""
 
@@ -57,7 +56,7 @@ def independent(code: PythonSource, one: ast.expr, other: ast.expr) -> bool:
         return False
     met = {node.id for node in ast.walk(busy) if isinstance(node, ast.Name)}
     return all(
-        node.id not in met or code.kind(node) in _PLAIN
+        node.id not in met or code.kind(node) in PLAIN
         for node in ast.walk(calm)
         if isinstance(node, ast.Name)
     )
@@ -98,7 +97,7 @@ def _swap(code: PythonSource) -> Iterator[Site | Refused]:
 
 def _commuted(code: PythonSource, node: ast.BinOp) -> Site | Refused:
     kinds = {code.kind(node.left), code.kind(node.right)}
-    exact = _NUMBERS if isinstance(node.op, ast.Add | ast.Mult) else _WHOLE
+    exact = NUMBERS if isinstance(node.op, ast.Add | ast.Mult) else _WHOLE
     if not kinds <= exact:
         return Refused(UNKNOWN)
     if not independent(code, node.left, node.right):
@@ -124,9 +123,9 @@ def _turned(code: PythonSource, node: ast.Compare) -> Site | Refused:
         case ast.Is() | ast.IsNot():
             exact = True
         case ast.Eq() | ast.NotEq():
-            exact = set(kinds) <= _PLAIN or not _DEFERRING.isdisjoint(kinds)
+            exact = set(kinds) <= PLAIN or not _DEFERRING.isdisjoint(kinds)
         case _:
-            exact = set(kinds) <= _NUMBERS or set(kinds) in ({"str"}, {"bytes"})
+            exact = set(kinds) <= NUMBERS or set(kinds) in ({"str"}, {"bytes"})
     if not exact:
         return Refused(UNKNOWN)
     if not independent(code, left, right):

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, TypeAlias
 
 from codeaudit.transforms.edits import Positions
+from codeaudit.transforms.python.analysis.facts import stored_names
 from codeaudit.transforms.python.analysis.fstrings import PARSER_KNOWS, fix_positions
 from codeaudit.transforms.python.analysis.scopes import DEFINITION
 from codeaudit.transforms.python.identifiers.obstacles import WORDS, mangled, prepares, type_comment_words
@@ -56,7 +57,7 @@ class Survey:
         self._positions = Positions(source)
         self._in_fstring = False
         self._nodes: dict[str, Candidate] = {}
-        rebound = _bound_names(root)
+        rebound = frozenset(stored_names(root))
         for node in candidates:
             if node.name in self._nodes:
                 self._refuse(node.name, ELSEWHERE)
@@ -226,24 +227,6 @@ def _shows_itself(function: ast.FunctionDef, rebound: frozenset[str]) -> bool:
             case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()), attr="join"), args=[given]):
                 harmless |= {id(item) for item in (given,) if isinstance(item, ast.GeneratorExp)}
     return any(isinstance(node, _SCOPES) and id(node) not in harmless for node in nodes)
-
-
-def _bound_names(root: ast.AST) -> frozenset[str]:
-    """Every name that a text binds anywhere."""
-    found: set[str] = set()
-    for node in ast.walk(root):
-        match node:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
-                found.add(name)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                found.add(name)
-            case ast.alias(name=name, asname=alias):
-                found.add(alias or name)
-            case ast.ExceptHandler(name=str() as name) | ast.MatchAs(name=str() as name):
-                found.add(name)
-            case ast.MatchStar(name=str() as name) | ast.MatchMapping(rest=str() as name):
-                found.add(name)
-    return frozenset(found)
 
 
 def _own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:

@@ -14,12 +14,12 @@ from codeaudit.transforms.python.layout.lexemes import (
     continued,
     indent_of,
     lexemes,
-    line_start,
     logical_lines,
     untouchable,
 )
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
+from codeaudit.transforms.python.suites import line_start
 
 FOR_A_TOOL: Final = "comment is for a tool"
 ENCODING: Final = "comments at the head name an encoding"

@@ -10,7 +10,7 @@ from typing import Final
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
-from codeaudit.transforms.python.layout.lexemes import blocks, indent_of, wrapped
+from codeaudit.transforms.python.layout.lexemes import indent_of, statement_lists, wrapped
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
 
@@ -106,7 +106,7 @@ def _with_comments(code: PythonSource, end: int, indent: str) -> int:
 
 def find_moves(code: PythonSource) -> Iterator[Site | Refused]:
     """The last statement of an `if` or `for` body moved behind it, or the one behind it moved in."""
-    for block in blocks(code):
+    for block in statement_lists(code):
         for number, node in enumerate(block):
             if not isinstance(node, ast.If | ast.For):
                 continue

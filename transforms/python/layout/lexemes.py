@@ -16,6 +16,7 @@ from typing import Final
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.python.source import Located, PythonSource
+from codeaudit.transforms.python.suites import bodies, line_start
 from codeaudit.transforms.python.tree import IN_BLOCK, IN_CLASS
 
 COOKIE: Final = re.compile(rb"coding[:=][ \t]*[-\w.]+")
@@ -165,11 +166,6 @@ def gap(code: PythonSource, before: Lexeme, behind: Lexeme) -> bytes:
     return code.source[before.end : behind.start]
 
 
-def line_start(code: PythonSource, offset: int) -> int:
-    """Where the line of an offset begins."""
-    return code.source.rfind(b"\n", 0, offset) + 1
-
-
 def indent_of(code: PythonSource, offset: int) -> str:
     """What stands before an offset on its line."""
     return code.source[line_start(code, offset) : offset].decode()
@@ -230,10 +226,6 @@ def token_at(code: PythonSource, node: Located) -> Lexeme | None:
     return next((one for one in solid(code) if one.start == start and one.end == end), None)
 
 
-def blocks(code: PythonSource) -> Iterator[list[ast.stmt]]:
+def statement_lists(code: PythonSource) -> Iterator[list[ast.stmt]]:
     """Every list of statements, in the order of the text."""
-    for node in code.nodes():
-        for name in ("body", "handlers", "orelse", "finalbody"):
-            block = getattr(node, name, None)
-            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
-                yield block
+    return (body for node in code.nodes() for body in bodies(node))

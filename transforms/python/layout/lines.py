@@ -9,18 +9,18 @@ from typing import Final
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
 from codeaudit.transforms.python.layout.lexemes import (
-    blocks,
     continued,
     docstrings,
     gap,
     indent_of,
     lexemes,
-    line_start,
     logical_lines,
+    statement_lists,
     untouchable,
 )
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
+from codeaudit.transforms.python.suites import line_start
 
 HEAD: Final = "line above a function or at the head of a file"
 COMMENT: Final = "comment between"
@@ -106,7 +106,7 @@ def find_breaks(code: PythonSource) -> Iterator[Site | Refused]:
 def find_neighbours(code: PythonSource) -> Iterator[Site | Refused]:
     """Every two simple statements on lines of their own with nothing but white space between them."""
     texts = docstrings(code)
-    for block in blocks(code):
+    for block in statement_lists(code):
         for first, second in pairwise(block):
             if isinstance(first, _COMPOUND) or isinstance(second, _COMPOUND):
                 yield Refused(COMPOUND)
@@ -144,7 +144,7 @@ def find_semicolons(code: PythonSource) -> Iterator[Site | Refused]:
 
 def _begins_statement(code: PythonSource, start: int) -> bool:
     """Whether a simple statement begins at an offset."""
-    for block in blocks(code):
+    for block in statement_lists(code):
         for statement in block:
             if code.start(statement) == start:
                 return not isinstance(statement, _COMPOUND)

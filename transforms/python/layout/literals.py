@@ -22,6 +22,7 @@ from codeaudit.transforms.python.layout.lexemes import (
 from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
+from codeaudit.transforms.python.suites import bodies
 
 OTHER_QUOTES: Final = "quotes in the string"
 FIELDS: Final = "quotes in an f-string"
@@ -314,14 +315,12 @@ def _unseen(code: PythonSource, node: ast.expr) -> str | None:
 
 def _unreachable(node: ast.stmt, above: ast.AST) -> bool:
     """Whether a statement of the block before this one always leaves the block."""
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(above, name, None)
-        if isinstance(block, list) and node in block:
-            return any(
-                isinstance(one, ast.Return | ast.Raise | ast.Continue | ast.Break)
-                for one in block[: block.index(node)]
-            )
-    return False
+    return any(
+        isinstance(one, ast.Return | ast.Raise | ast.Continue | ast.Break)
+        for body in bodies(above)
+        if node in body
+        for one in body[: body.index(node)]
+    )
 
 
 QUOTES: Final = PythonRule(name="quotes", find=find_quotes, nothing="no string", proof="tree")

@@ -12,6 +12,7 @@ from codeaudit.transforms.python.parsing import FunctionNode, parameter_names
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.strings.templates import has_comment
+from codeaudit.transforms.python.suites import block_of
 
 NOT_LOCAL: Final = "annotation outside of a function is kept for readers"
 REFLECTION: Final = "reflection on names"
@@ -48,8 +49,12 @@ def find_annotations(code: PythonSource) -> Iterator[Site | Refused]:
         elif not code.alone(node):
             yield Refused(SHARED_LINE)
         else:
-            block = next(iter(_block_of(code, node)), [])
-            rest = [one for one in block if not isinstance(one, ast.AnnAssign) or one.value is not None]
+            held = block_of(code, node)
+            rest = [
+                one
+                for one in (held[0] if held else ())
+                if not isinstance(one, ast.AnnAssign) or one.value is not None
+            ]
             patch = removal(code, node) if rest else Patch(code.start(node), code.end(node), ("pass",))
             yield Site(((patch,),), "annotation of a local", code.line(node))
 
@@ -121,14 +126,6 @@ def _assigned(function: FunctionNode) -> frozenset[str]:
             case ast.Name(id=name, ctx=ast.Store()) if id(node) not in apart:
                 found.add(name)
     return frozenset(found)
-
-
-def _block_of(code: PythonSource, node: ast.stmt) -> Iterator[list[ast.stmt]]:
-    above = code.parent(node)
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(above, name, None)
-        if isinstance(block, list) and node in block:
-            yield block
 
 
 def _is_shared(code: PythonSource, name: str) -> bool:

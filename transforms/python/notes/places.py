@@ -5,9 +5,9 @@ from collections.abc import Set
 from typing import Final
 
 from codeaudit.transforms.patches import Patch
-from codeaudit.transforms.python.layout.lexemes import line_start
 from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.python.source import PythonSource
+from codeaudit.transforms.python.suites import line_start
 
 SHARED_LINE: Final = "statement shares its line"
 COMMENT: Final = "comment between"

@@ -6,7 +6,7 @@ from `KeyError` and from `ValueError`, and then the first clause wins.
 """
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from codeaudit.transforms.dependence.effects import BARRIER, Effects, conflicts
@@ -14,10 +14,11 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site, Span
 from codeaudit.transforms.permutations import MOST, permuted
 from codeaudit.transforms.python.analysis.knowledge import PLAIN
-from codeaudit.transforms.python.order.permutation import binders, line_end, rearranged, unit
+from codeaudit.transforms.python.order.permutation import binders, rearranged, unit
 from codeaudit.transforms.python.order.stdlib import DISJOINT
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
+from codeaudit.transforms.python.suites import is_elif, line_end
 
 SHARED_SUBCLASS: Final = "an exception may belong to two clauses"
 SUBJECT: Final = "the subject may be of any type"
@@ -47,7 +48,7 @@ def find_except(code: PythonSource) -> Iterator[Site | Refused]:
         yield rearranged(code, parts, before, "except clauses") or Refused(SHARED_SUBCLASS)
 
 
-def _families(node: ast.expr | None, bound: dict[str, int]) -> frozenset[int] | None:
+def _families(node: ast.expr | None, bound: Mapping[str, int]) -> frozenset[int] | None:
     """The groups of `DISJOINT` that a clause catches; `None` where it may catch others."""
     names = node.elts if isinstance(node, ast.Tuple) else [node]
     found: set[int] = set()
@@ -141,12 +142,10 @@ def _among(values: list[Value] | None, kind: str | None) -> Effects:
 def find_branches(code: PythonSource) -> Iterator[Site | Refused]:
     """The branches of an `if … elif …` that compare one variable with distinct constants."""
     for node in code.nodes():
-        if not isinstance(node, ast.If) or _is_elif(code, node):
+        if not isinstance(node, ast.If) or is_elif(node, code):
             continue
         chain = [node]
-        while len(chain[-1].orelse) == 1 and _is_elif(code, chain[-1].orelse[0]):
-            below = chain[-1].orelse[0]
-            assert isinstance(below, ast.If)
+        while len(chain[-1].orelse) == 1 and is_elif(below := chain[-1].orelse[0], code):
             chain.append(below)
         if len(chain) < 2:
             continue
@@ -165,10 +164,6 @@ def find_branches(code: PythonSource) -> Iterator[Site | Refused]:
 
 def _on(test: Test | None, subject: ast.Name) -> bool:
     return test is not None and test[0].id == subject.id
-
-
-def _is_elif(code: PythonSource, node: ast.stmt) -> bool:
-    return isinstance(node, ast.If) and code.source.startswith(b"elif", code.start(node))
 
 
 def _test(node: ast.expr) -> Test | None:
@@ -191,7 +186,7 @@ def _test(node: ast.expr) -> Test | None:
 
 def _branch(code: PythonSource, node: ast.If) -> Span:
     """From behind the keyword to the end of the last line of a branch."""
-    start = code.start(node) + (4 if _is_elif(code, node) else 2)
+    start = code.start(node) + (4 if is_elif(node, code) else 2)
     return Span(start, line_end(code, code.end(node.body[-1])))
 
 
@@ -201,7 +196,7 @@ def find_swapped(code: PythonSource) -> Iterator[Site | Refused]:
         if not isinstance(node, ast.If) or not node.orelse:
             continue
         below = node.orelse[0]
-        other = below.body if isinstance(below, ast.If) and _is_elif(code, below) else node.orelse
+        other = below.body if is_elif(below, code) else node.orelse
         bodies = (node.body, other)
         if not all(code.alone(part) for body in bodies for part in (body[0], body[-1])):
             yield Refused(LAYOUT)

@@ -14,10 +14,12 @@ from codeaudit.transforms.dependence.effects import ACTS, BARRIER, Effects, conf
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site
 from codeaudit.transforms.permutations import MOST
-from codeaudit.transforms.python.order.permutation import bodies, heading, line_above, rearranged, unit
+from codeaudit.transforms.python.analysis.facts import bound_by
+from codeaudit.transforms.python.order.permutation import heading, line_above, rearranged, unit
 from codeaudit.transforms.python.order.stdlib import REGISTERING, SILENT
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
+from codeaudit.transforms.python.suites import bodies
 
 Import: TypeAlias = ast.Import | ast.ImportFrom
 
@@ -104,22 +106,9 @@ def _effects(node: Import, names: Iterable[ast.alias], dropped: frozenset[str]) 
 
 def _dropped(tree: ast.Module) -> frozenset[str]:
     """Names that hold more than imports: binding them anew may drop what runs a finaliser."""
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        match node:
-            case (
-                ast.Name(id=name, ctx=ast.Store() | ast.Del())
-                | ast.arg(arg=name)
-                | ast.FunctionDef(name=name)
-                | ast.AsyncFunctionDef(name=name)
-                | ast.ClassDef(name=name)
-                | ast.ExceptHandler(name=str(name))
-                | ast.MatchAs(name=str(name))
-                | ast.MatchStar(name=str(name))
-                | ast.MatchMapping(rest=str(name))
-            ):
-                found.add(name)
-    return frozenset(found)
+    return frozenset(
+        name for node in ast.walk(tree) if not isinstance(node, Import) for name in bound_by(node)
+    )
 
 
 def _guarded(code: PythonSource, node: ast.AST) -> bool:

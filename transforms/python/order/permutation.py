@@ -3,13 +3,15 @@
 import ast
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from codeaudit.transforms.patches import Site, Span
 from codeaudit.transforms.permutations import legal_orders, permuted
 from codeaudit.transforms.python.analysis.facts import stored_names
 from codeaudit.transforms.python.source import PythonSource
+from codeaudit.transforms.python.suites import line_end
 
 _COOKIE: Final = re.compile(rb"#!|[ \t\f]*#.*?coding[:=]")
 
@@ -45,13 +47,6 @@ def unit(code: PythonSource, node: ast.stmt | ast.excepthandler, above: int) -> 
     return Span(code.positions.offset(first, 0), line_end(code, code.end(node)))
 
 
-def line_end(code: PythonSource, offset: int) -> int:
-    """The end of the line that holds an offset, before its break."""
-    stop = code.source.find(b"\n", offset)
-    stop = len(code.source) if stop < 0 else stop
-    return stop - 1 if code.source[stop - 1 : stop] == b"\r" else stop
-
-
 def heading(code: PythonSource) -> int:
     """The last of the lines that must stay first in a file: the interpreter's and the encoding's."""
     lines = [_line(code, number) for number in (1, 2) if number <= code.source.count(b"\n") + 1]
@@ -64,23 +59,9 @@ def line_above(code: PythonSource, body: Sequence[ast.stmt]) -> int:
     return code.positions.line_column(code.significant[before - 1].start)[0] if before else 0
 
 
-def bodies(node: ast.AST) -> Iterable[list[ast.stmt]]:
-    """The lists of statements directly under a node."""
-    for name in ("body", "orelse", "finalbody"):
-        body = getattr(node, name, None)
-        if isinstance(body, list) and body and isinstance(body[0], ast.stmt):
-            yield body
-
-
-def binders(tree: ast.Module) -> dict[str, int]:
+def binders(tree: ast.Module) -> Mapping[str, int]:
     """How often each name is bound anywhere in a text, parameters included."""
-    found: dict[str, int] = {}
-    for name in stored_names(tree):
-        found[name] = found.get(name, 0) + 1
-    for node in ast.walk(tree):
-        if isinstance(node, ast.arg):
-            found[node.arg] = found.get(node.arg, 0) + 1
-    return found
+    return Counter(stored_names(tree))
 
 
 def _line(code: PythonSource, number: int) -> bytes:

@@ -24,6 +24,7 @@ from codeaudit.transforms.python.strings.templates import (
     may_wait,
     separated,
 )
+from codeaudit.transforms.python.suites import binds
 
 UNCERTAIN: Final = "value may be no plain text or number"
 ONE_PART: Final = "string is a single field"
@@ -59,12 +60,12 @@ def find_formats(code: PythonSource) -> Iterator[Site | Refused]:
 
 def find_sums(code: PythonSource) -> Iterator[Site | Refused]:
     """Every f-string whose fields are certainly texts, numbers, truth values or `None`."""
-    shadowed = _bound(code) & {"str", "repr", "ascii"}
+    shadowed = any(binds(code, name) for name in ("str", "repr", "ascii"))
     for node in _fstrings(code):
         found = formatted(code, node)
         if isinstance(found, str):
             yield Refused(found)
-        elif reason := _no_sum(code, found, bool(shadowed)):
+        elif reason := _no_sum(code, found, shadowed):
             yield Refused(reason)
         elif (parts := _summands(code, node, found)) is None:
             yield Refused(DIFFERENT)
@@ -204,26 +205,6 @@ def _says(literal: str, value: str) -> bool:
 
 def _without_f(prefix: str) -> str:
     return prefix.replace("f", "").replace("F", "")
-
-
-def _bound(code: PythonSource) -> frozenset[str]:
-    """The names that the text binds anywhere."""
-    found: set[str] = set()
-    for node in ast.walk(code.tree):
-        match node:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
-                found.add(name)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                found.add(name)
-            case ast.alias(name=name, asname=other):
-                found.add(other or name.partition(".")[0])
-            case ast.Global(names=names) | ast.Nonlocal(names=names):
-                found.update(names)
-            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
-                found.add(name)
-            case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
-                found.add(name)
-    return frozenset(found)
 
 
 F_STRING_TO_FORMAT: Final = PythonRule(name="f-string-to-format", find=find_formats, nothing="no f-string")
