@@ -1,1 +1,3 @@
-"""The engine for Python: `ast` for structure, byte splices for edits."""
+"""Transforms of Python functions and modules, one folder per family, over one analysis of names, types and
+effects.
+"""

@@ -1,8 +1,9 @@
 """The canonical form of a function: the same text for every legal order and every renaming of it.
 
-Put before a model, it makes any model exactly invariant to `reorder`, `rename` and `rename-parameters`.
-Statements are sorted by what they are (`dependence.colours`): every block takes the legal order that is first
-by (layer, colour). Then variables are named v0, v1, … in the order in which the sorted text names them.
+Put before a model (`--wrap canonical`), it makes any model exactly invariant to `reorder`, `rename` and
+`rename-parameters`. Statements are sorted by a colour that no order and no renaming changes
+(`dependence.colours`): every block takes the legal order that is first by (layer, colour). Then variables are
+named v0, v1, … in the order in which the sorted text names them.
 """
 
 import ast
@@ -21,15 +22,15 @@ from codeaudit.transforms.python.identifiers.rename import RENAME, RENAME_PARAME
 from codeaudit.transforms.python.order.reorder import reordered
 
 NAMELESS: Final = "_v"
-"""Stands for every variable where only the shape of a line counts."""
+"""Stands for every variable in the text of a line when only the shape of the line counts."""
 
 
 def canonicalise(source: str) -> str:
-    """The canonical form. It means what the source means; comments above a statement move with it.
+    """The canonical form. It has the meaning of the source; comments above a statement move with it.
 
     Two functions that differ by a legal order of statements or by names of variables (as far as the
-    engines change them) have one canonical form, as far as lines that even their whole surroundings cannot
-    tell apart are interchangeable.
+    transforms change them) have one canonical form. The exception: lines that not even their whole
+    surroundings distinguish keep their order.
 
     Raises:
         SourceError: the source does not parse or is not one function.
@@ -41,7 +42,7 @@ def canonicalise(source: str) -> str:
 
 
 def _variables(scopes: PythonScopes) -> Mapping[int, PythonBinding]:
-    """The variables that the renaming engines may rename."""
+    """The variables that the renaming transforms may rename, by number."""
     for transform in (RENAME_PARAMETERS, RENAME):
         movable = transform.movable(scopes)
         if not isinstance(movable, Refused):
@@ -70,7 +71,7 @@ def _colours(source: str, program: PythonProgram, scopes: PythonScopes) -> Seque
     """A colour for every line that no legal order and no renaming changes."""
     variables = _variables(scopes)
     starts = _line_offsets(program, scopes)
-    # Where each variable stands: (line, which of the line's names) by place in the text.
+    # Every occurrence of a variable, in the order of the text: (offset, number of the variable).
     occurrences = sorted(
         (occurrence.start, number)
         for number, binding in variables.items()
@@ -95,7 +96,9 @@ def _colours(source: str, program: PythonProgram, scopes: PythonScopes) -> Seque
 
 
 def _line_offsets(program: PythonProgram, scopes: PythonScopes) -> list[int]:
-    """Where each logical line begins, in bytes; `else` and `finally` name nothing and begin with the next."""
+    """The offset at which each logical line begins; `else` and `finally` contain no names and begin with the
+    next line.
+    """
     found: list[int] = []
     for node, clause in reversed(program.nodes):
         if clause in ("else", "finally"):

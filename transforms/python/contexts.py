@@ -1,7 +1,10 @@
-"""Where an expression stands: how tightly it must bind, and whether only its truth is asked for.
+"""The context of an expression: how tightly it must bind, and whether only its truth value matters.
 
-An object's truth test, comparison or conversion can run any code, so a rewriting of conditions has to keep
-how often and in which order each is done. `asked` says what Python does with a condition.
+Every transform that moves or wraps expressions uses these helpers to make its patches, so that parentheses
+are added where the grammar needs them and nowhere else. An object's truth test, comparison or conversion may
+run any code. A rewriting of conditions therefore has to keep how often and in which order each is done;
+`in_condition` says where Python asks for nothing but a truth value. Offsets count bytes of the UTF-8 text,
+from 0.
 """
 
 import ast
@@ -14,7 +17,7 @@ from codeaudit.transforms.patches import Patch, Span
 from codeaudit.transforms.python.source import PythonSource, PythonToken
 
 Part: TypeAlias = str | Span
-"""A piece of a patch."""
+"""A piece of a patch: new text, or a range of the old text."""
 
 TUPLE, WALRUS, CONDITIONAL, OR, AND, NOT, COMPARISON, BITS = range(8)
 _OPERATORS: Final[dict[type[ast.AST], int]] = {
@@ -32,8 +35,8 @@ _WORD: Final = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0
 def editable_nodes(code: PythonSource) -> Iterator[ast.AST]:
     """Every node that may be edited, parents first, in the order of the text.
 
-    Left out: f-strings' insides, annotations (their text may be kept), patterns (their syntax is their own),
-    type aliases, and the line `if 1:` that holds an indented function.
+    Left out: the insides of f-strings, annotations (their text may be kept), patterns (they have a syntax of
+    their own), type aliases, and the wrapper line `if 1:` that holds an indented function.
     """
     stack: list[ast.AST] = [code.tree]
     held = _wrapper_line(code)
@@ -49,6 +52,7 @@ def editable_nodes(code: PythonSource) -> Iterator[ast.AST]:
 
 
 def _wrapper_line(code: PythonSource) -> ast.If | None:
+    """The `if 1:` that stands for the text around an indented function; `None` if there is none."""
     match code.tree.body:
         case [ast.If(test=ast.Constant(value=1)) as held] if code.source.startswith(b"if 1:"):
             return held
@@ -66,7 +70,7 @@ def _children(node: ast.AST) -> list[ast.AST]:
 
 
 def precedence(code: PythonSource, node: ast.expr) -> int:
-    """How tightly an expression holds together, parentheses of its own left aside."""
+    """How tightly an expression binds, without parentheses of its own: `TUPLE` (loosest) to `ATOM`."""
     match node:
         case ast.Tuple(elts=elements):
             return ATOM if not elements or code.full(elements[0]).start > code.start(node) else TUPLE
@@ -98,7 +102,7 @@ def has_parentheses(code: PythonSource, node: ast.expr) -> bool:
 
 
 def side_precedences(node: ast.BinOp | ast.Compare) -> tuple[int, int]:
-    """The loosest levels that may stand left and right of an operator without parentheses."""
+    """The loosest precedence that may stand left and right of an operator without parentheses."""
     if isinstance(node, ast.Compare):
         return BITS, BITS
     if isinstance(node.op, ast.Pow):
@@ -107,7 +111,7 @@ def side_precedences(node: ast.BinOp | ast.Compare) -> tuple[int, int]:
 
 
 def allowed_precedence(code: PythonSource, node: ast.expr) -> int:
-    """The loosest level that may stand in an expression's place without parentheses."""
+    """The loosest precedence that may stand in the place of an expression without parentheses."""
     if has_parentheses(code, node):
         return WALRUS
     above = code.parent(node)
@@ -141,14 +145,16 @@ def allowed_precedence(code: PythonSource, node: ast.expr) -> int:
 
 
 def parenthesized(code: PythonSource, node: ast.expr, least: int) -> tuple[Part, ...]:
-    """An expression for a place that takes this level or tighter ones, in parentheses where needed."""
+    """An expression for a place that takes precedence `least` or tighter, in parentheses if it needs them."""
     if has_parentheses(code, node):
         return (code.full(node),)
     return parenthesized_inside(code, node, least)
 
 
 def parenthesized_inside(code: PythonSource, node: ast.expr, least: int) -> tuple[Part, ...]:
-    """The same without the expression's own parentheses, which stay around the whole."""
+    """As `parenthesized`, but without the expression's own parentheses, which stay around the whole
+    replacement.
+    """
     span = code.span(node)
     if precedence(code, node) < least or breaks_line(code, span):
         return ("(", span, ")")
@@ -156,21 +162,25 @@ def parenthesized_inside(code: PythonSource, node: ast.expr, least: int) -> tupl
 
 
 def replace_with(code: PythonSource, node: ast.expr, least: int, *parts: Part) -> Patch:
-    """A patch that puts an expression of this level in another's place, in parentheses where needed."""
+    """A patch that puts `parts`, an expression of precedence `least`, in the place of `node`, parenthesized
+    if needed.
+    """
     if allowed_precedence(code, node) > least:
         return patch_node(code, node, "(", *parts, ")")
     return patch_node(code, node, *parts)
 
 
 def negated(code: PythonSource, node: ast.expr, *, tested: bool) -> tuple[Part, ...]:
-    """`not` of an expression; where only the truth of it is asked for, `not x` becomes `x` again."""
+    """`not` of an expression. If only its truth matters (`tested`), `not x` becomes `x` instead of `not not
+    x`.
+    """
     if tested and isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return parenthesized(code, node.operand, NOT)
     return ("not ", *parenthesized(code, node, NOT))
 
 
 def patch_range(code: PythonSource, start: int, end: int, *parts: Part) -> Patch:
-    """A patch of a part of a line, set off by spaces from words that it would run into."""
+    """A patch of a part of a line, with a space wherever two words would run together."""
     source = code.source
     before = " " if start and source[start - 1] in _WORD else ""
     open_end = isinstance(parts[-1], Span) or not parts[-1][-1:].isspace()
@@ -179,15 +189,15 @@ def patch_range(code: PythonSource, start: int, end: int, *parts: Part) -> Patch
 
 
 def patch_node(code: PythonSource, node: ast.expr, *parts: Part) -> Patch:
-    """A patch of an expression, its own parentheses left where they are."""
+    """A patch of an expression that leaves its own parentheses where they are."""
     return patch_range(code, code.start(node), code.end(node), *parts)
 
 
 def in_condition(code: PythonSource, node: ast.expr) -> bool:
-    """Whether an expression decides a branch, so that only its truth is asked for, once at most.
+    """Whether an expression decides a branch, so that only its truth is asked for, at most once.
 
-    `and`, `or`, `not` and chains inside of it then test each of their operands once at most, too. Elsewhere
-    how often an operand is tested depends on what stands around the expression.
+    The operands of `and`, `or`, `not` and chains inside it are then tested at most once, too. Elsewhere it
+    depends on the code around the expression how often an operand is tested.
     """
     above = code.parent(node)
     match above:
@@ -206,7 +216,9 @@ def in_condition(code: PythonSource, node: ast.expr) -> bool:
 
 
 def is_bool(code: PythonSource, node: ast.expr) -> bool:
-    """Whether an expression certainly gives `True` or `False` themselves."""
+    """Whether an expression certainly gives `True` or `False` itself, and not another object with that truth
+    value.
+    """
     match node:
         case ast.UnaryOp(op=ast.Not()) | ast.Compare(ops=[ast.Is() | ast.IsNot() | ast.In() | ast.NotIn()]):
             return True
@@ -220,26 +232,26 @@ def is_bool(code: PythonSource, node: ast.expr) -> bool:
 
 
 def token_after(code: PythonSource, offset: int) -> PythonToken | None:
-    """The first token at or behind an offset; comments and line breaks do not count."""
+    """The first token that begins at an offset or behind it; comments and line breaks are skipped."""
     tokens = code.significant
     at = bisect_left(tokens, offset, key=_start)
     return tokens[at] if at < len(tokens) else None
 
 
 def token_before(code: PythonSource, offset: int) -> PythonToken | None:
-    """The last token before an offset."""
+    """The last token that begins before an offset; comments and line breaks are skipped."""
     at = bisect_left(code.significant, offset, key=_start) - 1
     return code.significant[at] if at >= 0 else None
 
 
 def tokens_between(code: PythonSource, start: int, end: int) -> Sequence[PythonToken]:
-    """The tokens between two offsets."""
+    """The tokens between two offsets; comments and line breaks are skipped."""
     tokens = code.significant
     return tokens[bisect_left(tokens, start, key=_start) : bisect_left(tokens, end, key=_start)]
 
 
 def has_comment(code: PythonSource, start: int, end: int) -> bool:
-    """Whether a comment stands between two offsets."""
+    """Whether a comment begins between two offsets."""
     tokens = code.tokens
     first = bisect_left(tokens, start, key=_start)
     inside = tokens[first : bisect_left(tokens, end, key=_start)]
@@ -247,7 +259,7 @@ def has_comment(code: PythonSource, start: int, end: int) -> bool:
 
 
 def breaks_line(code: PythonSource, span: Span) -> bool:
-    """Whether a span holds a line break that needs brackets around the span."""
+    """Whether a span holds a line break outside of brackets, so that it needs brackets around it."""
     tokens = code.tokens
     depth = 0
     for token in tokens[bisect_left(tokens, span.start, key=_start) :]:

@@ -1,7 +1,9 @@
-"""Defects that people make, each at one place: what seeded bugs are made of beside the catalogue's controls.
+"""Defects that people make, each at one place: the seeded bugs of the corpus `bugs`, beyond the catalogue's
+controls.
 
-They are controls: what they do to a function is meant to differ, and whether it does is for execution to say.
-The text around the place stays the author's, so that nothing but the defect tells a bug from its original.
+They are controls: an edit is meant to change what the function does, and only execution can say whether it
+does. The text around the place stays the author's, so that nothing but the defect distinguishes a bug from
+its original.
 """
 
 import ast
@@ -33,7 +35,7 @@ _OPERATORS: Final[dict[type[ast.operator], tuple[str, ...]]] = {
 }  # fmt: skip
 _OWNERS: Final = frozenset({"self", "cls"})
 _MOST_NAMES: Final = 4
-"""Variables that one may be mistaken for."""
+"""Most variables offered in exchange for one."""
 
 
 def _compared(code: PythonSource) -> Iterator[Site | Refused]:
@@ -49,7 +51,7 @@ def _calculated(code: PythonSource) -> Iterator[Site | Refused]:
     for node in editable_nodes(code):
         if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
             if any(isinstance(side, ast.JoinedStr) or _is_text(side) for side in (node.left, node.right)):
-                continue  # of texts there is no other operator
+                continue  # strings support no other operator that fits
             yield _signs(code, node.left, node.right, _OPERATORS[type(node.op)], "another operator")
 
 
@@ -64,7 +66,7 @@ def _connected(code: PythonSource) -> Iterator[Site | Refused]:
 def _signs(code: PythonSource, left: ast.expr, right: ast.expr, signs: tuple[str, ...], note: str) -> Site:
     tokens = tokens_between(code, code.full(left).end, code.full(right).start)
     start, end = tokens[0].start, tokens[-1].end
-    # Only words need blanks around them; others would tell that a sign was put there.
+    # Only words need blanks around them; blanks around a sign would show that it was inserted.
     options = (
         patch_range(code, start, end, sign) if sign[0].isalpha() else Patch(start, end, (sign,))
         for sign in signs
@@ -93,7 +95,7 @@ def _mistaken(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def _uncalled(code: PythonSource) -> Iterator[Site | Refused]:
-    """`f(x)` that becomes `x`, and `x.f()` that does."""
+    """`f(x)` becomes `x`, and `x.f()` becomes `x`."""
     for node in editable_nodes(code):
         if not isinstance(node, ast.Call) or node.keywords:
             continue
@@ -114,7 +116,9 @@ def _uncalled(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def _negated(code: PythonSource) -> Iterator[Site | Refused]:
-    """A condition that is no comparison: of one, `not` in front tells that it was put there."""
+    """A condition that is not a comparison, negated. In front of a comparison, `not` would show that it was
+    inserted.
+    """
     for node in editable_nodes(code):
         match node:
             case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) if isinstance(

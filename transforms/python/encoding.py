@@ -1,4 +1,4 @@
-"""Python files as texts: a coding cookie tells their encoding."""
+"""Python files as texts: a coding cookie in the first two lines tells their encoding."""
 
 import io
 import tokenize
@@ -11,14 +11,14 @@ from codeaudit.transforms.errors import SourceError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodedPython(DecodedFile):
-    """A Python file's text with what it takes to write it back."""
+    """A Python file's text, with the facts needed to write it back byte for byte."""
 
     @staticmethod
     def encoding_of(data: bytes) -> str:
-        """The encoding by the file's own cookie.
+        """The encoding that the file itself declares (UTF-8 by default).
 
         Raises:
-            SourceError: there is none of this name, or the first lines are not in it.
+            SourceError: the encoding is unknown, or the first lines are not in it.
         """
         try:
             return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
@@ -27,8 +27,7 @@ class DecodedPython(DecodedFile):
             raise SourceError("unknown encoding" if unknown else "not UTF-8") from error
 
     def compiles(self, text: str) -> bool:
-        """Whether Python, given the bytes of this text as a file, reads them in the same encoding and
-        compiles them."""
+        """Whether Python reads the bytes of this text as a file in the same encoding, and compiles them."""
         try:
             data = self.write(text)
             if self.encoding_of(data) != self.encoding:

@@ -1,7 +1,8 @@
-"""The function in a text that holds other statements too, and what those mean for it.
+"""The function in a text that holds other statements too, and what those statements mean for it.
 
-A transform of functions is given one function. What it assumes of the text around it, that the names of
-builtins and of modules mean what they say, is checked here wherever that text is known.
+A transform of functions is given one function. It assumes that the names of builtins and modules mean what
+they say; that is checked here wherever the text around the function is known. `perturb` calls
+`function_part`; `tree` checks the functions of a file with `rebound_names` and `mentions`.
 """
 
 import re
@@ -19,6 +20,8 @@ from codeaudit.transforms.python.analysis.knowledge import BUILTINS, MODULE_NAME
 from codeaudit.transforms.python.parsing import FunctionNode, parse
 
 REBOUND: Final = "a builtin's name means something else here"
+"""The reason why a function is left alone if its text rebinds a builtin or module that the function mentions.
+"""
 
 _DEFINITION: Final = re.compile(r"^(?:async )?def ", re.MULTILINE)
 _OTHER: Final = re.compile(r"^(?!(?:async )?def |[@#)\]}\s]|$)", re.MULTILINE)
@@ -31,11 +34,11 @@ _IN_STANDARD_MODULES: Final = frozenset({
     "exec", "exit", "filter", "format", "help", "input", "max", "open", "pow", "property", "repr", "slice",
     "str",
 })  # fmt: skip
-"""Names of builtins that `import *` takes from one or other module of the standard library."""
+"""Names of builtins that `import *` takes from some module of the standard library."""
 
 
 def function_context(source: str) -> FunctionContext:
-    """The last function at the top of a text; the whole text where there is nothing else, or no function.
+    """The last function at the top level of a text; the whole text if it holds nothing else, or no function.
 
     Raises:
         SourceError: the text does not parse.
@@ -64,12 +67,14 @@ def rebound_names(text: str) -> frozenset[str]:
 
 
 def mentions(text: str, names: frozenset[str]) -> bool:
-    """Whether one of the names stands in a text."""
+    """Whether one of the names stands in a text as a word."""
     return bool(names) and not names.isdisjoint(_WORD.findall(text))
 
 
 def _is_alone(source: str) -> bool:
-    """Whether a look at the first column tells that a text is one function, maybe under a wrapper line."""
+    """Whether the first columns show that a text is one function, possibly under a wrapper line. Saves
+    parsing.
+    """
     if _WRAPPER.match(source):
         return True
     return len(_DEFINITION.findall(source)) == 1 and _OTHER.search(source) is None
@@ -77,6 +82,7 @@ def _is_alone(source: str) -> bool:
 
 @lru_cache(maxsize=4)
 def _cut(source: str) -> FunctionContext:
+    """The text split around its last function; needs a parsed text."""
     body = parse(source).body
     found = [node for node in body if isinstance(node, FunctionNode)]
     if not found or len(body) == 1:
@@ -92,7 +98,7 @@ def _cut(source: str) -> FunctionContext:
         alone = len(parse(inner).body) == 1
     except SourceError:
         alone = False
-    if not alone:  # it shares a line with something else
+    if not alone:  # the function shares a line with another statement
         return FunctionContext("", source, "")
     return FunctionContext(before, inner, after, REBOUND if mentions(inner, rebound_names(source)) else None)
 
@@ -103,7 +109,7 @@ def _tables(text: str) -> Iterator[symtable.SymbolTable]:
             warnings.simplefilter("ignore")
             pending = [symtable.symtable(text, "<text>", "exec")]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return  # it does not compile either, and what does not is left alone
+        return  # it does not compile either, and a text that does not compile is left alone elsewhere
     while pending:
         table = pending.pop()
         yield table

@@ -1,4 +1,4 @@
-"""Reading Python text."""
+"""Parsing Python text, and the shape of function nodes. The base of every module for Python."""
 
 import ast
 import warnings
@@ -7,15 +7,16 @@ from typing import TypeAlias
 from codeaudit.transforms.errors import SourceError
 
 FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+"""A `def` or `async def`."""
 
 
 def parse(source: str) -> ast.Module:
-    """The tree of a text, the caller's own: some change theirs.
+    """The syntax tree of a text. It is the caller's own copy, because some callers change it.
 
-    What the parser warns of (`"\\d"`, `x is 1`) is the author's affair and kept quiet.
+    Warnings of the parser (`"\\d"`, `x is 1`) are suppressed: they concern the author of the text.
 
     Raises:
-        SourceError: the text is not Python, or nested too deeply to be read.
+        SourceError: the text is not Python, or is nested too deeply to be read.
     """
     try:
         with warnings.catch_warnings():

@@ -1,4 +1,8 @@
-"""The engine of the catalogue for Python."""
+"""The rule of the catalogue for Python: finds sites in a parsed text, patches it, and checks the result.
+
+Every transform and control of Python outside of `identifiers` and `order.reorder` is a `PythonRule` around
+one function `find`.
+"""
 
 import ast
 import warnings
@@ -15,14 +19,16 @@ from codeaudit.transforms.rules import OTHER_TREE, Rule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonRule(Rule):
-    """A rule about a text. Evidence is `compiled` where the proof is an equal tree (the compiler is given the
-    same), else `analysis`.
+    """A rule about a Python text.
+
+    The evidence is `compiled` if the proof is an equal syntax tree (the compiler is then given the same
+    program), else `analysis`: the rule's own reasoning.
     """
 
     languages: frozenset[str] = field(default=frozenset({"python"}))
 
     def sites(self, source: str) -> Iterable[Site | Refused]:
-        """What the rule finds in a text.
+        """The places at which the rule can edit a text, and its refusals.
 
         Raises:
             SourceError: the source cannot be parsed.
@@ -30,7 +36,9 @@ class PythonRule(Rule):
         return self.find(read(source))
 
     def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:
-        """Refuses a result that does not compile, and another tree where it must be equal."""
+        """Make the patches. Refuses a result that does not compile, and another syntax tree where it must be
+        equal.
+        """
         try:
             text = rendered(read(source), patches)
             tree = parse(text)
@@ -48,7 +56,7 @@ def rendered(code: PythonSource, patches: Sequence[Patch]) -> str:
     """The text with all patches made.
 
     Raises:
-        SourceError: a line to be indented otherwise begins with a form feed.
+        SourceError: a line that gets another indentation begins with a form feed.
     """
     source = bytearray(code.source)
     if any(isinstance(part, Span) and (part.add or part.drop) for patch in patches for part in patch.parts):
@@ -58,7 +66,9 @@ def rendered(code: PythonSource, patches: Sequence[Patch]) -> str:
 
 
 def _shifted(text: bytes, add: bytes, drop: bytes) -> bytes:
-    """The lines with other indentation; strings that go over lines are not lines here."""
+    """The lines with other indentation. Line breaks inside strings were replaced by `HARD` and do not begin a
+    line here.
+    """
     return b"\n".join(_shifted_line(line, add, drop) for line in text.split(b"\n"))
 
 
@@ -70,7 +80,7 @@ def _shifted_line(line: bytes, add: bytes, drop: bytes) -> bytes:
         return line
     if line.startswith(drop):
         return add + line[len(drop) :]
-    return add + bare  # a comment or a continuation that stands further left
+    return add + bare  # a comment or a continuation line that is indented less than the block
 
 
 def _compile(tree: ast.Module) -> None:

@@ -1,4 +1,9 @@
-"""One text, read once, with what the rules of the catalogue ask of it: places, tokens, types, effects."""
+"""One text, parsed once, with what the transforms ask about it: positions, tokens, parents, types and
+effects.
+
+`rewriting.PythonRule` reads a text with `read` and hands it to the rule's `find`. Nothing here changes a
+text. Offsets count bytes of the UTF-8 text, from 0; lines count from 1.
+"""
 
 import ast
 import io
@@ -22,27 +27,28 @@ _FSTRING_START: Final = getattr(tokenize, "FSTRING_START", -1)
 _FSTRING_END: Final = getattr(tokenize, "FSTRING_END", -1)
 
 Located: TypeAlias = ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias | ast.excepthandler | ast.pattern
-"""Nodes that know where they stand."""
+"""Nodes that have a position."""
 
 
 @dataclass(frozen=True, slots=True)
 class PythonToken:
-    """A token as `tokenize` reads it, with byte offsets."""
+    """A token of `tokenize`, with byte offsets."""
 
     type: int
+    """The number that `tokenize` gives to its kind."""
     text: str
     start: int
     end: int
 
 
 class PythonSource:
-    """A text with its tree. Nodes are those of `tree`; offsets count bytes of the UTF-8 text, from 0."""
+    """A text with its syntax tree. Every node passed to its methods must be one of `tree`."""
 
     def __init__(self, text: str) -> None:
-        """Read a text.
+        """Parse a text.
 
         Raises:
-            SourceError: it is not Python, or nested too deeply to be read.
+            SourceError: the text is not Python, or is nested too deeply to be read.
         """
         self.text = text
         self.source = text.encode()
@@ -51,7 +57,7 @@ class PythonSource:
 
     @cached_property
     def program(self) -> PythonProgram:
-        """What statements do; only some rules ask.
+        """The dependence analysis of the text; computed on first use, because only some rules need it.
 
         Raises:
             SourceError: the text is nested too deeply to be read.
@@ -61,7 +67,7 @@ class PythonSource:
     # ── places ───────────────────────────────────────────────────────────────────────────────────────
 
     def start(self, node: Located) -> int:
-        """Where a node begins; for a definition its first decorator's `@`."""
+        """The offset at which a node begins; for a decorated definition that of the first `@`."""
         decorators: list[ast.expr] = getattr(node, "decorator_list", [])
         if decorators:
             first = min(self.positions.offset(item.lineno, item.col_offset) for item in decorators)
@@ -69,15 +75,18 @@ class PythonSource:
         return self.positions.offset(node.lineno, node.col_offset)
 
     def end(self, node: Located) -> int:
-        """Where a node ends."""
+        """The offset behind a node."""
         return self.positions.offset(node.end_lineno or 0, node.end_col_offset or 0)
 
     def span(self, node: Located) -> Span:
-        """A node's own bytes: without parentheses around it."""
+        """A node's own bytes, without parentheses around it."""
         return Span(self.start(node), self.end(node))
 
     def full(self, node: ast.expr) -> Span:
-        """An expression's bytes with the parentheses that belong to it alone."""
+        """An expression's bytes with the parentheses that belong to it alone.
+
+        The parentheses of a call, of a class's bases or of a list of parameters are not the expression's own.
+        """
         start, end = self.start(node), self.end(node)
         lowest = self._belongs_outside(node)
         before = self._index_before(start)
@@ -99,17 +108,19 @@ class PythonSource:
         return self.source[span.start : span.end].decode()
 
     def line(self, node: Located) -> int:
-        """The line on which a node begins, from 1, its decorators included."""
+        """The line on which a node begins; decorators belong to it."""
         return self.positions.line_column(self.start(node))[0]
 
     def indentation(self, node: ast.stmt) -> str:
-        """The white space before a statement that stands first on its line."""
+        """The text between the beginning of the line and a statement: white space if the statement stands
+        first on its line.
+        """
         start = self.start(node)
         begin = self.positions.offset(self.positions.line_column(start)[0], 0)
         return self.source[begin:start].decode()
 
     def alone(self, node: ast.stmt) -> bool:
-        """Whether a statement has its lines to itself: no `;`, not behind a header's colon."""
+        """Whether a statement has its lines to itself: no `;`, and not behind a header's colon."""
         if self.indentation(node).strip(" \t"):
             return False
         following = self._index_after(self.end(node))
@@ -119,9 +130,10 @@ class PythonSource:
         )
 
     def lines(self, first: ast.stmt, last: ast.stmt) -> Span:
-        """The whole lines from one statement to a later one of its block, line break and comment included.
+        """The whole lines from one statement to a later one of its block, with line break and a comment at
+        the end.
 
-        Both must be `alone`. Comment lines above the first one are not included.
+        Both must be `alone`. Comment lines above the first statement are not included.
         """
         begin = self.positions.offset(self._line_of(self.start(first)), 0)
         end = self.source.find(b"\n", self.end(last))
@@ -134,7 +146,7 @@ class PythonSource:
 
     @cached_property
     def step(self) -> str:
-        """The indentation of one level, as the first block shows it."""
+        """The indentation of one level, taken from the first block; four spaces if there is none."""
         for node in self.nodes():
             body = getattr(node, "body", None)
             if isinstance(node, ast.stmt) and isinstance(body, list) and body and self.alone(body[0]):
@@ -168,7 +180,7 @@ class PythonSource:
 
     @cached_property
     def significant(self) -> tuple[PythonToken, ...]:
-        """Tokens other than comments, line breaks and indentation."""
+        """The tokens other than comments, line breaks and indentation."""
         apart = {
             tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
             tokenize.ENDMARKER, tokenize.ENCODING,
@@ -177,7 +189,9 @@ class PythonSource:
 
     @cached_property
     def hard_breaks(self) -> tuple[int, ...]:
-        """Offsets of the `\\n` bytes that belong to strings: what follows them is no indentation."""
+        r"""Offsets of the `\n` bytes inside strings: what follows them is part of a string and no
+        indentation.
+        """
         found: list[int] = []
         opened: list[int] = []
         for token in self.tokens:
@@ -196,7 +210,7 @@ class PythonSource:
     def nodes(self) -> Iterator[ast.AST]:
         """Every node in the order of the text, parents first, but none inside an f-string.
 
-        Python 3.11 does not tell where the parts of an f-string stand.
+        Python 3.11 does not know where the parts of an f-string stand.
         """
         stack: list[ast.AST] = [self.tree]
         while stack:
@@ -210,7 +224,9 @@ class PythonSource:
         return {id(child): node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
 
     def parent(self, node: ast.AST) -> ast.AST | None:
-        """The node that holds a node; `None` for the module. (Shared `Load()` nodes have no one parent.)"""
+        """The node that holds a node; `None` for the module. Context nodes (`Load()`) are shared and have no
+        certain parent.
+        """
         return self._parents.get(id(node))
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
@@ -235,7 +251,7 @@ class PythonSource:
         return None
 
     def statement(self, node: ast.AST) -> ast.stmt | None:
-        """The innermost statement that holds a node (or is it)."""
+        """The innermost statement that holds a node; a statement itself is returned as it is."""
         if isinstance(node, ast.stmt):
             return node
         return next((above for above in self.ancestors(node) if isinstance(above, ast.stmt)), None)
@@ -243,12 +259,17 @@ class PythonSource:
     # ── types and effects ────────────────────────────────────────────────────────────────────────────
 
     def kind(self, node: ast.expr) -> str | None:
-        """The builtin type (`int`, `str`, `list`, …) that an expression certainly has."""
+        """The builtin type (`int`, `str`, `list`, …) that an expression certainly has; `None` if that is not
+        certain.
+        """
         return self._read(node)[0]
 
     def harmless(self, node: ast.expr) -> bool:
-        """Whether evaluating an expression only computes: it raises nothing, changes nothing, sees no state
-        that others change, and so may be done earlier, later, twice or not at all."""
+        """Whether evaluating an expression only computes.
+
+        A harmless expression raises nothing, changes nothing and sees no state that other code changes. It
+        may therefore be evaluated earlier, later, twice or not at all.
+        """
         collector = self._read(node)[1]
         return not (collector.flags or collector.writes or collector.stored)
 
@@ -257,13 +278,15 @@ class PythonSource:
         return self._read(node)[1].flags
 
     def facts(self, node: ast.AST) -> VariableFacts | None:
-        """What is known of the variables of the function in whose scope a node is evaluated."""
+        """What is known of the variables of the function in whose scope a node is evaluated; `None` if
+        nothing is.
+        """
         statement = self.statement(node)
         place = self.program.places.get(id(statement)) if statement is not None else None
         return place.facts if place is not None else None
 
     def bound(self, node: ast.AST) -> frozenset[str]:
-        """The locals that are certainly bound where a node's statement begins."""
+        """The locals that are certainly bound where the statement of a node begins."""
         statement = self.statement(node)
         place = self.program.places.get(id(statement)) if statement is not None else None
         return place.definite if place is not None else frozenset()
@@ -280,7 +303,7 @@ class PythonSource:
         return collector.visit(node), collector
 
     def _shadow(self, node: ast.AST) -> frozenset[str]:
-        """Names that comprehensions and lambdas between a node and its statement bind."""
+        """Names bound by comprehensions and lambdas between a node and its statement."""
         names: set[str] = set()
         for above in self.ancestors(node):
             if isinstance(above, ast.stmt):
@@ -314,15 +337,17 @@ class PythonSource:
         return [token.start for token in self.significant]
 
     def _index_before(self, offset: int) -> int:
-        """The last token that ends at or before an offset; -1 for none."""
+        """The index of the last token that begins before an offset; -1 if there is none."""
         return bisect_left(self._starts, offset) - 1
 
     def _index_after(self, offset: int) -> int:
-        """The first token that begins at or behind an offset."""
+        """The index of the first token that begins at an offset or behind it."""
         return bisect_left(self._starts, offset)
 
     def _belongs_outside(self, node: ast.expr) -> int:
-        """The offset of the `(` that belongs to what holds an expression, as a call's; -1 for none."""
+        """The offset of the `(` that belongs to the node around an expression, such as a call's; -1 if there
+        is none.
+        """
         above = self.parent(node)
         match above:
             case ast.Call(func=func) if func is not node:
@@ -349,7 +374,7 @@ class PythonSource:
         return opening
 
     def _opening(self, offset: int) -> int:
-        """The first `(` behind an offset that is not inside of brackets or a closing pair before."""
+        """The offset of the first `(` behind an offset; -1 if there is none."""
         for token in self.significant[self._index_after(offset) :]:
             if token.text == "(":
                 return token.start
@@ -358,7 +383,8 @@ class PythonSource:
 
 @lru_cache(maxsize=4)
 def read(source: str) -> PythonSource:
-    """The code of one text; the last few are remembered.
+    """The source of one text. The last four are cached, because a transform proposes and applies many times
+    to one text.
 
     Raises:
         SourceError: the text is not Python, is nested too deeply, or has bare carriage returns as line ends.

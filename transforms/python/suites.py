@@ -1,4 +1,9 @@
-"""The blocks of compound statements as text: where they begin and end, whose the comments are, new names."""
+"""The blocks of compound statements as text: where they begin and end, which comments belong to them, and new
+names.
+
+Used by the transforms that move or insert statements (control_flow, dead_code, order, layout, notes). Offsets
+count bytes.
+"""
 
 import ast
 import re
@@ -25,6 +30,7 @@ _REFLECTIVE_NAMES: Final = frozenset(
         "cr_frame", "ag_frame", "__code__", "co_varnames", "co_nlocals", "getargvalues", "settrace",
     }
 )  # fmt: skip
+"""Names through which a text may look at the names of its own variables."""
 _TYPE_PARAMETERS: Final = frozenset({"TypeVar", "TypeVarTuple", "ParamSpec"})
 _WORDS: Final = re.compile(r"\w+")
 
@@ -43,13 +49,13 @@ def line_end(code: PythonSource, offset: int) -> int:
 
 
 def next_line(code: PythonSource, offset: int) -> int:
-    """The offset at which the line behind that of an offset begins."""
+    """The offset at which the next line begins; the end of the text if there is none."""
     end = code.source.find(b"\n", offset)
     return len(code.source) if end < 0 else end + 1
 
 
 def line_before(code: PythonSource, begin: int) -> int:
-    """Where the line before the one that begins at an offset ends, before its line break."""
+    """The offset at which the line before the one that begins at `begin` ends, before its line break."""
     return begin - 2 if code.source[begin - 2 : begin] == b"\r\n" else begin - 1
 
 
@@ -68,12 +74,12 @@ def clause_keyword(code: PythonSource, body: Sequence[ast.stmt]) -> PythonToken:
 
 
 def is_elif(node: ast.stmt, code: PythonSource) -> TypeGuard[ast.If]:
-    """Whether an `if` is written as a clause of another."""
+    """Whether a statement is an `if` written as the `elif` of another one."""
     return isinstance(node, ast.If) and code.source.startswith(b"elif", code.start(node))
 
 
 def starts_line(code: PythonSource, node: ast.stmt) -> bool:
-    """Whether a statement begins a line of its own, and not one that a backslash continues."""
+    """Whether a statement begins a line that no backslash continues from the line above."""
     begin = line_start(code, code.start(node))
     return not continued(code, begin) and not code.indentation(node).strip(" \t")
 
@@ -89,7 +95,7 @@ def is_inline(code: PythonSource, body: Sequence[ast.stmt]) -> bool:
 
 
 def block_indent(code: PythonSource, node: ast.stmt) -> str:
-    """The indentation that a block of a statement has more than the statement."""
+    """The indentation that the block of a statement has beyond the statement."""
     body: list[ast.stmt] = getattr(node, "body", [])
     if body and not is_inline(code, body):
         outer, inner = code.indentation(node), code.indentation(body[0])
@@ -99,7 +105,7 @@ def block_indent(code: PythonSource, node: ast.stmt) -> str:
 
 
 def evenly_indented(code: PythonSource, *nodes: ast.stmt) -> bool:
-    """Whether the statements are indented by spaces alone, or by tabs alone, as one level is."""
+    """Whether the statements and their blocks are indented by spaces alone, or by tabs alone."""
     return (
         len(
             set(
@@ -113,7 +119,9 @@ def evenly_indented(code: PythonSource, *nodes: ast.stmt) -> bool:
 
 
 def block_end(code: PythonSource, last: ast.stmt, outside: str) -> int:
-    """Where a block ends, with the comment lines behind it that stand further right than `outside`."""
+    """The offset at which a block ends: behind its last statement and the comment lines below that are
+    indented deeper than `outside`.
+    """
     end = line_end(code, code.end(last))
     at = next_line(code, end)
     while at < len(code.source):
@@ -150,7 +158,7 @@ def bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def block_of(code: PythonSource, node: ast.stmt) -> tuple[list[ast.stmt], int] | None:
-    """The block that holds a statement, and its place there."""
+    """The block that holds a statement, and the index of the statement in it; `None` if no block does."""
     above = code.parent(node)
     for body in bodies(above) if above is not None else ():
         if node in body:
@@ -159,7 +167,7 @@ def block_of(code: PythonSource, node: ast.stmt) -> tuple[list[ast.stmt], int] |
 
 
 def always_leaves(body: Sequence[ast.stmt]) -> bool:
-    """Whether a block certainly never reaches its end."""
+    """Whether control certainly never reaches the end of a block."""
     match body[-1]:
         case ast.Return() | ast.Raise() | ast.Continue() | ast.Break():
             return True
@@ -186,7 +194,7 @@ def binds(code: PythonSource, name: str) -> bool:
 
 
 def bound_in(tree: ast.AST, name: str) -> bool:
-    """Whether something in a tree, nested scopes included, binds, declares or deletes a name."""
+    """Whether anything in a tree, nested scopes included, binds, declares or deletes a name."""
     for node in ast.walk(tree):
         match node:
             case ast.Global(names=names) | ast.Nonlocal(names=names):
@@ -203,10 +211,12 @@ def bound_in(tree: ast.AST, name: str) -> bool:
 
 
 def fresh_names(code: PythonSource) -> Iterator[str]:
-    """Names that occur nowhere in the text, not even in strings; the same ones for the same text, no end."""
+    """Names that occur nowhere in the text, not even in strings; the same ones for the same text, without
+    end.
+    """
     used = set(_WORDS.findall(code.text))
     if not code.text.isascii():
-        used.update(_WORDS.findall(ast.dump(code.tree)))  # letters that are one letter to the parser
+        used.update(_WORDS.findall(ast.dump(code.tree)))  # the parser normalises names (NFKC)
     pool = [name for name in NATURAL if not reserved(name)]
     Random(crc32(code.source)).shuffle(pool)
     number = 0

@@ -1,7 +1,8 @@
-"""Python's files, for `codeaudit.transforms.trees`.
+"""The functions of a Python file, for the project tools: where each stands, and how it is shown to a
+transform.
 
-An indented function is shown to a transform under one line that stands for what is around it, so that no line
-of it, and no string that runs over lines, has to be moved.
+An indented function is shown to a transform under one wrapper line that stands for the text around it, so
+that no line of it, and no string that runs over lines, has to be moved.
 """
 
 import ast
@@ -19,23 +20,24 @@ from codeaudit.transforms.python.parsing import FunctionNode, parse
 from codeaudit.transforms.trees import FileFormat, Place
 
 IN_CLASS: Final = "class _:\n"
-"""What stands above a method. A class whose name is all underscores mangles no names."""
+"""The wrapper line of a method. A class whose name is all underscores mangles no names."""
 IN_BLOCK: Final = "if 1:\n"
-"""What stands above a function in an `if`, `try`, `with` or loop of the module."""
+"""The wrapper line of a function in an `if`, `try`, `with` or loop of the module."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionPlace(Place):
-    """A function in a text; its indentation is included."""
+    """A function in a text, its indentation included."""
 
     node: FunctionNode
+    """The definition in the syntax tree of the whole text."""
 
 
 @lru_cache(maxsize=4)
 def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[FunctionPlace, ...]:
     """The outermost functions and methods of a text, in the order of the text.
 
-    Functions in functions belong to their outer one.
+    A function inside a function belongs to the outer one.
 
     Raises:
         SourceError: the text does not parse.
@@ -105,6 +107,7 @@ def _place(
 
 
 def _still_one_function(text: str, wrapper: str) -> bool:
+    """Whether a rewritten text is still one function under the same wrapper line."""
     if not text.startswith(wrapper):
         return False
     try:
