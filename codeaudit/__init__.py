@@ -1,1 +1,97 @@
-"""Audits code models: does the answer change when the code's meaning does not?"""
+"""Audits code models: does the answer change when the code's meaning does not?
+
+    import codeaudit
+
+    codeaudit.transform("def f(a):\n    b = a\n    return b", "rename")
+    run = codeaudit.run(my_model, corpus="src", transforms=["rename", "reorder"])
+    run.violations()
+    codeaudit.gate(run, max_violation_rate=0.05).passed
+
+This module imports nothing heavy; each function imports what it needs when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from codeaudit.audit.records import Query
+    from codeaudit.edits import perturb, transform
+    from codeaudit.finished_runs import Run, open_run
+    from codeaudit.gating import gate
+    from codeaudit.running import run
+    from codeaudit.testing import assert_invariant
+    from codeaudit.transforms.errors import (
+        CannotAudit,
+        CodeauditError,
+        CorpusError,
+        ModelError,
+        RunError,
+        SourceError,
+        UsageError,
+    )
+    from codeaudit.transforms.errors import NotAppliedError as NotApplied
+    from codeaudit.transforms.records import Perturbed, Sample
+
+    __version__: str
+
+__all__ = [
+    "CannotAudit",
+    "CodeauditError",
+    "CorpusError",
+    "ModelError",
+    "NotApplied",
+    "Perturbed",
+    "Query",
+    "Run",
+    "RunError",
+    "Sample",
+    "SourceError",
+    "UsageError",
+    "__version__",
+    "assert_invariant",
+    "gate",
+    "open_run",
+    "perturb",
+    "run",
+    "transform",
+]
+
+_ERRORS: Final = "codeaudit.transforms.errors"
+_HOMES: Final = {
+    "CannotAudit": _ERRORS,
+    "CodeauditError": _ERRORS,
+    "CorpusError": _ERRORS,
+    "ModelError": _ERRORS,
+    "NotApplied": _ERRORS,
+    "Perturbed": "codeaudit.transforms.records",
+    "Query": "codeaudit.audit.records",
+    "Run": "codeaudit.finished_runs",
+    "RunError": _ERRORS,
+    "Sample": "codeaudit.transforms.records",
+    "SourceError": _ERRORS,
+    "UsageError": _ERRORS,
+    "assert_invariant": "codeaudit.testing",
+    "gate": "codeaudit.gating",
+    "open_run": "codeaudit.finished_runs",
+    "perturb": "codeaudit.edits",
+    "run": "codeaudit.running",
+    "transform": "codeaudit.edits",
+}
+"""The module of each public name."""
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used."""
+    if name == "__version__":
+        from codeaudit.versions import version
+
+        return version("codeaudit") or "0"
+    if name not in _HOMES:
+        raise AttributeError(f"module 'codeaudit' has no attribute {name!r}")
+    found = getattr(import_module(_HOMES[name]), "NotAppliedError" if name == "NotApplied" else name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

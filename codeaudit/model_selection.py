@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import cast
 
 from codeaudit.audit.interface import (
     ContinuesPrompt,
@@ -13,6 +14,7 @@ from codeaudit.audit.interface import (
     Task,
 )
 from codeaudit.audit.models import catalogue
+from codeaudit.audit.models.callable import CallableModel, answering
 from codeaudit.audit.models.provider import OPTIONS
 from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.models.wrapping import innermost
@@ -82,6 +84,23 @@ def load_models(options: RunOptions, specs: tuple[str, ...], given: Mapping[str,
             model = catalogue.permuted(model, seed=options.seed)
         models.append(model)
     return tuple(models)
+
+
+def as_model(model: object, *, name: str = "") -> Model:
+    """A callable, an object with a method `predict`, or a model, as a model; by default named after itself.
+
+    The cache keeps the answers of a callable within one run only, because nothing tells when it changes.
+
+    Raises:
+        UsageError: it is none of them.
+    """
+    if hasattr(model, "predict") and hasattr(model, "fingerprint"):
+        return cast("Model", model)
+    function = answering(model)
+    if function is None:
+        raise UsageError(f"{model!r} is no model: give a callable, a model's name, or a model")
+    own = getattr(model, "__qualname__", type(model).__name__)
+    return CallableModel(name=name or own, function=function, fingerprint=f"volatile:{name or own}")
 
 
 @contextmanager

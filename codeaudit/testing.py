@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias
 
+from codeaudit.edits import most_frequent, prepared_samples
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.records import Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from codeaudit.audit.interface import Model, Task
     from codeaudit.audit.models.callable import Answering
@@ -76,7 +77,7 @@ def assert_invariant(
 
     chosen = _model(model)
     asked = _task(task, chosen)
-    prepared = list(_prepared(samples, asked, language))
+    prepared = list(prepared_samples(samples, language, asked))
     plan = SuitePlan(transforms=_names(transforms, prepared), variants=variants, seed=seed)
     setup = AuditSetup(model=chosen, task=asked, memory=NoMemory(), monitor=NoMonitor(), batch_size=32)
     found = list(audit(cases(prepared, plan, workers=1), setup))
@@ -87,10 +88,10 @@ def assert_invariant(
     missing = reasons.total() - reasons[ANSWER_CHANGES] - reasons[ANSWER_UNKNOWN]
     if not judged:
         gaps = reasons or Counter(gap.reason for one in found for gap in one.not_applied)
-        raise CannotAudit(f"{chosen.name}: nothing could be judged ({_most(gaps)})")
+        raise CannotAudit(f"{chosen.name}: nothing could be judged ({most_frequent(gaps)})")
     if missing > max_unjudged * len(verdicts):
         share = f"{missing} of {len(verdicts)} variants"
-        raise CannotAudit(f"{chosen.name}: {share} could not be judged ({_most(reasons)})")
+        raise CannotAudit(f"{chosen.name}: {share} could not be judged ({most_frequent(reasons)})")
     if len(violated) > max_violation_rate * judged:
         raise AssertionError(_told(chosen.name, violated, judged))
     return found
@@ -103,53 +104,15 @@ def _model(model: Tested) -> Model:
 
         catalogue.check(model)
         return catalogue.load(model, Settings(), {})
-    if hasattr(model, "predict") and hasattr(model, "fingerprint"):
-        return cast("Model", model)
-    if not callable(model):
-        raise UsageError(f"{model!r} is no model: give a callable, a model's name, or a model")
-    from codeaudit.audit.models.callable import CallableModel
+    from codeaudit.model_selection import as_model
 
-    name = getattr(model, "__qualname__", type(model).__name__)
-    return CallableModel(name=name, function=model, fingerprint=f"volatile:{name}")
+    return as_model(model)
 
 
 def _task(name: str | None, model: Model) -> Task:
     from codeaudit.audit.registry import DEFAULT_TASK, TASKS
 
     return TASKS.get(name or model.task or DEFAULT_TASK)
-
-
-def _prepared(samples: Iterable[str | Path | Sample], task: Task, language: str) -> Iterator[Sample]:
-    """The samples as the task asks about them."""
-    if isinstance(samples, str | Path):
-        samples = [samples]
-    left_out: Counter[str] = Counter()
-    seen: set[str] = set()
-    for raw in _raw(samples, language, left_out):
-        ready = task.prepare(raw)
-        if isinstance(ready, str):
-            left_out[ready] += 1
-        elif ready.id not in seen:
-            seen.add(ready.id)
-            yield ready
-    if not seen:
-        raise CannotAudit(f"no sample for the task {task.name!r} ({_most(left_out)})")
-
-
-def _raw(samples: Iterable[str | Path | Sample], language: str, left_out: Counter[str]) -> Iterator[Sample]:
-    from textwrap import dedent
-
-    from codeaudit.audit.corpora.records import raw_sample
-    from codeaudit.audit.corpora.specs import corpus
-
-    for number, sample in enumerate(samples, start=1):
-        if isinstance(sample, Sample):
-            yield sample
-        elif isinstance(sample, Path):
-            yield from corpus(str(sample)).read(left_out)
-        else:
-            text = dedent(sample).strip("\n")
-            yield raw_sample(text, language=language, label=None, path=f"<sample {number}>", line=1)
 
 
 def _names(transforms: Sequence[str] | str | None, samples: Sequence[Sample]) -> tuple[str, ...]:
@@ -187,7 +150,3 @@ def _told(name: str, violated: Sequence[Violated], judged: int) -> str:
     if len(violated) > SHOWN:
         parts.append(f"... and {len(violated) - SHOWN} more")
     return "\n\n".join(parts)
-
-
-def _most(reasons: Counter[str]) -> str:
-    return ", ".join(f"{reason} {number}" for reason, number in reasons.most_common(3)) or "none given"

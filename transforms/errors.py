@@ -6,7 +6,8 @@
         ├── SourceError       code that cannot be read or parsed
         ├── CorpusError       a corpus that is missing, empty or malformed
         ├── ModelError        a model that cannot be loaded or does not fit the task
-        └── RunError          a run folder that cannot be read or written
+        ├── RunError          a run folder that cannot be read or written
+        └── NotAppliedError   a transform that cannot rewrite a text (`codeaudit.NotApplied`)
 
 It stands in `transforms` because only the leftmost package is reachable from everywhere.
 """
@@ -42,3 +43,16 @@ class ModelError(CannotAudit):
 
 class RunError(CannotAudit):
     """A run folder that cannot be read or written."""
+
+
+class NotAppliedError(CannotAudit):
+    """A transform that cannot rewrite a text; the Python API exports it as `codeaudit.NotApplied`."""
+
+    def __init__(self, reason: str, transform: str = "") -> None:
+        super().__init__(reason, transform)
+        self.reason = reason
+        """A short phrase without names or numbers of the text, so that equal reasons can be counted."""
+        self.transform = transform
+
+    def __str__(self) -> str:
+        return f"{self.transform}: {self.reason}" if self.transform else self.reason

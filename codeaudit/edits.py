@@ -1,0 +1,254 @@
+"""Perturbs code without a model: `codeaudit.transform` for one text, `codeaudit.perturb` for many samples.
+
+The functions import engines when they are called, so that importing this module is light. They keep no state:
+equal arguments give equal results in every process.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from codeaudit.transforms.errors import CannotAudit, NotAppliedError, UsageError
+from codeaudit.transforms.records import Outcome, Perturbed, Sample, Sites
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from codeaudit.audit.interface import Task
+
+FILE_STREAM: Final = 1_000_003
+"""Distance between the seeds of two variants of a file."""
+
+
+def transform(
+    source: str,
+    name: str,
+    seed: int = 0,
+    *,
+    language: str = "python",
+    variant: int = 0,
+    sites: Sites = "auto",
+    whole_file: bool = False,
+) -> str:
+    """Rewrite a text with one transform.
+
+    Parameters
+    ----------
+    source
+        One function, basic block or expression. Statements may stand around the function; of several
+        functions the last is rewritten.
+    name
+        A transform, such as `"rename"` or `"reorder"`; `codeaudit list transforms` shows all.
+    seed, variant
+        Which of the possible edits is made. For one function, variants 0 to k are distinct texts.
+    language
+        `"python"`, `"java"`, `"x86"`, …
+    sites
+        `"auto"`: all places for variant 0, random subsets for the others; `"all"`; or `"one"` place.
+    whole_file
+        `source` is a file of which every function is rewritten, as `codeaudit transform` does.
+
+    Returns
+    -------
+    The rewritten text. It differs from `source`, except for the transform `"identity"`.
+
+    Raises
+    ------
+    NotApplied
+        The transform cannot rewrite this text; `reason` says why.
+    UsageError
+        There is no such transform.
+
+    Examples
+    --------
+    >>> print(codeaudit.transform("def twice(x):\\n    y = x\\n    return y + y", "rename", seed=3))
+    def twice(x):
+        ...
+    >>> data.map(lambda row: {"code": codeaudit.transform(row["code"], "reorder")})  # doctest: +SKIP
+    """
+    from codeaudit.audit.corpora.records import raw_sample
+    from codeaudit.audit.suite import SuitePlan, case
+    from codeaudit.transforms.registry import TRANSFORMS
+
+    TRANSFORMS.summary(name)  # raises UsageError with the nearest name
+    sample = raw_sample(source, language=language, label=None, path="<source>", line=1)
+    if whole_file:
+        return _file(source, name, language, seed + FILE_STREAM * variant, sites)
+    plan = SuitePlan(transforms=(name,), variants=variant + 1, seed=seed, sites=sites)
+    outcome = case(sample, plan).outcomes[-1]
+    if isinstance(outcome, Perturbed):
+        return outcome.source
+    raise NotAppliedError(outcome.reason, transform=name)
+
+
+def perturb(
+    samples: Iterable[str | Path | Sample] | str | Path,
+    transforms: Sequence[str] | str | None = None,
+    *,
+    variants: int = 4,
+    seed: int = 0,
+    language: str = "python",
+    task: str | None = None,
+    sites: Sites = "auto",
+    workers: int = 1,
+) -> Iterator[Outcome]:
+    """Perturb samples, one after the other; memory does not grow with their number.
+
+    Parameters
+    ----------
+    samples
+        Texts of one function each (in `language`; indented ones are moved to the left), paths of files or
+        folders whose functions are taken, or `Sample` records.
+    transforms
+        Names or families, in a list or with commas between. By default the standard ones of each sample's
+        language that keep the meaning.
+    variants, seed
+        How many variants of each sample and transform, and which.
+    task
+        Prepare the samples for this task, as a run does: read the label and hide it in the text. Samples that
+        are no example of the task are left out. By default they stay as they are.
+    sites
+        As for `transform`.
+    workers
+        Number of processes.
+
+    Yields
+    ------
+    For each sample and transform, `variants` outcomes. A `Perturbed` has `sample`, `transform`, `variant`,
+    `kind`, `source` (the rewritten text), `moves` and `evidence`. The others are not applied and have a
+    `reason` instead of `source`.
+
+    Raises
+    ------
+    UsageError
+        There is no such transform or task.
+    CorpusError
+        A path does not exist or cannot be read.
+
+    Examples
+    --------
+    >>> for outcome in codeaudit.perturb(["def f(a):\\n    b = a\\n    return b"], "rename", variants=2):
+    ...     if isinstance(outcome, codeaudit.Perturbed):
+    ...         print(outcome.variant, outcome.transform)
+    0 rename
+    1 rename
+    """
+    from codeaudit.audit.registry import TASKS
+    from codeaudit.transforms.registry import expand
+
+    given = transforms.split(",") if isinstance(transforms, str) else transforms
+    names = None if given is None else tuple(name.strip() for name in given if name.strip())
+    if names is not None and not expand(names):
+        raise UsageError("transforms names no transform; leave it out for the standard set")
+    asked = None if task is None else TASKS.get(task)
+    chosen = partial(_outcomes, names=names, variants=variants, seed=seed, sites=sites)
+    return _perturbed(samples, language, asked, chosen, workers)
+
+
+def raw_samples(
+    samples: Iterable[str | Path | Sample] | str | Path, language: str, left_out: Counter[str]
+) -> Iterator[Sample]:
+    """Texts, paths and samples as samples without preparation; `left_out` counts what cannot be read.
+
+    Raises:
+        CorpusError: a path does not exist or cannot be read.
+    """
+    from textwrap import dedent
+
+    from codeaudit.audit.corpora.records import raw_sample
+    from codeaudit.audit.corpora.specs import corpus
+
+    every = [samples] if isinstance(samples, str | Path) else samples
+    for number, sample in enumerate(every, start=1):
+        if isinstance(sample, Sample):
+            yield sample
+        elif isinstance(sample, Path):
+            yield from corpus(str(sample)).read(left_out)
+        else:
+            text = dedent(sample).strip("\n")
+            yield raw_sample(text, language=language, label=None, path=f"<sample {number}>", line=1)
+
+
+def prepared_samples(
+    samples: Iterable[str | Path | Sample] | str | Path, language: str, task: Task
+) -> Iterator[Sample]:
+    """The samples as the task asks about them, each once.
+
+    Raises:
+        CannotAudit: no sample is an example of the task.
+        CorpusError: a path does not exist or cannot be read.
+    """
+    left_out: Counter[str] = Counter()
+    seen: set[str] = set()
+    for raw in raw_samples(samples, language, left_out):
+        ready = task.prepare(raw)
+        if isinstance(ready, str):
+            left_out[ready] += 1
+        elif ready.id not in seen:
+            seen.add(ready.id)
+            yield ready
+    if not seen:
+        raise CannotAudit(f"no sample for the task {task.name!r} ({most_frequent(left_out)})")
+
+
+def most_frequent(reasons: Counter[str]) -> str:
+    """The three most frequent reasons with their counts."""
+    return ", ".join(f"{reason} {number}" for reason, number in reasons.most_common(3)) or "none given"
+
+
+def _perturbed(
+    samples: Iterable[str | Path | Sample] | str | Path,
+    language: str,
+    task: Task | None,
+    chosen: partial[tuple[Outcome, ...]],
+    workers: int,
+) -> Iterator[Outcome]:
+    from codeaudit.audit.suite import CHUNK, FEW
+    from codeaudit.audit.workers import spread
+
+    if task is None:
+        found = raw_samples(samples, language, Counter())
+    else:
+        found = prepared_samples(samples, language, task)
+    for outcomes in spread(chosen, found, workers=workers, chunk=CHUNK, few=FEW):
+        yield from outcomes
+
+
+def _outcomes(
+    sample: Sample, *, names: tuple[str, ...] | None, variants: int, seed: int, sites: Sites
+) -> tuple[Outcome, ...]:
+    from codeaudit.audit.suite import SuitePlan, case, standard_transforms
+    from codeaudit.transforms.registry import expand
+
+    languages = (sample.language,)
+    if names is None:
+        own = tuple(one for one in standard_transforms(languages, controls=False) if one != "identity")
+    else:
+        own = expand(names, languages=languages)
+    return case(sample, SuitePlan(transforms=own, variants=variants, seed=seed, sites=sites)).outcomes
+
+
+def _file(source: str, name: str, language: str, seed: int, sites: Sites) -> str:
+    """A whole file after the transform.
+
+    Raises:
+        NotAppliedError: no function changed; with the most frequent reason.
+        UsageError: files of the language cannot be rewritten in place.
+    """
+    from codeaudit.audit.projects.languages import loaded, source_languages
+    from codeaudit.transforms.loading import load_target
+    from codeaudit.transforms.trees import Declined, Series, perturb_file
+
+    formats = {one.name: one.files for one in source_languages().values()}
+    if language not in formats:
+        raise UsageError(f"no whole files of {language!r}; known: {', '.join(formats)}")
+    data = source.encode("utf-8", "surrogatepass")
+    series = Series(transforms=loaded((name,), language), seed=seed, sites=sites)
+    found = perturb_file(load_target(formats[language]), data, "<source>", series)
+    if found.data == data:
+        reasons = Counter(one.reason for one in found.records if isinstance(one, Declined))
+        raise NotAppliedError(reasons.most_common(1)[0][0] if reasons else "no function", transform=name)
+    return found.data.decode("utf-8", "surrogatepass")

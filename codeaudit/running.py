@@ -1,0 +1,186 @@
+"""`codeaudit.run`: turns Python values into the options of a run and carries it out."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from codeaudit.audit.corpora.records import Corpus
+from codeaudit.audit.interface import Model
+from codeaudit.audit.models.callable import Answering, Predictor
+from codeaudit.audit.run import Progress
+from codeaudit.auditing import audit_models, demand_verdicts
+from codeaudit.edits import raw_samples
+from codeaudit.finished_runs import Run, open_run
+from codeaudit.model_selection import as_model
+from codeaudit.run_options import RunOptions
+from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.records import Sample, Sites
+
+AnyModel: TypeAlias = str | Answering | Predictor | Model
+AnyCorpus: TypeAlias = str | Path | Corpus | Iterable[str | Path | Sample]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenSamples:
+    """Samples from the caller, as a corpus."""
+
+    samples: tuple[str | Path | Sample, ...]
+    language: str
+    spec: str = "samples given in Python"
+
+    def read(self, skipped: Counter[str]) -> Iterator[Sample]:
+        """As `codeaudit.audit.corpora.records.Corpus.read`."""
+        yield from raw_samples(self.samples, self.language, skipped)
+
+
+def run(
+    models: AnyModel | Sequence[AnyModel] | Mapping[str, AnyModel] = (),
+    *,
+    corpus: AnyCorpus | None = None,
+    task: str | None = None,
+    transforms: str | Sequence[str] | None = None,
+    variants: int = 4,
+    limit: int | None = 200,
+    seed: int = 0,
+    trials: int = 1,
+    controls: bool = True,
+    labels: str | None = None,
+    sites: Sites = "auto",
+    execute: bool = False,
+    attack: str | Sequence[str] = (),
+    budget: int = 32,
+    suite: str | Path | None = None,
+    wrap: str | None = None,
+    model_arguments: Mapping[str, object] | None = None,
+    base_url: str | None = None,
+    device: str = "auto",
+    precision: str | None = None,
+    batch_size: int = 32,
+    workers: int = 1,
+    cache: str | Path | None = None,
+    out: str | Path | None = None,
+    language: str = "python",
+    progress: Progress | None = None,
+) -> Run:
+    """Audit models: perturb samples, ask the models, and write a run folder, as `codeaudit run` does.
+
+    Parameters
+    ----------
+    models
+        One model, several in a list, or a mapping from names to models. A model is a SPEC of the command line
+        (`"spe-checkpoint"`, `"hf/NAME"`, a folder), a callable from a list of queries to a list of answers,
+        or an object with a method `predict` that does the same. A query has `source`, `language` and `task`.
+        An answer is a text, a number or a list of subtokens, as the task says. By default the bundled models.
+    corpus
+        A SPEC of the command line or a path; or a list of texts (in `language`), paths and `Sample` records.
+        By default the task's own.
+    task
+        By default that of the models, else `"function-name"`.
+    transforms
+        Names or families, in a list or with commas between. By default the standard set of the language.
+    variants
+        Number of variants per sample and transform.
+    limit
+        Largest number of samples; None for all.
+    seed, trials
+        The run is repeated with the seeds `seed`, `seed` + 1, … They decide which samples and variants are
+        drawn.
+    controls
+        Also measure sensitivity, with transforms that change the meaning.
+    labels, sites, execute, suite, wrap, base_url, device, precision, batch_size, workers, cache
+        As the options of `codeaudit run --help`.
+    attack, budget
+        Strategies of the search for a violation, and the number of texts that each may ask per sample.
+    model_arguments
+        The `-M` arguments of models that are named by a SPEC.
+    out
+        The run folder. By default a new folder below `codeaudit-runs`. An unfinished run in it resumes.
+    progress
+        Is told about progress; by default nothing is printed.
+
+    Returns
+    -------
+    The finished run.
+
+    Raises
+    ------
+    UsageError
+        An argument has a value that does not exist or does not fit the others.
+    CannotAudit
+        The models, the corpus or the folder cannot be used, or nothing could be judged.
+
+    Examples
+    --------
+    >>> def shortest(queries):
+    ...     return [min(query.source.split(), key=len) for query in queries]
+    >>> found = codeaudit.run(shortest, corpus="src", transforms=["rename"], limit=50)  # doctest: +SKIP
+    >>> found.summary.models[0].violations.rate  # doctest: +SKIP
+    0.31
+    """
+    given: dict[str, Model] = {}
+    names = tuple(_named(models, given))
+    samples: Corpus | None = None
+    if isinstance(corpus, Iterable) and not isinstance(corpus, str):
+        samples = GivenSamples(samples=tuple(corpus), language=language)
+    elif not isinstance(corpus, str | Path | None):
+        samples = corpus
+    spec = str(corpus) if isinstance(corpus, str | Path) else samples.spec if samples else None
+    options = RunOptions(
+        model=names,
+        model_argument=tuple(f"{key}={value}" for key, value in (model_arguments or {}).items()),
+        base_url=base_url,
+        task=task,
+        corpus=spec,
+        labels=labels,
+        transform=_joined(transforms),
+        sites=sites,
+        variants=variants,
+        controls=controls,
+        execute=execute,
+        attack=_joined(attack) or None,
+        budget=budget,
+        limit=limit or 0,
+        seed=seed,
+        trials=trials,
+        suite=None if suite is None else Path(suite),
+        wrap=wrap,
+        out=None if out is None else Path(out),
+        device=device,
+        precision=precision,
+        batch_size=batch_size,
+        workers=workers,
+        cache=None if cache is None else Path(cache),
+    )
+    summary, folder = audit_models(
+        options, given=given, corpus=samples, command=["codeaudit.run"], progress=progress
+    )
+    demand_verdicts(summary, options)
+    return open_run(folder.path)
+
+
+def _named(
+    models: AnyModel | Sequence[AnyModel] | Mapping[str, AnyModel], given: dict[str, Model]
+) -> Iterator[str]:
+    """The names of the models; those that are objects are added to `given`."""
+    if isinstance(models, Mapping):
+        pairs = list(models.items())
+    else:
+        several = models if isinstance(models, Sequence) and not isinstance(models, str) else [models]
+        pairs = [("", one) for one in several]
+    for name, one in pairs:
+        if isinstance(one, str):
+            if name:
+                raise UsageError(f"model {one!r} has its SPEC as its name; it cannot be called {name!r}")
+            yield one
+            continue
+        model = as_model(one, name=name)
+        if model.name in given:
+            raise UsageError(f"two models are called {model.name!r}; give them names in a mapping")
+        given[model.name] = model
+        yield model.name
+
+
+def _joined(names: str | Sequence[str] | None) -> str | None:
+    return names if names is None or isinstance(names, str) else ",".join(names)

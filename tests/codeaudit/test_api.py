@@ -1,0 +1,316 @@
+"""The Python API: each public function on real input, and the names that are public."""
+
+import doctest
+import json
+import multiprocessing
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import codeaudit
+from codeaudit.audit.records import Query
+from codeaudit.audit.tables import read_rows
+from codeaudit.cli.main import main
+from codeaudit.transforms.records import Origin
+from tests.support.commands import environment
+
+TEXT = """def add_up(values, start):
+    total = start
+    count = 1
+    for value in values:
+        total += value
+    return total, count"""
+FILE = f"import os\n\n\n{TEXT}\n\n\ndef twice(x):\n    y = x\n    return y + y\n"
+PUBLIC = [
+    "CannotAudit",
+    "CodeauditError",
+    "CorpusError",
+    "ModelError",
+    "NotApplied",
+    "Perturbed",
+    "Query",
+    "Run",
+    "RunError",
+    "Sample",
+    "SourceError",
+    "UsageError",
+    "__version__",
+    "assert_invariant",
+    "gate",
+    "open_run",
+    "perturb",
+    "run",
+    "transform",
+]
+
+
+def fickle(queries: Sequence[Query]) -> list[object]:
+    return ["sum" if "total" in query.source else "other" for query in queries]
+
+
+class Steady:
+    """An object with `predict` and nothing else."""
+
+    def predict(self, queries: Sequence[Query]) -> list[str]:
+        return ["sum" for _ in queries]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def found(sources: Path, tmp_path: Path) -> codeaudit.Run:
+    return codeaudit.run(
+        [fickle, Steady()], corpus=sources, transforms=["rename"], variants=2, out=tmp_path / "out"
+    )
+
+
+def renamed(row: dict[str, str]) -> dict[str, str]:
+    return {"code": codeaudit.transform(row["code"], "rename", seed=1)}
+
+
+# ── names ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_public_names_are_these_and_all_exist() -> None:
+    assert codeaudit.__all__ == PUBLIC
+    assert set(PUBLIC) <= set(dir(codeaudit))
+    for name in PUBLIC:
+        assert getattr(codeaudit, name).__doc__, name
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = codeaudit.nothing  # type: ignore[attr-defined]
+
+
+def test_no_module_takes_the_place_of_a_function() -> None:
+    """`import codeaudit.run` would replace the function `codeaudit.run`."""
+    for name in PUBLIC:
+        with pytest.raises(ImportError):
+            import_module(f"codeaudit.{name}")
+    for name in ("audit", "reports", "transforms"):
+        assert import_module(f"codeaudit.{name}").__name__ == f"codeaudit.{name}"
+
+
+def test_the_import_is_light() -> None:
+    program = "import codeaudit, sys; codeaudit.CodeauditError; dir(codeaudit); print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=True
+    )
+    tops = {name.partition(".")[0] for name in done.stdout.split()}
+    assert not tops & {"pandas", "torch", "numpy", "pyarrow", "rich", "click", "scipy", "transformers"}
+
+
+def test_the_package_is_typed() -> None:
+    assert (Path(codeaudit.__file__).parent / "py.typed").is_file()
+
+
+def test_the_examples_in_the_docstrings_work() -> None:
+    from codeaudit import edits
+
+    result = doctest.testmod(edits, extraglobs={"codeaudit": codeaudit}, optionflags=doctest.ELLIPSIS)
+    assert result.failed == 0
+    assert result.attempted >= 2
+
+
+# ── transform, perturb ───────────────────────────────────────────────────────────────────────────────────
+
+
+def test_transform_is_deterministic_and_its_variants_differ() -> None:
+    texts = [codeaudit.transform(TEXT, "rename", 7, variant=number) for number in range(3)]
+    assert len({TEXT, *texts}) == 4
+    assert texts == [codeaudit.transform(TEXT, "rename", 7, variant=number) for number in range(3)]
+    scope: dict[str, object] = {}
+    exec(texts[0], scope)
+    add_up = scope["add_up"]
+    assert callable(add_up)
+    assert add_up([1, 2], 3) == (6, 1)
+
+
+def test_perturb_gives_the_variants_of_a_run(sources: Path, tmp_path: Path) -> None:
+    codeaudit.run("fake/constant", corpus=sources, transforms="rename", variants=2, seed=5, out="out")
+    for row in read_rows(Path("out/suite.parquet")):
+        if row["status"] == "perturbed" and row["kind"] == "preserving":
+            sample = codeaudit.Sample(
+                id=row["sample"],
+                language="python",
+                source=row["source"],
+                label=None,
+                origin=Origin(path="", line=1),
+            )
+            outcomes = list(codeaudit.perturb([sample], "rename", variants=2, seed=5))
+            made = outcomes[row["variant"]]
+            assert isinstance(made, codeaudit.Perturbed)
+            assert row["perturbed"] == made.source
+
+
+def test_transform_rewrites_every_function_of_a_file() -> None:
+    assert "total = start" in codeaudit.transform(FILE, "rename"), "the last function is the sample"
+    text = codeaudit.transform(FILE, "rename", whole_file=True)
+    assert text.startswith("import os\n\n\ndef add_up(")
+    assert "total" not in text
+    assert "y = x" not in text
+    with pytest.raises(codeaudit.NotApplied, match="no local"):
+        codeaudit.transform("def f():\n    return 1\n", "rename", whole_file=True)
+    with pytest.raises(codeaudit.UsageError, match="no whole files of 'x86'"):
+        codeaudit.transform("ret", "rename", language="x86", whole_file=True)
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "reason"),
+    [
+        ("def f(:", "rename", "source does not parse"),
+        ("def f():\n    return 1", "rename", "no local"),
+        (TEXT, "x86-nothing", None),
+    ],
+)
+def test_transform_tells_why_it_cannot(source: str, name: str, reason: str | None) -> None:
+    if reason is None:
+        with pytest.raises(codeaudit.UsageError, match="unknown transform"):
+            codeaudit.transform(source, name)
+        return
+    with pytest.raises(codeaudit.NotApplied, match=reason) as caught:
+        codeaudit.transform(source, name)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.reason, again.transform) == (caught.value.reason, name)
+    assert isinstance(caught.value, codeaudit.CodeauditError)
+
+
+def test_transform_reads_other_languages() -> None:
+    assembly = "movq %rax, %rbx\naddq %rcx, %rbx\nimulq %rdx, %rbx"
+    assert codeaudit.transform(assembly, "rename", language="x86") != assembly
+
+
+def test_transform_maps_over_a_data_set_in_processes() -> None:
+    """As `datasets.map(renamed, num_proc=2)`: the function is pickled and has no state."""
+    rows = [{"code": TEXT}, {"code": "def twice(x):\n    y = x\n    return y + y"}]
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        assert pool.map(renamed, rows) == [renamed(row) for row in rows]
+
+
+def test_perturb_yields_outcomes_in_order() -> None:
+    found = list(codeaudit.perturb([TEXT, "x = 1"], ["rename", "reorder"], variants=2, seed=3))
+    assert [(one.transform, one.variant) for one in found] == [
+        ("rename", 0), ("rename", 1), ("reorder", 0), ("reorder", 1)
+    ] * 2  # fmt: skip
+    assert isinstance(found[0], codeaudit.Perturbed)
+    assert found[0].sample.source == TEXT
+    refused = found[-1]
+    assert not isinstance(refused, codeaudit.Perturbed)
+    assert refused.reason
+
+
+def test_perturb_takes_paths_families_and_tasks(sources: Path) -> None:
+    for one in codeaudit.perturb(sources, "identifiers", variants=1, task="function-name"):
+        assert one.transform.startswith("rename")
+        assert one.sample.label
+    with pytest.raises(codeaudit.UsageError, match="unknown transform"):
+        codeaudit.perturb(sources, "renam")
+    with pytest.raises(codeaudit.CorpusError):
+        list(codeaudit.perturb(Path("nowhere")))
+
+
+def test_perturb_is_the_same_with_worker_processes(sources: Path) -> None:
+    one, two = (list(codeaudit.perturb(sources, variants=2, workers=number)) for number in (1, 2))
+    assert one == two
+
+
+def test_perturb_feeds_a_data_loader() -> None:
+    data = pytest.importorskip("torch.utils.data")
+
+    class Variants(data.IterableDataset):  # type: ignore[misc, name-defined]
+        def __iter__(self) -> Iterator[str]:
+            for one in codeaudit.perturb([TEXT], "rename", variants=4):
+                if isinstance(one, codeaudit.Perturbed):
+                    yield one.source
+
+    (batch,) = data.DataLoader(Variants(), batch_size=4)
+    assert len(set(batch)) == 4
+
+
+# ── run, open_run ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_run_from_a_callable_and_an_object(found: codeaudit.Run) -> None:
+    assert [model.model for model in found.summary.models] == ["fickle", "Steady"]
+    samples, verdicts, violations = found.samples(), found.verdicts(), found.violations()
+    assert len(samples) == found.summary.models[0].samples
+    assert set(verdicts["outcome"]) <= {"held", "violated", "unjudged"}
+    assert set(violations["model"]) == {"fickle"}
+    assert (violations["before"].map(tuple) != violations["after"].map(tuple)).all()
+    assert (violations["source"] != violations["perturbed"]).all()
+    assert found.summary.models[0].violations.count == len(violations)
+
+
+def test_a_run_is_opened_again_and_shown(found: codeaudit.Run, tmp_path: Path) -> None:
+    again = codeaudit.open_run(tmp_path / "out")
+    assert again == found
+    assert again.summary == found.summary
+    text = again.to_html(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == text
+    assert text.startswith("<!doctype html>")
+    assert "fickle" in again._repr_html_()
+    with pytest.raises(codeaudit.RunError, match="no run"):
+        codeaudit.open_run(tmp_path / "nowhere")
+
+
+def test_models_have_the_names_of_a_mapping_and_samples_come_from_a_list() -> None:
+    found = codeaudit.run({"a": fickle, "b": fickle}, corpus=[TEXT], transforms="rename", out="out")
+    assert [model.model for model in found.summary.models] == ["a", "b"]
+    assert found.summary.corpus == "samples given in Python"
+    assert list(found.samples()["label"]) == [["add", "up"]]
+    with pytest.raises(codeaudit.UsageError, match="two models are called 'fickle'"):
+        codeaudit.run([fickle, fickle], corpus=[TEXT])
+    with pytest.raises(codeaudit.UsageError, match="is no model"):
+        codeaudit.run(3, corpus=[TEXT])  # type: ignore[arg-type]
+
+
+def test_a_run_without_any_verdict_is_an_error() -> None:
+    with pytest.raises(codeaudit.CannotAudit, match="nothing could be judged"):
+        codeaudit.run(fickle, corpus=["def f():\n    return 1"], transforms="rename", out="out")
+
+
+def test_the_command_writes_the_same_folder(sources: Path) -> None:
+    words = ["--model", "fake/hash", "--corpus", str(sources), "--variants", "2", "--trials", "2"]
+    assert main(["run", *words, "--attack", "random", "--workers", "1", "--out", "command"]) == 0
+    codeaudit.run("fake/hash", corpus=sources, variants=2, trials=2, attack=["random"], out="function")
+    for name in ("summary.json", "suite.parquet", "verdicts.parquet", "attacks.parquet"):
+        one, two = Path("command", name), Path("function", name)
+        assert one.read_bytes() == two.read_bytes(), name
+    one, two = (json.loads(Path(place, "manifest.json").read_text()) for place in ("command", "function"))
+    changing = {"codeaudit", "started", "finished", "command", "options"}
+    assert {key: one[key] for key in one.keys() - changing} == {
+        key: two[key] for key in two.keys() - changing
+    }
+    options = {"out", "workers", "cache"}
+    assert {**one["options"], **dict.fromkeys(options)} == {**two["options"], **dict.fromkeys(options)}
+
+
+# ── gate ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_gate_on_one_run_and_on_two(found: codeaudit.Run, sources: Path) -> None:
+    failed = codeaudit.gate(found, max_violation_rate=0.0)
+    assert (failed.passed, failed.exit_code) == (False, 1)
+    assert [check.name for check in failed.checks if check.outcome == "failed"] == ["violations"]
+    passed = codeaudit.gate(found, max_violation_rate=1.0, transforms="rename")
+    assert (passed.passed, passed.exit_code) == (True, 0)
+    unknown = codeaudit.gate(found, found.path)
+    assert unknown.exit_code == 3, "four samples show no rise"
+    with pytest.raises(codeaudit.UsageError, match="nothing to hold the run to"):
+        codeaudit.gate(found)
+
+
+def test_assert_invariant_is_the_one_of_testing() -> None:
+    from codeaudit import testing
+
+    assert codeaudit.assert_invariant is testing.assert_invariant
+    codeaudit.assert_invariant(Steady(), [TEXT], transforms="rename")
+    with pytest.raises(AssertionError, match="fickle changed its answer"):
+        codeaudit.assert_invariant(partial(fickle).func, [TEXT], transforms="rename")
