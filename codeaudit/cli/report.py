@@ -1,15 +1,17 @@
 """The command `codeaudit report`: renders a finished run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from io import StringIO
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
+from rich.console import Console
 
 from codeaudit.cli.options import option
 from codeaudit.cli.output import show, show_text
 from codeaudit.cli.progress import note
-from codeaudit.finished_runs import open_run, write_file
+from codeaudit.finished_runs import Run, open_run, write_file
 from codeaudit.reports.registry import FORMATS
 from codeaudit.reports.render import csv as csv_files
 from codeaudit.reports.render import latex as latex_tables
@@ -19,6 +21,22 @@ from codeaudit.transforms.errors import UsageError
 STDOUT: Final = Path("-")
 
 FILE: Final = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
+
+FILES: Final[Mapping[str, Callable[[Run], str]]] = {
+    "markdown": lambda run: markdown_tables.markdown(run.summary),
+    "latex": lambda run: latex_tables.latex(run.summary),
+    "junit": Run.to_junit,
+    "html": Run.to_html,
+}
+"""The built-in formats of one file, each with an option of its name. Plug-ins add their own options."""
+
+
+def _options_of_plug_ins(command: Callable[..., int]) -> Callable[..., int]:
+    """Add `--NAME FILE` for each report format that an installed package provides."""
+    for name in FORMATS.plug_ins():
+        help_text = f"Format {name!r} of an installed package."
+        command = option(f"--{name}", type=FILE, metavar="FILE", help=help_text)(command)
+    return command
 
 
 @click.command()
@@ -32,16 +50,9 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 @option(
     "--junit", type=FILE, metavar="FILE", help="A test case for each sample, with the diff of what failed."
 )
+@_options_of_plug_ins
 @option("--format", "form", type=click.Choice(tuple(FORMATS)), default="rich", help="What goes to stdout.")
-def report(
-    run: Path,
-    html: Path | None,
-    markdown: Path | None,
-    latex: Path | None,
-    folder: Path | None,
-    junit: Path | None,
-    form: str,
-) -> int:
+def report(run: Path, folder: Path | None, form: str, **files: Any) -> int:
     """Render a finished run: as files, or on stdout where none is named. FILE may be `-` for stdout.
 
     \b
@@ -51,28 +62,29 @@ def report(
       codeaudit report RUN --format markdown | gh pr comment --body-file -
     """
     found = open_run(run)
-    summary = found.summary
-    files: dict[Path | None, Callable[[], str]] = {
-        markdown: lambda: markdown_tables.markdown(summary),
-        latex: lambda: latex_tables.latex(summary),
-        junit: found.to_junit,
-        html: found.to_html,
-    }
-    named = [path for path in (markdown, latex, junit, html) if path is not None]
-    if len(set(named)) < len(named):
+    known = {name: files[name.replace("-", "_")] for name in (*FILES, *FORMATS.plug_ins())}
+    named = {name: path for name, path in known.items() if path is not None}
+    if len(set(named.values())) < len(named):
         raise UsageError("two formats have the same FILE; name one for each")
-    for path in named:
-        _write(path, files[path]())
+    for name, path in named.items():
+        _write(path, FILES[name](found) if name in FILES else _rendered(found, name))
     if folder is not None:
-        for name, text in csv_files.tables(summary).items():
+        for name, text in csv_files.tables(found.summary).items():
             _write(folder / name, text)
     if not named and folder is None:
-        show(summary, form)
+        show(found.summary, form)
     return 0
 
 
+def _rendered(run: Run, form: str) -> str:
+    """The text that a format of a plug-in writes."""
+    text = StringIO()
+    FORMATS.get(form)(run.summary, Console(file=text, width=80, color_system=None))
+    return text.getvalue()
+
+
 def _write(path: Path, text: str) -> None:
-    """Write a file and tell its size; `-` is stdout."""
+    """Write a file and print its size; `-` is stdout."""
     if path == STDOUT:
         show_text(text)
         return

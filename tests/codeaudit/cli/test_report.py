@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import re
 import zlib
 from pathlib import Path
@@ -10,6 +11,8 @@ from xml.etree import ElementTree
 import pytest
 
 from codeaudit.cli.main import main
+from tests.support.commands import ROOT, codeaudit
+from tests.support.plugins import install
 
 
 @pytest.fixture(autouse=True)
@@ -92,3 +95,26 @@ def test_what_asking_took_stands_on_the_page() -> None:
     assert main(["report", "out", "--html", "a.html"]) == 0
     text = Path("a.html").read_text("utf-8")
     assert "1,400 requests, 2,400 tokens in, 60 out; cost 0.25, in the unit of the prices given" in text
+
+
+LINES_FORMAT = """\
+def render(report, console):
+    for model in report.models:
+        console.print(model.model, model.violations.count)
+"""
+
+
+def test_an_installed_format_prints_and_writes_files(tmp_path: Path) -> None:
+    entry_points = {"codeaudit.formats": {"short-lines": "short_lines:render"}}
+    site = install(tmp_path / "site", "short-lines", entry_points, {"short_lines": LINES_FORMAT})
+    words = ("report", "out", "--short-lines", "a.txt", "--markdown", "a.md")
+    done = codeaudit(*words, cwd=tmp_path, PYTHONPATH=os.pathsep.join([str(ROOT), str(site)]))
+    assert done.returncode == 0, done.stderr
+    count = json.loads(Path("out/summary.json").read_text("utf-8"))["models"][0]["violations"]["count"]
+    assert Path("a.txt").read_text("utf-8") == f"fake/hash {count}\n"
+    shown = codeaudit(
+        *("report", "out", "--format", "short-lines"),
+        cwd=tmp_path,
+        PYTHONPATH=os.pathsep.join([str(ROOT), str(site)]),
+    )
+    assert shown.stdout == f"fake/hash {count}\n"
