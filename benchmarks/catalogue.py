@@ -19,6 +19,7 @@ from itertools import islice
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.transforms.errors import CodeauditError
 from codeaudit.transforms.perturb import EXHAUSTED, perturb_one
+from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Perturbed, Sample
 from codeaudit.transforms.registry import ENTRIES, TRANSFORMS, expand
 
@@ -64,7 +65,7 @@ def main() -> int:
     parser.add_argument("--reasons", action="store_true")
     asked = parser.parse_args()
     try:
-        names = expand(asked.transform.split(","), languages=["python"])
+        names = expand(asked.transform.split(","), languages=[PYTHON.name])
         for spec in asked.corpus:
             measure(spec, names, asked)
     except CodeauditError as error:

@@ -18,6 +18,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 
+from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.registry import ALL, ENTRIES, TRANSFORMS, expand
 from tests.support.fuzzing import Tally, fuzz, oracle, shrink
 
@@ -56,7 +57,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     asked = parser.parse_args()
-    names = expand(asked.transform.split(","), languages=["python"])
+    names = expand(asked.transform.split(","), languages=[PYTHON.name])
     if asked.controls:
         names = tuple(name for name, entry in ENTRIES.items() if entry.kind == "control")
     count = asked.programs if asked.pairs is None else -(-asked.pairs // (len(names) * asked.variants))

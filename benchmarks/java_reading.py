@@ -25,7 +25,7 @@ from javalang.tokenizer import LexerError
 from tree_sitter import Language, Parser
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.java.tree import JAVA
+from codeaudit.transforms.java.tree import JAVA_FILES
 
 HEADS: Final = (
     "folder", "files", "tree-sitter", "read", "javalang", "methods", "bare",
@@ -66,8 +66,8 @@ class Tally:
 
     def _take_apart(self, data: bytes) -> None:
         try:
-            text = self._timed(1, lambda: JAVA.decode(data).text)
-            places = self._timed(1, lambda: JAVA.places(text))
+            text = self._timed(1, lambda: JAVA_FILES.decode(data).text)
+            places = self._timed(1, lambda: JAVA_FILES.places(text))
         except SourceError as error:
             self.refused[_LINE.sub("", str(error))] += 1
             return
@@ -75,7 +75,7 @@ class Tally:
         source = text.encode()
         for place in places:
             self.methods += 1
-            if JAVA.is_one(source[place.start : place.end].decode(), place.wrapper):
+            if JAVA_FILES.is_one(source[place.start : place.end].decode(), place.wrapper):
                 self.bare += 1
             else:
                 self.untouched[NOT_BARE] += 1

@@ -34,6 +34,7 @@ from codeaudit.audit.papers.renamer.scores import mean_error
 from codeaudit.audit.records import Predicted, Query
 from codeaudit.audit.registry import TASKS
 from codeaudit.transforms.errors import CodeauditError
+from codeaudit.transforms.x86.language import X86
 from codeaudit.transforms.x86.legality import choices
 from codeaudit.transforms.x86.reading import read
 from codeaudit.transforms.x86.rename import renamed
@@ -235,7 +236,7 @@ def distribution(asked: argparse.Namespace, sizes: Sequence[str], networks: Sequ
             if not (place / "config.json").exists():
                 continue
             model = TermModel.load(str(place))
-            queries = [Query(task=TASK, language="x86", source=text) for text in (FIGURE, *counted)]
+            queries = [Query(task=TASK, language=X86.name, source=text) for text in (FIGURE, *counted)]
             answers = [one.answer for one in model.predict(queries) if isinstance(one, Predicted)]
             values, weights = (
                 np.array(answers[1:], dtype=float),

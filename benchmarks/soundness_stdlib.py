@@ -32,7 +32,8 @@ from types import FrameType
 from typing import Any
 
 from codeaudit.transforms.errors import UsageError
-from codeaudit.transforms.python.tree import PYTHON, places
+from codeaudit.transforms.python.language import PYTHON
+from codeaudit.transforms.python.tree import PYTHON_FILES, places
 from codeaudit.transforms.registry import ENTRIES, TRANSFORMS, expand
 from codeaudit.transforms.trees import Applied, Series, perturb_file
 
@@ -113,7 +114,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     asked = parser.parse_args()
     try:
-        names = expand(asked.transform.split(","), languages=["python"])
+        names = expand(asked.transform.split(","), languages=[PYTHON.name])
     except UsageError as error:
         parser.error(str(error))
     modules = tuple(asked.module or MODULES)
@@ -170,7 +171,7 @@ def single(suites: Mapping[str, Suite], names: Sequence[str], seed: int) -> Iter
             for place in functions(module):
                 only = frozenset({(place.name, name)})
                 done = perturb_file(
-                    PYTHON, data, f"{module}.py", Series(transforms=(transform,), seed=seed), only=only
+                    PYTHON_FILES, data, f"{module}.py", Series(transforms=(transform,), seed=seed), only=only
                 )
                 if any(isinstance(record, Applied) for record in done.records):
                     tests = tuple(suite.covering(place.name))
@@ -186,7 +187,7 @@ def whole(suites: Mapping[str, Suite], names: Sequence[str], seed: int) -> Itera
     for name, transforms in groups:
         for module in suites:
             data = source_of(module)
-            done = perturb_file(PYTHON, data, f"{module}.py", Series(transforms=transforms, seed=seed))
+            done = perturb_file(PYTHON_FILES, data, f"{module}.py", Series(transforms=transforms, seed=seed))
             if done.data != data:
                 yield Task(transform=name, module=module, function="", source=done.data, tests=())
 

@@ -28,6 +28,7 @@ from codeaudit.transforms.errors import CodeauditError, SourceError
 from codeaudit.transforms.interface import Refused, Transform
 from codeaudit.transforms.registry import transform_for
 from codeaudit.transforms.seeding import stream
+from codeaudit.transforms.x86.language import X86
 from codeaudit.transforms.x86.proof import Different, Equivalent, compare
 from codeaudit.transforms.x86.reading import Block, Operation, from_hex, read
 from codeaudit.transforms.x86.registers import BASES
@@ -131,7 +132,7 @@ def measure(rows: Sequence[Mapping[str, str]], tools: Sequence[Mca], tally: Tall
             tally.show("text and machine code differ", row["asm"], decoded.source)
         for name in ("rename", "reorder", *CONTROLS):
             rng = stream(seed, row["hex"], name)
-            text = rewritten(transform_for(name, "x86"), block, rng, tally)
+            text = rewritten(transform_for(name, X86.name), block, rng, tally)
             if text is None:
                 continue
             pairs[name].append((block.source, text))
@@ -226,7 +227,7 @@ def emulated(asked: argparse.Namespace, tally: Tally) -> None:
     for row in islice(blocks(asked.table), asked.emulate):
         for name in ("rename", "reorder", *CONTROLS):
             rng = stream(asked.seed, row["hex"], name)
-            transform = transform_for(name, "x86")
+            transform = transform_for(name, X86.name)
             block = read(row["asm"])
             moves = transform.propose(block.source, rng)
             found = moves if isinstance(moves, Refused) else transform.apply(block.source, moves)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from codeaudit.edits import most_frequent, prepared_samples
 from codeaudit.transforms.errors import CannotAudit, UsageError
+from codeaudit.transforms.languages import DEFAULT
 from codeaudit.transforms.records import Sample
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def assert_invariant(
     *,
     transforms: Sequence[str] | str | None = None,
     task: str | None = None,
-    language: str = "python",
+    language: str = DEFAULT,
     variants: int = 4,
     seed: int = 0,
     max_violation_rate: float = 0.0,

@@ -60,6 +60,11 @@ class Language:
     """Of its source files, with the dot. Files in folders are found by them."""
     named_endings: tuple[str, ...] = ()
     """Further endings of files that are read only where the user names the file."""
+    column: str = ""
+    """The column of a table whose texts are in this language, whatever else the row says."""
+    machine_code: str = ""
+    """`str -> unit`, as `module:attribute`: a unit from its bytes in hexadecimal digits; its
+    text is `unit.source`."""
     reader: str = ""
     """`(text, path, left_out) -> Iterator[Sample]`, as `module:attribute`: the units of a file; `left_out`
     counts those that are no samples, by reason."""

@@ -1,10 +1,11 @@
 """The languages by name. Looking one up imports its record and no reader."""
 
-from collections.abc import Iterator
+from functools import cache
 from typing import Final
 
 from codeaudit.transforms.entries import Entry
 from codeaudit.transforms.language import Language
+from codeaudit.transforms.plugins import PlugIn
 from codeaudit.transforms.registration import Registry
 
 LANGUAGES: Final[Registry[Language]] = Registry(
@@ -32,11 +33,19 @@ def find_language(name: str) -> Language | None:
     return LANGUAGES.get(name) if name in LANGUAGES else None
 
 
-def every_language() -> Iterator[Language]:
+def every_language() -> tuple[Language, ...]:
     """All languages, the built-in ones first; broken plug-ins are left out with a log line."""
-    return (language for _, language in LANGUAGES.working())
+    return _working(tuple(LANGUAGES.plug_ins().values()))
+
+
+@cache
+def _working(plug_ins: tuple[PlugIn, ...]) -> tuple[Language, ...]:
+    """Cached because a table asks for each of its rows; `plug_ins` is the key."""
+    return tuple(language for _, language in LANGUAGES.working())
 
 
 def by_ending(ending: str) -> Language | None:
-    """The language whose source files have this ending."""
-    return next((language for language in every_language() if ending in language.endings), None)
+    """The language whose files have this ending, with the dot; `None` where no language claims it."""
+    return next(
+        (one for one in every_language() if ending in one.endings or ending in one.named_endings), None
+    )

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.transforms.algebra.generate import SIZES, SPLITS, Split, examples
+from codeaudit.transforms.algebra.language import ALGEBRA
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import unknown
 
-LANGUAGE = "algebra"
 MOST = 10_000_000
 """Pairs that a SPEC may ask for."""
 
@@ -27,8 +27,8 @@ class Pairs:
         """As `Corpus.read`; the label is `true` or `false`, and the line is the pair's number from 1."""
         for number, example in enumerate(examples(self.split, self.size), start=1):
             label = "true" if example.label else "false"
-            path = f"{LANGUAGE}:{self.split}"
-            yield raw_sample(example.source, language=LANGUAGE, label=label, path=path, line=number)
+            path = f"{ALGEBRA.name}:{self.split}"
+            yield raw_sample(example.source, language=ALGEBRA.name, label=label, path=path, line=number)
 
 
 def generated(spec: str, rest: str) -> Pairs:
@@ -39,10 +39,10 @@ def generated(spec: str, rest: str) -> Pairs:
     """
     name, colon, size = rest.partition(":")
     if not name:
-        raise CorpusError(f"corpus {spec!r} names no split; write {LANGUAGE}:test")
+        raise CorpusError(f"corpus {spec!r} names no split; write {ALGEBRA.name}:test")
     split = next((one for one in SPLITS if one == name), None)
     if split is None:
-        raise CorpusError(unknown(f"split of {LANGUAGE!r}", name, list(SPLITS)))
+        raise CorpusError(unknown(f"split of {ALGEBRA.name!r}", name, list(SPLITS)))
     if not colon:
         return Pairs(spec=spec, split=split, size=SIZES[split])
     if not (size.isascii() and size.isdecimal() and len(size) < 9 and 0 < int(size) <= MOST):

@@ -27,6 +27,7 @@ from codeaudit.transforms.oracle.oracle import Oracle
 from codeaudit.transforms.oracle.records import Agreed, Differed, Inconclusive
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.python.defects import DEFECTS
+from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Perturbed, Sample
 from codeaudit.transforms.registry import TRANSFORMS
 from codeaudit.transforms.seeding import stream
@@ -205,7 +206,7 @@ class _Progress:
 
 
 def _fit(sample: Sample) -> Sample | str:
-    return sample if sample.language == "python" else "not Python"
+    return sample if sample.language == PYTHON.name else "not Python"
 
 
 def _drafts(sample: Sample, seed: int) -> Iterator[Perturbed]:

@@ -16,6 +16,7 @@ from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.tasks.output_prediction import parted
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.oracle.inputs import inputs
+from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.parsing import FunctionNode, parse
 from codeaudit.transforms.records import Sample
 
@@ -73,7 +74,7 @@ def called(sample: Sample) -> FunctionNode | str:
 
     Where the text has a function of the label's name, that is called, else the last one.
     """
-    if sample.language != "python":
+    if sample.language != PYTHON.name:
         return "not Python"
     try:
         tree = parse(sample.source)

@@ -23,11 +23,12 @@ from typing import Final, NamedTuple
 
 from codeaudit.audit.corpora.files import FOREIGN, read_bytes
 from codeaudit.audit.corpora.functions import decode
-from codeaudit.audit.corpora.methods import LANGUAGE, Method, found, parse
+from codeaudit.audit.corpora.methods import Method, found, parse
 from codeaudit.audit.corpora.patches import Misfit, applied, files_of
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.corpora.splits import Split, split_of
 from codeaudit.transforms.errors import CorpusError, SourceError
+from codeaudit.transforms.java.language import JAVA
 from codeaudit.transforms.java.parsing import TYPES, Reading
 from codeaudit.transforms.records import Sample
 
@@ -104,7 +105,7 @@ class Checkouts:
                     continue
                 yield raw_sample(
                     one.method.source,
-                    language=LANGUAGE,
+                    language=JAVA.name,
                     label=label,
                     path=f"{bug.project}-{bug.number}/{one.key.path}",
                     line=one.method.line,

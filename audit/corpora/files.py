@@ -6,15 +6,18 @@ The ending of a file tells its language.
 import os
 import sysconfig
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from importlib.machinery import PathFinder
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from codeaudit.audit.corpora.functions import LARGEST_FILE, decode, functions
+from codeaudit.audit.corpora.functions import LARGEST_FILE, decode
 from codeaudit.transforms.errors import CorpusError, SourceError
+from codeaudit.transforms.languages import DEFAULT, LANGUAGES, by_ending, every_language
+from codeaudit.transforms.loading import load_target
+from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import unknown
 
@@ -22,16 +25,23 @@ Units: TypeAlias = Callable[[str, str, Counter[str]], Iterator[Sample]]
 """The samples of a text at a path; what is left out is counted."""
 
 
-def _methods(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
-    from codeaudit.audit.corpora.methods import methods  # its reader is not always needed
+def endings() -> frozenset[str]:
+    """The endings of source files whose units can be read."""
+    return frozenset(
+        ending for language in every_language() if language.reader for ending in language.endings
+    )
 
-    return methods(text, path, left_out)
+
+def _reader(path: Path) -> Units:
+    """The reader of a file; a file of unknown ending is read as one of the default language."""
+    language = by_ending(path.suffix)
+    if language is None or not language.reader:
+        language = LANGUAGES.get(DEFAULT)
+    found: Units = load_target(language.reader)
+    return found
 
 
-READERS: Final[Mapping[str, Units]] = {".py": functions, ".java": _methods}
-"""By the ending of a file."""
-ENDINGS: Final = frozenset(READERS)
-PYTHON: Final = frozenset({".py"})
+_PYTHON: Final = frozenset(PYTHON.endings)
 
 FOREIGN: Final = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packages"})
 """Folders that hold no code of the tree they stand in."""
@@ -49,7 +59,7 @@ class Files:
     base: Path
     """What origins are relative to."""
     without: frozenset[str] = FOREIGN
-    endings: frozenset[str] = ENDINGS
+    endings: frozenset[str] = field(default_factory=endings)
     """Of the files that are read."""
     named: bool = False
     """Whether the user named one file, whose defects are errors and not gaps."""
@@ -66,8 +76,7 @@ class Files:
 
     def _file(self, path: Path, skipped: Counter[str]) -> Iterator[Sample]:
         try:
-            units = READERS.get(path.suffix, functions)
-            yield from units(decode(read_bytes(path)), self._origin(path), skipped)
+            yield from _reader(path)(decode(read_bytes(path)), self._origin(path), skipped)
         except SourceError as error:
             if self.named:
                 raise SourceError(f"cannot use {str(path)!r}: {error}") from error
@@ -75,7 +84,7 @@ class Files:
 
     @property
     def _languages(self) -> str:
-        return "Python" if self.endings == PYTHON else "Python or Java"
+        return " or ".join(one.title for one in every_language() if self.endings.intersection(one.endings))
 
     def _origin(self, path: Path) -> str:
         return path.relative_to(self.base).as_posix() if path.is_relative_to(self.base) else path.as_posix()
@@ -116,7 +125,7 @@ def standard_library(spec: str, modules: tuple[str, ...]) -> Files:
     if not base.is_dir():
         raise CorpusError(f"the standard library is not in a folder of its own: {base}")
     roots = tuple(_module(base, name) for name in modules) or (base,)
-    return Files(spec=spec, roots=roots, base=base, without=FOREIGN | TESTS, endings=PYTHON)
+    return Files(spec=spec, roots=roots, base=base, without=FOREIGN | TESTS, endings=_PYTHON)
 
 
 def _module(base: Path, name: str) -> Path:
@@ -147,7 +156,7 @@ def installed_package(spec: str, name: str) -> Files:
     roots = tuple(path for root in roots for path in (root, root.with_suffix(".py")) if path.exists())
     if not roots:
         raise CorpusError(f"package {name!r} has no folder or file of Python code")
-    return Files(spec=spec, roots=roots, base=roots[0].parent, without=FOREIGN | TESTS, endings=PYTHON)
+    return Files(spec=spec, roots=roots, base=roots[0].parent, without=FOREIGN | TESTS, endings=_PYTHON)
 
 
 def _distribution(spec: str, name: str) -> Files:
@@ -160,7 +169,7 @@ def _distribution(spec: str, name: str) -> Files:
     )
     if not tops:
         raise CorpusError(f"package {name!r} has no folder of Python code")
-    return Files(spec=spec, roots=tuple(tops), base=tops[0].parent, without=FOREIGN | TESTS, endings=PYTHON)
+    return Files(spec=spec, roots=tuple(tops), base=tops[0].parent, without=FOREIGN | TESTS, endings=_PYTHON)
 
 
 def _is_code(parts: tuple[str, ...]) -> bool:

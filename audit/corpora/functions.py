@@ -11,6 +11,7 @@ from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python import parsing as reading
 from codeaudit.transforms.python.analysis.blocks import first_line
+from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Sample
 
 SHORTEST: Final = 3
@@ -82,7 +83,9 @@ def functions(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
         if reason is None and len(source) > MOST_CHARACTERS:
             reason = f"function over {MOST_CHARACTERS} characters"
         if reason is None:
-            yield raw_sample(source, language="python", label=node.name, path=path, line=start, context=text)
+            yield raw_sample(
+                source, language=PYTHON.name, label=node.name, path=path, line=start, context=text
+            )
         else:
             left_out[reason] += 1
 

@@ -8,11 +8,11 @@ from typing import Final, NamedTuple
 from codeaudit.audit.corpora.functions import LONGEST, MOST_CHARACTERS, SHORTEST, dedented
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.java.language import JAVA
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.parsing import Reading, callables, read
 from codeaudit.transforms.records import Sample
 
-LANGUAGE: Final = "java"
 _ACCESSOR: Final = re.compile(r"(?:get|set|is|has)(?![a-z])")
 
 
@@ -57,7 +57,9 @@ def methods(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
     for method in found(reading):
         reason = _unfit(reading, method)
         if reason is None:
-            yield raw_sample(method.source, language=LANGUAGE, label=method.name, path=path, line=method.line)
+            yield raw_sample(
+                method.source, language=JAVA.name, label=method.name, path=path, line=method.line
+            )
         else:
             left_out[reason] += 1
 

@@ -12,11 +12,11 @@ from codeaudit.audit.corpora.functions import decode
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.records import Sample
+from codeaudit.transforms.x86.language import X86
 
-LANGUAGE: Final = "x86"
 FIRST: Final = 10_000
 """How many blocks of the running Python are looked at, so that a first run begins soon."""
-ASSEMBLY: Final = frozenset({".s", ".asm"})
+ASSEMBLY: Final = frozenset(X86.named_endings)
 _MAGIC: Final = b"\x7fELF"
 _INTEL: Final = re.compile(r"^\s*\.intel_syntax\b", re.MULTILINE)
 _NOT_CODE: Final = re.compile(r"\s*(?:\.|[\w.$]+:)")
@@ -38,7 +38,7 @@ class Program:
 
         path = self.path or running_program()
         for block in islice(cut(path), self.limit):
-            yield raw_sample(block.source, language=LANGUAGE, label=None, path=path.name, line=block.address)
+            yield raw_sample(block.source, language=X86.name, label=None, path=path.name, line=block.address)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class Assembly:
             except SourceError:
                 skipped["block that cannot be read"] += 1
                 continue
-            yield raw_sample(source, language=LANGUAGE, label=None, path=self.path.name, line=line)
+            yield raw_sample(source, language=X86.name, label=None, path=self.path.name, line=line)
 
 
 def is_program(path: Path) -> bool:

@@ -1,6 +1,5 @@
 """Which samples of a corpus are audited: drawn by their content and the seed, not by their order."""
 
-import ast
 import hashlib
 import heapq
 from collections import Counter
@@ -8,18 +7,14 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from codeaudit.audit.corpora.functions import parse
 from codeaudit.audit.corpora.records import Corpus
-from codeaudit.transforms.errors import CorpusError, SourceError
+from codeaudit.transforms.errors import CorpusError
+from codeaudit.transforms.languages import DEFAULT, find_language
+from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.records import Sample
 
 SLACK: Final = 64
 """How many more candidates than samples are kept at first, to make up for those that are no examples."""
-
-UNITS: Final = {"python": "functions", "java": "methods", "x86": "blocks", "algebra": "expressions"}
-"""What the samples of a language are."""
-
-DOCUMENTED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 Prepare: TypeAlias = Callable[[Sample], Sample | str]
 """A task's: the sample as it asks about it, or why it is no example."""
@@ -147,21 +142,17 @@ def _place(sample: Sample) -> tuple[str, int]:
 
 def _content(sample: Sample) -> str:
     """What two samples share that differ in layout, comments and docstrings only."""
-    if sample.language != "python":
+    language = find_language(sample.language)
+    if language is None or not language.content:
         return " ".join(sample.source.split())
-    try:
-        tree = parse(sample.source)
-        for node in ast.walk(tree):
-            if isinstance(node, DOCUMENTED) and ast.get_docstring(node):
-                node.body = node.body[1:]
-        return hashlib.sha256(ast.dump(tree).encode("utf-8", "surrogatepass")).hexdigest()
-    except (SourceError, RecursionError):
-        return sample.source
+    found: str = load_target(language.content)(sample.source)
+    return found
 
 
 def units(languages: Collection[str]) -> str:
     """What samples of these languages are."""
-    found = {UNITS.get(language, "samples") for language in languages} or {UNITS["python"]}
+    records = [find_language(name) for name in languages or (DEFAULT,)]
+    found = {"samples" if language is None else language.units for language in records}
     return found.pop() if len(found) == 1 else "samples"
 
 

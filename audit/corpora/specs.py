@@ -13,9 +13,10 @@ from codeaudit.audit.corpora.programs import ASSEMBLY, FIRST, Assembly, Program,
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.corpora.splits import SPLITS, Split
 from codeaudit.audit.corpora.tables import Column, Table, is_table
+from codeaudit.transforms.algebra.language import ALGEBRA
 from codeaudit.transforms.errors import CorpusError
+from codeaudit.transforms.languages import by_ending, every_language
 
-TEXTS: Final = frozenset({".py", ".pyi", ".java"})
 _BUGS: Final = re.compile(r"(train|valid|test|seed\d{1,9}|\d{1,9}):")
 INTERPRETER: Final = "interpreter"
 
@@ -78,7 +79,7 @@ def _found(spec: str, column: Column | None, desk: Desk) -> Corpus:
             return Program(spec=spec, path=None, limit=FIRST)
         if head == "package" and rest:
             return installed_package(spec, rest)
-        if head == "algebra":
+        if head == ALGEBRA.name:
             return generated(spec, rest)
         if head == "bugs":
             return _bugs(spec, rest, desk)
@@ -91,12 +92,15 @@ def _found(spec: str, column: Column | None, desk: Desk) -> Corpus:
         return Table(spec=spec, path=path, split=split, column=column)
     if path.suffix.lower() in ASSEMBLY:
         return Assembly(spec=spec, path=path)
-    if path.suffix not in TEXTS and is_program(path):
+    language = by_ending(path.suffix)
+    is_text = language is not None and bool(language.reader)
+    if not is_text and is_program(path):
         return Program(spec=spec, path=path)
-    if path.suffix not in TEXTS | {""}:
+    if not is_text and path.suffix:
+        known = ", ".join(ending for one in every_language() for ending in one.endings if one.reader)
         raise CorpusError(
             f"cannot read {spec!r}: no known format; "
-            f"known: .py, .java, .jsonl[.gz], .csv[.gz], .parquet, .s, ELF"
+            f"known: {known}, .jsonl[.gz], .csv[.gz], .parquet, .s, ELF"
         )
     return Files(spec=spec, roots=(path,), base=path.parent, named=True)
 

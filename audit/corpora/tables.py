@@ -20,6 +20,8 @@ from typing import Final, TypeAlias
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.corpora.splits import split_of
 from codeaudit.transforms.errors import CorpusError, SourceError
+from codeaudit.transforms.languages import DEFAULT, by_ending, every_language
+from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import unknown
 
@@ -36,7 +38,6 @@ CONFLICT: Final = "label_conflict"
 """A column that is true where the same text stands in the table with another label."""
 _SPLITS: Final = 20
 """More distinct values than a column of splits has."""
-LANGUAGES: Final = {".py": "python", ".java": "java", ".s": "x86"}
 HUMAN_EVAL: Final = ("prompt", "canonical_solution", "entry_point")
 HUMAN_EVAL_TESTS: Final = "test"
 _CODE: Final = re.compile(r"(?:0[xX])?(?:[0-9a-fA-F]{2})+")
@@ -212,9 +213,9 @@ def _source(row: Row) -> str | None:
         if text := _text(row.get(column)):
             return text
     if digits := _text(row.get(HEX)):
-        from codeaudit.transforms.x86.reading import from_hex
-
-        return from_hex(digits).source
+        (reader, *_) = (one.machine_code for one in every_language() if one.machine_code)
+        source: str = load_target(reader)(digits).source
+        return source
     prompt, solution = _text(row.get("prompt")), _text(row.get("canonical_solution"))
     return prompt + solution if prompt and solution else None
 
@@ -241,10 +242,11 @@ def _label(row: Row) -> str | float | None:
 def _language(row: Row, file: str | None) -> str:
     if named := _text(row.get("language")):
         return named.lower()
-    if file and (ending := PurePosixPath(file).suffix) in LANGUAGES:
-        return LANGUAGES[ending]
-    machine = "asm" in row or (HEX in row and not row.keys() & set(SOURCES))
-    return "x86" if machine else "python"
+    if file and (language := by_ending(PurePosixPath(file).suffix)) is not None:
+        return language.name
+    machine = HEX in row and not row.keys() & set(SOURCES)
+    claimed = (one.name for one in every_language() if one.column in row or (machine and one.machine_code))
+    return next(claimed, DEFAULT)
 
 
 def _text(value: object) -> str | None:

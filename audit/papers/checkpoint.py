@@ -16,12 +16,13 @@ from tokenizers import Tokenizer
 from codeaudit.audit import checkpoints
 from codeaudit.audit.papers.lines.batches import collate
 from codeaudit.audit.papers.lines.encoding import VERSION, Encoded, Encoder
-from codeaudit.audit.papers.lines.programs import LANGUAGES
+from codeaudit.audit.papers.lines.programs import readable_languages
 from codeaudit.audit.papers.lines.tasks import TASKS
 from codeaudit.audit.papers.lines.trunk import Shape
 from codeaudit.audit.papers.registry import NETWORKS, Network, build
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.transforms.errors import ModelError, UsageError
+from codeaudit.transforms.languages import DEFAULT
 
 CONFIG: Final = "config.json"
 WEIGHTS: Final = "model.safetensors"
@@ -59,7 +60,7 @@ class Config:
     labels: tuple[str, ...]
     threshold: float
     precision: str = "float32"
-    languages: tuple[str, ...] = ("python",)
+    languages: tuple[str, ...] = (DEFAULT,)
     """What it learned from, and is asked about."""
 
     def as_json(self) -> dict[str, object]:
@@ -139,7 +140,7 @@ def read_config(path: Path) -> Config:
             labels=tuple(map(str, found["labels"])),
             threshold=float(found["threshold"]),
             precision=str(found["precision"]),
-            languages=tuple(map(str, found.get("languages", ("python",)))),
+            languages=tuple(map(str, found.get("languages", (DEFAULT,)))),
         ),
     )
     _check(path, config)
@@ -149,8 +150,8 @@ def read_config(path: Path) -> Config:
 def _check(path: Path, config: Config) -> None:
     if config.task not in TASKS:
         raise broken(path, f"made for task {config.task!r}, known: {', '.join(TASKS)}")
-    if unknown := set(config.languages) - set(LANGUAGES):
-        raise broken(path, f"language {min(unknown)!r}, known: {', '.join(LANGUAGES)}")
+    if unknown := set(config.languages) - set(readable_languages()):
+        raise broken(path, f"language {min(unknown)!r}, known: {', '.join(readable_languages())}")
     if config.network not in NETWORKS:
         raise broken(path, f"network {config.network!r}, known: {', '.join(NETWORKS)}")
     if config.precision not in PRECISIONS:

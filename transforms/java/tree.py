@@ -116,5 +116,5 @@ def _is_one(text: str, wrapper: str) -> bool:
     return True
 
 
-JAVA: Final = FileFormat(language="java", decode=Decoded.read, places=places, is_one=_is_one)
+JAVA_FILES: Final = FileFormat(language="java", decode=Decoded.read, places=places, is_one=_is_one)
 """Files that end with `.java`."""

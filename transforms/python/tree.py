@@ -121,7 +121,7 @@ def _still_one_function(text: str, wrapper: str) -> bool:
     return len(body) == 1 and isinstance(body[0], FunctionNode)
 
 
-PYTHON: Final = FileFormat(
+PYTHON_FILES: Final = FileFormat(
     language="python", decode=DecodedPython.read, places=places, is_one=_still_one_function
 )
 """Files that end with `.py`."""

@@ -16,5 +16,7 @@ X86: Final = Language(
     controls=("reorder-breaking", "rename-merging"),
     canonical="codeaudit.transforms.x86.canonical:canonicalise",
     named_endings=(".s", ".asm"),
+    column="asm",
+    machine_code="codeaudit.transforms.x86.reading:from_hex",
     witness="codeaudit.audit.witnesses.x86:witness",
 )

@@ -18,9 +18,10 @@ from codeaudit.audit.papers import checkpoint as files
 from codeaudit.audit.papers.dependency_encoding.registry import DECODERS, build
 from codeaudit.audit.papers.dependency_encoding.streams import VERSION, Streams
 from codeaudit.audit.papers.dependency_encoding.trunk import Cache, Decoder, Sizes
-from codeaudit.audit.papers.lines.programs import LANGUAGES
+from codeaudit.audit.papers.lines.programs import readable_languages
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.transforms.errors import ModelError, SourceError, UsageError
+from codeaudit.transforms.languages import DEFAULT
 
 MODELLING: Final = "code-modelling"
 NEXT_LINE: Final = "next-line"
@@ -49,7 +50,7 @@ class DecoderConfig:
     sizes: Sizes
     options: Mapping[str, object] = field(default_factory=dict)
     precision: str = "float32"
-    languages: tuple[str, ...] = ("python",)
+    languages: tuple[str, ...] = (DEFAULT,)
 
     def as_json(self) -> dict[str, object]:
         """The file's content."""
@@ -86,7 +87,7 @@ def read_config(path: Path) -> DecoderConfig:
         ("task", config.task, {MODELLING}),
         ("network", config.network, DECODERS),
         ("precision", config.precision, files.PRECISIONS),
-        *(("language", language, LANGUAGES) for language in config.languages),
+        *(("language", language, readable_languages()) for language in config.languages),
     )
     return config
 

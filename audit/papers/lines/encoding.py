@@ -22,6 +22,8 @@ from codeaudit.audit.records import Failed
 from codeaudit.transforms.dependence.layers import longest_paths, symmetry_mask
 from codeaudit.transforms.dependence.paths import common_ancestor_distances
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.languages import DEFAULT, find_language
+from codeaudit.transforms.loading import load_target
 
 Relation: TypeAlias = Literal["none", "mask", "distances", "every", "referents"]
 """What a network must know about its lines: nothing, the symmetry mask, or SYMC's distances. With `referents`
@@ -83,7 +85,7 @@ class Encoder:
         self._window = window
         self._relation = relation
 
-    def encode(self, source: str, language: str = "python") -> Encoded | Failed:
+    def encode(self, source: str, language: str = DEFAULT) -> Encoded | Failed:
         """The features of a source, or why there are none: it does not parse, or is too long, or its
         variables cannot be told apart.
         """
@@ -92,7 +94,7 @@ class Encoder:
         except SourceError:
             return UNPARSABLE
 
-    def features(self, program: Program, language: str = "python") -> Encoded | Failed:
+    def features(self, program: Program, language: str = DEFAULT) -> Encoded | Failed:
         """As `encode`, of an analysed program."""
         if not program.lines:
             return UNPARSABLE
@@ -118,12 +120,11 @@ class Encoder:
 def line_words(program: Program, language: str, relation: Relation) -> list[list[Word]] | Failed:
     """The words of each line, as a network with such a relation reads them."""
     if relation == "referents":
-        if language != "python":
+        record = find_language(language)
+        if record is None or not record.referents:
             return NO_REFERENTS
-        from codeaudit.audit.papers.lines.referents import marked  # of one language
-
         try:
-            return list(marked(program.source).lines())
+            return list(load_target(record.referents)(program.source).lines())
         except SourceError:
             return NOT_ONE
     name = masked_name(program.lines[0].text) if program.lines else ""

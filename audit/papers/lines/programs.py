@@ -2,13 +2,17 @@
 
 from collections.abc import Sequence
 from random import Random
-from typing import Final, Protocol
+from typing import Protocol
 
 from codeaudit.transforms.dependence.graph import Graph
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.languages import every_language, find_language
+from codeaudit.transforms.loading import load_target
 
-LANGUAGES: Final = ("python", "java")
-"""Those that can be read."""
+
+def readable_languages() -> tuple[str, ...]:
+    """The languages whose functions can be read as lines."""
+    return tuple(language.name for language in every_language() if language.lines)
 
 
 class Line(Protocol):
@@ -54,12 +58,8 @@ def analyse(source: str, language: str) -> Program:
     Raises:
         SourceError: the text is not of that language, or nothing that can be read here.
     """
-    if language == "python":
-        from codeaudit.transforms.python.analysis.program import analyse as analyse_python
-
-        return analyse_python(source)
-    if language == "java":
-        from codeaudit.transforms.java.analysis.program import analyse as analyse_java
-
-        return analyse_java(source)
-    raise SourceError("no reader for this language")
+    record = find_language(language)
+    if record is None or not record.lines:
+        raise SourceError("no reader for this language")
+    found: Program = load_target(record.lines)(source)
+    return found

@@ -15,6 +15,7 @@ from codeaudit.audit.papers.lines.programs import Line, Program, analyse
 from codeaudit.audit.papers.lines.words import VARIABLE, Word, masked_name, words
 from codeaudit.transforms.python.identifiers.obstacles import MOVABLE_VIEWS
 from codeaudit.transforms.python.identifiers.variables import variables
+from codeaudit.transforms.python.language import PYTHON
 
 _STEM: Final = "referent"
 
@@ -55,4 +56,4 @@ def marked(source: str) -> Marked:
         stem += "_x"
     found = [one for one in known.scopes.bindings if one.view in MOVABLE_VIEWS and one.located]
     names = {one.number: f"{stem}_{number}_" for number, one in enumerate(found, 1)}
-    return Marked(analyse(known.rewritten(names), "python"), re.compile(rf"({stem}_\d+_)"))
+    return Marked(analyse(known.rewritten(names), PYTHON.name), re.compile(rf"({stem}_\d+_)"))

@@ -6,10 +6,12 @@ a string keeps a few of its words, since texts tell what a function is about.
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Final, NamedTuple
 
 from codeaudit.audit.papers.lines.programs import Line
 from codeaudit.audit.tasks.function_name import MASK, subtokens
+from codeaudit.transforms.languages import DEFAULT, LANGUAGES
 
 NAME: Final = "<name>"
 """Stands for the masked name of the function."""
@@ -39,15 +41,15 @@ _PATTERN: Final = r"""
   | (?P<operator>{more}
       \*\*=|//=|>>=|<<=|->|:=|==|!=|<=|>=|\+=|-=|\*=|/=|%=|&=|\|=|\^=|@=|\*\*|//|<<|>>|\.\.\.|\S)
     """
-_OPERATORS: Final = {"python": "", "java": r">>>=|>>>|&&|\|\||\+\+|--|::|"}
-"""What a language has besides."""
-_WORDS: Final = {
-    language: re.compile(_PATTERN.replace("{more}", more), re.VERBOSE | re.DOTALL)
-    for language, more in _OPERATORS.items()
-}
 _LETTERS: Final = re.compile(r"[^\W\d_]{2,}")
 _MASKED: Final = re.compile(rf"\s({MASK}(?:_\d+)?)\s*\(")
 """A name with an opening parenthesis behind `def`, or behind Java's type of the result."""
+
+
+@cache
+def _pattern(language: str) -> re.Pattern[str]:
+    """The words of a language's lines, with the operators that it adds to Python's."""
+    return re.compile(_PATTERN.replace("{more}", LANGUAGES.get(language).operators), re.VERBOSE | re.DOTALL)
 
 
 def masked_name(header: str) -> str:
@@ -57,14 +59,14 @@ def masked_name(header: str) -> str:
 
 
 def words(
-    line: Line, name: str = MASK, language: str = "python", marks: re.Pattern[str] | None = None
+    line: Line, name: str = MASK, language: str = DEFAULT, marks: re.Pattern[str] | None = None
 ) -> Iterator[str]:
     """The words of a line, its depth first; the identifier `name` is the masked name of the function.
 
     What `marks` matches, a pattern with one group, is a word as it stands, also inside strings.
     """
     yield DEPTHS[min(line.depth, len(DEPTHS) - 1)]
-    for match in _WORDS[language].finditer(line.text):
+    for match in _pattern(language).finditer(line.text):
         text = match.group()
         match match.lastgroup:
             case "string":

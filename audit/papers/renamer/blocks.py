@@ -13,7 +13,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.audit.papers.renamer.terms import START, Choices, Language, Reading, Term, word
+from codeaudit.audit.papers.renamer.terms import START, Choices, Reading, Term, TermLanguage, word
+from codeaudit.transforms.x86.language import X86
 from codeaudit.transforms.x86.legality import choices as legal
 from codeaudit.transforms.x86.printing import att_text
 from codeaudit.transforms.x86.reading import LINES, Operation, operation, read
@@ -141,4 +142,6 @@ def _register(name: str) -> Term:
     return Term(name) if found is None else Term(found.view, found.kind, found.base)
 
 
-BLOCKS: Final = Language(name="x86", terms=terms, words=words, choices=choices, implied=implied, end=END.view)
+BLOCKS: Final = TermLanguage(
+    name=X86.name, terms=terms, words=words, choices=choices, implied=implied, end=END.view
+)

@@ -10,8 +10,9 @@ from functools import cache
 from random import Random
 from typing import Final
 
-from codeaudit.audit.papers.renamer.terms import START, Language, Reading, Term, word
+from codeaudit.audit.papers.renamer.terms import START, Reading, Term, TermLanguage, word
 from codeaudit.transforms.algebra.expressions import ASKED, COEFFICIENTS, INPUTS, parse_pair
+from codeaudit.transforms.algebra.language import ALGEBRA
 from codeaudit.transforms.algebra.views import MOVABLE, POOLS, TOKENS, movable, pool
 
 COEFFICIENT: Final = "coefficient"
@@ -74,4 +75,4 @@ def _term(token: str) -> Term:
     return Term(kind, kind, token) if kind else Term(token)
 
 
-PAIRS: Final = Language(name="algebra", terms=terms, words=words, choices=choices, divider=ASKED)
+PAIRS: Final = TermLanguage(name=ALGEBRA.name, terms=terms, words=words, choices=choices, divider=ASKED)

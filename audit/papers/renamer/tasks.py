@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 from codeaudit.audit.papers.renamer.blocks import BLOCKS
 from codeaudit.audit.papers.renamer.pairs import PAIRS
-from codeaudit.audit.papers.renamer.terms import Language
+from codeaudit.audit.papers.renamer.terms import TermLanguage
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.tasks.derivative import FALSE, TRUE
 
@@ -94,7 +94,7 @@ Target: TypeAlias = Cost | Truth
 class TermTask:
     """One task."""
 
-    language: Language
+    language: TermLanguage
     target: Target
     noun: str
     """What several of its texts are called."""

@@ -61,7 +61,7 @@ class Choices(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Language:
+class TermLanguage:
     """How the texts of one language are terms."""
 
     name: str

@@ -18,7 +18,7 @@ from codeaudit.audit.corpora.splits import split_of
 from codeaudit.audit.interface import Task
 from codeaudit.audit.papers.lines import vocabulary
 from codeaudit.audit.papers.lines.encoding import NO_REFERENTS, Relation, line_words
-from codeaudit.audit.papers.lines.programs import LANGUAGES, analyse
+from codeaudit.audit.papers.lines.programs import analyse, readable_languages
 from codeaudit.audit.papers.lines.tasks import NAMING, LineTask
 from codeaudit.audit.papers.lines.tasks import TASKS as LINE_TASKS
 from codeaudit.audit.papers.registry import NETWORKS
@@ -26,6 +26,7 @@ from codeaudit.audit.papers.spe_attention.examples import CHUNK, Examples, featu
 from codeaudit.audit.papers.spe_attention.recipe import Recipe
 from codeaudit.audit.records import Failed
 from codeaudit.transforms.errors import CorpusError, SourceError
+from codeaudit.transforms.languages import DEFAULT
 from codeaudit.transforms.records import Sample
 
 SCHEMA: Final = 1
@@ -58,7 +59,7 @@ class Material:
     hashes: Mapping[str, str]
     """Of the samples of each split."""
     task: LineTask = NAMING
-    languages: tuple[str, ...] = ("python",)
+    languages: tuple[str, ...] = (DEFAULT,)
     """Of the training samples."""
 
 
@@ -114,7 +115,11 @@ def _prepared(task: Task, corpus: Corpus) -> Iterator[Sample]:
     found: dict[str, list[Sample]] = {}
     for raw in corpus.read(Counter()):
         sample = task.prepare(raw)
-        if isinstance(sample, Sample) and sample.language in LANGUAGES and truth(sample.label) is not None:
+        if (
+            isinstance(sample, Sample)
+            and sample.language in readable_languages()
+            and truth(sample.label) is not None
+        ):
             found.setdefault(sample.id, []).append(sample)
     for same in found.values():
         if len({sample.label for sample in same}) == 1:
@@ -132,7 +137,7 @@ def prepare(
     relation = NETWORKS[recipe.network].relation
     languages = tuple(sorted({sample.language for sample in splits.train}))
     if relation == "referents":
-        if languages != ("python",):
+        if languages != (DEFAULT,):
             raise CorpusError(f"{recipe.network} learns from Python only: {NO_REFERENTS.reason}")
         kept: Relation = "referents"
     else:

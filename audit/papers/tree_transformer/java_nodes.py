@@ -1,5 +1,6 @@
 """Java's syntax trees for `codeaudit.audit.papers.tree_transformer.nodes`."""
 
+from collections.abc import Callable
 from typing import Final
 
 from codeaudit.audit.papers.tree_transformer.branches import EMPTY, FUNCTION, Branch, is_mask, known
@@ -22,7 +23,16 @@ class _Leaf:
         self.node, self.source = node, source
 
 
-def root(source: str) -> object:
+def java_nodes(source: str) -> tuple[object, Callable[[object], Branch]]:
+    """The root of a Java method's tree, and the function from a node to its branch.
+
+    Raises:
+        SourceError: the text is not Java.
+    """
+    return _root(source), _branch
+
+
+def _root(source: str) -> object:
     """The one method of a text, or all of it.
 
     Raises:
@@ -33,7 +43,7 @@ def root(source: str) -> object:
     return _Leaf(members[0] if len(members) == 1 else reading.root, reading.source)
 
 
-def branch(found: object) -> Branch:
+def _branch(found: object) -> Branch:
     """A node with its children."""
     assert isinstance(found, _Leaf)
     node, source = found.node, found.source

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from codeaudit.audit.papers import checkpoint as files
-from codeaudit.audit.papers.lines.programs import LANGUAGES
+from codeaudit.audit.papers.lines.programs import readable_languages
 from codeaudit.audit.papers.tree_transformer.batches import collate, whole
 from codeaudit.audit.papers.tree_transformer.branches import SPECIALS
 from codeaudit.audit.papers.tree_transformer.network import END_ID, Namer, TreeShape
@@ -14,6 +14,7 @@ from codeaudit.audit.papers.tree_transformer.nodes import VERSION, Degree, NodeR
 from codeaudit.audit.papers.tree_transformer.registry import DEGREES, TREE_NETWORKS, namer
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.transforms.errors import ModelError, UsageError
+from codeaudit.transforms.languages import DEFAULT
 
 TASK: Final = "function-name"
 SPELLINGS: Final = ("whole", "subtokens")
@@ -33,7 +34,7 @@ class TreeConfig:
     labels: tuple[str, ...]
     """What can be said."""
     precision: str = "float32"
-    languages: tuple[str, ...] = ("python",)
+    languages: tuple[str, ...] = (DEFAULT,)
     """What it learned from, and is asked about."""
 
     def as_json(self) -> dict[str, object]:
@@ -81,7 +82,7 @@ def read_config(path: Path) -> TreeConfig:
         ("degree", config.degree, DEGREES),
         ("spelling", config.spelling, SPELLINGS),
         ("precision", config.precision, files.PRECISIONS),
-        *(("language", language, LANGUAGES) for language in config.languages),
+        *(("language", language, readable_languages()) for language in config.languages),
     )
     if len(config.labels) != config.shape.names:
         raise files.broken(path, f"{len(config.labels)} labels, but the shape says {config.shape.names}")

@@ -20,6 +20,8 @@ from codeaudit.audit.papers.tree_transformer.branches import EMPTY, FUNCTION, SP
 from codeaudit.audit.records import Failed
 from codeaudit.audit.tasks.function_name import subtokens
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.languages import find_language
+from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.python.parsing import parse
 
 Degree: TypeAlias = Literal["full", "prefix"]
@@ -90,17 +92,14 @@ def read(source: str, language: str, *, limit: int | None = LIMIT) -> Tree | Fai
     Raises:
         SourceError: there is no reader for the language.
     """
+    record = find_language(language)
+    if record is None or not record.nodes:
+        raise SourceError("no reader for this language")
     try:
-        if language == "python":
-            return _flat(_python_root(source), _python_branch, limit)
-        if language == "java":
-            # Imported here because its reader is not always needed.
-            from codeaudit.audit.papers.tree_transformer.java_nodes import branch, root
-
-            return _flat(root(source), branch, limit)
+        root, branch = load_target(record.nodes)(source)
+        return _flat(root, branch, limit)
     except (SourceError, RecursionError):
         return UNPARSABLE
-    raise SourceError("no reader for this language")
 
 
 def spelled(value: str, spelling: Spelling) -> list[str]:
@@ -196,9 +195,14 @@ def _flat(root: object, branch: Callable[[object], Branch], limit: int | None) -
     return Tree(tuple(types), tuple(values), tuple(parents), tuple(orders), tuple(counts))
 
 
-def _python_root(source: str) -> ast.AST:
+def python_nodes(source: str) -> tuple[ast.AST, Callable[[object], Branch]]:
+    """The root of a Python function's tree, and the function from a node to its branch.
+
+    Raises:
+        SourceError: the text does not parse.
+    """
     module = parse(source)
-    return module.body[0] if len(module.body) == 1 else module
+    return module.body[0] if len(module.body) == 1 else module, _python_branch
 
 
 def _python_branch(node: object) -> Branch:

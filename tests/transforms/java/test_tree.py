@@ -8,7 +8,7 @@ import pytest
 
 from codeaudit.transforms.interface import Refused, Rewritten, Transform
 from codeaudit.transforms.java.function_context import ESCAPED, REBOUND
-from codeaudit.transforms.java.tree import JAVA, Decoded, places
+from codeaudit.transforms.java.tree import JAVA_FILES, Decoded, places
 from codeaudit.transforms.perturb import EXHAUSTED, NOT_PARSED
 from codeaudit.transforms.records import Kind, Move, Unit
 from codeaudit.transforms.trees import (
@@ -85,7 +85,9 @@ def perturbed(
     text: str | bytes, *transforms: Transform, around: frozenset[str] = frozenset()
 ) -> PerturbedFile:
     data = text if isinstance(text, bytes) else text.encode()
-    return perturb_file(JAVA, data, "p/Outer.java", Series(transforms=transforms, seed=0), around=around)
+    return perturb_file(
+        JAVA_FILES, data, "p/Outer.java", Series(transforms=transforms, seed=0), around=around
+    )
 
 
 def reasons(found: PerturbedFile) -> list[str]:
@@ -104,7 +106,7 @@ def test_methods_by_qualified_name() -> None:
     lines = {place.name: (place.first, place.last) for place in places(FILE)}
     assert lines["Outer.toString"] == (17, 20)
     assert lines["Second.f"] == lines["Second.f#2"] == (32, 32)
-    assert function_names(JAVA, FILE.encode()) == tuple(found)
+    assert function_names(JAVA_FILES, FILE.encode()) == tuple(found)
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
@@ -119,7 +121,7 @@ def test_only_methods_change_and_every_other_byte_stays(newline: str, mark: byte
         expected = expected[: place.start] + inside + expected[place.end :]
     assert expected != text.encode()
     assert found.data == mark + expected.decode().replace("\n", newline).encode()
-    changed = changed_units(JAVA, data, found.data)
+    changed = changed_units(JAVA_FILES, data, found.data)
     assert MODULE not in changed
     assert {record.unit.name for record in found.records if isinstance(record, Applied)} == set(changed)
 

@@ -15,7 +15,7 @@ from codeaudit.transforms.interface import Refused, Rewritten, Transform
 from codeaudit.transforms.perturb import NOT_PARSED
 from codeaudit.transforms.python.encoding import DecodedPython
 from codeaudit.transforms.python.order.reorder import REORDER
-from codeaudit.transforms.python.tree import IN_BLOCK, IN_CLASS, PYTHON, places
+from codeaudit.transforms.python.tree import IN_BLOCK, IN_CLASS, PYTHON_FILES, places
 from codeaudit.transforms.records import Kind, Move, Unit
 from codeaudit.transforms.trees import (
     MODULE,
@@ -56,13 +56,13 @@ def one_to_two(text: str) -> str:
 
 
 def after(data: bytes, *transforms: Transform) -> bytes:
-    return perturb_file(PYTHON, data, "m.py", series(*transforms)).data
+    return perturb_file(PYTHON_FILES, data, "m.py", series(*transforms)).data
 
 
 def reasons(data: bytes, *transforms: Transform) -> list[str]:
     return [
         r.reason
-        for r in perturb_file(PYTHON, data, "m.py", series(*transforms)).records
+        for r in perturb_file(PYTHON_FILES, data, "m.py", series(*transforms)).records
         if isinstance(r, Declined)
     ]
 
@@ -74,7 +74,7 @@ def test_nothing_changes_a_byte_of_the_standard_library() -> None:
     for path in sorted(root.rglob("*.py")):
         if not {"site-packages", "dist-packages"} & set(path.parts):
             data = path.read_bytes()
-            assert perturb_file(PYTHON, data, str(path), series(IDENTITY)).data == data, path
+            assert perturb_file(PYTHON_FILES, data, str(path), series(IDENTITY)).data == data, path
             seen += 1
     assert seen > 500
 
@@ -84,10 +84,10 @@ def test_a_rewritten_standard_library_compiles_and_keeps_what_is_between_functio
     changed = 0
     for name in ("argparse", "json/decoder", "textwrap", "heapq", "asyncio/queues"):
         data = (root / f"{name}.py").read_bytes()
-        found = perturb_file(PYTHON, data, name, series(REORDER))
+        found = perturb_file(PYTHON_FILES, data, name, series(REORDER))
         compile(found.data, name, "exec")
         touched = {record.unit.name for record in found.records if isinstance(record, Applied)}
-        assert set(changed_units(PYTHON, data, found.data)) == touched
+        assert set(changed_units(PYTHON_FILES, data, found.data)) == touched
         changed += len(touched)
     assert changed > 10
 
@@ -123,7 +123,9 @@ def f(): return 1'''
 
 def test_every_outermost_function_is_a_unit_under_what_stands_around_it() -> None:
     seen: list[str] = []
-    found = perturb_file(PYTHON, NESTED, "m.py", series(Edit(lambda text: seen.append(text) or text + " ")))
+    found = perturb_file(
+        PYTHON_FILES, NESTED, "m.py", series(Edit(lambda text: seen.append(text) or text + " "))
+    )
     assert [(record.unit.name, record.unit.line) for record in found.records] == [
         ("A.a", 2),
         ("A.B.b", 10),
@@ -193,7 +195,7 @@ UNUSABLE = {
 
 @pytest.mark.parametrize(("data", "reason"), UNUSABLE.values(), ids=UNUSABLE)
 def test_what_cannot_be_read_or_written_back_stays_and_is_counted(data: bytes, reason: str) -> None:
-    found = perturb_file(PYTHON, data, "m.py", series(Edit(one_to_two)))
+    found = perturb_file(PYTHON_FILES, data, "m.py", series(Edit(one_to_two)))
     assert found.data == data
     (record,) = found.records
     assert isinstance(record, Declined)
@@ -235,7 +237,7 @@ BEYOND = {
 def test_a_transform_of_functions_may_not_reach_beyond_its_function(do: Callable[[str], str]) -> None:
     for data in (b"class A:\n    def f(self): return 1\n", b"if 1:\n    def f(): return 1\n"):
         edit = Edit(lambda text, do=do: do(text))  # type: ignore[misc]
-        found = perturb_file(PYTHON, data, "m.py", series(edit))
+        found = perturb_file(PYTHON_FILES, data, "m.py", series(edit))
         assert found.data == data
         assert all(
             isinstance(r, Declined) and r.reason in (WRAPPER_LOST, "no further distinct variant")
@@ -278,27 +280,29 @@ def test_what_happens_to_a_function_depends_on_the_seed_and_its_own_text_alone()
     assert alone != lonely
     assert together.endswith(alone)
     assert not together.startswith(unit)
-    assert perturb_file(PYTHON, lonely, "elsewhere.py", series(draw)).data == alone
-    assert perturb_file(PYTHON, lonely, "m.py", series(draw, seed=1)).data != alone
+    assert perturb_file(PYTHON_FILES, lonely, "elsewhere.py", series(draw)).data == alone
+    assert perturb_file(PYTHON_FILES, lonely, "m.py", series(draw, seed=1)).data != alone
 
 
 def test_only_chosen_units_and_transforms_meet() -> None:
     data = b"def f(): return 1\ndef g(): return 1\n"
     edit, other = Edit(one_to_two), Edit(lambda text: text.replace("return", "return 0,"), name="other")
     only = frozenset({("f", "edit"), ("g", "other")})
-    found = perturb_file(PYTHON, data, "m.py", series(edit, other), only=only)
+    found = perturb_file(PYTHON_FILES, data, "m.py", series(edit, other), only=only)
     assert found.data == b"def f(): return 2\ndef g(): return 0, 1\n"
     assert [(r.unit.name, r.transform) for r in found.records] == [("f", "edit"), ("g", "other")]
 
 
 def test_changed_units_tell_functions_from_what_is_around_them() -> None:
     before = b"x = 1\nclass A:\n    def f(self): return 1\ndef g(): return 1\n"
-    assert changed_units(PYTHON, before, before) == ()
-    assert changed_units(PYTHON, before, before.replace(b"self): return 1", b"self): return 2")) == ("A.f",)
-    assert changed_units(PYTHON, before, before.replace(b"x = 1", b"x = 2")) == (MODULE,)
-    assert changed_units(PYTHON, before, b"x = (\n") == ("A.f", "g", MODULE)
-    assert function_names(PYTHON, before) == ("A.f", "g")
-    assert function_names(PYTHON, b"x = (\n") == ()
+    assert changed_units(PYTHON_FILES, before, before) == ()
+    assert changed_units(PYTHON_FILES, before, before.replace(b"self): return 1", b"self): return 2")) == (
+        "A.f",
+    )
+    assert changed_units(PYTHON_FILES, before, before.replace(b"x = 1", b"x = 2")) == (MODULE,)
+    assert changed_units(PYTHON_FILES, before, b"x = (\n") == ("A.f", "g", MODULE)
+    assert function_names(PYTHON_FILES, before) == ("A.f", "g")
+    assert function_names(PYTHON_FILES, b"x = (\n") == ()
 
 
 def test_places_are_those_of_the_syntax_tree() -> None:
