@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from codeaudit.audit.records import Answer, Failed, Predicted, Prediction, Query
+from codeaudit.audit.records import Failed, Predicted, Prediction, Query, answer_from_json
 from codeaudit.transforms.errors import RunError
 
 VOLATILE: Final = "volatile:"
@@ -146,17 +146,4 @@ def decode(text: str) -> Prediction:
     if "failed" in value:
         return Failed(reason=str(value["failed"]))
     scores = tuple((str(label), float(score)) for label, score in value["scores"])
-    return Predicted(answer=answer_from(value["answer"]), scores=scores, margin=value["margin"])
-
-
-def answer_from(value: object) -> Answer:
-    """An answer from its JSON value: a list is a set of labels."""
-    match value:
-        case str() | float():
-            return value
-        case int():
-            return float(value)
-        case list():
-            return tuple(str(part) for part in value)
-        case _:
-            raise RunError(f"no answer: {value!r}")
+    return Predicted(answer=answer_from_json(value["answer"]), scores=scores, margin=value["margin"])

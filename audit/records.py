@@ -4,9 +4,11 @@ Both are closed unions, matched exhaustively. A verdict carries the perturbation
 value, so that a report needs nothing else.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.records import NotApplied, Perturbed, Sample
 
 ANSWER_CHANGES: Final = "the right answer changes"
@@ -18,8 +20,59 @@ MALFORMED: Final = "malformed answer"
 CUT_OFF: Final = "answer cut off by max_tokens"
 """Why an answer that was given cannot be used."""
 
-Answer: TypeAlias = str | float | tuple[str, ...]
-"""A text, a number, or several texts: a set of labels as a sorted tuple, or attempts in their order."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """A text of a model, and what execution found of it."""
+
+    text: str
+    failure: str | None
+    """The type of the exception or the limit that ended its tests; `None` if it passes them."""
+
+    def __str__(self) -> str:
+        return f"{'passes' if self.failure is None else f'fails: {self.failure}'}\n{self.text}"
+
+
+Answer: TypeAlias = str | float | tuple[str, ...] | tuple[Attempt, ...]
+"""A text, a number, or several texts: a set of labels as a sorted tuple, or attempts in their order.
+
+Attempts that execution has graded are records.
+"""
+
+
+def answer_to_json(answer: Answer) -> object:
+    """The answer as a value for JSON: graded attempts become objects, other answers stay."""
+    if not isinstance(answer, tuple):
+        return answer
+    return [{"text": one.text, "failure": one.failure} if isinstance(one, Attempt) else one for one in answer]
+
+
+def answer_from_json(value: object) -> Answer:
+    """The answer that `answer_to_json` wrote.
+
+    Raises:
+        RunError: it is no answer.
+    """
+    if isinstance(value, list) and value and all(isinstance(part, Mapping) for part in value):
+        return tuple(Attempt(text=str(part["text"]), failure=part["failure"]) for part in value)
+    return label_from_json(value)
+
+
+def label_from_json(value: object) -> str | float | tuple[str, ...]:
+    """A label, or an answer that is not graded, from its value in JSON.
+
+    Raises:
+        RunError: it is neither.
+    """
+    match value:
+        case str() | float():
+            return value
+        case int():
+            return float(value)
+        case list():
+            return tuple(str(part) for part in value)
+        case _:
+            raise RunError(f"no answer: {value!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -370,4 +370,4 @@ def _within_noise(before: Predicted, after: Predicted, bound: float) -> bool:
 
 
 def _labels(answer: Answer) -> set[str]:
-    return set(answer) if isinstance(answer, tuple) else {str(answer)}
+    return set(map(str, answer)) if isinstance(answer, tuple) else {str(answer)}

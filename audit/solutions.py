@@ -1,7 +1,7 @@
 """Whether programs pass the tests of their problem, found by execution in a sandbox.
 
-What was found once is kept on disk by the texts of program and tests, so nothing is executed twice. A program
-that is ended by a limit does not pass. What a busy machine may have caused is tried once more.
+Results are cached on disk by the texts of program and tests, so nothing is executed twice. A program that a
+limit ends does not pass. A result that a busy machine may have caused is tried once more and not cached.
 """
 
 import hashlib
@@ -19,15 +19,16 @@ from codeaudit.transforms.oracle.trials import Failed, Outcome, Passed, Trials
 SCHEMA: Final = 1
 """Counts up whenever programs are executed otherwise."""
 FILE: Final = "solutions.sqlite"
-PASSES: Final = "passes"
-FAILS: Final = "fails: "
+_PASSES: Final = "passes"
+_FAILS: Final = "fails: "
+"""How results are written on disk."""
 
 
 class Solutions:
-    """Runs programs; the sandbox is started when first needed, and ends with this."""
+    """Runs programs. The sandbox starts when it is first needed, and ends with this object."""
 
     def __init__(self, *, cpu_seconds: float) -> None:
-        """Each program with its tests may take so many seconds of processor time."""
+        """`cpu_seconds` is the processor time that each program with its tests may take."""
         self._seconds = cpu_seconds
         self._stack = ExitStack()
         weakref.finalize(self, self._stack.close)
@@ -38,12 +39,12 @@ class Solutions:
         self._known: dict[bytes, str] = {}
 
     def keep(self, folder: Path) -> None:
-        """Keep what is found in this folder from now on, and not in the user's cache."""
+        """Cache results in this folder from now on, not in the user's cache."""
         if folder != self._folder:
             self._folder, self._opened, self._kept = folder, False, None
 
-    def results(self, pairs: Sequence[tuple[str, str]]) -> list[str]:
-        """`passes`, or `fails: ` and why, of each program with its tests.
+    def failures(self, pairs: Sequence[tuple[str, str]]) -> list[str | None]:
+        """Why each program fails its tests: the type of an exception or a limit; `None` if it passes.
 
         Raises:
             CannotAudit: this machine can't contain programs.
@@ -54,11 +55,13 @@ class Solutions:
             self._known |= kept.fetch(wanted)
         rest = [pair for pair, key in keys.items() if key not in self._known]
         found = dict(zip(rest, self._executed(rest), strict=True)) if rest else {}
-        certain = {keys[pair]: _told(one) for pair, one in found.items() if _is_certain(one)}
+        certain = {keys[pair]: _encode(one) for pair, one in found.items() if _is_certain(one)}
         self._known |= certain
         if certain and (kept := self._disk()) is not None:
             kept.store(certain, run="")
-        return [_told(found[pair]) if pair in found else self._known[keys[pair]] for pair in pairs]
+        return [
+            _failure(_encode(found[pair]) if pair in found else self._known[keys[pair]]) for pair in pairs
+        ]
 
     def _executed(self, pairs: Sequence[tuple[str, str]]) -> list[Outcome]:
         if self._trials is None:
@@ -88,12 +91,16 @@ class Solutions:
         return digest.digest()
 
 
-def _told(outcome: Outcome) -> str:
+def _encode(outcome: Outcome) -> str:
     match outcome:
         case Passed():
-            return PASSES
+            return _PASSES
         case Failed(reason):
-            return f"{FAILS}{reason}"
+            return f"{_FAILS}{reason}"
+
+
+def _failure(encoded: str) -> str | None:
+    return None if encoded == _PASSES else encoded.removeprefix(_FAILS)
 
 
 def _is_certain(outcome: Outcome) -> bool:

@@ -9,7 +9,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from codeaudit.audit.cache import answer_from
 from codeaudit.audit.prompt_cut import shown
 from codeaudit.audit.records import (
     Attacked,
@@ -21,6 +20,9 @@ from codeaudit.audit.records import (
     Unjudged,
     Verdict,
     Violated,
+    answer_from_json,
+    answer_to_json,
+    label_from_json,
 )
 from codeaudit.audit.run import Case
 from codeaudit.audit.store import EXPLANATIONS, RunFolder
@@ -234,8 +236,8 @@ def attack_row(attacked: Attacked) -> Row:
         "transform": found.perturbed.transform,
         "perturbed": found.perturbed.source,
         "moves": json.dumps(moves),
-        "before": json.dumps(found.before.answer),
-        "after": json.dumps(found.after.answer),
+        "before": json.dumps(answer_to_json(found.before.answer)),
+        "after": json.dumps(answer_to_json(found.after.answer)),
     }
 
 
@@ -257,7 +259,7 @@ def _told(side: str, prediction: Prediction) -> Row:
         case Predicted():
             scores = json.dumps(prediction.scores) if prediction.scores else None
             return {
-                side: json.dumps(prediction.answer),
+                side: json.dumps(answer_to_json(prediction.answer)),
                 f"{side}_scores": scores,
                 f"{side}_margin": prediction.margin,
             }
@@ -270,7 +272,7 @@ def prediction_of(row: Row, side: str) -> Prediction:
         return Failed(reason=str(value["failed"]))
     scores = json.loads(row[f"{side}_scores"] or "[]")
     return Predicted(
-        answer=answer_from(value),
+        answer=answer_from_json(value),
         scores=tuple((str(label), float(score)) for label, score in scores),
         margin=row[f"{side}_margin"],
     )
@@ -291,8 +293,8 @@ def explanation_row(explained: Explained) -> Row:
         "moves_before": len(explained.violated.perturbed.moves),
         "smallest": explained.smallest,
         "queries": explained.queries,
-        "before": explained.minimal.before.answer,
-        "after": explained.minimal.after.answer,
+        "before": answer_to_json(explained.minimal.before.answer),
+        "after": answer_to_json(explained.minimal.after.answer),
         "source": perturbed.sample.source,
         "perturbed": perturbed.source,
     }
@@ -411,7 +413,7 @@ def _sample(row: Row) -> Sample:
         id=row["sample"],
         language=row["language"],
         source=row["source"],
-        label=None if row["label"] is None else answer_from(json.loads(row["label"])),
+        label=None if row["label"] is None else label_from_json(json.loads(row["label"])),
         origin=Origin(path=row["path"], line=row["line"]),
         asked=row.get("asked") or "",
     )
@@ -442,7 +444,7 @@ def _relabelled(sample: Sample, told: str | None) -> Sample:
     if told is None:
         return sample
     value = json.loads(told)
-    label = None if value is None else answer_from(value)
+    label = None if value is None else label_from_json(value)
     return sample if label == sample.label else replace(sample, label=label)
 
 

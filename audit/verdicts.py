@@ -6,8 +6,17 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from codeaudit.audit.cache import answer_from
-from codeaudit.audit.records import Audited, Failed, Held, Predicted, Prediction, Unjudged, Verdict, Violated
+from codeaudit.audit.records import (
+    Audited,
+    Failed,
+    Held,
+    Predicted,
+    Prediction,
+    Unjudged,
+    Verdict,
+    Violated,
+    answer_from_json,
+)
 from codeaudit.audit.run import Case
 from codeaudit.audit.store import SUITE, VERDICTS
 from codeaudit.audit.tables import Row, read_rows, read_suite
@@ -84,7 +93,7 @@ def _prediction(side: str, row: Row) -> Prediction:
         return Failed(reason=str(told["failed"]))
     scores = json.loads(row[f"{side}_scores"] or "[]")
     return Predicted(
-        answer=answer_from(told),
+        answer=answer_from_json(told),
         scores=tuple((str(label), float(score)) for label, score in scores),
         margin=row[f"{side}_margin"],
     )

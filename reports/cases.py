@@ -133,7 +133,7 @@ def diff(case: Case, variant: Variant) -> str:
 def told(answer: Answer) -> str:
     """Return an answer as one line of at most `LONGEST` characters."""
     text = (
-        " ".join(answer)
+        " ".join(map(str, answer))
         if isinstance(answer, tuple)
         else f"{answer:g}"
         if isinstance(answer, float)

@@ -78,7 +78,7 @@ def answer_text(answer: Answer) -> str:
         case float():
             return f"{answer:.6g}"
         case tuple():
-            return wording.plain(" ".join(map(_line, answer))) or "(none)"
+            return wording.plain(" ".join(_line(str(one)) for one in answer)) or "(none)"
         case _:
             return wording.plain(_line(answer)) or "(empty)"
 

@@ -252,7 +252,7 @@ def hold(before: Predicted, after: Predicted) -> float:
     if isinstance(before.answer, float) and isinstance(after.answer, float):
         return -abs(after.answer - before.answer)
     scores = dict(after.scores)
-    own = set(before.answer) if isinstance(before.answer, tuple) else {str(before.answer)}
+    own = set(map(str, before.answer)) if isinstance(before.answer, tuple) else {str(before.answer)}
     inside = [score for label, score in scores.items() if label in own]
     outside = [score for label, score in scores.items() if label not in own]
     return min(inside, default=0.0) - max(outside, default=0.0)

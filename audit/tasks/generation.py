@@ -12,10 +12,11 @@ The answer is the text that follows (`    return '-'.join(parts)`), as a base mo
 function again, as chat models like to write it; see `codeaudit.audit.completions`. A list of texts is
 as many attempts.
 
-What is compared is whether the completed program passes the tests of the problem, which no model sees. So an
-answer becomes `passes`, or `fails: ` and the type of the exception or the limit that ended it, and below that
-the text as it was given. A variant is asked about only if the whole rewritten reference still passes its own
-tests, so a passing answer exists. Quality is pass@1: the share of attempts that pass, the mean over problems.
+The completed program is executed with the tests of the problem, which no model sees. A graded answer is a
+tuple of `Attempt`: each text with the type of the exception or the limit that ended its tests, or with none
+if it passes. Two answers are the same if both hold a passing attempt, or neither does. A variant is asked
+about only if the whole rewritten reference still passes its own tests, so that a passing answer exists. The
+score is pass@1: the share of attempts that pass, as a mean over problems.
 
 Variants without the docstring are left out: it says what the function is for.
 
@@ -45,10 +46,10 @@ from codeaudit.audit.prompt_cut import (
     shown,
 )
 from codeaudit.audit.prompts import ContinuationPrompt
-from codeaudit.audit.records import Answer, Predicted
-from codeaudit.audit.solutions import PASSES, Solutions
+from codeaudit.audit.records import Answer, Attempt, Predicted
+from codeaudit.audit.solutions import Solutions
 from codeaudit.audit.tasks.numbers import mean
-from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.errors import RunError, SourceError
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
 REFERENCE_SECONDS: Final = 1.0
@@ -62,6 +63,7 @@ NO_TESTS: Final = "no tests"
 FAILS_ITSELF: Final = "the reference fails its own tests"
 FAILS_NOW: Final = "the rewritten reference fails its tests"
 NO_TEXT: Final = "the docstring is gone"
+OLD_ANSWERS: Final = "the answers of this run were written by an earlier version; run the audit again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +101,7 @@ class Generation(Task):
         if _CHECK.search(tests):
             named = isinstance(sample.label, str) and sample.label.isidentifier()
             tests += f"\n\ncheck({sample.label if named else found.name})\n"
-        if _originals().results([(sample.source, tests)]) != [PASSES]:
+        if _originals().failures([(sample.source, tests)]) != [None]:
             return FAILS_ITSELF
         return replace(sample, label=tests, asked=asked, context="")
 
@@ -112,25 +114,39 @@ class Generation(Task):
         return None
 
     def graded(self, predicted: Predicted, asked: str, sample: Sample) -> Predicted:
-        """The answer under what its tests say; as it is where there are none.
+        """The answer as attempts with what their tests say; unchanged if the sample has no tests.
 
         Raises:
-            CannotAudit: this machine can't contain programs.
+            CannotAudit: this machine cannot contain programs.
         """
         tests = _tests(sample)
-        texts = _several(predicted.answer)
         if tests is None:
             return predicted
-        found = solutions().results([(completed(asked, text), tests) for text in texts])
-        told = [f"{outcome}\n{text}" for outcome, text in zip(found, texts, strict=True)]
-        return replace(predicted, answer=tuple(told) if isinstance(predicted.answer, tuple) else told[0])
+        given = predicted.answer if isinstance(predicted.answer, tuple) else (predicted.answer,)
+        texts = [str(one) for one in given]
+        found = solutions().failures([(completed(asked, text), tests) for text in texts])
+        attempts = (Attempt(text=text, failure=failure) for text, failure in zip(texts, found, strict=True))
+        return replace(predicted, answer=tuple(attempts))
 
     def attempts(self, answer: Answer) -> tuple[bool, ...]:
-        """Whether each attempt passes."""
-        return tuple(text.partition("\n")[0] == PASSES for text in _several(answer))
+        """Whether each attempt passes.
+
+        Raises:
+            RunError: the answer is not graded, because an earlier version wrote the run.
+        """
+        graded = _graded(answer)
+        if graded is None:
+            raise RunError(OLD_ANSWERS)
+        return tuple(one.failure is None for one in graded)
 
     def same(self, before: Predicted, after: Predicted) -> bool:
-        """Both solve the problem, in one attempt at least, or neither does."""
+        """Both solve the problem in at least one attempt, or neither does.
+
+        Raises:
+            RunError: one answer is not graded, because an earlier version wrote the run.
+        """
+        if _graded(before.answer) is None and _graded(after.answer) is None:
+            return True  # without tests no answer solves anything
         return any(self.attempts(before.answer)) == any(self.attempts(after.answer))
 
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
@@ -147,8 +163,8 @@ class Generation(Task):
             return "unknown"
         if not control and perturbed.evidence == "executed":
             return "same"
-        found = solutions().results([(text, tests) for text in _references(sample, perturbed)])
-        return "same" if PASSES in found else "other"
+        found = solutions().failures([(text, tests) for text in _references(sample, perturbed)])
+        return "same" if None in found else "other"
 
     def askable(self, sample: Sample, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
         """Variants whose reference passes its tests, with another beginning than all before them.
@@ -165,7 +181,7 @@ class Generation(Task):
         ]
         # All at once, so that each verdict below is known already.
         variants = [one for one in chosen if isinstance(one, Perturbed) and one.kind != "identity"]
-        solutions().results([(text, tests) for one in variants for text in _references(sample, one)])
+        solutions().failures([(text, tests) for one in variants for text in _references(sample, one)])
         return tuple(self._proved(sample, one) for one in chosen)
 
     def _proved(self, sample: Sample, outcome: Outcome) -> Outcome:
@@ -211,14 +227,12 @@ def _loses_text(sample: Sample, perturbed: Perturbed) -> bool:
     return before.documented and not after.documented
 
 
-def _several(answer: Answer) -> tuple[str, ...]:
-    match answer:
-        case str():
-            return (answer,)
-        case tuple():
-            return answer
-        case float():
-            return ()
+def _graded(answer: Answer) -> tuple[Attempt, ...] | None:
+    """The attempts of a graded answer; `None` if it is not graded."""
+    if not isinstance(answer, tuple):
+        return None
+    attempts = tuple(one for one in answer if isinstance(one, Attempt))
+    return attempts if len(attempts) == len(answer) else None
 
 
 def _tests(sample: Sample) -> str | None:

@@ -37,7 +37,7 @@ class Naming:
 
     def truth(self, label: Answer | None) -> tuple[str, ...] | None:
         """What a sample's label is as labels of the network; `None` without one."""
-        return tuple(sorted(set(label))) if isinstance(label, tuple) else None
+        return tuple(sorted(set(map(str, label)))) if isinstance(label, tuple) else None
 
     def labels(self, truths: Collection[tuple[str, ...]], *, rarest: int) -> tuple[str, ...]:
         """The subtokens that stand in at least so many names, in the alphabet's order.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from codeaudit.audit.records import Answer, Audited, Predicted, Violated
+from codeaudit.audit.records import Answer, Audited, Predicted, Violated, answer_from_json
 from codeaudit.reports.explanations import answer_text
 from codeaudit.transforms.records import Sample
 
@@ -85,7 +85,7 @@ def browser(
                     "of": why["moves_before"],
                     "smallest": why["smallest"],
                     "queries": why["queries"],
-                    "after": _shown(_answer(why["after"])),
+                    "after": _shown(answer_from_json(why["after"])),
                 }
             found.rows.append(row)
     found.rows.sort(key=lambda row: ("least" not in row, row["place"]))
@@ -156,10 +156,6 @@ def _told(predicted: Predicted) -> dict[str, Any]:
 def _shown(answer: Answer) -> str:
     text = answer_text(answer)
     return text if len(text) <= LONG else f"{text[:LONG]}…"
-
-
-def _answer(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _name(row: Row) -> tuple[object, ...]:

@@ -9,7 +9,7 @@ from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.interface import ContinuesPrompt, GradesByExecution, HasAttempts
 from codeaudit.audit.labels import labels
 from codeaudit.audit.prompt_cut import KNOWN_PROMPT, NO_CUT, ONE_LINE, SAME_PROMPT
-from codeaudit.audit.records import Predicted
+from codeaudit.audit.records import Answer, Attempt, Predicted
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.tasks.generation import (
     FAILS_ITSELF,
@@ -18,6 +18,7 @@ from codeaudit.audit.tasks.generation import (
     NO_TESTS,
     NO_TEXT,
 )
+from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
 
 SOURCE = '''\
@@ -123,29 +124,30 @@ def graded(answer: object, asked: str | None = None) -> Predicted:
 
 
 @pytest.mark.parametrize(
-    ("reply", "told"),
+    ("reply", "failure"),
     [
-        (REST, "passes"),
-        (f"```python\n{SOURCE}```", "passes"),
-        ("    return 5\n", "passes"),
-        ("    return 4\n", "fails: AssertionError"),
-        ("    return totl\n", "fails: NameError"),
-        ("", "fails: AssertionError"),
-        ("    return (\n", "fails: SyntaxError"),
-        ("    import os\n    os._exit(0)\n", "fails: left without an answer"),
-        ("    raise SystemExit\n", "fails: SystemExit"),
+        (REST, None),
+        (f"```python\n{SOURCE}```", None),
+        ("    return 5\n", None),
+        ("    return 4\n", "AssertionError"),
+        ("    return totl\n", "NameError"),
+        ("", "AssertionError"),
+        ("    return (\n", "SyntaxError"),
+        ("    import os\n    os._exit(0)\n", "left without an answer"),
+        ("    raise SystemExit\n", "SystemExit"),
     ],
 )
-def test_an_answer_stands_under_what_its_tests_say(reply: str, told: str) -> None:
+def test_an_answer_carries_what_its_tests_say(reply: str, failure: str | None) -> None:
     found = graded(reply)
-    assert found.answer == f"{told}\n{reply}"
-    assert GENERATION.attempts(found.answer) == (told == "passes",)
-    assert GENERATION.score(found.answer, problem()) == float(told == "passes")
+    assert found.answer == (Attempt(text=reply, failure=failure),)
+    assert GENERATION.attempts(found.answer) == (failure is None,)
+    assert GENERATION.score(found.answer, problem()) == float(failure is None)
 
 
 def test_an_answer_without_an_end_fails() -> None:
     """By its processor time, or by the clock where the machine is busy."""
-    assert str(graded("    while True:\n        pass\n").answer).startswith("fails: out of ")
+    (found,) = graded("    while True:\n        pass\n").answer
+    assert found.failure.startswith("out of ")
 
 
 def test_several_attempts_keep_their_order() -> None:
@@ -232,4 +234,12 @@ def test_two_problems_with_one_beginning_are_two(tmp_path: Path) -> None:
     assert isinstance(other, Sample)
     answer = Predicted(answer="    return 4\n")
     told = [GENERATION.graded(answer, one.asked, one).answer for one in (problem(), other)]
-    assert [str(one).partition("\n")[0] for one in told] == ["fails: AssertionError", "passes"]
+    assert [one.failure for (one,) in told] == ["AssertionError", None]
+
+
+@pytest.mark.parametrize("answer", ["passes\n    return 5\n", ("fails: NameError\n    return totl\n",)])
+def test_answers_of_an_earlier_version_are_refused_in_one_line(answer: Answer) -> None:
+    with pytest.raises(RunError, match="earlier version; run the audit again"):
+        GENERATION.attempts(answer)
+    with pytest.raises(RunError, match="earlier version"):
+        GENERATION.same(Predicted(answer=answer), graded(REST))

@@ -46,8 +46,8 @@ def model_in(out: str = "out") -> Mapping[str, Any]:
     return found
 
 
-def answers(out: str = "out") -> dict[tuple[str, str], list[str]]:
-    """By sample and transform, with the outcome of each attempt in its first line; `""` for the original."""
+def answers(out: str = "out") -> dict[tuple[str, str], list[dict[str, str | None]]]:
+    """The graded attempts by sample and transform; `""` for the original."""
     found = {}
     for row in read_rows(Path(out, "verdicts.parquet")):
         found[row["sample"], ""] = json.loads(row["before"])
@@ -55,8 +55,8 @@ def answers(out: str = "out") -> dict[tuple[str, str], list[str]]:
     return found
 
 
-def passed(texts: list[str]) -> int:
-    return sum(text.startswith("passes\n") for text in texts)
+def passed(attempts: list[dict[str, str | None]]) -> int:
+    return sum(one["failure"] is None for one in attempts)
 
 
 def half(folder: Path) -> Path:
@@ -82,7 +82,7 @@ def test_a_network_that_solves_half_of_the_time(capsys: pytest.CaptureFixture[st
     assert "5 of 5" in told.out
     found = answers()
     assert all(len(one) == 5 for one in found.values())
-    assert {text.partition("\n")[2] for one in found.values() for text in one} == {
+    assert {attempt["text"] for one in found.values() for attempt in one} == {
         "    return total",
         "    return place",
     }
