@@ -1,6 +1,6 @@
 """The inputs of a run: samples drawn from a corpus and perturbed now, or a suite that was written earlier.
 
-`codeaudit.auditing` and `codeaudit transform --suite` call it. Both kinds of inputs have the same properties.
+`codeaudit.auditing` and `codeaudit.perturbed_files` call it. Both kinds of inputs have the same properties.
 """
 
 import hashlib
@@ -159,7 +159,17 @@ def prepare_inputs(options: RunOptions, task: Task, samples: Corpus | None, prog
         UsageError: the suite was made for another task.
     """
     if options.suite is None:
-        return _drawn(options, task, samples, progress)
+        note = progress.note
+        folder = options.cache or default_folder()
+        source = labels(options.labels, task, cache=folder / "labels", note=note)
+        if samples is None:
+            samples = corpus(
+                options.corpus or task.corpus, source.column, Desk(cache=options.cache, note=note)
+            )
+        drawn = draw(options, task, samples, source, progress)
+        if drawn.labels.follows_variants:
+            note(f"labels: {drawn.labels}")
+        return with_witnesses(drawn) if options.execute else drawn
     if (made_for := suite_task(options.suite)) != task.name:
         raise UsageError(
             f"suite {str(options.suite)!r} was made for the task {made_for!r}, not {task.name!r}"
@@ -176,13 +186,15 @@ def suite_task(path: Path) -> str:
     return str(read_about(path).get("task"))
 
 
-def _drawn(options: RunOptions, task: Task, samples: Corpus | None, progress: Progress) -> DrawnInputs:
+def draw(
+    options: RunOptions, task: Task, samples: Corpus, source: LabelSource, progress: Progress
+) -> DrawnInputs:
+    """The samples of every trial with their labels; nothing is perturbed yet.
+
+    Raises:
+        CorpusError: the corpus has no example of the task, or no transform is known for its language.
+    """
     seeds = range(options.seed, options.seed + options.trials)
-    note = progress.note
-    source = labels(options.labels, task, cache=(options.cache or default_folder()) / "labels", note=note)
-    if samples is None:
-        named = options.corpus or task.corpus
-        samples = corpus(named, source.column, Desk(cache=options.cache, note=note))
     drawn = select(
         *source.examples(samples, task),
         limit=options.limit or None,
@@ -190,8 +202,6 @@ def _drawn(options: RunOptions, task: Task, samples: Corpus | None, progress: Pr
         unit=task.noun,
     )
     truth = source.settled(sample for one in drawn for sample in one.samples)
-    if truth.follows_variants:
-        note(f"labels: {truth}")
     selections = tuple(replace(one, samples=truth.filled(one.samples)) for one in drawn)
     languages = {sample.language for selection in selections for sample in selection.samples}
     if options.transforms is None:
@@ -208,19 +218,19 @@ def _drawn(options: RunOptions, task: Task, samples: Corpus | None, progress: Pr
         variants=options.variants,
         workers=options.workers,
         sites=options.sites,
-        witnesses=called(languages, truth, progress) if options.execute else None,
         labels=truth,
         progress=progress,
     )
 
 
-def called(languages: Iterable[str], truth: LabelSource, progress: Progress) -> Mapping[str, Witness]:
-    """The witnesses of these languages; a line to the user tells each tool that is not installed."""
-    found = witnesses(languages, truth)
+def with_witnesses(inputs: DrawnInputs) -> DrawnInputs:
+    """The inputs with witnesses for their languages; a line to the user tells each tool that is missing."""
+    languages = {sample.language for one in inputs.selections for sample in one.samples}
+    found = witnesses(languages, inputs.labels)
     for one in found.values():
         for line in one.missing:
-            progress.note(f"--execute goes on without it: {line}")
-    return found
+            inputs.progress.note(f"--execute goes on without it: {line}")
+    return replace(inputs, witnesses=found)
 
 
 def _judged(cases: Iterator[Case], known: Mapping[str, Witness], progress: Progress) -> Iterator[Case]:
