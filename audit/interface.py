@@ -7,12 +7,13 @@ transform and no task; a task knows no transform and no model.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias, runtime_checkable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 from codeaudit.audit.answer_kinds import AnswerKind
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Answer, Predicted, Prediction, Query
+from codeaudit.transforms.languages import DEFAULT
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
 if TYPE_CHECKING:
@@ -145,12 +146,6 @@ class Training:
     """Options of `codeaudit train` that the trainer takes for other tasks only."""
 
 
-EXAMPLES: Final[Mapping[str, str]] = {
-    "python": "def f(a, b):\n    c = a + b\n    for d in c:\n        b += d\n    return b, c\n",
-    "java": "int f(int a, int b) {\n    int c = a + b;\n    b += c;\n    return b;\n}\n",
-}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task(ABC):
     """What is asked of a model about a sample, how labels are read, and when two answers are the same.
@@ -180,8 +175,8 @@ class Task(ABC):
     """Where labels come from; `None`: from the corpus, or from a column of a table."""
     training: tuple[Training, ...] = ()
     """How networks are trained for it; empty if none are."""
-    examples: Mapping[str, str] = field(default_factory=lambda: EXAMPLES)
-    """A short source in each language, for tracing networks."""
+    language: str = DEFAULT
+    """The language in which a network whose checkpoint names no language is traced."""
     version: str = ""
     """Of a plug-in: changes whenever its questions or its reading of answers change. Answers to a plug-in
     without one are remembered within one run only, because nothing tells whether the plug-in has changed."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from codeaudit.transforms.errors import CannotAudit, NotAppliedError, UsageError
+from codeaudit.transforms.languages import DEFAULT
 from codeaudit.transforms.records import Outcome, Perturbed, Sample, Sites
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def transform(
     name: str,
     seed: int = 0,
     *,
-    language: str = "python",
+    language: str = DEFAULT,
     variant: int = 0,
     sites: Sites = "auto",
     whole_file: bool = False,
@@ -45,7 +46,7 @@ def transform(
     seed, variant
         Which of the possible edits is made. For one function, variants 0 to k are distinct texts.
     language
-        `"python"`, `"java"`, `"x86"`, …
+        `python`, `java`, `x86`, …
     sites
         `"auto"`: all places for variant 0, random subsets for the others; `"all"`; or `"one"` place.
     whole_file
@@ -90,7 +91,7 @@ def perturb(
     *,
     variants: int = 4,
     seed: int = 0,
-    language: str = "python",
+    language: str = DEFAULT,
     task: str | None = None,
     sites: Sites = "auto",
     workers: int = 1,

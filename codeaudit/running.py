@@ -16,6 +16,7 @@ from codeaudit.finished_runs import Run, open_run
 from codeaudit.model_selection import as_model
 from codeaudit.run_options import RunOptions
 from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.languages import DEFAULT
 from codeaudit.transforms.records import Sample, Sites
 
 AnyModel: TypeAlias = str | Answering | Predictor | Model
@@ -61,7 +62,7 @@ def run(
     workers: int = 1,
     cache: str | Path | None = None,
     out: str | Path | None = None,
-    language: str = "python",
+    language: str = DEFAULT,
     progress: Progress | None = None,
 ) -> Run:
     """Audit models: perturb samples, ask the models, and write a run folder, as `codeaudit run` does.

@@ -12,10 +12,10 @@ from codeaudit.audit.interface import Expectation, Training
 from codeaudit.audit.prompts import QuestionPrompt, one_of
 from codeaudit.audit.tasks.exact_match import ExactMatch
 from codeaudit.transforms.algebra.expressions import parse_pair
+from codeaudit.transforms.algebra.language import ALGEBRA
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.records import Perturbed, Sample
 
-LANGUAGE: Final = "algebra"
 TRUE: Final = "true"
 FALSE: Final = "false"
 _WORDS: Final = OneWordOf(
@@ -30,7 +30,7 @@ class Derivative(ExactMatch):
 
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample with its label in normal form, or why it is no example; it may lack a label."""
-        if sample.language != LANGUAGE:
+        if sample.language != ALGEBRA.name:
             return "no pair of expressions"
         try:
             parse_pair(sample.source)
@@ -73,5 +73,5 @@ DERIVATIVE: Final = Derivative(
             unused=("implied",),
         ),
     ),
-    examples={LANGUAGE: "mul a0 sin mul y x =? mul a0 mul y cos mul y x"},
+    language=ALGEBRA.name,
 )

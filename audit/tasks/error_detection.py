@@ -24,11 +24,12 @@ from codeaudit.audit.prompts import QuestionPrompt, one_of
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.tasks.function_name import name_of
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.languages import find_language
+from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.records import Perturbed, Sample
 
 BUGGY: Final = "buggy"
 CLEAN: Final = "clean"
-LANGUAGES: Final = frozenset({"python", "java"})
 _WORDS: Final = OneWordOf(
     (BUGGY, CLEAN),
     spellings=dict.fromkeys(("bug", "1", "1.0", "true", "yes"), BUGGY)
@@ -46,9 +47,12 @@ class ErrorDetection(Task):
         A label that is no such word is dropped. So is the function's own name, which corpora of sources give
         as the label.
         """
-        if sample.language not in LANGUAGES:
+        language = find_language(sample.language)
+        if language is None or not language.parse:
             return "neither Python nor Java"
-        if not _parses(sample):
+        try:
+            load_target(language.parse)(sample.source)
+        except SourceError:
             return "source does not parse"
         named = sample.label == name_of(sample.source, sample.language)
         return replace(sample, label=None if named else self.normalise(sample.label))
@@ -76,21 +80,6 @@ class ErrorDetection(Task):
         pairs = [(answer == BUGGY, sample.label == BUGGY) for answer, sample in answers if sample.label]
         total = sum(said + true for said, true in pairs)
         return 2 * sum(said and true for said, true in pairs) / total if total else None
-
-
-def _parses(sample: Sample) -> bool:
-    try:
-        if sample.language == "python":
-            from codeaudit.transforms.python.parsing import parse
-
-            parse(sample.source)
-        else:
-            from codeaudit.transforms.java.parsing import read
-
-            read(sample.source)
-    except SourceError:
-        return False
-    return True
 
 
 ERROR_DETECTION: Final = ErrorDetection(

@@ -16,14 +16,13 @@ from codeaudit.audit.prompts import QuestionPrompt, plain_line
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.tasks.numbers import mean
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.languages import LANGUAGES, find_language
+from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.records import Perturbed, Sample
 
 MASK: Final = "MASK"
 """What stands for the name in the source. Where it is taken already, `MASK_1`, `MASK_2`, … are tried."""
-
-READ: Final = frozenset({"python", "java"})
-"""Languages whose texts tell the name."""
 
 _CHUNKS: Final = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -41,14 +40,19 @@ def subtokens(name: str) -> tuple[str, ...]:
 
 
 def name_of(source: str, language: str) -> str | None:
-    """The name of the function that a Python or Java text defines; `None` where it is anything else."""
-    if language == "python":
-        return function_name(source)
-    if language == "java":
-        from codeaudit.audit.corpora.methods import method_name  # its reader is not always needed
+    """The name of the one function that a text defines; `None` if there is none, or if the language's record
+    cannot tell.
+    """
+    name: str | None = (
+        load_target(LANGUAGES.get(language).unit_name)(source) if tells_name(language) else None
+    )
+    return name
 
-        return method_name(source)
-    return None
+
+def tells_name(language: str) -> bool:
+    """Whether the texts of a language tell the name of their function."""
+    record = find_language(language)
+    return record is not None and bool(record.unit_name)
 
 
 def function_name(source: str) -> str | None:
@@ -117,10 +121,10 @@ class FunctionName(Task):
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample with its label read off and its name masked, or why it is no example.
 
-        For languages other than Python and Java the raw sample's label must be the name.
+        In a language whose texts do not tell the name, the raw sample's label must be the name.
         """
         given = sample.label if isinstance(sample.label, str) else None
-        name = name_of(sample.source, sample.language) if sample.language in READ else given
+        name = name_of(sample.source, sample.language) if tells_name(sample.language) else given
         if name is None:
             return "no function to name"
         if name.startswith("__") and name.endswith("__"):
@@ -131,7 +135,7 @@ class FunctionName(Task):
         if not label:
             return "name without letters"
         source = masked(sample.source, name)
-        if sample.language in READ and not (name_of(source, sample.language) or "").startswith(MASK):
+        if tells_name(sample.language) and not (name_of(source, sample.language) or "").startswith(MASK):
             return "name cannot be masked"
         return replace(sample, source=source, label=label)
 

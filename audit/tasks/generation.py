@@ -50,6 +50,7 @@ from codeaudit.audit.records import Answer, Attempt, Predicted
 from codeaudit.audit.solutions import Solutions
 from codeaudit.audit.tasks.numbers import mean
 from codeaudit.transforms.errors import RunError, SourceError
+from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
 REFERENCE_SECONDS: Final = 1.0
@@ -84,7 +85,7 @@ class Generation(Task):
         Raises:
             CannotAudit: this machine can't contain programs.
         """
-        if sample.language != "python":
+        if sample.language != PYTHON.name:
             return NOT_PYTHON
         if not sample.tests:
             return NO_TESTS

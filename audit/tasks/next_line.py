@@ -39,6 +39,7 @@ from codeaudit.audit.records import Answer
 from codeaudit.audit.tasks.exact_match import ExactMatch
 from codeaudit.audit.tasks.likeness import bleu, edit_similarity
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
 _FENCE: Final = re.compile(r"\s*(?:`{3,}|~{3,})[\w+-]*\s*$")
@@ -61,7 +62,7 @@ class NextLine(ExactMatch):
         """The function, the line behind the cut as the label and what stands before as what is asked; or why
         it is no example.
         """
-        if sample.language != "python":
+        if sample.language != PYTHON.name:
             return NOT_PYTHON
         try:
             found = body_of(sample.source)

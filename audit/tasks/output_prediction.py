@@ -37,6 +37,7 @@ from codeaudit.audit.labels import LabelRequest, LabelSource
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.tasks.exact_match import ExactMatch
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.records import Perturbed, Sample
 
@@ -74,7 +75,7 @@ class OutputPrediction(ExactMatch):
 
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample, if it ends with a call and has a result for its label, or why it is no example."""
-        if sample.language != "python":
+        if sample.language != PYTHON.name:
             return "not Python"
         try:
             if parted(sample.source) is None:

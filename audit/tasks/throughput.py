@@ -21,6 +21,7 @@ from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.tasks.numbers import mean, nearly_equal, number
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.records import Perturbed, Sample
+from codeaudit.transforms.x86.language import X86
 from codeaudit.transforms.x86.reading import read
 
 ORDER: Final = "order"
@@ -46,7 +47,7 @@ class Throughput(Task):
 
     def prepare(self, sample: Sample) -> Sample | str:
         """The block as it is. A label that is no positive number is dropped."""
-        if sample.language != "x86":
+        if sample.language != X86.name:
             return "not x86"
         try:
             read(sample.source)
@@ -115,5 +116,5 @@ THROUGHPUT: Final = Throughput(
             default_for=("renamer",),
         ),
     ),
-    examples={"x86": "addq %rax, %rbx\nmovq (%rcx), %rdx\nimulq %rdx, %rbx\n"},
+    language=X86.name,
 )

@@ -20,6 +20,7 @@ from codeaudit.transforms.columns.calls import Call, watched
 from codeaudit.transforms.columns.sealing import weight_files
 from codeaudit.transforms.columns.tracing import tensors
 from codeaudit.transforms.errors import ModelError
+from codeaudit.transforms.languages import LANGUAGES
 
 BATCH: Final = 2
 TOKENS: Final = 7
@@ -66,11 +67,10 @@ def open_checkpoint(place: str) -> Opened:
 
 def _ours(folder: Path) -> tuple[nn.Module, Call]:
     model: Any = trained.load(str(folder), device="cpu", precision=None)
-    examples = TASKS.get(model.task).examples
-    read = [one for one in examples if one in getattr(model.config, "languages", ())]
-    language = read[-1] if read else next(iter(examples))
+    read = getattr(model.config, "languages", ()) or (TASKS.get(model.task).language,)
+    language = LANGUAGES.get(read[0])
     with watched(model.module) as calls:
-        model.predict([Query(task=model.task, language=language, source=examples[language])])
+        model.predict([Query(task=model.task, language=language.name, source=language.example)])
     if not calls:
         raise ModelError(f"the checkpoint in {str(folder)!r} does not answer")
     return model.module, calls[0]
