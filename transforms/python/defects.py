@@ -22,7 +22,7 @@ from codeaudit.transforms.python.contexts import (
     replace_with,
     tokens_between,
 )
-from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.rewriting import PythonRule, at_each
 from codeaudit.transforms.python.source import PythonSource
 
 _COMPARISONS: Final[dict[type[ast.cmpop], tuple[str, ...]]] = {
@@ -47,20 +47,24 @@ def _compared(code: PythonSource) -> Iterator[Site | Refused]:
                 yield _signs(code, left, right, signs, "another comparison")
 
 
-def _calculated(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-            if any(isinstance(side, ast.JoinedStr) or _is_text(side) for side in (node.left, node.right)):
-                continue  # strings support no other operator that fits
-            yield _signs(code, node.left, node.right, _OPERATORS[type(node.op)], "another operator")
+@at_each(ast.BinOp)
+def _calculated(code: PythonSource, node: ast.BinOp) -> Site | None:
+    """`a + b` to `a - b`, and the like for other operators."""
+    for side in (node.left, node.right):
+        text = isinstance(side, ast.Constant) and isinstance(side.value, str | bytes)
+        if text or isinstance(side, ast.JoinedStr):
+            return None  # strings support no other operator that fits
+    signs = _OPERATORS.get(type(node.op))
+    return _signs(code, node.left, node.right, signs, "another operator") if signs else None
 
 
-def _connected(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        match node:
-            case ast.BoolOp(op=operator, values=[left, right]):
-                sign = "and" if isinstance(operator, ast.Or) else "or"
-                yield _signs(code, left, right, (sign,), f"{sign} instead")
+@at_each(ast.BoolOp)
+def _connected(code: PythonSource, node: ast.BoolOp) -> Site | None:
+    """`a and b` to `a or b`, and the other way round."""
+    if len(node.values) != 2:
+        return None
+    sign = "and" if isinstance(node.op, ast.Or) else "or"
+    return _signs(code, node.values[0], node.values[1], (sign,), f"{sign} instead")
 
 
 def _signs(code: PythonSource, left: ast.expr, right: ast.expr, signs: tuple[str, ...], note: str) -> Site:
@@ -74,69 +78,58 @@ def _signs(code: PythonSource, left: ast.expr, right: ast.expr, signs: tuple[str
     return Site(tuple((option,) for option in options), note, left.lineno)
 
 
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
-
-
-def _mistaken(code: PythonSource) -> Iterator[Site | Refused]:
+@at_each(ast.Name)
+def _mistaken(code: PythonSource, node: ast.Name) -> Site | None:
     """A variable that is read, and others that are certainly bound there."""
-    for node in editable_nodes(code):
-        if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
-            continue
-        above = code.parent(node)
-        known = code.bound(node) - _OWNERS
-        if node.id not in known or (isinstance(above, ast.Call) and above.func is node):
-            continue
-        others = sorted(known - {node.id})[:_MOST_NAMES]
-        if others:
-            yield Site(
-                tuple((patch_node(code, node, name),) for name in others), f"not {node.id}", node.lineno
-            )
+    if not isinstance(node.ctx, ast.Load):
+        return None
+    above = code.parent(node)
+    known = code.bound(node) - _OWNERS
+    if node.id not in known or (isinstance(above, ast.Call) and above.func is node):
+        return None
+    options = tuple((patch_node(code, node, name),) for name in sorted(known - {node.id})[:_MOST_NAMES])
+    return Site(options, f"not {node.id}", node.lineno) if options else None
 
 
-def _uncalled(code: PythonSource) -> Iterator[Site | Refused]:
-    """`f(x)` becomes `x`, and `x.f()` becomes `x`."""
-    for node in editable_nodes(code):
-        if not isinstance(node, ast.Call) or node.keywords:
-            continue
-        if isinstance(code.parent(node), ast.Expr | ast.Raise | ast.Await):
-            continue
-        match node:
-            case ast.Call(func=ast.Name(), args=[kept]) if not isinstance(
-                kept, ast.Starred | ast.GeneratorExp
-            ):
-                pass
-            case ast.Call(func=ast.Attribute(value=kept), args=[]):
-                pass
-            case _:
-                continue
-        yield Site(
-            ((patch_node(code, node, *parenthesized(code, kept, ATOM)),),), "call left out", node.lineno
-        )
+@at_each(ast.Call)
+def _uncalled(code: PythonSource, node: ast.Call) -> Site | None:
+    """`f(x)` to `x`, and `x.f()` to `x`."""
+    if isinstance(code.parent(node), ast.Expr | ast.Raise | ast.Await):
+        return None
+    match node:
+        case ast.Call(func=ast.Name(), args=[ast.Starred() | ast.GeneratorExp()]):
+            return None
+        case ast.Call(func=ast.Name(), args=[kept], keywords=[]):
+            pass
+        case ast.Call(func=ast.Attribute(value=kept), args=[], keywords=[]):
+            pass
+        case _:
+            return None
+    change = patch_node(code, node, *parenthesized(code, kept, ATOM))
+    return Site(((change,),), "call left out", node.lineno)
 
 
-def _negated(code: PythonSource) -> Iterator[Site | Refused]:
+@at_each(ast.If, ast.While, ast.IfExp)
+def _negated(code: PythonSource, node: ast.If | ast.While | ast.IfExp) -> Site | None:
     """A condition that is not a comparison, negated. In front of a comparison, `not` would show that it was
     inserted.
     """
-    for node in editable_nodes(code):
-        match node:
-            case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) if isinstance(
-                test, ast.Name | ast.Attribute | ast.Call | ast.Subscript
-            ):
-                change = replace_with(code, test, NOT, "not ", *parenthesized(code, test, NOT))
-                yield Site(((change,),), "condition negated", test.lineno)
+    test = node.test
+    if not isinstance(test, ast.Name | ast.Attribute | ast.Call | ast.Subscript):
+        return None
+    change = replace_with(code, test, NOT, "not ", *parenthesized(code, test, NOT))
+    return Site(((change,),), "condition negated", test.lineno)
 
 
-def _shifted(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        match node:
-            case ast.Constant(value=int() as value) if not isinstance(value, bool) and value < 1000:
-                changes = [value + 1, value - 1] if value else [1]
-                options: tuple[tuple[Patch, ...], ...] = tuple(
-                    (patch_node(code, node, str(change)),) for change in changes
-                )
-                yield Site(options, "number one off", node.lineno)
+@at_each(ast.Constant)
+def _shifted(code: PythonSource, node: ast.Constant) -> Site | None:
+    """An integer below 1000, one higher or lower; never below 0."""
+    value = node.value
+    if not isinstance(value, int) or isinstance(value, bool) or value >= 1000:
+        return None
+    changes = [value + 1, value - 1] if value else [1]
+    options = tuple((patch_node(code, node, str(change)),) for change in changes)
+    return Site(options, "number one off", node.lineno)
 
 
 COMPARISON_MISTAKEN: Final = PythonRule(

@@ -6,15 +6,51 @@ one function `find`.
 
 import ast
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any, TypeAlias, TypeVar, overload
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.patches import HARD, Patch, Site, Span, patched
+from codeaudit.transforms.python.contexts import editable_nodes
 from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.python.source import PythonSource, read
 from codeaudit.transforms.rules import OTHER_TREE, Rule
+
+Finder: TypeAlias = Callable[[PythonSource], Iterator[Site | Refused]]
+"""The `find` of a rule: the sites of a text, and the reasons for candidates that are left alone."""
+
+_A = TypeVar("_A", bound=ast.AST)
+_B = TypeVar("_B", bound=ast.AST)
+_C = TypeVar("_C", bound=ast.AST)
+_Edit: TypeAlias = Callable[[PythonSource, _A], Site | Refused | None]
+
+
+@overload
+def at_each(a: type[_A], /) -> Callable[[_Edit[_A]], Finder]: ...
+@overload
+def at_each(a: type[_A], b: type[_B], /) -> Callable[[_Edit[_A | _B]], Finder]: ...
+@overload
+def at_each(a: type[_A], b: type[_B], c: type[_C], /) -> Callable[[_Edit[_A | _B | _C]], Finder]: ...
+def at_each(*kinds: type[ast.AST]) -> Callable[[_Edit[Any]], Finder]:
+    """Make the `find` of a rule from an edit of one node.
+
+    The edit is tried at every editable node of these kinds, in the order of the text. It returns a site, a
+    refusal, or `None` if the node is no candidate.
+    """
+
+    def decorate(edit: _Edit[Any]) -> Finder:
+        @wraps(edit)
+        def find(code: PythonSource) -> Iterator[Site | Refused]:
+            for node in editable_nodes(code):
+                if isinstance(node, kinds) and (found := edit(code, node)) is not None:
+                    yield found
+
+        return find
+
+    return decorate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +72,9 @@ class PythonRule(Rule):
         return self.find(read(source))
 
     def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:
-        """Make the patches. Refuses a result that does not compile, and another syntax tree where it must be
-        equal.
+        """Make the patches.
+
+        Refuses a result that does not compile, and another syntax tree where the tree must be equal.
         """
         try:
             text = rendered(read(source), patches)

@@ -1,18 +1,17 @@
-"""Branches in another arrangement: inverted, nested, flattened, or left early.
+"""Branches in another arrangement: exchanged under the opposite condition, nested, flattened, or left early.
 
-A condition is evaluated and tested once before and after. Comments move with the branch that they stand in;
+A condition is evaluated and tested once before and after. Comments move with the branch in which they stand;
 comment lines right above an `else` or `elif` belong to it.
 """
 
 import ast
-from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
 from codeaudit.transforms.python.analysis.facts import own_nodes
-from codeaudit.transforms.python.contexts import Part, editable_nodes, has_comment, negated, patch_range
-from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.contexts import Part, has_comment, negated, patch_range
+from codeaudit.transforms.python.rewriting import PythonRule, at_each
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import (
     COMMENT,
@@ -39,17 +38,11 @@ IS_ELIF: Final = "branch of another condition"
 DECLARES: Final = "branch declares a variable as global"
 DEEP: Final = "nested deeply"
 _DEEPEST: Final = 60
-"""Levels up to which sites are nested: Python reads 100 levels of indentation."""
-
-
-def _ifs(code: PythonSource) -> Iterator[ast.If]:
-    for node in editable_nodes(code):
-        if isinstance(node, ast.If):
-            yield node
+"""Number of ancestors up to which sites are nested deeper: Python reads at most 100 levels of indentation."""
 
 
 def negation(code: PythonSource, node: ast.If | ast.While) -> Patch:
-    """The condition negated; `not x` becomes `x`."""
+    """A patch that negates the condition; `not x` becomes `x`."""
     full = code.full(node.test)
     return patch_range(code, full.start, full.end, *negated(code, node.test, tested=True))
 
@@ -57,22 +50,25 @@ def negation(code: PythonSource, node: ast.If | ast.While) -> Patch:
 # ── inversion ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _invert(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in _ifs(code):
-        if not node.orelse:
-            yield Refused(NO_ELSE)
-            continue
-        if any(isinstance(inner, ast.Global | ast.Nonlocal) for inner in own_nodes([node])):
-            yield Refused(DECLARES)  # a declaration has to stand before every use of the name
-            continue
-        changes = _exchanged(code, node)
-        if isinstance(changes, Refused):
-            yield changes
-        else:
-            yield Site(((negation(code, node), *changes),), "branches exchanged", node.lineno)
+@at_each(ast.If)
+def _invert(code: PythonSource, node: ast.If) -> Site | Refused:
+    """`if c: a else: b` to `if not c: b else: a`."""
+    if not node.orelse:
+        return Refused(NO_ELSE)
+    if any(isinstance(inner, ast.Global | ast.Nonlocal) for inner in own_nodes([node])):
+        return Refused(DECLARES)  # a declaration has to stand before every use of the name
+    changes = _exchanged(code, node)
+    if isinstance(changes, Refused):
+        return changes
+    return Site(((negation(code, node), *changes),), "branches exchanged", node.lineno)
 
 
 def _exchanged(code: PythonSource, node: ast.If) -> tuple[Patch, ...] | Refused:
+    """The patches that exchange the two branches, without the negation of the condition.
+
+    Branches on lines of their own are moved as whole lines. An `elif` moves into the `if` part, one level
+    deeper, and the first branch becomes its `else`.
+    """
     outside, deeper, newline = code.indentation(node), block_indent(code, node), code.newline
     first = Span(header_colon(code, node.body).end, block_end(code, node.body[-1], outside))
     end = block_end(code, node.orelse[-1], outside)
@@ -102,7 +98,7 @@ def _exchanged(code: PythonSource, node: ast.If) -> tuple[Patch, ...] | Refused:
 
 
 def _comments(code: PythonSource, start: int, mark: int, deeper: str) -> list[Part]:
-    """The comment lines between two branches, with the line break behind them."""
+    """The comment lines between two branches, with the line break behind them; empty if there are none."""
     if not has_comment(code, start, mark):
         return []
     begin = _filled(code, next_line(code, start))
@@ -110,7 +106,7 @@ def _comments(code: PythonSource, start: int, mark: int, deeper: str) -> list[Pa
 
 
 def _filled(code: PythonSource, begin: int) -> int:
-    """The first line from an offset on that is not blank."""
+    """The offset of the first line from `begin` on that is not blank."""
     while not code.source[begin : line_end(code, begin)].strip():
         begin = next_line(code, begin)
     return begin
@@ -119,43 +115,41 @@ def _filled(code: PythonSource, begin: int) -> int:
 # ── elif and else: if ────────────────────────────────────────────────────────────────────────────────────
 
 
-def _nest(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in _ifs(code):
-        if not is_elif(node, code):
-            continue
-        if not evenly_indented(code, node):
-            yield Refused(INDENTATION)
-            continue
-        if _depth(code, node) > _DEEPEST:
-            yield Refused(DEEP)
-            continue
-        outside = code.indentation(node)
-        begin, word = line_start(code, code.start(node)), code.start(node)
-        end = block_end(code, _last(node), outside)
-        body = Span(begin, end, add=block_indent(code, node))
-        changes = (
-            Patch(begin, end, (f"{outside}else:{code.newline}", body)),
-            Patch(word, word + len("elif"), ("if",)),
-        )
-        yield Site((changes,), "elif to else: if", node.lineno)
+@at_each(ast.If)
+def _nest(code: PythonSource, node: ast.If) -> Site | Refused | None:
+    """`elif c:` to `else:` with `if c:` in it."""
+    if not is_elif(node, code):
+        return None
+    if not evenly_indented(code, node):
+        return Refused(INDENTATION)
+    if _depth(code, node) > _DEEPEST:
+        return Refused(DEEP)
+    outside = code.indentation(node)
+    begin, word = line_start(code, code.start(node)), code.start(node)
+    end = block_end(code, _last(node), outside)
+    body = Span(begin, end, add=block_indent(code, node))
+    changes = (
+        Patch(begin, end, (f"{outside}else:{code.newline}", body)),
+        Patch(word, word + len("elif"), ("if",)),
+    )
+    return Site((changes,), "elif to else: if", node.lineno)
 
 
 def _depth(code: PythonSource, node: ast.If) -> int:
+    """Number of nodes around a statement. An upper bound of its indentation level that needs no layout."""
     return sum(1 for _ in code.ancestors(node))
 
 
 def _last(node: ast.If) -> ast.stmt:
+    """The last statement of an `if` with its `else`."""
     return node.orelse[-1] if node.orelse else node.body[-1]
 
 
-def _flatten(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in _ifs(code):
-        match node.orelse:
-            case [ast.If() as inner] if not is_elif(inner, code):
-                yield _flattened(code, node, inner)
-
-
-def _flattened(code: PythonSource, node: ast.If, inner: ast.If) -> Site | Refused:
+@at_each(ast.If)
+def _flatten(code: PythonSource, node: ast.If) -> Site | Refused | None:
+    """`else:` with `if c:` alone in it to `elif c:`."""
+    if len(node.orelse) != 1 or not isinstance(inner := node.orelse[0], ast.If) or is_elif(inner, code):
+        return None
     outside, inside = code.indentation(node), code.indentation(inner)
     if not inside.startswith(outside) or not evenly_indented(code, node, inner):
         return Refused(INDENTATION)
@@ -174,29 +168,22 @@ def _flattened(code: PythonSource, node: ast.If, inner: ast.If) -> Site | Refuse
 # ── branches that leave ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _unnest(code: PythonSource) -> Iterator[Site | Refused]:
-    """`if c: return x else: rest` to `if c: return x` and the rest behind it."""
-    for node in _ifs(code):
-        if not node.orelse:
-            continue
-        if is_elif(node, code):
-            yield Refused(IS_ELIF)
-        elif not always_leaves(node.body):
-            yield Refused(NOT_LEFT)
-        else:
-            yield _unnested(code, node)
-
-
-def _unnested(code: PythonSource, node: ast.If) -> Site | Refused:
+@at_each(ast.If)
+def _unnest(code: PythonSource, node: ast.If) -> Site | Refused | None:
+    """`if c: return x else: rest` to `if c: return x` with the rest behind it."""
+    if not node.orelse:
+        return None
+    if is_elif(node, code):
+        return Refused(IS_ELIF)
+    if not always_leaves(node.body):
+        return Refused(NOT_LEFT)
     first = node.orelse[0]
     if is_elif(first, code):
         word = code.start(first)
         return Site(((Patch(word, word + len("elif"), ("if",)),),), "elif to if", node.lineno)
     outside = code.indentation(node)
-    begin, opening = (
-        line_start(code, clause_keyword(code, node.orelse).start),
-        header_colon(code, node.orelse).end,
-    )
+    begin = line_start(code, clause_keyword(code, node.orelse).start)
+    opening = header_colon(code, node.orelse).end
     if is_inline(code, node.orelse):
         return Site(((Patch(begin, code.start(first), (outside,)),),), "no else", node.lineno)
     if has_comment(code, begin, line_end(code, opening)):
@@ -209,20 +196,16 @@ def _unnested(code: PythonSource, node: ast.If) -> Site | Refused:
     return Site(((Patch(begin, end, (body,)),),), "no else", node.lineno)
 
 
-def _renest(code: PythonSource) -> Iterator[Site | Refused]:
-    """`if c: return x` and a rest to `if c: return x else: rest`."""
-    for node in _ifs(code):
-        if is_elif(node, code):
-            continue
-        last = node
-        while last.orelse and is_elif(below := last.orelse[0], code):
-            last = below
-        if last.orelse:
-            continue
-        yield _renested(code, node, last)
-
-
-def _renested(code: PythonSource, node: ast.If, last: ast.If) -> Site | Refused:
+@at_each(ast.If)
+def _renest(code: PythonSource, node: ast.If) -> Site | Refused | None:
+    """`if c: return x` with a rest behind it to `if c: return x else: rest`."""
+    if is_elif(node, code):
+        return None
+    last = node
+    while last.orelse and is_elif(below := last.orelse[0], code):
+        last = below
+    if last.orelse:
+        return None
     if not _all_leave(node):
         return Refused(NOT_LEFT)
     held = block_of(code, node)
@@ -242,6 +225,7 @@ def _renested(code: PythonSource, node: ast.If, last: ast.If) -> Site | Refused:
 
 
 def _all_leave(node: ast.If) -> bool:
+    """Whether every branch of an `if` and its `elif`s leaves."""
     return always_leaves(node.body) and (not node.orelse or _all_leave(node.orelse[0]))  # type: ignore[arg-type]
 
 

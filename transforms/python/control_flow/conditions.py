@@ -1,7 +1,9 @@
-"""Conditions in other places: conditional expressions and statements, joined and nested conditions."""
+"""Conditions in another form: conditional expressions against statements, `and` against nested `if`.
+
+The condition and the branches are evaluated in the same order and equally often before and after.
+"""
 
 import ast
-from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
@@ -13,13 +15,12 @@ from codeaudit.transforms.python.contexts import (
     WALRUS,
     Part,
     breaks_line,
-    editable_nodes,
     has_comment,
     parenthesized,
     patch_range,
     token_before,
 )
-from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.rewriting import PythonRule, at_each
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import (
     COMMENT,
@@ -39,21 +40,19 @@ OTHER_BODIES: Final = "branches are not one assignment or return each"
 
 
 def _head(code: PythonSource, node: ast.Assign | ast.Return) -> tuple[Part, ...]:
-    """What stands before the value: `x = `, `return `."""
+    """The parts of a statement before its value: `x = `, `return `."""
     assert node.value is not None
     last = token_before(code, code.full(node.value).start)
     assert last is not None
     return Span(code.start(node), last.end), " "
 
 
-def _to_if(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        match node:
-            case ast.Assign(value=ast.IfExp() as value) | ast.Return(value=ast.IfExp() as value):
-                yield _spread(code, node, value)
-
-
-def _spread(code: PythonSource, node: ast.Assign | ast.Return, value: ast.IfExp) -> Site | Refused:
+@at_each(ast.Assign, ast.Return)
+def _to_if(code: PythonSource, node: ast.Assign | ast.Return) -> Site | Refused | None:
+    """`x = a if c else b` to `if c: x = a` and `else: x = b`."""
+    value = node.value
+    if not isinstance(value, ast.IfExp):
+        return None
     if not code.alone(node) or not starts_line(code, node):
         return Refused(SHARED)
     if has_comment(code, code.start(node), code.end(node)):
@@ -72,13 +71,11 @@ def _spread(code: PythonSource, node: ast.Assign | ast.Return, value: ast.IfExp)
     return Site(((change,),), "conditional expression to if", node.lineno)
 
 
-def _to_ternary(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        if isinstance(node, ast.If) and node.orelse and not is_elif(node, code):
-            yield _gathered(code, node)
-
-
-def _gathered(code: PythonSource, node: ast.If) -> Site | Refused:
+@at_each(ast.If)
+def _to_ternary(code: PythonSource, node: ast.If) -> Site | Refused | None:
+    """`if c: x = a` and `else: x = b` to `x = a if c else b`; the same for `return`."""
+    if not node.orelse or is_elif(node, code):
+        return None
     match node.body, node.orelse:
         case [ast.Assign() as one], [ast.Assign() as other]:
             same = [ast.dump(target) for target in one.targets] == [ast.dump(t) for t in other.targets]
@@ -104,14 +101,12 @@ def _gathered(code: PythonSource, node: ast.If) -> Site | Refused:
 # ── joined conditions ────────────────────────────────────────────────────────────────────────────────────
 
 
-def _split(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        match node:
-            case ast.If(test=ast.BoolOp(op=ast.And()) as test):
-                yield _halved(code, node, test)
-
-
-def _halved(code: PythonSource, node: ast.If, test: ast.BoolOp) -> Site | Refused:
+@at_each(ast.If)
+def _split(code: PythonSource, node: ast.If) -> Site | Refused | None:
+    """`if a and b:` to `if a:` with `if b:` in it; each `and` is one option."""
+    test = node.test
+    if not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.And):
+        return None
     if node.orelse:
         return Refused(HAS_ELSE)
     begin, mark = code.full(test).start, header_colon(code, node.body)
@@ -121,14 +116,13 @@ def _halved(code: PythonSource, node: ast.If, test: ast.BoolOp) -> Site | Refuse
         return Refused(INDENTATION)
     outside, deeper, newline = code.indentation(node), block_indent(code, node), code.newline
     end = block_end(code, node.body[-1], outside)
+    body = shifted_body(code, node.body, end, add=deeper)
     options = []
     for number in range(1, len(test.values)):
         first = _joined(code, test.values[:number])
         second = _joined(code, test.values[number:])
         opening = (*first, f":{newline}{outside}{deeper}if ", *second)
-        options.append(
-            (patch_range(code, begin, end, *opening, *shifted_body(code, node.body, end, add=deeper)),)
-        )
+        options.append((patch_range(code, begin, end, *opening, *body),))
     return Site(tuple(options), "and to nested if", node.lineno)
 
 
@@ -140,14 +134,11 @@ def _joined(code: PythonSource, values: list[ast.expr]) -> tuple[Part, ...]:
     return ("(", span, ")") if breaks_line(code, span) else (span,)
 
 
-def _merge(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        match node:
-            case ast.If(body=[ast.If() as inner]):
-                yield _merged(code, node, inner)
-
-
-def _merged(code: PythonSource, node: ast.If, inner: ast.If) -> Site | Refused:
+@at_each(ast.If)
+def _merge(code: PythonSource, node: ast.If) -> Site | Refused | None:
+    """`if a:` with `if b:` alone in it to `if a and b:`."""
+    if len(node.body) != 1 or not isinstance(inner := node.body[0], ast.If):
+        return None
     if node.orelse or inner.orelse:
         return Refused(HAS_ELSE)
     outside, inside = code.indentation(node), code.indentation(inner)
@@ -158,10 +149,8 @@ def _merged(code: PythonSource, node: ast.If, inner: ast.If) -> Site | Refused:
         return Refused(COMMENT)
     end = block_end(code, inner.body[-1], outside)
     test = (*parenthesized(code, node.test, AND), " and ", *parenthesized(code, inner.test, AND))
-    change = patch_range(
-        code, begin, end, *test, *shifted_body(code, inner.body, end, drop=inside[len(outside) :])
-    )
-    return Site(((change,),), "nested if to and", node.lineno)
+    body = shifted_body(code, inner.body, end, drop=inside[len(outside) :])
+    return Site(((patch_range(code, begin, end, *test, *body),),), "nested if to and", node.lineno)
 
 
 TERNARY_TO_IF: Final = PythonRule(

@@ -1,21 +1,20 @@
-"""Controls: edits that look like those of this family and change what a function does."""
+"""Controls of the control-flow family: they look like its transforms and change what a function does."""
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
 from codeaudit.transforms.python.contexts import (
     ATOM,
-    editable_nodes,
     parenthesized,
     patch_node,
     patch_range,
     token_after,
 )
 from codeaudit.transforms.python.control_flow.branches import NO_ELSE, negation
-from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.rewriting import PythonRule, at_each
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import (
     always_leaves,
@@ -29,75 +28,66 @@ from codeaudit.transforms.python.suites import (
 LEFT: Final = "body leaves anyway"
 IDLE: Final = "block does nothing"
 _SUM: Final = 11
+"""Precedence of `+`: arguments that bind less tightly need parentheses before `+ 1`."""
 
 
-def _not_exchanged(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        if isinstance(node, ast.If):
-            yield Site(((negation(code, node),),), "condition negated", node.lineno)
+@at_each(ast.If)
+def _not_exchanged(code: PythonSource, node: ast.If) -> Site:
+    """`if c:` to `if not c:`, with the branches where they were."""
+    return Site(((negation(code, node),),), "condition negated", node.lineno)
 
 
-def _off_by_one(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        match node:
-            case ast.For(iter=ast.Call(func=ast.Name(id="range"), args=arguments, keywords=[])):
-                pass
-            case _:
-                continue
-        if not arguments or any(isinstance(argument, ast.Starred) for argument in arguments):
-            continue
-        options = [
-            (patch_range(code, code.full(argument).start, code.full(argument).end, *parts),)
-            for argument in arguments[:2]
-            for change in (" - 1", " + 1")
-            for parts in [(*parenthesized(code, argument, _SUM), change)]
-        ]
-        yield Site(tuple(options), "range moved by 1", node.lineno)
+@at_each(ast.For)
+def _off_by_one(code: PythonSource, node: ast.For) -> Site | None:
+    """One of the first two arguments of `range`, one higher or lower."""
+    match node.iter:
+        case ast.Call(func=ast.Name(id="range"), args=[_, *_] as arguments, keywords=[]):
+            if any(isinstance(argument, ast.Starred) for argument in arguments):
+                return None
+        case _:
+            return None
+    options = [
+        (patch_range(code, full.start, full.end, *parenthesized(code, argument, _SUM), change),)
+        for argument in arguments[:2]
+        for full in [code.full(argument)]
+        for change in (" - 1", " + 1")
+    ]
+    return Site(tuple(options), "range moved by 1", node.lineno)
 
 
-def _left_early(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        if not isinstance(node, ast.For | ast.While | ast.AsyncFor):
-            continue
-        if always_leaves(node.body):
-            yield Refused(LEFT)
-            continue
-        newline, inside = code.newline, code.indentation(node) + code.step
-        if is_inline(code, node.body):
-            begin = code.start(node.body[0])
-            end = line_end(code, code.end(node.body[-1]))
-            change = Patch(
-                header_colon(code, node.body).end,
-                end,
-                (f"{newline}{inside}", Span(begin, end), f"{newline}{inside}break"),
-            )
-        else:
-            inside = code.indentation(node.body[0])
-            begin = code.start(node.body[0])
-            end = block_end(code, node.body[-1], code.indentation(node))
-            change = Patch(begin, end, (Span(begin, end), f"{newline}{inside}break"))
-        yield Site(((change,),), "left after one turn", node.lineno)
+@at_each(ast.For, ast.While, ast.AsyncFor)
+def _left_early(code: PythonSource, node: ast.For | ast.While | ast.AsyncFor) -> Site | Refused:
+    """`break` at the end of a loop's body."""
+    if always_leaves(node.body):
+        return Refused(LEFT)
+    first, newline = code.start(node.body[0]), code.newline
+    if is_inline(code, node.body):
+        inside = code.indentation(node) + code.step
+        end = line_end(code, code.end(node.body[-1]))
+        parts = (f"{newline}{inside}", Span(first, end), f"{newline}{inside}break")
+        change = Patch(header_colon(code, node.body).end, end, parts)
+    else:
+        inside = code.indentation(node.body[0])
+        end = block_end(code, node.body[-1], code.indentation(node))
+        change = Patch(first, end, (Span(first, end), f"{newline}{inside}break"))
+    return Site(((change,),), "left after one turn", node.lineno)
 
 
-def _dropped(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        if not isinstance(node, ast.If):
-            continue
-        if not node.orelse:
-            yield Refused(NO_ELSE)
-            continue
-        first, last = node.orelse[0], node.orelse[-1]
-        if isinstance(first, ast.If) and is_elif(first, code):
-            continue
-        if _idle(node.orelse):
-            yield Refused(IDLE)
-            continue
-        change = Patch(block_end(code, node.body[-1], code.indentation(node)), code.end(last), ())
-        yield Site(((change,),), "else dropped", node.lineno)
+@at_each(ast.If)
+def _dropped(code: PythonSource, node: ast.If) -> Site | Refused | None:
+    """An `if` without its `else`."""
+    if not node.orelse:
+        return Refused(NO_ELSE)
+    if is_elif(node.orelse[0], code):
+        return None
+    if _idle(node.orelse):
+        return Refused(IDLE)
+    begin = block_end(code, node.body[-1], code.indentation(node))
+    return Site(((Patch(begin, code.end(node.orelse[-1]), ()),),), "else dropped", node.lineno)
 
 
 def _idle(body: Sequence[ast.stmt]) -> bool:
-    """Whether a block may do what happens without it."""
+    """Whether a block may do the same as no block at all."""
     match body:
         case [ast.Pass() | ast.Continue() | ast.Return(value=None | ast.Constant(value=None))]:
             return True
@@ -105,27 +95,27 @@ def _idle(body: Sequence[ast.stmt]) -> bool:
             return False
 
 
-def _condition_dropped(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        match node:
-            case ast.If(test=ast.BoolOp(op=ast.And(), values=values) as test):
-                options = tuple(
-                    (patch_node(code, test, *parenthesized(code, value, ATOM)),) for value in values
-                )
-                yield Site(options, "all but one condition dropped", node.lineno)
+@at_each(ast.If)
+def _condition_dropped(code: PythonSource, node: ast.If) -> Site | None:
+    """`if a and b:` to `if a:` or `if b:`."""
+    test = node.test
+    if not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.And):
+        return None
+    options = tuple((patch_node(code, test, *parenthesized(code, one, ATOM)),) for one in test.values)
+    return Site(options, "all but one condition dropped", node.lineno)
 
 
-def _return_dropped(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        if not isinstance(node, ast.Return) or node.value is None:
-            continue
-        if isinstance(node.value, ast.Constant) and node.value.value is None:
-            yield Refused(IDLE)
-            continue
-        begin = code.start(node)
-        first = token_after(code, begin + len("return"))
-        assert first is not None
-        yield Site(((Patch(begin, first.start, ()),),), "return dropped", node.lineno)
+@at_each(ast.Return)
+def _return_dropped(code: PythonSource, node: ast.Return) -> Site | Refused | None:
+    """`return x` to `x`."""
+    if node.value is None:
+        return None
+    if isinstance(node.value, ast.Constant) and node.value.value is None:
+        return Refused(IDLE)
+    begin = code.start(node)
+    first = token_after(code, begin + len("return"))
+    assert first is not None
+    return Site(((Patch(begin, first.start, ()),),), "return dropped", node.lineno)
 
 
 IF_INVERTED_WRONG: Final = PythonRule(

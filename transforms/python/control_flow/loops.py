@@ -1,8 +1,9 @@
-"""Loops in another form.
+"""Loops in another form: `for` as `while` with a counter, `while True` with a `break`, a body written twice.
 
-A counter of its own is advanced first thing in the body, so that `continue` needs no care, the loop variable
-may be rebound, and its value after the loop (or that it has none) is what it was. What the loop runs over is
-evaluated once. Only functions get new variables: those of a module or class can be seen by all.
+A new counter is advanced first thing in the body. So `continue` needs no care, the loop variable may be
+rebound, and it has the same value after the loop (or none) as before. The range or sequence is evaluated
+once. Only loops in functions are changed, because every reader of a module or class would see the new
+variables.
 """
 
 import ast
@@ -20,7 +21,7 @@ from codeaudit.transforms.python.contexts import (
     parenthesized,
     patch_range,
 )
-from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.rewriting import PythonRule, at_each
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import (
     COMMENT,
@@ -48,12 +49,14 @@ ENDLESS: Final = "condition is constant"
 HAS_ELSE: Final = "loop has an else"
 LONG: Final = "long body"
 _LONGEST: Final = 6
+"""Most statements in a body that is written twice."""
 _DECLARING: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Global, ast.Nonlocal)
 _SEQUENCES: Final = frozenset({"list", "tuple", "str", "bytes"})
 _INTEGER_SIGNS: Final = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 
 
 def _for(code: PythonSource) -> Iterator[Site | Refused]:
+    """`for` over a range or a sequence of known type to `while` with a counter."""
     names = fresh_names(code)
     hidden = not reflects(code)
     for node in editable_nodes(code):
@@ -78,13 +81,16 @@ def _for(code: PythonSource) -> Iterator[Site | Refused]:
 def _counted(
     code: PythonSource, node: ast.For, target: str, names: Iterator[str]
 ) -> tuple[Patch, ...] | Refused:
+    """The patches of one `for`, by what it runs over."""
     match node.iter:
         case ast.Call(func=ast.Name(id="range"), args=arguments, keywords=[]) if not binds(code, "range"):
             return _over_range(code, node, target, arguments, names)
         case ast.Name(id=name) if code.kind(node.iter) in _SEQUENCES:
             if binds(code, "len"):
                 return Refused(NO_RANGE)
-            if any(bound_in(part, name) for part in (*node.body, node.target)) or _shared(code, name):
+            # A `nonlocal` anywhere means that a nested function may rebind the sequence.
+            shared = any(isinstance(one, ast.Nonlocal) and name in one.names for one in ast.walk(code.tree))
+            if shared or any(bound_in(part, name) for part in (*node.body, node.target)):
                 return Refused(REBOUND)
             counter = next(names)
             before = f"{counter} = 0{code.newline}{code.indentation(node)}"
@@ -94,14 +100,12 @@ def _counted(
             return Refused(NO_RANGE)
 
 
-def _shared(code: PythonSource, name: str) -> bool:
-    """Whether a nested function may bind a variable of another."""
-    return any(isinstance(node, ast.Nonlocal) and name in node.names for node in ast.walk(code.tree))
-
-
 def _over_range(
     code: PythonSource, node: ast.For, target: str, arguments: list[ast.expr], names: Iterator[str]
 ) -> tuple[Patch, ...] | Refused:
+    """The patches of a `for` over a `range`. A stop that is not a constant is evaluated once, into a new
+    variable.
+    """
     if not 1 <= len(arguments) <= 3 or not all(_integer(code, argument) for argument in arguments):
         return Refused(NO_INTEGER)
     stride = _constant(arguments[2]) if len(arguments) == 3 else 1
@@ -125,7 +129,7 @@ def _over_range(
 
 
 def _integer(code: PythonSource, node: ast.expr) -> bool:
-    """Whether an expression gives an `int` itself, if it gives anything."""
+    """Whether an expression certainly gives an `int`, if it gives anything."""
     match node:
         case ast.Call(func=ast.Name(id="len"), args=[ast.expr() as only], keywords=[]):
             return not isinstance(only, ast.Starred) and not binds(code, "len")
@@ -136,6 +140,7 @@ def _integer(code: PythonSource, node: ast.expr) -> bool:
 
 
 def _constant(node: ast.expr) -> int | None:
+    """The value of an integer literal, with its sign; `None` for any other expression."""
     match node:
         case ast.Constant(value=int(value)) if not isinstance(value, bool):
             return value
@@ -148,13 +153,15 @@ def _constant(node: ast.expr) -> int | None:
 def _written(
     code: PythonSource, node: ast.For, head: tuple[Part, ...], first: tuple[str, ...]
 ) -> tuple[Patch, ...]:
-    """The header, and statements before the body."""
+    """The patches of the header, and of the lines `first` at the beginning of the body."""
     mark = header_colon(code, node.body)
     return Patch(code.start(node), mark.start, head), _opened(code, node, "", first)
 
 
 def _opened(code: PythonSource, node: ast.For | ast.While, deeper: str, first: tuple[str, ...]) -> Patch:
-    """These lines at the beginning of a loop's body; where it has no lines of its own it gets them."""
+    """A patch that puts the lines `first` at the beginning of a loop's body; an inline body gets lines of its
+    own.
+    """
     inside = code.indentation(node) + block_indent(code, node)
     if is_inline(code, node.body):
         text = "".join(f"{code.newline}{inside}{line}" for line in first)
@@ -168,22 +175,15 @@ def _opened(code: PythonSource, node: ast.For | ast.While, deeper: str, first: t
 # ── while ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _while(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        if not isinstance(node, ast.While):
-            continue
-        if isinstance(node.test, ast.Constant):
-            yield Refused(ENDLESS)
-        elif node.orelse:
-            yield Refused(HAS_ELSE)
-        elif has_comment(code, code.start(node), header_colon(code, node.body).start):
-            yield Refused(COMMENT)
-        else:
-            yield _endless(code, node)
-
-
-def _endless(code: PythonSource, node: ast.While) -> Site:
-    """`while c:` to `while True:` that is left where `c` fails; `continue` leads to the same test."""
+@at_each(ast.While)
+def _while(code: PythonSource, node: ast.While) -> Site | Refused:
+    """`while c:` to `while True:` that is left as soon as `c` fails; `continue` leads to the same test."""
+    if isinstance(node.test, ast.Constant):
+        return Refused(ENDLESS)
+    if node.orelse:
+        return Refused(HAS_ELSE)
+    if has_comment(code, code.start(node), header_colon(code, node.body).start):
+        return Refused(COMMENT)
     full = code.full(node.test)
     newline, inside = code.newline, code.indentation(node) + block_indent(code, node)
     exit_ = ("if ", *negated(code, node.test, tested=True), f":{newline}{inside}{code.step}break{newline}")
@@ -197,25 +197,18 @@ def _endless(code: PythonSource, node: ast.While) -> Site:
     return Site(((patch_range(code, full.start, end, *parts),),), "while to while True", node.lineno)
 
 
-def _unroll(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        if not isinstance(node, ast.While):
-            continue
-        size = sum(isinstance(inner, ast.stmt) for part in node.body for inner in ast.walk(part))
-        if node.orelse:
-            yield Refused(HAS_ELSE)
-        elif isinstance(node.test, ast.Constant):
-            yield Refused(ENDLESS)
-        elif is_inline(code, node.body):
-            yield Refused(SHARED)
-        elif size > _LONGEST or any(isinstance(inner, _DECLARING) for inner in ast.walk(node)):
-            yield Refused(LONG)
-        else:
-            yield _unrolled(code, node)
-
-
-def _unrolled(code: PythonSource, node: ast.While) -> Site:
-    """The body twice, with the condition tested between; `break` and `continue` mean what they did."""
+@at_each(ast.While)
+def _unroll(code: PythonSource, node: ast.While) -> Site | Refused:
+    """The body twice, with the condition tested between; `break` and `continue` mean what they meant."""
+    size = sum(isinstance(inner, ast.stmt) for part in node.body for inner in ast.walk(part))
+    if node.orelse:
+        return Refused(HAS_ELSE)
+    if isinstance(node.test, ast.Constant):
+        return Refused(ENDLESS)
+    if is_inline(code, node.body):
+        return Refused(SHARED)
+    if size > _LONGEST or any(isinstance(inner, _DECLARING) for inner in ast.walk(node)):
+        return Refused(LONG)
     begin = next_line(code, line_end(code, header_colon(code, node.body).end))
     end = block_end(code, node.body[-1], code.indentation(node))
     newline, inside = code.newline, code.indentation(node.body[0])

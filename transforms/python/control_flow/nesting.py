@@ -1,16 +1,15 @@
 """`with` of several items and `try` with `finally`, nested or not.
 
-The language reference defines one form by the other.
+The language reference defines each of the two forms by the other ("The with statement", "The try statement").
 """
 
 import ast
-from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
-from codeaudit.transforms.python.contexts import Part, breaks_line, editable_nodes, has_comment
-from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.contexts import Part, breaks_line, has_comment
+from codeaudit.transforms.python.rewriting import PythonRule, at_each
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import (
     COMMENT,
@@ -30,6 +29,7 @@ _Try = ast.Try | ast.TryStar
 
 
 def _items(code: PythonSource, node: _With) -> list[Span]:
+    """The spans of the items, each from its expression to its target."""
     found = []
     for item in node.items:
         last = item.optional_vars if item.optional_vars is not None else item.context_expr
@@ -37,7 +37,7 @@ def _items(code: PythonSource, node: _With) -> list[Span]:
     return found
 
 
-def _opening(code: PythonSource, node: _With) -> str:
+def _opening(node: _With) -> str:
     return "async with " if isinstance(node, ast.AsyncWith) else "with "
 
 
@@ -48,13 +48,11 @@ def _listed(spans: list[Span]) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def _split_with(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        if isinstance(node, _With) and len(node.items) > 1:
-            yield _nested(code, node)
-
-
-def _nested(code: PythonSource, node: _With) -> Site | Refused:
+@at_each(ast.With, ast.AsyncWith)
+def _split_with(code: PythonSource, node: _With) -> Site | Refused | None:
+    """`with a, b:` to `with a:` with `with b:` in it; each comma is one option."""
+    if len(node.items) < 2:
+        return None
     mark, items = header_colon(code, node.body), _items(code, node)
     if has_comment(code, code.start(node), mark.start):
         return Refused(COMMENT)
@@ -64,24 +62,22 @@ def _nested(code: PythonSource, node: _With) -> Site | Refused:
         return Refused(INDENTATION)
     outside, deeper, newline = code.indentation(node), block_indent(code, node), code.newline
     end = block_end(code, node.body[-1], outside)
-    opening = _opening(code, node)
+    opening, body = _opening(node), shifted_body(code, node.body, end, add=deeper)
     options = []
     for number in range(1, len(items)):
         head: tuple[Part, ...] = (opening, *_listed(items[:number]), f":{newline}{outside}{deeper}")
         head += (opening, *_listed(items[number:]))
-        options.append((Patch(code.start(node), end, head + shifted_body(code, node.body, end, add=deeper)),))
+        options.append((Patch(code.start(node), end, head + body),))
     return Site(tuple(options), "with nested", node.lineno)
 
 
-def _merge_with(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        if isinstance(node, _With) and len(node.body) == 1 and type(node.body[0]) is type(node):
-            inner = node.body[0]
-            assert isinstance(inner, _With)
-            yield _flat(code, node, inner)
-
-
-def _flat(code: PythonSource, node: _With, inner: _With) -> Site | Refused:
+@at_each(ast.With, ast.AsyncWith)
+def _merge_with(code: PythonSource, node: _With) -> Site | Refused | None:
+    """`with a:` with `with b:` alone in it to `with a, b:`."""
+    inner = node.body[0]
+    if len(node.body) != 1 or type(inner) is not type(node):
+        return None
+    assert isinstance(inner, _With)
     outside, inside = code.indentation(node), code.indentation(inner)
     if has_comment(code, code.start(node), header_colon(code, inner.body).start):
         return Refused(COMMENT)
@@ -91,36 +87,35 @@ def _flat(code: PythonSource, node: _With, inner: _With) -> Site | Refused:
     if not inside.startswith(outside) or not evenly_indented(code, node, inner):
         return Refused(INDENTATION)
     end = block_end(code, inner.body[-1], outside)
-    head = (_opening(code, node), *_listed(items))
-    body = shifted_body(code, inner.body, end, drop=inside[len(outside) :])
-    return Site(((Patch(code.start(node), end, head + body),),), "with joined", node.lineno)
+    parts = (_opening(node), *_listed(items))
+    parts += shifted_body(code, inner.body, end, drop=inside[len(outside) :])
+    return Site(((Patch(code.start(node), end, parts),),), "with joined", node.lineno)
 
 
-def _split_try(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        if not isinstance(node, _Try) or not node.finalbody:
-            continue
-        if not node.handlers:
-            yield Refused(NO_HANDLER)
-        elif not evenly_indented(code, node):
-            yield Refused(INDENTATION)
-        else:
-            outside, begin = code.indentation(node), line_start(code, code.start(node))
-            end = block_end(code, _last(node), outside)
-            inner = Span(begin, end, add=block_indent(code, node))
-            change = Patch(begin, end, (f"{outside}try:{code.newline}", inner))
-            yield Site(((change,),), "try nested in try with finally", node.lineno)
+@at_each(ast.Try, ast.TryStar)
+def _split_try(code: PythonSource, node: _Try) -> Site | Refused | None:
+    """`try` with `except` and `finally` to a `try` with `except` inside a `try` with `finally`."""
+    if not node.finalbody:
+        return None
+    if not node.handlers:
+        return Refused(NO_HANDLER)
+    if not evenly_indented(code, node):
+        return Refused(INDENTATION)
+    outside, begin = code.indentation(node), line_start(code, code.start(node))
+    end = block_end(code, _last(node), outside)
+    parts = (f"{outside}try:{code.newline}", Span(begin, end, add=block_indent(code, node)))
+    return Site(((Patch(begin, end, parts),),), "try nested in try with finally", node.lineno)
 
 
-def _merge_try(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        match node:
-            case ast.Try(body=[ast.Try() | ast.TryStar() as inner], handlers=[], finalbody=[_, *_]):
-                if not inner.finalbody:
-                    yield _joined(code, node, inner)
-
-
-def _joined(code: PythonSource, node: ast.Try, inner: _Try) -> Site | Refused:
+@at_each(ast.Try)
+def _merge_try(code: PythonSource, node: ast.Try) -> Site | Refused | None:
+    """A `try` with `except` alone in a `try` with `finally` to one `try`."""
+    match node:
+        case ast.Try(body=[ast.Try() | ast.TryStar() as inner], handlers=[], finalbody=[_, *_]):
+            if inner.finalbody:
+                return None
+        case _:
+            return None
     outside, inside = code.indentation(node), code.indentation(inner)
     begin, first = line_start(code, code.start(node)), line_start(code, code.start(inner))
     if has_comment(code, begin, first):

@@ -1,4 +1,4 @@
-"""Controls: insertions that look like dead code and are not dead."""
+"""Controls of the dead-code family: insertions that look like dead code and are not dead."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ _SOMETIMES: Final = (
 
 
 def _live(code: PythonSource) -> Iterator[Site | Refused]:
-    """`x = None` right before a statement that reads `x`."""
+    """`x = None` right before a statement that certainly reads `x`."""
     for block in blocks(code):
         for gap in block.gaps:
             names = [name for name in variables(code, gap) if name in _read(gap.before)]
@@ -31,7 +31,7 @@ def _live(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def _read(statement: ast.stmt) -> set[str]:
-    """The names that a statement certainly reads first, those of its blocks left out."""
+    """The names that a statement certainly reads first; those in its nested blocks are left out."""
     if not isinstance(statement, ast.Return | ast.Assign | ast.AugAssign | ast.Expr | ast.If | ast.For):
         return set()
     found: set[str] = set()
@@ -48,6 +48,7 @@ def _read(statement: ast.stmt) -> set[str]:
 
 
 def _leave(code: PythonSource, *lines: str, note: str) -> Iterator[Site | Refused]:
+    """Sites that insert `lines`, which leave the function, wherever something that matters follows."""
     for block in blocks(code):
         holder = code.parent(block.body[0])
         if not isinstance(holder, FunctionNode) or code.function(holder) is not None:
@@ -60,7 +61,7 @@ def _leave(code: PythonSource, *lines: str, note: str) -> Iterator[Site | Refuse
 
 
 def _reached(block: Block) -> list[Gap]:
-    """The places that are certainly reached and behind which something happens."""
+    """The gaps of a block that are certainly reached and behind which something observable happens."""
     found = []
     for gap in block.gaps:
         number = block.body.index(gap.before)
@@ -76,6 +77,9 @@ def _may_leave(statement: ast.stmt) -> bool:
 
 
 def _matters(body: Sequence[ast.stmt]) -> bool:
+    """Whether statements do anything that a caller can see: return a value, raise, call, yield, or store into
+    an object.
+    """
     for statement in body:
         for node in ast.walk(statement):
             match node:

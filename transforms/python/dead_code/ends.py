@@ -1,4 +1,6 @@
-"""What stands where it does nothing: an `else` that passes, statements behind one that leaves."""
+"""Insertions where control never arrives or nothing happens: an `else` that passes, statements behind one
+that leaves.
+"""
 
 import ast
 import itertools
@@ -10,7 +12,7 @@ from zlib import crc32
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
 from codeaudit.transforms.python.contexts import editable_nodes
-from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.rewriting import PythonRule, at_each
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import (
     SHARED,
@@ -26,17 +28,17 @@ HAS_ELSE: Final = "has an else"
 _UNREACHED: Final = ("pass", "0", "None", "raise AssertionError", "assert False", "return")
 
 
-def _else(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        if not isinstance(node, ast.If | ast.For | ast.AsyncFor | ast.While):
-            continue
-        if node.orelse:
-            yield Refused(HAS_ELSE)
-            continue
-        outside, newline = code.indentation(node), code.newline
-        start, end = code.start(node), block_end(code, node.body[-1], outside)
-        text = f"{newline}{outside}else:{newline}{outside}{block_indent(code, node)}pass"
-        yield Site(((Patch(start, end, (Span(start, end), text)),),), "else that passes", node.lineno)
+@at_each(ast.stmt)
+def _else(code: PythonSource, node: ast.stmt) -> Site | Refused | None:
+    """`else: pass` behind an `if` or a loop."""
+    if not isinstance(node, ast.If | ast.For | ast.AsyncFor | ast.While):
+        return None
+    if node.orelse:
+        return Refused(HAS_ELSE)
+    outside, newline = code.indentation(node), code.newline
+    start, end = code.start(node), block_end(code, node.body[-1], outside)
+    text = f"{newline}{outside}else:{newline}{outside}{block_indent(code, node)}pass"
+    return Site(((Patch(start, end, (Span(start, end), text)),),), "else that passes", node.lineno)
 
 
 def _behind(code: PythonSource) -> Iterator[Site | Refused]:
@@ -58,7 +60,9 @@ def _behind(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def _may_return(code: PythonSource, node: ast.stmt) -> bool:
-    """Whether a `return` may stand where a statement stands: not outside of functions, nor in `except*`."""
+    """Whether a `return` may stand in the place of a statement: not outside of functions, and not in
+    `except*`.
+    """
     function = code.function(node)
     if function is None:
         return False

@@ -1,8 +1,9 @@
-"""Statements that do nothing to what a function does.
+"""Inserted statements that do not change what a function does.
 
-New variables have names that occur nowhere in the text and hold constants, or values of types without
-references, so that no object lives longer. A body that is never run binds nothing but such a variable: any
-other name would become local, and a `yield` would make a generator.
+New variables have names that occur nowhere in the text. They hold constants, or values of types without
+references, so that no object lives longer than before. A body that never runs binds nothing but a new
+variable: any other name would become local to the function, and a `yield` would make the function a
+generator.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from codeaudit.transforms.python.suites import REFLECTION, fresh_names, reflects
 
 NO_VARIABLE: Final = "no variable is certainly bound"
 _MOST: Final = 6
+"""Most gaps of a block that are offered as options."""
 _CONSTANTS: Final = ("0", "1", "-1", "2", "10", "100", "0.5", "1.0", "None", "True", "False", '""')
 _NEVER: Final = (
     "if False:", "if 0:", "if 0 == 1:", "if not True:", "if None:", "if 1 > 2:", "while False:",
@@ -31,14 +33,18 @@ _FORMS: Final = {
     "bool": ("not {}", "{}"),
     "str": ("not {}", "{}"),
 }
-"""What can be computed from a variable, by its type: nothing that can fail or that keeps an object alive."""
+"""Expressions over a variable, by its type. None of them can fail or keep an object alive."""
 
 Write: TypeAlias = Callable[[PythonSource, Gap, str, Random], tuple[str, ...] | None]
-"""The lines for a gap, given a new name; `None` where there are none."""
+"""Writes the lines for a gap, given a new name and the random generator; `None` if it has none to offer."""
 
 
 def _everywhere(code: PythonSource, write: Write, note: str, *, named: bool) -> Iterator[Site | Refused]:
-    """One site in each block; its options are the places there."""
+    """One site for each block; its options are the gaps of the block.
+
+    The generator is seeded by the text, so the same text gives the same options. With `named`, a text that
+    reflects on its own names is refused, because the new names would be visible there.
+    """
     if named and reflects(code):
         yield Refused(REFLECTION)
         return

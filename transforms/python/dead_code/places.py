@@ -1,4 +1,6 @@
-"""Where a statement can be put into a function without being a docstring, and what is bound there."""
+"""Places at which a statement can be inserted without becoming a docstring, and the variables that are bound
+there.
+"""
 
 import ast
 import tokenize
@@ -24,9 +26,11 @@ class Gap:
     """A place before a statement."""
 
     before: ast.stmt
+    """The statement behind the gap."""
     at: int
-    """The offset of the line on which something can be inserted."""
+    """The offset of the line at which lines can be inserted."""
     indentation: str
+    """The indentation of the inserted lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,7 @@ class Block:
 
 
 def blocks(code: PythonSource) -> Iterator[Block]:
-    """The blocks of functions that have lines of their own, in the order of the text."""
+    """The blocks of functions whose statements have lines of their own, in the order of the text."""
     comments = _comments(code)
     for node in editable_nodes(code):
         for body in bodies(node):
@@ -51,6 +55,7 @@ def blocks(code: PythonSource) -> Iterator[Block]:
 def _gaps(
     code: PythonSource, body: Sequence[ast.stmt], comments: frozenset[int], *, documented: bool
 ) -> Iterator[Gap]:
+    """The gaps of one block. There is none before a docstring, an `elif`, or a statement inside a line."""
     for number, statement in enumerate(body):
         text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
         if (
@@ -64,7 +69,9 @@ def _gaps(
 
 
 def _comments(code: PythonSource) -> frozenset[int]:
-    """Where comments begin; those that tell the types of a function stay right below its header."""
+    """Offsets of comments. Type comments are left out: they must stay directly below the header of their
+    function.
+    """
     return frozenset(
         token.start
         for token in code.tokens
@@ -73,7 +80,9 @@ def _comments(code: PythonSource) -> frozenset[int]:
 
 
 def _above_comments(code: PythonSource, offset: int, indentation: str, comments: frozenset[int]) -> int:
-    """The beginning of a line, or of the comment lines right above it that are indented like it."""
+    """The offset of the line of a statement, or of the comment lines directly above it with the same
+    indentation.
+    """
     begin = line_start(code, offset)
     while begin:
         above = line_start(code, line_before(code, begin))
@@ -87,13 +96,15 @@ def _above_comments(code: PythonSource, offset: int, indentation: str, comments:
 
 
 def inserted(code: PythonSource, gap: Gap, *lines: str) -> tuple[Patch, ...]:
-    """These lines, each with a line break, in a gap."""
+    """The patch that inserts these lines at a gap, each with indentation and line break."""
     text = "".join(f"{gap.indentation}{line}{code.newline}" for line in lines)
     return (Patch(gap.at, gap.at, (text,)),)
 
 
 def variables(code: PythonSource, gap: Gap) -> list[str]:
-    """The function's own variables that are certainly bound there and that no other function shares."""
+    """The function's own variables that are certainly bound at a gap and that no other function shares;
+    sorted.
+    """
     facts = code.facts(gap.before)
     if facts is None:
         return []

@@ -6,14 +6,12 @@ such that the operator is defined for both.
 """
 
 import ast
-from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.patches import Patch, Site, Span
+from codeaudit.transforms.patches import Patch, Site
 from codeaudit.transforms.python.analysis.knowledge import NUMBERS
 from codeaudit.transforms.python.contexts import (
-    editable_nodes,
     has_parentheses,
     patch_range,
     precedence,
@@ -21,7 +19,7 @@ from codeaudit.transforms.python.contexts import (
     token_after,
     tokens_between,
 )
-from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.rewriting import PythonRule, at_each
 from codeaudit.transforms.python.source import PythonSource, PythonToken
 
 _WHOLE: Final = frozenset({"int", "bool"})
@@ -58,24 +56,21 @@ def _obstacle(code: PythonSource, name: ast.Name, op: ast.operator, value: ast.e
     return None if isinstance(op, ast.Mult) and other in _WHOLE else OTHER
 
 
-def _expand(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        if not isinstance(node, ast.AugAssign):
-            continue
-        if not isinstance(node.target, ast.Name):
-            yield Refused(TARGET)
-            continue
-        obstacle = _obstacle(code, node.target, node.op, node.value)
-        if obstacle is not None:
-            yield Refused(obstacle)
-            continue
-        token, value = _token(code, code.full(node.target).end), code.full(node.value)
-        name, sign = node.target.id, token.text[:-1]
-        patches = [Patch(token.start, token.end, (f"= {name} {sign}",))]
-        right = side_precedences(ast.BinOp(node.target, node.op, node.value))[1]
-        if not has_parentheses(code, node.value) and precedence(code, node.value) < right:
-            patches.append(patch_range(code, value.start, value.end, "(", value, ")"))
-        yield Site((tuple(patches),), f"{name} {token.text} written out", node.lineno)
+@at_each(ast.AugAssign)
+def _expand(code: PythonSource, node: ast.AugAssign) -> Site | Refused:
+    """`a += b` to `a = a + b`."""
+    if not isinstance(node.target, ast.Name):
+        return Refused(TARGET)
+    obstacle = _obstacle(code, node.target, node.op, node.value)
+    if obstacle is not None:
+        return Refused(obstacle)
+    token, value = _token(code, code.full(node.target).end), code.full(node.value)
+    name, sign = node.target.id, token.text[:-1]
+    patches = [Patch(token.start, token.end, (f"= {name} {sign}",))]
+    right = side_precedences(ast.BinOp(node.target, node.op, node.value))[1]
+    if not has_parentheses(code, node.value) and precedence(code, node.value) < right:
+        patches.append(patch_range(code, value.start, value.end, "(", value, ")"))
+    return Site((tuple(patches),), f"{name} {token.text} written out", node.lineno)
 
 
 def _token(code: PythonSource, offset: int) -> PythonToken:
@@ -84,48 +79,44 @@ def _token(code: PythonSource, offset: int) -> PythonToken:
     return token
 
 
-def _contract(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        match node:
-            case ast.Assign(
-                targets=[ast.Name(id=name) as target],
-                value=ast.BinOp(left=ast.Name(id=left), op=op, right=right) as value,
-            ) if name == left:
-                obstacle = _obstacle(code, target, op, right)
-                if obstacle is None:
-                    tokens = tokens_between(code, code.end(target), code.full(right).start)
-                    sign = Span(tokens[0].start, tokens[-1].end)
-                    # Three tokens: more are parentheses.
-                    if (
-                        len(tokens) == 3
-                        and not has_parentheses(code, value)
-                        and b"\n" not in _bytes(code, sign)
-                    ):
-                        change = Patch(sign.start, sign.end, (f"{tokens[-1].text}=",))
-                        yield Site(((change,),), f"{name} {tokens[-1].text}= contracted", node.lineno)
-                    else:
-                        yield Refused(LAYOUT)
-                else:
-                    yield Refused(obstacle)
+@at_each(ast.Assign)
+def _contract(code: PythonSource, node: ast.Assign) -> Site | Refused | None:
+    """`a = a + b` to `a += b`."""
+    match node:
+        case ast.Assign(
+            targets=[ast.Name(id=name) as target],
+            value=ast.BinOp(left=ast.Name(id=left), op=op, right=right) as value,
+        ) if name == left:
+            obstacle = _obstacle(code, target, op, right)
+        case _:
+            return None
+    if obstacle is not None:
+        return Refused(obstacle)
+    tokens = tokens_between(code, code.end(target), code.full(right).start)
+    start, end = tokens[0].start, tokens[-1].end
+    # The three tokens are `=`, the name and the operator; more of them are parentheses.
+    if len(tokens) != 3 or has_parentheses(code, value) or b"\n" in code.source[start:end]:
+        return Refused(LAYOUT)
+    sign = f"{tokens[-1].text}="
+    return Site(((Patch(start, end, (sign,)),),), f"{name} {sign} contracted", node.lineno)
 
 
-def _bytes(code: PythonSource, span: Span) -> bytes:
-    return code.source[span.start : span.end]
-
-
-def _wrong(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        match node:
-            case ast.AugAssign(op=op) if type(op) in _SIGNS:
-                token = _token(code, code.full(node.target).end)
-                change = Patch(token.start, token.end, (f"{_SIGNS[type(op)]}=",))
-                yield Site(((change,),), f"{token.text} becomes another", node.lineno)
-            case ast.Assign(
-                targets=[ast.Name(id=name)], value=ast.BinOp(left=ast.Name(id=left) as first, op=op)
-            ) if name == left and type(op) in _SIGNS:
-                token = _token(code, code.full(first).end)
-                change = Patch(token.start, token.end, (_SIGNS[type(op)],))
-                yield Site(((change,),), f"{token.text} becomes another", node.lineno)
+@at_each(ast.AugAssign, ast.Assign)
+def _wrong(code: PythonSource, node: ast.AugAssign | ast.Assign) -> Site | None:
+    """Another operator in `a += b` or `a = a + b`."""
+    match node:
+        case ast.AugAssign(target=target, op=op):
+            token, suffix = _token(code, code.full(target).end), "="
+        case ast.Assign(
+            targets=[ast.Name(id=name)], value=ast.BinOp(left=ast.Name(id=left) as first, op=op)
+        ) if name == left:
+            token, suffix = _token(code, code.full(first).end), ""
+        case _:
+            return None
+    if type(op) not in _SIGNS:
+        return None
+    change = Patch(token.start, token.end, (f"{_SIGNS[type(op)]}{suffix}",))
+    return Site(((change,),), f"{token.text} becomes another", node.lineno)
 
 
 EXPAND_AUGMENTED: Final = PythonRule(name="expand-augmented", find=_expand, nothing="no augmented assignment")

@@ -23,7 +23,7 @@ from codeaudit.transforms.python.contexts import (
     patch_range,
     replace_with,
 )
-from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.rewriting import PythonRule, at_each
 from codeaudit.transforms.python.source import PythonSource
 
 MIDDLE: Final = "middle may not be read twice"
@@ -46,22 +46,21 @@ def _same_tests(code: PythonSource, node: ast.expr) -> bool:
     )
 
 
-def _split(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        if not isinstance(node, ast.Compare) or len(node.ops) < 2:
-            continue
-        middles = node.comparators[:-1]
-        if not all(_plain(code, middle) for middle in middles):
-            yield Refused(MIDDLE)
-            continue
-        if not _same_tests(code, node):
-            yield Refused(TESTS)
-            continue
-        patches = [replace_with(code, node, AND, *parenthesized_inside(code, node, AND))]
-        for middle in middles:
-            full = code.full(middle)
-            patches.append(patch_range(code, full.start, full.end, full, " and ", code.span(middle)))
-        yield Site((tuple(patches),), "chain split", node.lineno)
+@at_each(ast.Compare)
+def _split(code: PythonSource, node: ast.Compare) -> Site | Refused | None:
+    """`a < b < c` to `a < b and b < c`."""
+    if len(node.ops) < 2:
+        return None
+    middles = node.comparators[:-1]
+    if not all(_plain(code, middle) for middle in middles):
+        return Refused(MIDDLE)
+    if not _same_tests(code, node):
+        return Refused(TESTS)
+    patches = [replace_with(code, node, AND, *parenthesized_inside(code, node, AND))]
+    for middle in middles:
+        full = code.full(middle)
+        patches.append(patch_range(code, full.start, full.end, full, " and ", code.span(middle)))
+    return Site((tuple(patches),), "chain split", node.lineno)
 
 
 def _merge(code: PythonSource) -> Iterator[Site | Refused]:

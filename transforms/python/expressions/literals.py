@@ -1,7 +1,6 @@
 """Constants and displays written otherwise: truth values, arithmetic that adds nothing, `in` of a display."""
 
 import ast
-from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
@@ -10,12 +9,11 @@ from codeaudit.transforms.python.analysis.knowledge import NUMBERS, PLAIN
 from codeaudit.transforms.python.contexts import (
     NOT,
     Part,
-    editable_nodes,
     patch_node,
     replace_with,
     token_before,
 )
-from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.rewriting import PythonRule, at_each
 from codeaudit.transforms.python.source import PythonSource
 
 _ARITHMETIC: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
@@ -26,88 +24,90 @@ SEEN: Final = "a new integer may be told from the old one"
 HASH: Final = "value may not be hashable"
 
 
-def _bools(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        if isinstance(node, ast.Constant) and isinstance(node.value, bool):
-            texts = ("(1 == 1)", "(0 == 0)") if node.value else ("(1 == 0)", "(0 == 1)")
-            opposite = replace_with(code, node, NOT, f"not {not node.value}")
-            options = ((opposite,), *((patch_node(code, node, text),) for text in texts))
-            yield Site(options, f"{node.value} written otherwise", node.lineno)
+@at_each(ast.Constant)
+def _bools(code: PythonSource, node: ast.Constant) -> Site | None:
+    """`True` to `not False`, `(1 == 1)` or `(0 == 0)`, and the like for `False`."""
+    if not isinstance(node.value, bool):
+        return None
+    texts = ("(1 == 1)", "(0 == 0)") if node.value else ("(1 == 0)", "(0 == 1)")
+    opposite = replace_with(code, node, NOT, f"not {not node.value}")
+    options = ((opposite,), *((patch_node(code, node, text),) for text in texts))
+    return Site(options, f"{node.value} written otherwise", node.lineno)
 
 
-def _not_bools(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        if isinstance(node, ast.Constant) and isinstance(node.value, bool):
-            change = patch_node(code, node, str(not node.value))
-            yield Site(((change,),), f"{node.value} becomes the opposite", node.lineno)
+@at_each(ast.Constant)
+def _not_bools(code: PythonSource, node: ast.Constant) -> Site | None:
+    """`True` to `False`, and the other way round."""
+    if not isinstance(node.value, bool):
+        return None
+    change = patch_node(code, node, str(not node.value))
+    return Site(((change,),), f"{node.value} becomes the opposite", node.lineno)
 
 
 # ── arithmetic that adds nothing ─────────────────────────────────────────────────────────────────────────
 
 
-def _operands(code: PythonSource) -> Iterator[ast.expr]:
-    """Names, calls, attributes and subscripts that are an operand."""
-    for node in editable_nodes(code):
-        if isinstance(node, ast.Name | ast.Call) and not isinstance(getattr(node, "ctx", None), ast.Store):
-            above = code.parent(node)
-            if isinstance(above, ast.BinOp | ast.Compare):
-                yield node
+def _is_operand(code: PythonSource, node: ast.Name | ast.Call) -> bool:
+    """Whether a name or call is read as an operand of arithmetic or of a comparison."""
+    above = code.parent(node)
+    return not isinstance(getattr(node, "ctx", None), ast.Store) and isinstance(
+        above, ast.BinOp | ast.Compare
+    )
 
 
-def _identity(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in _operands(code):
-        if code.kind(node) != "int":
-            yield Refused(UNKNOWN)
-        elif not _consumed(code, node):
-            yield Refused(SEEN)
-        else:
-            span = code.span(node)
-            forms: tuple[tuple[Part, ...], ...] = (
-                ("(", span, " + 0)"), ("(", span, " - 0)"), ("(", span, " * 1)"), ("(0 + ", span, ")"),
-            )  # fmt: skip
-            yield Site(tuple((patch_node(code, node, *form),) for form in forms), "0 added", node.lineno)
+@at_each(ast.Name, ast.Call)
+def _identity(code: PythonSource, node: ast.Name | ast.Call) -> Site | Refused | None:
+    """`x` to `(x + 0)`, `(x - 0)`, `(x * 1)` or `(0 + x)`, for an integer operand."""
+    if not _is_operand(code, node):
+        return None
+    if code.kind(node) != "int":
+        return Refused(UNKNOWN)
+    if not _consumed(code, node):
+        return Refused(SEEN)
+    span = code.span(node)
+    forms: tuple[tuple[Part, ...], ...] = (
+        ("(", span, " + 0)"), ("(", span, " - 0)"), ("(", span, " * 1)"), ("(0 + ", span, ")"),
+    )  # fmt: skip
+    return Site(tuple((patch_node(code, node, *form),) for form in forms), "0 added", node.lineno)
 
 
 def _consumed(code: PythonSource, node: ast.expr) -> bool:
     """Whether only an exact operation of numbers meets the value, which cannot tell equal integers apart."""
-    above = code.parent(node)
-    match above:
+    match code.parent(node):
         case ast.BinOp(op=op, left=left, right=right) if isinstance(op, _ARITHMETIC):
-            return all(code.kind(part) in NUMBERS for part in (left, right))
+            return {code.kind(left), code.kind(right)} <= NUMBERS
         case ast.Compare(ops=[op], left=left, comparators=[right]) if isinstance(op, _ORDERS):
-            return all(code.kind(part) in NUMBERS for part in (left, right))
+            return {code.kind(left), code.kind(right)} <= NUMBERS
         case _:
             return False
 
 
-def _off_by_one(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in _operands(code):
-        span = code.span(node)
-        yield Site(
-            ((patch_node(code, node, "(", span, " + 1)"),), (patch_node(code, node, "(", span, " - 1)"),)),
-            "1 added",
-            node.lineno,
-        )
+@at_each(ast.Name, ast.Call)
+def _off_by_one(code: PythonSource, node: ast.Name | ast.Call) -> Site | None:
+    """`x` to `(x + 1)` or `(x - 1)`."""
+    if not _is_operand(code, node):
+        return None
+    span = code.span(node)
+    options = tuple((patch_node(code, node, "(", span, change),) for change in (" + 1)", " - 1)"))
+    return Site(options, "1 added", node.lineno)
 
 
 # ── membership ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _membership(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        match node:
-            case ast.Compare(left=left, ops=[*_, ast.In() | ast.NotIn()], comparators=[*earlier, display]):
-                if isinstance(display, ast.Tuple | ast.List | ast.Set):
-                    yield _displayed(code, earlier[-1] if earlier else left, display)
-
-
-def _displayed(
-    code: PythonSource, tested: ast.expr, display: ast.Tuple | ast.List | ast.Set
-) -> Site | Refused:
-    hashed = code.kind(tested) in PLAIN and all(code.kind(element) in PLAIN for element in display.elts)
+@at_each(ast.Compare)
+def _membership(code: PythonSource, node: ast.Compare) -> Site | Refused | None:
+    """`x in (a, b)` to `x in [a, b]` or `x in {a, b}`."""
+    display = node.comparators[-1]
+    if not isinstance(node.ops[-1], ast.In | ast.NotIn) or not isinstance(
+        display, ast.Tuple | ast.List | ast.Set
+    ):
+        return None
+    tested = [node.left, *node.comparators][-2]
+    hashed = all(code.kind(one) in PLAIN for one in (tested, *display.elts))
     if isinstance(display, ast.Set) and not hashed:
         return Refused(HASH)
-    kinds: list[str] = ["()", "[]"] + (["{}"] if hashed and display.elts else [])
+    kinds = ["()", "[]"] + (["{}"] if hashed and display.elts else [])
     own = chr(code.source[code.start(display)])
     options = [_bracketed(code, display, brackets) for brackets in kinds if brackets[0] != own]
     return Site(tuple(options), "display of another kind", display.lineno)

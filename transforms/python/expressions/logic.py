@@ -7,7 +7,6 @@ must run no foreign code, and where an operand may be the value it must be a boo
 """
 
 import ast
-from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
@@ -15,7 +14,6 @@ from codeaudit.transforms.patches import Patch, Site
 from codeaudit.transforms.python.analysis.knowledge import KNOWN, NUMBERS, PLAIN
 from codeaudit.transforms.python.contexts import (
     NOT,
-    editable_nodes,
     has_comment,
     in_condition,
     is_bool,
@@ -26,7 +24,7 @@ from codeaudit.transforms.python.contexts import (
     replace_with,
     tokens_between,
 )
-from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.rewriting import PythonRule, at_each
 from codeaudit.transforms.python.source import PythonSource
 
 _OPPOSITE: Final[dict[type[ast.cmpop], str]] = {
@@ -42,21 +40,16 @@ CHAINED: Final = "chained comparison"
 COMMENT: Final = "comment between the parts"
 
 
-def _de_morgan(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        match node:
-            case ast.UnaryOp(op=ast.Not(), operand=ast.BoolOp() as inside):
-                yield _distributed(code, node, inside)
-            case ast.BoolOp(values=values) if not _under_not(code, node):
-                if all(isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not) for value in values):
-                    yield _gathered(code, node)
-                else:
-                    yield _twice_negated(code, node)
-
-
-def _under_not(code: PythonSource, node: ast.expr) -> bool:
-    above = code.parent(node)
-    return isinstance(above, ast.UnaryOp) and isinstance(above.op, ast.Not)
+@at_each(ast.UnaryOp, ast.BoolOp)
+def _de_morgan(code: PythonSource, node: ast.UnaryOp | ast.BoolOp) -> Site | Refused | None:
+    """De Morgan's laws in both directions, and `a and b` to `not (not a or not b)`."""
+    match node:
+        case ast.UnaryOp(op=ast.Not(), operand=ast.BoolOp() as inside):
+            return _distributed(code, node, inside)
+        case ast.BoolOp(values=values) if not _is_not(code.parent(node)):
+            return _gathered(code, node) if all(map(_is_not, values)) else _twice_negated(code, node)
+        case _:
+            return None
 
 
 def _distributed(code: PythonSource, node: ast.UnaryOp, inside: ast.BoolOp) -> Site | Refused:
@@ -151,23 +144,29 @@ def without_not(code: PythonSource, node: ast.UnaryOp) -> Patch:
 # ── double negation ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _double(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        match node:
-            case ast.UnaryOp(op=ast.Not(), operand=ast.UnaryOp(op=ast.Not(), operand=operand) as inner):
-                yield _undone(code, node, inner, operand)
-            case ast.Constant() | ast.Starred():
-                pass
-            case ast.expr() if not _under_not(code, node) and not _is_not(node):
-                if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
-                    continue
-                if in_condition(code, node) and not isinstance(code.parent(node), ast.IfExp | ast.BoolOp):
-                    yield _doubled(code, node)
-                elif isinstance(node, ast.BoolOp | ast.Compare | ast.Call | ast.Name) and _stored(code, node):
-                    yield _doubled(code, node) if is_bool(code, node) else Refused(NO_BOOL)
+@at_each(ast.expr)
+def _double(code: PythonSource, node: ast.expr) -> Site | Refused | None:
+    """`not not x` to `x`, and the other way round."""
+    match node:
+        case ast.UnaryOp(op=ast.Not(), operand=ast.UnaryOp(op=ast.Not(), operand=operand) as inner):
+            if not in_condition(code, node) and not is_bool(code, operand):
+                return Refused(NO_BOOL)
+            changes = (without_not(code, node), without_not(code, inner))
+            return Site((changes,), "not not dropped", node.lineno)
+        case ast.Constant() | ast.Starred():
+            return None
+    if _is_not(node) or _is_not(code.parent(node)):
+        return None
+    if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
+        return None
+    if in_condition(code, node) and not isinstance(code.parent(node), ast.IfExp | ast.BoolOp):
+        return _doubled(code, node)
+    if isinstance(node, ast.BoolOp | ast.Compare | ast.Call | ast.Name) and _stored(code, node):
+        return _doubled(code, node) if is_bool(code, node) else Refused(NO_BOOL)
+    return None
 
 
-def _is_not(node: ast.AST) -> bool:
+def _is_not(node: ast.AST | None) -> bool:
     return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
 
 
@@ -184,28 +183,25 @@ def _doubled(code: PythonSource, node: ast.expr) -> Site:
     return Site(((change,),), "negated twice", node.lineno)
 
 
-def _undone(code: PythonSource, node: ast.UnaryOp, inner: ast.UnaryOp, operand: ast.expr) -> Site | Refused:
-    if not in_condition(code, node) and not is_bool(code, operand):
-        return Refused(NO_BOOL)
-    return Site(((without_not(code, node), without_not(code, inner)),), "not not dropped", node.lineno)
-
-
 # ── negated comparisons ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _negate(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        match node:
-            case ast.UnaryOp(op=ast.Not(), operand=ast.Compare() as inside):
-                obstacle = _obstacle(code, inside)
-                if obstacle is None:
-                    changes = (without_not(code, node), _opposite(code, inside))
-                    yield Site((changes,), "not goes into the comparison", node.lineno)
-                else:
-                    yield Refused(obstacle)
-            case ast.Compare() if not _under_not(code, node):
-                obstacle = _obstacle(code, node)
-                yield Refused(obstacle) if obstacle else _opposed(code, node)
+@at_each(ast.UnaryOp, ast.Compare)
+def _negate(code: PythonSource, node: ast.UnaryOp | ast.Compare) -> Site | Refused | None:
+    """`not a == b` to `a != b`, and the other way round."""
+    match node:
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Compare() as inside):
+            if obstacle := _obstacle(code, inside):
+                return Refused(obstacle)
+            changes = (without_not(code, node), _opposite(code, inside))
+            return Site((changes,), "not goes into the comparison", node.lineno)
+        case ast.Compare() if not _is_not(code.parent(node)):
+            if obstacle := _obstacle(code, node):
+                return Refused(obstacle)
+            around = replace_with(code, node, NOT, "not ", *parenthesized_inside(code, node, NOT))
+            return Site(((around, _opposite(code, node)),), "opposite comparison, negated", node.lineno)
+        case _:
+            return None
 
 
 def _obstacle(code: PythonSource, node: ast.Compare) -> str | None:
@@ -237,27 +233,26 @@ def _opposite(code: PythonSource, node: ast.Compare) -> Patch:
     return patch_range(code, *_sign(code, node), _OPPOSITE[type(node.ops[0])])
 
 
-def _opposed(code: PythonSource, node: ast.Compare) -> Site:
-    around = replace_with(code, node, NOT, "not ", *parenthesized_inside(code, node, NOT))
-    return Site(((around, _opposite(code, node)),), "opposite comparison, negated", node.lineno)
-
-
 # ── controls ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _other_word(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        if isinstance(node, ast.BoolOp):
-            yield Site((tuple(_other_words(code, node)),), f"{_word(node)} becomes the other", node.lineno)
+@at_each(ast.BoolOp)
+def _other_word(code: PythonSource, node: ast.BoolOp) -> Site:
+    """`a and b` to `a or b`, and the other way round."""
+    return Site((tuple(_other_words(code, node)),), f"{_word(node)} becomes the other", node.lineno)
 
 
-def _drop(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        match node:
-            case ast.UnaryOp(op=ast.Not()):
-                yield Site(((without_not(code, node),),), "not dropped", node.lineno)
-            case ast.Compare(ops=[ast.NotIn() | ast.IsNot()]):
-                yield Site(((_opposite(code, node),),), "not dropped", node.lineno)
+@at_each(ast.UnaryOp, ast.Compare)
+def _drop(code: PythonSource, node: ast.UnaryOp | ast.Compare) -> Site | None:
+    """`not x` to `x`, `not in` to `in`, `is not` to `is`."""
+    match node:
+        case ast.UnaryOp(op=ast.Not()):
+            change = without_not(code, node)
+        case ast.Compare(ops=[ast.NotIn() | ast.IsNot()]):
+            change = _opposite(code, node)
+        case _:
+            return None
+    return Site(((change,),), "not dropped", node.lineno)
 
 
 DE_MORGAN: Final = PythonRule(name="de-morgan", find=_de_morgan, nothing="no condition with and or or")

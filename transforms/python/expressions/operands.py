@@ -8,7 +8,6 @@ Not counted: the sign bit of a NaN, of which a sum of two keeps either.
 """
 
 import ast
-from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
@@ -16,14 +15,13 @@ from codeaudit.transforms.patches import Site, Span
 from codeaudit.transforms.python.analysis.knowledge import NUMBERS, PLAIN
 from codeaudit.transforms.python.contexts import (
     Part,
-    editable_nodes,
     parenthesized,
     patch_node,
     patch_range,
     side_precedences,
     tokens_between,
 )
-from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.rewriting import PythonRule, at_each
 from codeaudit.transforms.python.source import PythonSource
 
 _WHOLE: Final = frozenset({"int", "bool"})
@@ -86,34 +84,36 @@ def _spaced(code: PythonSource, sign: str, before: Span, behind: Span) -> str:
     return " " * (before.start == before.end) + sign + " " * (behind.start == behind.end)
 
 
-def _swap(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        match node:
-            case ast.BinOp(op=ast.Add() | ast.Mult() | ast.BitAnd() | ast.BitOr() | ast.BitXor()):
-                yield _commuted(code, node)
-            case ast.Compare(ops=[ast.Eq() | ast.NotEq()]):
-                yield _turned(code, node)
-
-
-def _commuted(code: PythonSource, node: ast.BinOp) -> Site | Refused:
-    kinds = {code.kind(node.left), code.kind(node.right)}
-    exact = NUMBERS if isinstance(node.op, ast.Add | ast.Mult) else _WHOLE
-    if not kinds <= exact:
+@at_each(ast.BinOp, ast.Compare)
+def _swap(code: PythonSource, node: ast.BinOp | ast.Compare) -> Site | Refused | None:
+    """`a + b` to `b + a`, and the like for other commutative operators."""
+    match node:
+        case ast.BinOp(op=ast.Add() | ast.Mult()):
+            exact = NUMBERS
+        case ast.BinOp(op=ast.BitAnd() | ast.BitOr() | ast.BitXor()):
+            exact = _WHOLE
+        case ast.Compare(ops=[ast.Eq() | ast.NotEq()]):
+            return _turned(code, node)
+        case _:
+            return None
+    assert isinstance(node, ast.BinOp)
+    if not {code.kind(node.left), code.kind(node.right)} <= exact:
         return Refused(UNKNOWN)
     if not independent(code, node.left, node.right):
         return Refused(ORDER)
     return exchanged(code, node, _sign(code, node))
 
 
-def _flip(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        match node:
-            case ast.Compare(ops=[ast.In() | ast.NotIn()]):
-                pass
-            case ast.Compare(ops=[_]):
-                yield _turned(code, node)
-            case ast.Compare():
-                yield Refused(CHAINED)
+@at_each(ast.Compare)
+def _flip(code: PythonSource, node: ast.Compare) -> Site | Refused | None:
+    """`a < b` to `b > a`."""
+    match node.ops:
+        case [ast.In() | ast.NotIn()]:
+            return None
+        case [_]:
+            return _turned(code, node)
+        case _:
+            return Refused(CHAINED)
 
 
 def _turned(code: PythonSource, node: ast.Compare) -> Site | Refused:
@@ -137,30 +137,27 @@ def _sign(code: PythonSource, node: ast.BinOp) -> str:
     return tokens_between(code, code.full(node.left).end, code.full(node.right).start)[0].text
 
 
-def _flip_wrongly(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        if not isinstance(node, ast.Compare) or isinstance(node.ops[0], ast.In | ast.NotIn):
-            continue
-        if len(node.ops) > 1:
-            yield Refused(CHAINED)
-            continue
-        tokens = tokens_between(code, code.full(node.left).end, code.full(node.comparators[0]).start)
-        start, end = tokens[0].start, tokens[-1].end
-        was = code.slice(Span(start, end))
-        options = tuple((patch_range(code, start, end, sign),) for sign in _WRONG[type(node.ops[0])])
-        yield Site(options, f"{was} becomes another sign", node.lineno)
+@at_each(ast.Compare)
+def _flip_wrongly(code: PythonSource, node: ast.Compare) -> Site | Refused | None:
+    """`a < b` to `a > b` or `a >= b`."""
+    if isinstance(node.ops[0], ast.In | ast.NotIn):
+        return None
+    if len(node.ops) > 1:
+        return Refused(CHAINED)
+    tokens = tokens_between(code, code.full(node.left).end, code.full(node.comparators[0]).start)
+    start, end = tokens[0].start, tokens[-1].end
+    options = tuple((patch_range(code, start, end, sign),) for sign in _WRONG[type(node.ops[0])])
+    return Site(options, f"{code.slice(Span(start, end))} becomes another sign", node.lineno)
 
 
-def _swap_wrongly(code: PythonSource) -> Iterator[Site | Refused]:
-    for node in editable_nodes(code):
-        if not isinstance(node, ast.BinOp):
-            continue
-        if not isinstance(node.op, ast.Sub | ast.Div | ast.FloorDiv | ast.Mod | ast.Pow):
-            continue
-        if ast.dump(node.left) == ast.dump(node.right):
-            yield Refused(EQUAL)
-        else:
-            yield exchanged(code, node, _sign(code, node))
+@at_each(ast.BinOp)
+def _swap_wrongly(code: PythonSource, node: ast.BinOp) -> Site | Refused | None:
+    """`a - b` to `b - a`."""
+    if not isinstance(node.op, ast.Sub | ast.Div | ast.FloorDiv | ast.Mod | ast.Pow):
+        return None
+    if ast.dump(node.left) == ast.dump(node.right):
+        return Refused(EQUAL)
+    return exchanged(code, node, _sign(code, node))
 
 
 SWAP_OPERANDS: Final = PythonRule(name="swap-operands", find=_swap, nothing="no commutative operator")
