@@ -1,12 +1,13 @@
-"""Worst-case search: is there a legal perturbation, within so many queries, that changes the answer?
+"""Worst-case search: looks for a legal perturbation that changes the answer, within a budget of queries.
 
-The paper's attack (SPE attention, table 6) draws a few random permutations: that is `random` with a budget of
-four. The others are guided by how firmly the model holds on to its answer, where it gives scores; without
-scores they are random searches that stay near what they tried. `exhaustive` tries every variant of the
-transforms whose variants can be counted, and certifies a sample where none of them flips.
+`random` with a budget of four is the attack of the SPE paper (table 6): a few random permutations. `greedy`,
+`beam` and `genetic` prefer perturbations under which the model holds its answer least firmly. For models
+without scores they are random searches near earlier perturbations. `exhaustive` tries every variant of the
+transforms whose variants can be counted, and certifies a sample if no variant flips the answer.
 
-A strategy is a generator: it yields perturbations to be asked about and is sent what became of them. It
-neither counts queries nor knows when to stop; the driver does, and asks for many samples at once.
+A strategy is a generator: it yields perturbations to ask about and receives the outcomes. It neither counts
+queries nor decides when to stop. The driver does both, and asks for many samples at once so that the model
+gets batches.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -25,15 +26,15 @@ from codeaudit.transforms.registry import transform_for
 from codeaudit.transforms.seeding import stream
 
 TOGETHER: Final = 64
-"""Samples that are attacked at a time, so that a model is asked in batches."""
+"""Number of samples that are attacked together."""
 STEP: Final = 8
-"""Perturbations that a strategy looks at before it decides."""
+"""Number of perturbations that a strategy asks about before it decides how to continue."""
 WIDTH: Final = 4
-"""Perturbations that a beam goes on from."""
+"""Number of perturbations from which a beam continues."""
 MUTATIONS: Final = 4
-"""Draws until a perturbation that differs from its parents is given up."""
+"""Number of draws before a strategy gives up finding a new perturbation."""
 IDLE: Final = 3
-"""Steps without a new perturbation after which a search has seen what there is."""
+"""Number of steps without a new perturbation after which a search ends."""
 
 NO_VARIANT: Final = "no perturbation could be applied"
 MANY: Final = "more variants than the budget"
@@ -46,11 +47,15 @@ class Tried(NamedTuple):
 
     perturbed: Perturbed
     hold: float
-    """How firmly the answer is held; the lower, the nearer to a flip. All alike for models without scores."""
+    """How firmly the answer is held, as `hold` computes it. Lower is closer to a flip; equal for all if the
+    model gives no scores.
+    """
 
 
 Strategy: TypeAlias = Callable[["Space"], Generator[Sequence[Perturbed], Sequence[Tried], str]]
-"""Yields perturbations, is sent those that were asked and held, and returns why it ends."""
+"""Yields perturbations, receives those that were asked about and held, and returns the reason why it
+ended.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +69,7 @@ class Space:
     seen: set[str] = field(default_factory=set)
 
     def draw(self, transform: Transform) -> Perturbed | None:
-        """A random perturbation that was not tried before."""
+        """Return a random perturbation that was not tried before; `None` if several draws found none."""
         for _ in range(MUTATIONS):
             moves = self.proposal(transform)
             if moves and len(moves) > 1 and self.rng.random() < 0.5:
@@ -74,7 +79,7 @@ class Space:
         return None
 
     def proposal(self, transform: Transform) -> tuple[Move, ...]:
-        """What the transform would do, at all of its sites."""
+        """Return the moves that the transform proposes at all its sites; empty if it refuses."""
         try:
             moves = transform.propose(self.sample.source, self.rng)
         except SourceError:
@@ -82,7 +87,9 @@ class Space:
         return () if isinstance(moves, Refused) else moves
 
     def make(self, transform: Transform, moves: tuple[Move, ...]) -> Perturbed | None:
-        """The sample with these moves, where they are legal and give a text that is new."""
+        """Return the sample with these moves; `None` if they are illegal or give a text that was
+        seen before.
+        """
         made = reapply(self.sample, transform, moves)
         if isinstance(made, Perturbed) and made.source not in self.seen:
             self.seen.add(made.source)
@@ -90,7 +97,7 @@ class Space:
         return None
 
     def near(self, one: Perturbed) -> Perturbed | None:
-        """A perturbation that differs from another in one move: more, less, or another one at its site."""
+        """Return a neighbour of a perturbation: with one move more, one less, or another move at one site."""
         transform = transform_for(one.transform, self.sample.language)
         for _ in range(MUTATIONS):
             fresh = self.proposal(transform)
@@ -104,7 +111,9 @@ class Space:
         return None
 
     def crossed(self, one: Perturbed, other: Perturbed) -> Perturbed | None:
-        """Of each site the move of one parent or of the other."""
+        """Return a child of two perturbations: at each site, the move of one parent. `None` for different
+        transforms.
+        """
         if one.transform != other.transform:
             return None
         sites = {move.site for move in (*one.moves, *other.moves)}
@@ -123,7 +132,7 @@ def attack(
     budget: int,
     seed: int,
 ) -> Iterator[Attacked]:
-    """Look for a violation of every case, with at most `budget` texts asked about for each.
+    """Search for a violation of every case, with at most `budget` queries per case.
 
     Raises:
         ModelError: the model as a whole cannot answer.
@@ -183,14 +192,14 @@ class _Hunt:
     batch: list[Perturbed] = field(default_factory=list)
     held: list[Tried] | None = None
     open: int = 0
-    """Answers on which there is no verdict."""
+    """Number of answers without a verdict."""
     unjudged: str = ""
-    """Why there is none on the last of them."""
+    """Reason for the last of them."""
     violated: Violated | None = None
     ended: str | None = None
 
     def next_batch(self, setup: AuditSetup) -> bool:
-        """Have the strategy say what it wants to know; false once it is over."""
+        """Get the next perturbations from the strategy. Returns False if the search is over."""
         if isinstance(self.before, Failed):
             self.ended = self.before.reason
         if self.violated is not None or self.ended is not None:
@@ -206,9 +215,11 @@ class _Hunt:
         return bool(self.batch)
 
     def queries(self, setup: AuditSetup) -> list[Query]:
+        """The queries of the current batch."""
         return [query_of(self.case.sample, one.source, setup.task.name) for one in self.batch]
 
     def judge(self, answers: Mapping[Query, Prediction], setup: AuditSetup) -> None:
+        """Judge the answers to the current batch; stop at the first violation."""
         self.held = []
         for one in self.batch:
             self.asked.append(one)
@@ -227,6 +238,10 @@ class _Hunt:
                 self.held.append(Tried(one, hold(self.before, after)))
 
     def result(self, model: str, strategy: str, seed: int) -> Attacked:
+        """The outcome of the search.
+
+        A sample is certified only if the exhaustive strategy tried every variant and every answer was judged.
+        """
         judged = len(self.asked) > self.open
         reason = self.unjudged or self.ended or ""
         every = strategy == "exhaustive" and self.ended == "" and not self.open
@@ -244,8 +259,10 @@ class _Hunt:
 
 
 def hold(before: Predicted, after: Predicted) -> float:
-    """How firmly an unchanged answer is held: its margin, else the scores of its labels against the others,
-    else (numbers) how little it moved; 0 where a model tells nothing.
+    """Return how firmly an unchanged answer is held; lower is closer to a flip.
+
+    The first that exists of: the margin; for numbers, minus the distance moved; the lowest score of the
+    answer's labels minus the highest score of another label. Without any score the result is 0.
     """
     if after.margin is not None:
         return after.margin
@@ -259,25 +276,29 @@ def hold(before: Predicted, after: Predicted) -> float:
 
 
 def random(space: Space) -> Generator[Sequence[Perturbed], Sequence[Tried], str]:
-    """Random variants, the transforms in turn."""
+    """Try random variants, cycling through the transforms."""
     yield from _drawn(space, space.budget)
     return NO_VARIANT
 
 
 def greedy(space: Space) -> Generator[Sequence[Perturbed], Sequence[Tried], str]:
-    """From the best of a few random variants to the best of its neighbours, and so on; else anew."""
+    """Move from the best of a few random variants to its best neighbour, repeatedly; restart when no
+    neighbour is better.
+    """
     yield from _climb(space, width=1)
     return NO_VARIANT
 
 
 def beam(space: Space) -> Generator[Sequence[Perturbed], Sequence[Tried], str]:
-    """As greedy, from several variants at a time."""
+    """Like `greedy`, from several variants at a time."""
     yield from _climb(space, width=WIDTH)
     return NO_VARIANT
 
 
 def genetic(space: Space) -> Generator[Sequence[Perturbed], Sequence[Tried], str]:
-    """A population whose better half has children: of each site one parent's move, and one move changed."""
+    """Keep a population. The better half has children: at each site one parent's move, or one
+    changed move.
+    """
     population = list((yield list(_fresh(space, STEP))))
     idle = 0
     while population and idle < IDLE:
@@ -296,7 +317,7 @@ def genetic(space: Space) -> Generator[Sequence[Perturbed], Sequence[Tried], str
 
 
 def exhaustive(space: Space) -> Generator[Sequence[Perturbed], Sequence[Tried], str]:
-    """Every variant of the transforms whose variants can be counted, if they are no more than the budget."""
+    """Try every variant of the countable transforms, if there are at most `budget` of them."""
     countable = [(one, one) for one in space.transforms if isinstance(one, Finite)]
     if not countable:
         return UNCOUNTED
@@ -326,7 +347,7 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
 
 
 def _fresh(space: Space, number: int) -> Iterator[Perturbed]:
-    """Random variants, the transforms in turn; fewer where there are no more."""
+    """Yield up to `number` random variants, cycling through the transforms."""
     engines = list(space.transforms)
     while engines and number:
         for transform in tuple(engines):

@@ -1,7 +1,7 @@
-"""The smallest part of an edit that still flips an answer.
+"""Finds the smallest part of an edit that still flips an answer.
 
-Every step is a legal perturbation of the original, made by the transform itself from some of the moves of the
-edit, or from milder ones. Answers come through the driver's memory, so that nothing is asked twice.
+Every step is a legal perturbation of the original: the transform itself applies some of the moves, or moves
+closer to the original order. Answers come through the driver's cache, so no text is asked twice.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,16 +20,17 @@ from codeaudit.transforms.registry import transform_for
 Moves: TypeAlias = tuple[Move, ...]
 
 MOST_PAIRS: Final = 200
-"""So many pairs of moves are tried each before the moves are taken away in chunks."""
+"""Maximum number of pairs of moves to try one by one; with more pairs, moves are removed in chunks."""
 
 
 def explain(violated: Violated, setup: AuditSetup, *, seed: int) -> Explained | Gone:
-    """The smallest edit within a violation that still flips the answer.
+    """Return the smallest edit within a violation that still flips the answer.
 
-    Single moves are tried first, then pairs while they are few, then ever smaller chunks are taken away
-    (Zeller and Hildebrandt, Simplifying and isolating failure-inducing input, 2002: ddmin). Of what is left,
-    an order of statements is brought as near to the original as still flips, at best to an exchange of two
-    neighbours.
+    - Try single moves, then pairs if there are at most `MOST_PAIRS`.
+    - Otherwise remove ever smaller chunks of moves (ddmin: Zeller and Hildebrandt 2002, Simplifying and
+      isolating failure-inducing input).
+    - Move every remaining order of statements as close to the original as still flips, at best to one
+      transposition of neighbours.
 
     Raises:
         ModelError: the model as a whole cannot answer.
@@ -62,12 +63,14 @@ def explain(violated: Violated, setup: AuditSetup, *, seed: int) -> Explained | 
 
 @dataclass(slots=True, kw_only=True)
 class _Trials:
-    """What became of every set of moves that was tried."""
+    """The outcomes of all sets of moves that were tried."""
 
     sample: Sample
-    """Without a label: a smaller edit may have another one, and a task that needs it must say so."""
+    """Without a label, because a smaller edit may have another right answer; a task that needs the label must
+    then say so.
+    """
     label: Label
-    """That of the original, which tells what is expected and how answers are graded."""
+    """The label of the original. It decides what is expected and how answers are graded."""
     transform: Transform
     variant: int
     before: Prediction
@@ -76,7 +79,9 @@ class _Trials:
     known: dict[Moves, Violated | None] = field(default_factory=dict)
 
     def flips(self, several: Sequence[Moves]) -> list[Violated | None]:
-        """For each set of moves the violation that it is, or `None`: illegal, held, or not to be judged."""
+        """Return the violation for each set of moves; `None` if the set is illegal, held, or cannot be
+        judged.
+        """
         fresh: dict[Moves, Perturbed] = {}
         for moves in several:
             if moves not in self.known:
@@ -89,7 +94,7 @@ class _Trials:
         return [self.known[moves] for moves in several]
 
     def first(self, several: Iterator[Moves], size: int) -> Moves | None:
-        """The first set of moves that flips the answer; `size` sets are asked about together."""
+        """Return the first set of moves that flips the answer. `size` sets are asked about together."""
         chunk: list[Moves] = []
         for moves in several:
             chunk.append(moves)
@@ -117,7 +122,7 @@ class _Trials:
 
 
 def _fewest(moves: Moves, trials: _Trials) -> tuple[Moves, bool]:
-    """Few of the moves that flip, and whether no smaller set does."""
+    """Return a small set of moves that flips, and whether no smaller set does."""
     size = trials.setup.batch_size
     if len(moves) == 1:
         return moves, True
@@ -135,7 +140,9 @@ def _fewest(moves: Moves, trials: _Trials) -> tuple[Moves, bool]:
 
 
 def _ddmin(moves: Moves, trials: _Trials) -> Moves:
-    """A set of which no move can be taken away: halves first, then what is left without smaller parts."""
+    """Return a set from which no single move can be removed (ddmin): halves first, then ever smaller
+    chunks.
+    """
     parts = 2
     while len(moves) > 1:
         cuts = [round(n * len(moves) / parts) for n in range(parts + 1)]
@@ -153,7 +160,7 @@ def _ddmin(moves: Moves, trials: _Trials) -> Moves:
 
 
 def _mildest(moves: Moves, trials: _Trials) -> Moves:
-    """The moves with every order as near to the original as still flips."""
+    """Return the moves with every order as close to the original as still flips."""
     number = 0
     while number < len(moves):
         head, move, tail = moves[:number], moves[number], moves[number + 1 :]
