@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, TypeGuard
 
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.corpora.selection import Prepare
-from codeaudit.audit.corpora.tables import Column
+from codeaudit.audit.corpora.tables import LabelColumn
 from codeaudit.audit.interface import ContinuesPrompt, GradesByExecution, Task
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
@@ -59,7 +59,7 @@ class LabelSource:
     __slots__ = ()
 
     @property
-    def column(self) -> Column | None:
+    def column(self) -> LabelColumn | None:
         """The column that a table is read with."""
         return None
 
@@ -142,7 +142,7 @@ class CorpusLabels(_GivenLabels):
 class ColumnLabels(_GivenLabels):
     """A column of a table."""
 
-    column: Column
+    column: LabelColumn
 
     @property
     def about(self) -> Mapping[str, object]:
@@ -323,17 +323,17 @@ def _given(request: LabelRequest, *, costs: bool) -> LabelSource:
     return ColumnLabels(column=_column(request.spec), costs=costs)
 
 
-def _column(spec: str) -> Column:
+def _column(spec: str) -> LabelColumn:
     name, slash, text = spec.rpartition("/")
     if not slash:
-        return Column(name=spec)
+        return LabelColumn(name=spec)
     try:
         divisor = float(text)
     except ValueError:
-        return Column(name=spec)
+        return LabelColumn(name=spec)
     if not 0 < divisor < float("inf"):
         raise UsageError(f"--labels {spec!r}: the divisor must be a positive number")
-    return Column(name=name, divisor=divisor)
+    return LabelColumn(name=name, divisor=divisor)
 
 
 def _may_cost_otherwise(outcome: Outcome) -> TypeGuard[Perturbed]:

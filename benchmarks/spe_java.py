@@ -25,8 +25,8 @@ import torch
 from trials import Ledger, Trial
 
 from codeaudit.audit.cache import NoMemory
+from codeaudit.audit.corpora.records import CorpusResources
 from codeaudit.audit.corpora.selection import select
-from codeaudit.audit.corpora.specs import AuditSetup as Sources
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.interface import Task
 from codeaudit.audit.papers.checkpoint import CheckpointModel
@@ -178,7 +178,9 @@ def ground(task: Task, spec: str, settings: Settings) -> Ground:
     """
 
     def drawn(split: str, limit: int) -> list[Sample]:
-        source = corpus(f"{spec}:{split}", setup=Sources(note=lambda text: print(text, file=sys.stderr)))
+        source = corpus(
+            f"{spec}:{split}", resources=CorpusResources(note=lambda text: print(text, file=sys.stderr))
+        )
         (found,) = select(source, task.prepare, limit=limit or None, seeds=[0])
         return [sample for sample in found.samples if sample.label is not None]
 

@@ -12,9 +12,9 @@ from typing import TypeAlias
 
 from codeaudit.audit import suite
 from codeaudit.audit.cache import default_folder
-from codeaudit.audit.corpora.records import Corpus
+from codeaudit.audit.corpora.records import Corpus, CorpusResources
 from codeaudit.audit.corpora.selection import Selection, select, units
-from codeaudit.audit.corpora.specs import Desk, corpus
+from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.evidence_check import FindingCounts
 from codeaudit.audit.execution import Witness, execute, witnesses
 from codeaudit.audit.interface import Task
@@ -164,7 +164,7 @@ def prepare_inputs(options: RunOptions, task: Task, samples: Corpus | None, prog
         source = labels(options.labels, task, cache=folder / "labels", note=note)
         if samples is None:
             samples = corpus(
-                options.corpus or task.corpus, source.column, Desk(cache=options.cache, note=note)
+                options.corpus or task.corpus, source.column, CorpusResources(cache=options.cache, note=note)
             )
         drawn = draw(options, task, samples, source, progress)
         if drawn.labels.follows_variants:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.audit.corpora.records import CorpusResources, raw_sample
 from codeaudit.transforms.algebra.generate import SIZES, SPLITS, Split, examples
 from codeaudit.transforms.algebra.language import ALGEBRA
 from codeaudit.transforms.errors import CorpusError
@@ -12,12 +12,12 @@ from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import unknown
 
 MOST = 10_000_000
-"""Pairs that a SPEC may ask for."""
+"""Largest number of pairs in a SPEC."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pairs:
-    """The first pairs of one split of the generated data set."""
+class GeneratedPairs:
+    """The first `size` pairs of one split of the generated data set."""
 
     spec: str
     split: Split
@@ -31,11 +31,11 @@ class Pairs:
             yield raw_sample(example.source, language=ALGEBRA.name, label=label, path=path, line=number)
 
 
-def generated(spec: str, rest: str) -> Pairs:
-    """The corpus `algebra:SPLIT` or `algebra:SPLIT:SIZE`; without a size as large as the paper's.
+def generated(spec: str, rest: str, resources: CorpusResources) -> GeneratedPairs:
+    """The corpus `algebra:SPLIT` or `algebra:SPLIT:SIZE`; without a size as many pairs as in the paper.
 
     Raises:
-        CorpusError: there is no such split, or the size is none.
+        CorpusError: there is no such split, or the size is not a number from 1 to `MOST`.
     """
     name, colon, size = rest.partition(":")
     if not name:
@@ -44,7 +44,7 @@ def generated(spec: str, rest: str) -> Pairs:
     if split is None:
         raise CorpusError(unknown(f"split of {ALGEBRA.name!r}", name, list(SPLITS)))
     if not colon:
-        return Pairs(spec=spec, split=split, size=SIZES[split])
+        return GeneratedPairs(spec=spec, split=split, size=SIZES[split])
     if not (size.isascii() and size.isdecimal() and len(size) < 9 and 0 < int(size) <= MOST):
         raise CorpusError(f"corpus {spec!r} needs a size from 1 to {MOST:,} after the split")
-    return Pairs(spec=spec, split=split, size=int(size))
+    return GeneratedPairs(spec=spec, split=split, size=int(size))

@@ -1,27 +1,30 @@
-"""Functions with one seeded bug each, beside the functions as they were: examples of error detection.
+"""Functions with one seeded bug each, next to the original functions: examples for error detection.
 
-A bug counts only if execution shows it: on some drawn input the function as it was returns, the same each
-time, and the one with the bug does something else. So every clean example was executed, too. Bug and original
-are a group, which no split parts. What was found once is kept on disk, a line per function, so that a reading
-that was interrupted goes on, and the second one executes nothing.
+A bug counts only if execution shows it: on some drawn input the original returns, each time the same, and the
+buggy function behaves differently. So every clean example is executed, too. Bug and original form a group,
+which splits never separate. Results are kept on disk, one line per function, so that an interrupted reading
+continues and a repeated one executes nothing.
 """
 
 import hashlib
 import json
+import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from codeaudit.audit.cache import default_folder
-from codeaudit.audit.corpora.records import Corpus, raw_sample
+from codeaudit.audit.corpora.records import Corpus, CorpusResources, Note, raw_sample
 from codeaudit.audit.corpora.selection import select
-from codeaudit.audit.corpora.splits import Split, split_of
+from codeaudit.audit.corpora.specs import corpus
+from codeaudit.audit.corpora.splits import SPLITS, Split, split_of
+from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.oracle.oracle import Oracle
 from codeaudit.transforms.oracle.records import Agreed, Differed, Inconclusive
@@ -34,11 +37,11 @@ from codeaudit.transforms.seeding import stream
 
 NAME: Final = "bugs"
 SCHEMA: Final = 1
-"""Counts up whenever other bugs are made of the same functions."""
+"""Version of the procedure; raised whenever the same functions get other bugs."""
 FUNCTIONS: Final = 1_000
-"""How many functions of a corpus are tried where no size is asked for."""
+"""Default number of functions that are tried."""
 TRIES: Final = 6
-"""Bugs that are tried on a function before it is given up."""
+"""Largest number of bugs that are tried on a function."""
 NOTE_SECONDS: Final = 20.0
 
 CONTROLS: Final = (
@@ -50,14 +53,14 @@ CONTROLS: Final = (
     "augmented-wrong",
     "arguments-swapped",
 )
-"""Controls of the catalogue that are mistakes as people make them."""
+"""Controls of the catalogue that resemble mistakes of people."""
 
 NO_PLACE: Final = "no place for a bug"
 NOT_SHOWN: Final = "no bug that execution shows"
 CLEAN: Final = 0.0
 BUGGY: Final = 1.0
-
-Note = Callable[[str], None]
+_FIELD: Final = re.compile(r"(train|valid|test|seed\d{1,9}|\d{1,9}):")
+"""A part of a SPEC before the corpus."""
 
 
 class Seeded(NamedTuple):
@@ -68,31 +71,30 @@ class Seeded(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bugs:
+class SeededBugs:
     """Seeded bugs in the functions of another corpus."""
 
     spec: str
     base: Corpus
-    """Where the functions come from."""
+    """The corpus of the functions."""
     split: Split | None = None
     size: int = FUNCTIONS
-    """How many functions are tried: the first in the order of the seed, before they are split."""
+    """Number of functions that are tried: the first in the order of the seed, before they are split."""
     seed: int = 0
     cache: Path | None = None
-    """A folder for what was found; by default the user's."""
+    """The folder for the results; `None` for the user's cache folder."""
     note: Note | None = None
-    """Where progress is told."""
 
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        """As `Corpus.read`: of each function with a bug the clean text (label 0), then the buggy one (1).
+        """As `Corpus.read`: for each function with a bug, the clean text (label 0), then the buggy one (1).
 
         Raises:
-            CannotAudit: something has to be executed, and this machine can't contain programs.
+            CannotAudit: a function must be executed, and the sandbox does not work on this machine.
         """
         (drawn,) = select(self.base, _fit, limit=self.size, seeds=[self.seed])
         skipped.update(dict(drawn.skipped))
         wanted = [one for one in drawn.samples if self.split in (None, split_of(one.id))]
-        book = Book(self._path())
+        book = BugRecords(self._path())
         with _Seeder(self.seed) as seeder:
             for sample, found in _Progress(self.spec, book, self.note).through(wanted, seeder):
                 if isinstance(found, str):
@@ -108,8 +110,29 @@ class Bugs:
         return (self.cache or default_folder()) / NAME / f"{key}.jsonl"
 
 
-class Book:
-    """What was found of functions, a line each. Several readings may write at once."""
+def seeded_bugs(spec: str, rest: str, resources: CorpusResources) -> SeededBugs:
+    """The corpus `bugs:[SIZE:][seedN:][SPLIT:]CORPUS`.
+
+    Raises:
+        CorpusError: CORPUS does not exist, a part is given twice, or the size is 0.
+    """
+    options: dict[str, Any] = {}
+    while (field := _FIELD.match(rest)) is not None:
+        text, rest = field.group(1), rest[field.end() :]
+        name = "split" if text in SPLITS else "seed" if text.startswith("seed") else "size"
+        if name in options:
+            raise CorpusError(f"corpus {spec!r} says its {name} twice")
+        options[name] = text if name == "split" else int(text.removeprefix("seed"))
+    if not rest:
+        raise CorpusError(f"corpus {spec!r} names no corpus of functions; write bugs:stdlib or bugs:FOLDER")
+    if options.get("size") == 0:
+        raise CorpusError(f"corpus {spec!r} needs a size from 1")
+    base = corpus(rest, None, resources)
+    return SeededBugs(spec=spec, base=base, cache=resources.cache, note=resources.note, **options)
+
+
+class BugRecords:
+    """The results on disk, one line per function. Several processes may append at once."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -120,14 +143,14 @@ class Book:
                 row = json.loads(line)
                 self._known[row["key"]] = row["reason"] or Seeded(row["source"], row["maker"])
             except (ValueError, KeyError, TypeError):
-                continue  # cut off by a kill
+                continue  # an incomplete line, left by a killed process
 
     def get(self, sample: Sample) -> Seeded | str | None:
-        """The function with a bug, or why there is none; `None` where it was not tried."""
+        """The function with a bug, or the reason why there is none; `None` if it was not tried."""
         return self._known.get(_key(sample))
 
     def add(self, sample: Sample, found: Seeded | str) -> None:
-        """Keep what was found."""
+        """Append a result."""
         reason, source, maker = (found, "", "") if isinstance(found, str) else ("", *found)
         row = {"key": _key(sample), "reason": reason, "source": source, "maker": maker}
         self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -137,7 +160,7 @@ class Book:
 
 
 class _Seeder:
-    """Makes bugs and executes them; the sandbox is started with the first."""
+    """Makes bugs and executes them. The sandbox starts with the first bug."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
@@ -151,7 +174,7 @@ class _Seeder:
         self._stack.close()
 
     def seeded(self, sample: Sample) -> Seeded | str:
-        """The first bug that is shown, or why there is none."""
+        """The first bug that execution shows, or the reason why there is none."""
         reason = NO_PLACE
         for bug in islice(_drafts(sample, self._seed), TRIES):
             match self._judged(sample, bug):
@@ -170,13 +193,13 @@ class _Seeder:
 
 
 class _Progress:
-    """What was found of each function, from the book or by the seeder, and now and then a line about it."""
+    """Gives the result for each function, from disk or by execution, and shows progress."""
 
-    def __init__(self, spec: str, book: Book, note: Note | None) -> None:
+    def __init__(self, spec: str, book: BugRecords, note: Note | None) -> None:
         self._spec, self._book, self._note = spec, book, note
 
     def through(self, wanted: Sequence[Sample], seeder: _Seeder) -> Iterator[tuple[Sample, Seeded | str]]:
-        """Each function with what was found of it."""
+        """Each function with its result."""
         untried = sum(self._book.get(sample) is None for sample in wanted)
         bugs, tried = Counter[str](), 0
         began = told = time.monotonic()
@@ -210,7 +233,7 @@ def _fit(sample: Sample) -> Sample | str:
 
 
 def _drafts(sample: Sample, seed: int) -> Iterator[Perturbed]:
-    """One text of each kind of bug that the function has a place for, in an order of its own."""
+    """One text for each kind of bug that fits the function, in a random order per function."""
     makers: list[Transform] = [*DEFECTS, *map(TRANSFORMS.get, CONTROLS)]
     stream(seed, sample.id, NAME).shuffle(makers)
     for maker in makers:
@@ -233,6 +256,6 @@ def _labelled(clean: Sample, source: str, label: float) -> Sample:
 
 
 def _key(sample: Sample) -> str:
-    """Of the function and of what it is executed in."""
+    """Identifies the function and the module text that it is executed in."""
     context = hashlib.sha256(sample.context.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{sample.id}-{context[:16]}"

@@ -1,7 +1,9 @@
-"""Calls of functions of which the text alone is known, by position and with literals only.
+"""Finds calls for functions whose text is all that is known, with positional literal arguments only.
 
-A text may end with one itself. Tests that come with a function, as in HumanEval, hold calls of `candidate`.
-Elsewhere arguments are drawn to fit what the text does with its parameters.
+Sources of calls, in this order:
+- the text itself, if it ends with a call;
+- the tests of the sample, which call `candidate`, as in HumanEval;
+- arguments drawn to fit the way in which the text uses its parameters.
 """
 
 import ast
@@ -21,42 +23,42 @@ from codeaudit.transforms.python.parsing import FunctionNode, parse
 from codeaudit.transforms.records import Sample
 
 DRAWN: Final = 12
-"""Argument lists that are drawn for a function."""
+"""Number of argument lists that are drawn for a function."""
 SEED: Final = 0
 CANDIDATE: Final = "candidate"
-"""What tests call a function."""
+"""The name of the function in tests."""
 
 _BUILTINS: Final = frozenset(dir(builtins)) | {"__name__"}
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """A text without its call, and calls that may follow it."""
+    """A text without its final call, and the calls that may follow it."""
 
     text: str
     calls: tuple[str, ...]
     given: bool
-    """Whether the text itself ended with the one call."""
+    """Whether the text ended with the call."""
 
     def programs(self) -> list[str]:
-        """The texts with each of the calls on their last line."""
+        """One text per call, with the call on its last line."""
         return [with_call(self.text, call) for call in self.calls]
 
 
 def with_call(text: str, call: str) -> str:
-    """The text with the call on its last line, after two empty ones."""
+    """The text with the call on its last line, after two empty lines."""
     return f"{text}\n\n\n{call}"
 
 
 @dataclass(frozen=True, slots=True)
 class Callables:
-    """The samples of another corpus that have a function to call, as far as the text tells."""
+    """The samples of another corpus that have a function to call, judged by their text."""
 
     base: Corpus
 
     @property
     def spec(self) -> str:
-        """That of the other corpus."""
+        """The SPEC of the other corpus."""
         return self.base.spec
 
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
@@ -70,9 +72,9 @@ class Callables:
 
 
 def called(sample: Sample) -> FunctionNode | str:
-    """The function of a sample that is to be called, or why there is none.
+    """The function of a sample to call, or the reason why there is none.
 
-    Where the text has a function of the label's name, that is called, else the last one.
+    It is the function with the label's name, else the last one.
     """
     if sample.language != PYTHON.name:
         return "not Python"
@@ -88,7 +90,7 @@ def called(sample: Sample) -> FunctionNode | str:
 
 
 def find(sample: Sample, *, longest: int) -> Calls | str:
-    """Calls of a sample's function, of at most so many characters, or why there is none."""
+    """Calls of a sample's function, each at most `longest` characters long, or why there is none."""
     function = called(sample)
     if isinstance(function, str):
         return function
@@ -104,7 +106,7 @@ def find(sample: Sample, *, longest: int) -> Calls | str:
 
 
 def _obstacle(function: FunctionNode, source: str) -> str | None:
-    """Why calls of the function have no result to ask about, as far as its text tells."""
+    """Why calls of the function have no result to ask about; `None` if its text shows no reason."""
     parameters = [*function.args.posonlyargs, *function.args.args]
     suspends = any(isinstance(one, ast.Yield | ast.YieldFrom) for one in _own(function))
     if suspends or isinstance(function, ast.AsyncFunctionDef):
@@ -117,7 +119,7 @@ def _obstacle(function: FunctionNode, source: str) -> str | None:
 
 
 def _own(function: FunctionNode) -> Iterator[ast.AST]:
-    """The nodes of a function without those of functions in it."""
+    """The nodes of a function without those of nested functions."""
     pending: list[ast.AST] = list(function.body)
     while pending:
         node = pending.pop()
@@ -127,7 +129,7 @@ def _own(function: FunctionNode) -> Iterator[ast.AST]:
 
 
 def _missing(source: str) -> bool:
-    """Whether a text reads a global name that neither it nor Python binds."""
+    """Whether a text reads a global name that neither the text nor `builtins` binds."""
     try:
         top = symtable.symtable(source, "<text>", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -145,7 +147,7 @@ def _missing(source: str) -> bool:
 
 
 def _tested(tests: str) -> Iterator[str]:
-    """The arguments with which tests call their candidate, where they are literals."""
+    """The literal arguments with which tests call the candidate."""
     try:
         tree = parse(tests)
     except SourceError:
@@ -163,7 +165,7 @@ def _drawn(source: str, name: str) -> Iterator[str]:
 
 
 def _arguments(call: ast.Call) -> Iterator[str]:
-    """A call's arguments as a text, if they are literals by position."""
+    """The arguments of a call as text, if they are positional literals."""
     if call.keywords or not _are_literals(call.args):
         return
     text = ", ".join(map(ast.unparse, call.args))
@@ -181,5 +183,5 @@ def _are_literals(nodes: Sequence[ast.expr]) -> bool:
 
 
 def _plain(text: str) -> str:
-    """A text without what may be written this way or that."""
+    """A text without white space and with one kind of quotes, for comparison."""
     return "".join(text.split()).replace('"', "'")

@@ -23,10 +23,10 @@ from typing import Final, NamedTuple
 
 from codeaudit.audit.corpora.files import FOREIGN, read_bytes
 from codeaudit.audit.corpora.functions import decode
-from codeaudit.audit.corpora.methods import Method, found, parse
+from codeaudit.audit.corpora.methods import MethodText, found, parse
 from codeaudit.audit.corpora.patches import Misfit, applied, files_of
-from codeaudit.audit.corpora.records import raw_sample
-from codeaudit.audit.corpora.splits import Split, split_of
+from codeaudit.audit.corpora.records import CorpusResources, raw_sample
+from codeaudit.audit.corpora.splits import SPLITS, Split, split_of
 from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.java.language import JAVA
 from codeaudit.transforms.java.parsing import TYPES, Reading
@@ -41,15 +41,15 @@ _VERSION: Final = re.compile(r"(\d+)([bf])")
 _BLANKS: Final = re.compile(r"\s+")
 
 
-class Bug(NamedTuple):
-    """What a working copy is of."""
+class Defects4JBug(NamedTuple):
+    """The identity of a bug."""
 
     project: str
     number: int
 
 
-class Key(NamedTuple):
-    """What stands for one method in both copies."""
+class MethodKey(NamedTuple):
+    """Identifies a method in both copies."""
 
     path: str
     types: tuple[str, ...]
@@ -57,27 +57,27 @@ class Key(NamedTuple):
     parameters: tuple[str, ...]
 
 
-class Found(NamedTuple):
+class MethodInCopy(NamedTuple):
     """A method in one copy."""
 
-    key: Key
-    method: Method
+    key: MethodKey
+    method: MethodText
     bare: str
-    """Without comments and blanks."""
+    """Its text without comments and white space."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Copies:
+class BugCopies:
     """The copies of one bug."""
 
-    bug: Bug
+    bug: Defects4JBug
     buggy: Path | None
     fixed: Path | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checkouts:
-    """The working copies of one folder."""
+class Defects4JCheckouts:
+    """The working copies in one folder."""
 
     spec: str
     folder: Path
@@ -112,8 +112,8 @@ class Checkouts:
                     group=group,
                 )
 
-    def _pairs(self, copies: Copies, skipped: Counter[str]) -> Iterator[tuple[Found, Found]]:
-        """The methods of both copies that differ."""
+    def _pairs(self, copies: BugCopies, skipped: Counter[str]) -> Iterator[tuple[MethodInCopy, MethodInCopy]]:
+        """The methods, fixed and buggy, that differ between the copies."""
         try:
             texts = _texts(self.folder, copies)
             for path, (fixed, buggy) in texts.items():
@@ -128,12 +128,15 @@ class Checkouts:
             skipped[f"bug: {error}"] += 1
 
 
-def checkouts(spec: str, folder: Path, split: Split | None) -> Checkouts:
-    """The corpus `defects4j:FOLDER`.
+def checkouts(spec: str, rest: str, resources: CorpusResources) -> Defects4JCheckouts:
+    """The corpus `defects4j:[SPLIT:]FOLDER`.
 
     Raises:
         CorpusError: there is no such folder, or no working copy in it.
     """
+    head, colon, place = rest.partition(":")
+    split: Split | None = next((one for one in SPLITS if colon and one == head), None)
+    folder = Path(place if split else rest)
     if not folder.is_dir():
         raise CorpusError(f"no folder {str(folder)!r} of working copies of Defects4J")
     if next(_working_copies(folder), None) is None:
@@ -141,7 +144,7 @@ def checkouts(spec: str, folder: Path, split: Split | None) -> Checkouts:
             f"no working copy in {str(folder)!r}: none of its folders has a {CONFIG}; "
             "make some with defects4j checkout"
         )
-    return Checkouts(spec=spec, folder=folder, split=split)
+    return Defects4JCheckouts(spec=spec, folder=folder, split=split)
 
 
 def _working_copies(folder: Path) -> Iterator[Path]:
@@ -153,17 +156,17 @@ def _working_copies(folder: Path) -> Iterator[Path]:
             folders[:] = sorted(name for name in folders if name not in FOREIGN and not name.startswith("."))
 
 
-def _copies(folder: Path) -> list[Copies]:
-    """The copies by bug; of several ones of the same version the first counts."""
-    known: dict[Bug, dict[str, Path]] = defaultdict(dict)
+def _copies(folder: Path) -> list[BugCopies]:
+    """The copies by bug. If a version has several copies, the first one counts."""
+    known: dict[Defects4JBug, dict[str, Path]] = defaultdict(dict)
     for place in _working_copies(folder):
         config = _properties(place / CONFIG)
         version = _VERSION.fullmatch(config.get("vid", ""))
         if version is None or not config.get("pid"):
             raise CorpusError(f"{str(place / CONFIG)!r} needs lines pid=PROJECT and vid=NUMBERb or NUMBERf")
-        bug = Bug(config["pid"], int(version.group(1)))
+        bug = Defects4JBug(config["pid"], int(version.group(1)))
         known[bug].setdefault(version.group(2), place)
-    return [Copies(bug=bug, buggy=known[bug].get("b"), fixed=known[bug].get("f")) for bug in sorted(known)]
+    return [BugCopies(bug=bug, buggy=known[bug].get("b"), fixed=known[bug].get("f")) for bug in sorted(known)]
 
 
 def _properties(path: Path) -> Mapping[str, str]:
@@ -175,8 +178,8 @@ def _properties(path: Path) -> Mapping[str, str]:
     return {key.strip(): value.strip() for key, _, value in pairs if key.strip()}
 
 
-def _texts(folder: Path, copies: Copies) -> dict[str, tuple[str, str]]:
-    """By path below the copy the fixed and the buggy text of each file that the bug touches.
+def _texts(folder: Path, copies: BugCopies) -> dict[str, tuple[str, str]]:
+    """The fixed and the buggy text of each file that the bug touches, by path below the copy.
 
     Raises:
         SourceError: a file cannot be read, or a patch is missing or does not fit.
@@ -213,17 +216,17 @@ def _modified(place: Path) -> Sequence[str]:
     return sorted({f"{root}/{name.partition('$')[0].replace('.', '/')}.java".lstrip("/") for name in names})
 
 
-def _methods(path: str, text: str) -> dict[Key, Found]:
+def _methods(path: str, text: str) -> dict[MethodKey, MethodInCopy]:
     reading = parse(text)
-    known: dict[Key, Found] = {}
+    known: dict[MethodKey, MethodInCopy] = {}
     for method in found(reading):
         if method.node.child("body") is not None:
-            key = Key(path, _types(reading, method), method.name, _parameters(reading, method))
-            known.setdefault(key, Found(key, method, _bare(reading, method)))
+            key = MethodKey(path, _types(reading, method), method.name, _parameters(reading, method))
+            known.setdefault(key, MethodInCopy(key, method, _bare(reading, method)))
     return known
 
 
-def _types(reading: Reading, method: Method) -> tuple[str, ...]:
+def _types(reading: Reading, method: MethodText) -> tuple[str, ...]:
     names, node = list[str](), method.node.parent
     while node is not None:
         if node.kind in TYPES or node.kind == "enum_constant":
@@ -232,14 +235,14 @@ def _types(reading: Reading, method: Method) -> tuple[str, ...]:
     return tuple(reversed(names))
 
 
-def _parameters(reading: Reading, method: Method) -> tuple[str, ...]:
+def _parameters(reading: Reading, method: MethodText) -> tuple[str, ...]:
     parameters = method.node.child("parameters")
     types = [] if parameters is None else [one.child("type") or one for one in parameters.children]
     return tuple(_BLANKS.sub("", reading.text(one)) for one in types)
 
 
-def _bare(reading: Reading, method: Method) -> str:
-    """The words and signs of a method, one after the other."""
+def _bare(reading: Reading, method: MethodText) -> str:
+    """The tokens of a method, separated by null characters."""
     source, leaves = reading.source, list[tuple[int, int]]()
     for node in method.node.walk():
         leaves += [(start, end) for _, start, end in node.tokens]
@@ -248,16 +251,16 @@ def _bare(reading: Reading, method: Method) -> str:
     return "\0".join(source[start:end].decode() for start, end in sorted(leaves))
 
 
-def _groups(pairs: Sequence[tuple[Bug, Found, Found]]) -> dict[Bug, str]:
-    """By bug its group, named after the first bug in it."""
-    leader: dict[Bug, Bug] = {bug: bug for bug, _, _ in pairs}
+def _groups(pairs: Sequence[tuple[Defects4JBug, MethodInCopy, MethodInCopy]]) -> dict[Defects4JBug, str]:
+    """The group of each bug, named after the first bug in it."""
+    leader: dict[Defects4JBug, Defects4JBug] = {bug: bug for bug, _, _ in pairs}
 
-    def first(bug: Bug) -> Bug:
+    def first(bug: Defects4JBug) -> Defects4JBug:
         while leader[bug] != bug:
             bug = leader[bug]
         return bug
 
-    met: dict[tuple[str, object], Bug] = {}
+    met: dict[tuple[str, object], Defects4JBug] = {}
     for bug, fixed, buggy in pairs:
         for what in (fixed.key, fixed.bare, buggy.bare):
             other = met.setdefault((bug.project, what), bug)

@@ -1,6 +1,6 @@
-"""Corpora of source files: one file, a folder, an installed package, the standard library.
+"""Corpora of source files: a file, a folder, an installed package, the standard library.
 
-The ending of a file tells its language.
+The ending of a file decides its language.
 """
 
 import os
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from codeaudit.audit.corpora.functions import LARGEST_FILE, decode
+from codeaudit.audit.corpora.records import CorpusResources
 from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.languages import DEFAULT, LANGUAGES, by_ending, every_language
 from codeaudit.transforms.loading import load_target
@@ -22,7 +23,7 @@ from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import unknown
 
 Units: TypeAlias = Callable[[str, str, Counter[str]], Iterator[Sample]]
-"""The samples of a text at a path; what is left out is counted."""
+"""(text, path, counter of what is left out) -> samples."""
 
 
 def endings() -> frozenset[str]:
@@ -44,25 +45,25 @@ def _reader(path: Path) -> Units:
 _PYTHON: Final = frozenset(PYTHON.endings)
 
 FOREIGN: Final = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packages"})
-"""Folders that hold no code of the tree they stand in."""
+"""Folders with generated or foreign code; they are not read."""
 
 TESTS: Final = frozenset({"test", "tests", "idle_test", "testing"})
-"""Folders left out of installed packages and the standard library: tests are other code than the rest."""
+"""Folders left out of installed packages and the standard library, because tests are another kind of code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Files:
+class SourceFiles:
     """The functions of files and folders."""
 
     spec: str
     roots: tuple[Path, ...]
     base: Path
-    """What origins are relative to."""
+    """The folder that paths of samples are relative to."""
     without: frozenset[str] = FOREIGN
     endings: frozenset[str] = field(default_factory=endings)
-    """Of the files that are read."""
+    """Endings of the files that are read."""
     named: bool = False
-    """Whether the user named one file, whose defects are errors and not gaps."""
+    """Whether the user named one file. A defect of it is an error; other files with defects are skipped."""
 
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
         """As `Corpus.read`: file by file in the order of their names."""
@@ -111,21 +112,24 @@ def _source_files(root: Path, without: frozenset[str], endings: frozenset[str]) 
         inside = [name for name in folders if not name.startswith(".") and name not in without]
         folders[:] = sorted(name for name in inside if not Path(folder, name, "pyvenv.cfg").exists())
         paths = [Path(folder, name) for name in sorted(names) if Path(name).suffix in endings]
-        # A pipe or a device would block; a broken link is an unreadable file, to be counted.
+        # Opening a pipe or a device would block. A broken link is kept, to be counted as unreadable.
         yield from (path for path in paths if path.is_file() or not path.exists())
 
 
-def standard_library(spec: str, modules: tuple[str, ...]) -> Files:
-    """The running Python's standard library, or some of its modules, without tests.
+def standard_library(spec: str, rest: str, resources: CorpusResources) -> SourceFiles:
+    """The running Python's standard library, or the modules in `rest`, without tests.
 
     Raises:
-        CorpusError: it has no such module, or stands in no folder.
+        CorpusError: there is no such module, or the library is not in a folder (but in an archive).
     """
+    modules = tuple(name.strip() for name in rest.split(",") if name.strip())
+    if ":" in spec and not modules:
+        raise CorpusError(f"corpus {spec!r} names no module; write stdlib:json,textwrap")
     base = Path(sysconfig.get_path("stdlib"))
     if not base.is_dir():
         raise CorpusError(f"the standard library is not in a folder of its own: {base}")
     roots = tuple(_module(base, name) for name in modules) or (base,)
-    return Files(spec=spec, roots=roots, base=base, without=FOREIGN | TESTS, endings=_PYTHON)
+    return SourceFiles(spec=spec, roots=roots, base=base, without=FOREIGN | TESTS, endings=_PYTHON)
 
 
 def _module(base: Path, name: str) -> Path:
@@ -137,14 +141,14 @@ def _module(base: Path, name: str) -> Path:
     raise CorpusError(unknown("module of the standard library", name, known))
 
 
-def installed_package(spec: str, name: str) -> Files:
-    """An installed package by the name that it is imported or distributed by, without its tests.
-
-    Nothing is imported.
+def installed_package(spec: str, name: str, resources: CorpusResources) -> SourceFiles:
+    """An installed package by its import or distribution name, without its tests. Nothing is imported.
 
     Raises:
         CorpusError: it is not installed, or has no Python files.
     """
+    if not name:
+        raise CorpusError(f"corpus {spec!r} names no package; write package:NAME")
     head, *rest = name.split(".")
     found = PathFinder.find_spec(head)
     if found is None:
@@ -156,10 +160,10 @@ def installed_package(spec: str, name: str) -> Files:
     roots = tuple(path for root in roots for path in (root, root.with_suffix(".py")) if path.exists())
     if not roots:
         raise CorpusError(f"package {name!r} has no folder or file of Python code")
-    return Files(spec=spec, roots=roots, base=roots[0].parent, without=FOREIGN | TESTS, endings=_PYTHON)
+    return SourceFiles(spec=spec, roots=roots, base=roots[0].parent, without=FOREIGN | TESTS, endings=_PYTHON)
 
 
-def _distribution(spec: str, name: str) -> Files:
+def _distribution(spec: str, name: str) -> SourceFiles:
     try:
         files = distribution(name).files or []
     except PackageNotFoundError as error:
@@ -169,7 +173,9 @@ def _distribution(spec: str, name: str) -> Files:
     )
     if not tops:
         raise CorpusError(f"package {name!r} has no folder of Python code")
-    return Files(spec=spec, roots=tuple(tops), base=tops[0].parent, without=FOREIGN | TESTS, endings=_PYTHON)
+    return SourceFiles(
+        spec=spec, roots=tuple(tops), base=tops[0].parent, without=FOREIGN | TESTS, endings=_PYTHON
+    )
 
 
 def _is_code(parts: tuple[str, ...]) -> bool:

@@ -16,7 +16,7 @@ from codeaudit.transforms.records import Sample
 _ACCESSOR: Final = re.compile(r"(?:get|set|is|has)(?![a-z])")
 
 
-class Method(NamedTuple):
+class MethodText(NamedTuple):
     """A method or constructor of a file."""
 
     node: Node
@@ -64,7 +64,7 @@ def methods(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
             left_out[reason] += 1
 
 
-def found(reading: Reading) -> Iterator[Method]:
+def found(reading: Reading) -> Iterator[MethodText]:
     """The outermost methods and constructors of a file, in its order."""
     source = reading.source
     for node in callables(reading):
@@ -73,7 +73,7 @@ def found(reading: Reading) -> Iterator[Method]:
         if indent.strip():
             indent = b""  # something else stands before it
         lines = (indent + source[node.start : node.end]).decode().split("\n")
-        yield Method(
+        yield MethodText(
             node, reading.text(node.part("name")), dedented(lines), source.count(b"\n", 0, node.start) + 1
         )
 
@@ -90,7 +90,7 @@ def method_name(source: str) -> str | None:
     return reading.text(known[0].part("name"))
 
 
-def _unfit(reading: Reading, method: Method) -> str | None:
+def _unfit(reading: Reading, method: MethodText) -> str | None:
     body = method.node.child("body")
     count = method.source.count("\n") + 1
     if method.is_constructor:

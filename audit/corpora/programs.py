@@ -9,27 +9,27 @@ from pathlib import Path
 from typing import Final
 
 from codeaudit.audit.corpora.functions import decode
-from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.audit.corpora.records import CorpusResources, raw_sample
 from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.x86.language import X86
 
 FIRST: Final = 10_000
-"""How many blocks of the running Python are looked at, so that a first run begins soon."""
+"""Number of blocks that are read of the running Python, so that a first run starts soon."""
 ASSEMBLY: Final = frozenset(X86.named_endings)
 _MAGIC: Final = b"\x7fELF"
 _INTEL: Final = re.compile(r"^\s*\.intel_syntax\b", re.MULTILINE)
 _NOT_CODE: Final = re.compile(r"\s*(?:\.|[\w.$]+:)")
-"""A directive or a label; a block ends there."""
+"""A directive or a label."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
-    """The distinct basic blocks of an ELF file, by their addresses."""
+class ProgramBlocks:
+    """The distinct basic blocks of an ELF file, in the order of their addresses."""
 
     spec: str
     path: Path | None
-    """`None` for the file that holds the running Python's code."""
+    """`None` for the file with the running Python's machine code."""
     limit: int | None = None
 
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
@@ -42,8 +42,11 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Assembly:
-    """A file of assembly text: AT&T, or Intel after `.intel_syntax`. Blocks end at empty lines and labels."""
+class AssemblyBlocks:
+    """A file of assembly text: AT&T syntax, or Intel if it has `.intel_syntax`.
+
+    Blocks end at empty lines, labels and directives.
+    """
 
     spec: str
     path: Path
@@ -66,8 +69,19 @@ class Assembly:
             yield raw_sample(source, language=X86.name, label=None, path=self.path.name, line=line)
 
 
+def interpreter(spec: str, rest: str, resources: CorpusResources) -> ProgramBlocks:
+    """The running Python's machine code.
+
+    Raises:
+        CorpusError: the SPEC has a REST.
+    """
+    if rest:
+        raise CorpusError(f"corpus {spec!r}: nothing may follow {spec.partition(':')[0]!r}")
+    return ProgramBlocks(spec=spec, path=None, limit=FIRST)
+
+
 def is_program(path: Path) -> bool:
-    """Whether a file begins as an ELF file does."""
+    """Whether a file starts with the magic number of ELF."""
     try:
         with path.open("rb") as file:
             return file.read(len(_MAGIC)) == _MAGIC
@@ -76,7 +90,7 @@ def is_program(path: Path) -> bool:
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
-    """Runs of lines that hold code, each with the number of its first line from 1."""
+    """Runs of lines with code, each with the number of its first line, from 1."""
     begin, lines = 0, list[str]()
     for number, line in enumerate([*text.split("\n"), ""], start=1):
         if line.partition("#")[0].strip() and not _NOT_CODE.match(line):

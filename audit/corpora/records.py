@@ -1,15 +1,22 @@
-"""What a corpus is: a name and a stream of raw samples that can be read again."""
+"""What a corpus is, what one is made with, and how a raw sample is made."""
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeAlias
 
 from codeaudit.transforms.records import Origin, Sample
 
+Note: TypeAlias = Callable[[str], None]
+"""Shows a line of progress to the user."""
+
 
 class Corpus(Protocol):
-    """Raw samples from one place. A raw sample's label is what the place says: a name, a class, nothing."""
+    """Raw samples of one place, which can be read again. A raw label is as the place gives it: a name, a
+    class, a number or nothing.
+    """
 
     @property
     def spec(self) -> str:
@@ -17,13 +24,36 @@ class Corpus(Protocol):
         ...
 
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
-        """Every raw sample once, in any order, holding one file or one row in memory.
+        """Every raw sample once, in any order, with one file or one row in memory at a time.
 
-        What had to be left out is counted in `skipped` by reason.
+        Counts in `skipped`, by reason, what is left out.
 
         Raises:
             CorpusError: the place as a whole cannot be read.
             SourceError: the one file that was named cannot be used.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusResources:
+    """What slow corpora need."""
+
+    cache: Path | None = None
+    """A folder for results that are kept; `None` for the user's cache folder."""
+    note: Note | None = None
+
+
+class OpensCorpus(Protocol):
+    """Makes the corpora `NAME` and `NAME:REST`. Plug-ins register one by an entry point NAME of the group
+    `codeaudit.corpora`; the first line of its docstring is shown by `codeaudit list corpora`.
+    """
+
+    def __call__(self, spec: str, rest: str, resources: CorpusResources, /) -> Corpus:
+        """The corpus of a SPEC `NAME` (then `rest` is empty) or `NAME:REST`. Nothing is read yet.
+
+        Raises:
+            CorpusError: there is no such corpus.
         """
         ...
 
@@ -41,7 +71,7 @@ def raw_sample(
 ) -> Sample:
     """A sample whose id is derived from its language and text alone."""
     digest = hashlib.sha256(f"{language}\0{source}".encode("utf-8", "surrogatepass")).hexdigest()
-    shown = path.encode("utf-8", "replace").decode()  # a file's name may hold bytes that are no text
+    shown = path.encode("utf-8", "replace").decode()  # a file's name may contain bytes that are not text
     return Sample(
         id=digest[:16],
         language=language,

@@ -48,12 +48,12 @@ COLUMNS: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """Where a table has its labels."""
+class LabelColumn:
+    """The column of a table with the labels."""
 
     name: str
     divisor: float = 1.0
-    """What its numbers are divided by, as cycles of a hundred iterations by a hundred."""
+    """Its numbers are divided by this, for example cycles of 100 iterations by 100."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +66,8 @@ class Table:
     spec: str
     path: Path
     split: str | None
-    column: Column | None = None
-    """Instead of the columns that hold labels elsewhere."""
+    column: LabelColumn | None = None
+    """The column with the labels; `None` for the first one of `LABELS`."""
 
     def read(self, skipped: Counter[str]) -> Iterator[Sample]:
         """As `Corpus.read`, row by row."""
@@ -171,7 +171,7 @@ READERS: Final[Mapping[str, Callable[[Path, Collection[str], Counter[str]], Iter
 }
 
 
-def _sample(row: Row, *, path: str, number: int, column: Column | None) -> Sample | str:
+def _sample(row: Row, *, path: str, number: int, column: LabelColumn | None) -> Sample | str:
     """The sample of a row, or why there is none."""
     try:
         source = _source(row)
@@ -220,7 +220,7 @@ def _source(row: Row) -> str | None:
     return prompt + solution if prompt and solution else None
 
 
-def _number(row: Row, column: Column) -> str | float | None:
+def _number(row: Row, column: LabelColumn) -> str | float | None:
     """The row's label in a column that was named: a number where it is one, else its text."""
     value = row.get(column.name)
     try:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import click
 from click.shell_completion import CompletionItem
 
-from codeaudit.audit.corpora.specs import FORMS
+from codeaudit.audit.corpora.specs import forms
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.registry import TASKS
 from codeaudit.transforms.registry import ALL, TRANSFORMS
@@ -38,7 +38,7 @@ def transforms(ctx: click.Context, param: click.Parameter, begun: str) -> Items:
 
 def corpora(ctx: click.Context, param: click.Parameter, begun: str) -> Items:
     """Corpora that have a name, and the beginnings of those with a part of their own; a file otherwise."""
-    words = (form.partition(":")[0] for form in FORMS if not form.startswith("PATH"))
+    words = (form.partition(":")[0] for form, _ in forms() if not form.startswith("PATH"))
     return _starting(dict.fromkeys(words), begun) or _files(begun)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from codeaudit.audit.corpora.specs import FORMS
+from codeaudit.audit.corpora.specs import forms
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.registry import TASKS
 from codeaudit.transforms.entries import Family, TransformEntry
@@ -78,7 +78,7 @@ def _table(kind: str, *, verbose: bool) -> list[tuple[str, str]]:
         case "transforms":
             return list(_summaries(TRANSFORMS))
         case _:
-            return list(FORMS.items())
+            return list(forms())
 
 
 def _summaries(registry: Registry[Any]) -> Iterator[tuple[str, str]]:

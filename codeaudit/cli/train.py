@@ -209,15 +209,18 @@ def _recipe(model: str, given: dict[str, Any]) -> "Recipe":
 def _trained(
     recipe: "Recipe", *, task: str, specs: dict[str, str | None], out: Path, cache: Path, workers: int
 ) -> "Finished":
-    from codeaudit.audit.corpora.specs import Desk, corpus
+    from codeaudit.audit.corpora.records import CorpusResources
+    from codeaudit.audit.corpora.specs import corpus
     from codeaudit.audit.papers.lines.tasks import TASKS as LINE_TASKS
     from codeaudit.audit.papers.spe_attention import folder, loop, material
     from codeaudit.audit.registry import TASKS
     from codeaudit.audit.training.state import FILE
     from codeaudit.versions import versions
 
-    desk = Desk(cache=cache, note=note)
-    corpora = {name: None if spec is None else corpus(spec, desk=desk) for name, spec in specs.items()}
+    resources = CorpusResources(cache=cache, note=note)
+    corpora = {
+        name: None if spec is None else corpus(spec, resources=resources) for name, spec in specs.items()
+    }
     if corpora["train"] is None:
         raise UsageError("--corpus is missing")
     splits = material.read(TASKS.get(task), corpora["train"], corpora["valid"], corpora["test"])

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import click
 
-from codeaudit.audit.corpora.specs import Desk, corpus
+from codeaudit.audit.corpora.records import CorpusResources
+from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.papers.spe_attention.material import read
 from codeaudit.audit.papers.tree_transformer import folder, loop, material
 from codeaudit.audit.papers.tree_transformer.recipe import TreeRecipe
@@ -45,8 +46,10 @@ def train_trees(
         KeyboardInterrupt: it was asked to stop, and has saved its state.
     """
     recipe = recipe_of(model, given)
-    desk = Desk(cache=cache, note=note)
-    corpora = {name: None if spec is None else corpus(spec, desk=desk) for name, spec in specs.items()}
+    resources = CorpusResources(cache=cache, note=note)
+    corpora = {
+        name: None if spec is None else corpus(spec, resources=resources) for name, spec in specs.items()
+    }
     if corpora["train"] is None:
         raise UsageError("--corpus is missing")
     splits = read(TASKS.get(task), corpora["train"], corpora["valid"], corpora["test"])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codeaudit.audit.corpora.tables import Column
+from codeaudit.audit.corpora.tables import LabelColumn
 from codeaudit.audit.labels import CorpusLabels, CostLabels, NoLabels, labels, of_corpus
 from codeaudit.audit.run import Case
 from codeaudit.audit.suite import SuitePlan, case
@@ -65,11 +65,11 @@ def variants(cases: list[Case]) -> list[Perturbed]:
 
 
 def test_a_spec_is_a_column_a_tool_or_nothing() -> None:
-    assert labels("throughput_hsw/100", THROUGHPUT).column == Column(name="throughput_hsw", divisor=100)
-    assert labels("cycles", THROUGHPUT).column == Column(name="cycles")
-    assert labels("a/b", THROUGHPUT).column == Column(name="a/b")
+    assert labels("throughput_hsw/100", THROUGHPUT).column == LabelColumn(name="throughput_hsw", divisor=100)
+    assert labels("cycles", THROUGHPUT).column == LabelColumn(name="cycles")
+    assert labels("a/b", THROUGHPUT).column == LabelColumn(name="a/b")
     assert labels("none", THROUGHPUT) == NoLabels(costs=True)
-    assert labels("label", FUNCTION_NAME).column == Column(name="label")
+    assert labels("label", FUNCTION_NAME).column == LabelColumn(name="label")
     assert labels(None, FUNCTION_NAME) == CorpusLabels()
 
 

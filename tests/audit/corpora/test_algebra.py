@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from codeaudit.audit.corpora.algebra import Pairs
-from codeaudit.audit.corpora.specs import FORMS, corpus
+from codeaudit.audit.corpora.algebra import GeneratedPairs
+from codeaudit.audit.corpora.specs import corpus, forms
 from codeaudit.cli.main import main
 from codeaudit.transforms.algebra.calculus import holds
 from codeaudit.transforms.algebra.expressions import parse_pair
@@ -17,10 +17,12 @@ from codeaudit.transforms.errors import CorpusError
 
 def test_as_many_as_in_the_paper_or_as_are_asked_for() -> None:
     for split in SPLITS:
-        assert corpus(f"algebra:{split}") == Pairs(spec=f"algebra:{split}", split=split, size=SIZES[split])
-        assert corpus(f"algebra:{split}:7") == Pairs(spec=f"algebra:{split}:7", split=split, size=7)
+        assert corpus(f"algebra:{split}") == GeneratedPairs(
+            spec=f"algebra:{split}", split=split, size=SIZES[split]
+        )
+        assert corpus(f"algebra:{split}:7") == GeneratedPairs(spec=f"algebra:{split}:7", split=split, size=7)
     assert SIZES == {"train": 300_000, "valid": 9128, "test": 9139, "extended": 9139}
-    assert {"algebra:test", "algebra:test:SIZE"} <= FORMS.keys()
+    assert {"algebra:test", "algebra:test:SIZE"} <= dict(forms()).keys()
 
 
 def test_samples_are_pairs_with_their_truth() -> None:
@@ -58,7 +60,7 @@ def test_what_is_no_corpus_says_why(spec: str, message: str) -> None:
 def test_a_file_of_that_name_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "algebra").mkdir()
-    assert not isinstance(corpus("algebra"), Pairs)
+    assert not isinstance(corpus("algebra"), GeneratedPairs)
 
 
 @pytest.mark.thinned(1)

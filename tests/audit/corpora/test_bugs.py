@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.corpora import bugs
-from codeaudit.audit.corpora.bugs import NOT_SHOWN, Book, Bugs, Seeded
-from codeaudit.audit.corpora.records import raw_sample
-from codeaudit.audit.corpora.specs import Desk, corpus
+from codeaudit.audit.corpora.bugs import NOT_SHOWN, BugRecords, Seeded, SeededBugs
+from codeaudit.audit.corpora.records import CorpusResources, raw_sample
+from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.corpora.splits import split_of
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.oracle.oracle import Oracle
@@ -49,11 +49,11 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("bugs")
 
 
-def seeded(cache: Path, **options: object) -> Bugs:
-    return Bugs(spec="bugs:made", base=Functions(), cache=cache, **options)  # type: ignore[arg-type]
+def seeded(cache: Path, **options: object) -> SeededBugs:
+    return SeededBugs(spec="bugs:made", base=Functions(), cache=cache, **options)  # type: ignore[arg-type]
 
 
-def read(corpus: Bugs) -> tuple[list[Sample], Counter[str]]:
+def read(corpus: SeededBugs) -> tuple[list[Sample], Counter[str]]:
     skipped: Counter[str] = Counter()
     return list(corpus.read(skipped)), skipped
 
@@ -118,10 +118,10 @@ def test_an_interrupted_reading_goes_on(tmp_path: Path) -> None:
 
 def test_a_function_in_another_context_is_another_one(tmp_path: Path) -> None:
     one = raw_sample(SOURCES[0], language="python", label=None, path="a", line=1)
-    book = Book(tmp_path / "deep" / "book.jsonl")
+    book = BugRecords(tmp_path / "deep" / "book.jsonl")
     book.add(one, Seeded("def f(): pass", "m"))
     book.add(replace(one, context="x = 1"), NOT_SHOWN)
-    again = Book(tmp_path / "deep" / "book.jsonl")
+    again = BugRecords(tmp_path / "deep" / "book.jsonl")
     assert again.get(one) == Seeded("def f(): pass", "m")
     assert again.get(replace(one, context="x = 1")) == NOT_SHOWN
     assert again.get(replace(one, context="x = 2")) is None
@@ -146,12 +146,12 @@ def test_what_was_found_is_told(tmp_path: Path) -> None:
 
 
 def test_the_parts_of_a_spec(tmp_path: Path) -> None:
-    desk = Desk(cache=tmp_path)
-    found = corpus("bugs:50:seed7:test:stdlib:textwrap", desk=desk)
-    assert isinstance(found, Bugs)
+    resources = CorpusResources(cache=tmp_path)
+    found = corpus("bugs:50:seed7:test:stdlib:textwrap", resources=resources)
+    assert isinstance(found, SeededBugs)
     assert (found.size, found.seed, found.split, found.base.spec) == (50, 7, "test", "stdlib:textwrap")
-    plain = corpus("bugs:stdlib", desk=desk)
-    assert isinstance(plain, Bugs)
+    plain = corpus("bugs:stdlib", resources=resources)
+    assert isinstance(plain, SeededBugs)
     assert (plain.size, plain.seed, plain.split, plain.base.spec) == (1000, 0, None, "stdlib")
 
 

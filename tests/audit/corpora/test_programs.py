@@ -11,7 +11,7 @@ import pytest
 
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.corpora.specs import corpus
-from codeaudit.audit.corpora.tables import Column
+from codeaudit.audit.corpora.tables import LabelColumn
 from codeaudit.audit.tasks.throughput import THROUGHPUT
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.records import Sample
@@ -108,7 +108,7 @@ def test_labels_come_from_the_column_that_is_named(tmp_path: Path) -> None:
         {"asm": "incq %rbx", "label": "7", "throughput_hsw": ""},
     ]
     place = table(tmp_path / "t.csv", *rows)
-    named = corpus(place, Column(name="throughput_hsw", divisor=100)).read(Counter())
+    named = corpus(place, LabelColumn(name="throughput_hsw", divisor=100)).read(Counter())
     assert [sample.label for sample in named] == [1.68, None]
     prepared = [THROUGHPUT.prepare(sample) for sample in corpus(place).read(Counter())]
     assert [sample.label for sample in prepared if isinstance(sample, Sample)] == [7.0, 7.0]
@@ -117,9 +117,9 @@ def test_labels_come_from_the_column_that_is_named(tmp_path: Path) -> None:
 def test_a_column_that_is_not_there_is_told(tmp_path: Path) -> None:
     place = table(tmp_path / "t.csv", {"asm": "incq %rax", "throughput_hsw": "168"})
     with pytest.raises(CorpusError, match="did you mean 'throughput_hsw'"):
-        list(corpus(place, Column(name="throughput_hws")).read(Counter()))
+        list(corpus(place, LabelColumn(name="throughput_hws")).read(Counter()))
     with pytest.raises(CorpusError, match="is no table, so it has no column 'x'"):
-        corpus("stdlib", Column(name="x"))
+        corpus("stdlib", LabelColumn(name="x"))
 
 
 BHIVE = "4883c2014883fa40,0.00001339\n\n4889d8, 168\n00ffzz,7\n90\n"
@@ -140,7 +140,7 @@ def test_a_table_of_machine_code_needs_no_header(tmp_path: Path, ending: str, ma
         ("nop", "x86", None, 4),
     ]
     assert skipped == {"machine code that cannot be read": 1}
-    labelled = corpus(str(path), Column(name="2", divisor=100)).read(Counter())
+    labelled = corpus(str(path), LabelColumn(name="2", divisor=100)).read(Counter())
     assert [one.label for one in labelled] == [pytest.approx(1.339e-7), 1.68, None]
 
 
@@ -149,10 +149,10 @@ def test_a_column_by_number_must_be_there(tmp_path: Path) -> None:
     path.write_text(BHIVE)
     for name in ("3", "frequency"):
         with pytest.raises(CorpusError, match=rf"unknown column of 't.csv' '{name}'; known: 2, hex"):
-            list(corpus(str(path), Column(name=name)).read(Counter()))
+            list(corpus(str(path), LabelColumn(name=name)).read(Counter()))
     path.write_text("hex,frequency\n4889d8,168\n")
     with pytest.raises(CorpusError, match=r"unknown column of 't.csv' '2'; known: frequency, hex"):
-        list(corpus(str(path), Column(name="2")).read(Counter()))
+        list(corpus(str(path), LabelColumn(name="2")).read(Counter()))
 
 
 @pytest.mark.parametrize("text", ["foo,bar\n1,2\n", "488,1\n", "movq %rax;1\n", "x = 1\n"])
@@ -173,8 +173,8 @@ def test_blocks_of_bhive_without_a_header(tmp_path: Path) -> None:
         tmp_path / "t.csv",
         *({"hex": row["hex"], "throughput_hsw": row["throughput_hsw"]} for row in rows),
     )
-    bare = corpus(str(tmp_path / "bare.csv"), Column(name="2", divisor=100)).read(Counter())
-    named = corpus(known, Column(name="throughput_hsw", divisor=100)).read(Counter())
+    bare = corpus(str(tmp_path / "bare.csv"), LabelColumn(name="2", divisor=100)).read(Counter())
+    named = corpus(known, LabelColumn(name="throughput_hsw", divisor=100)).read(Counter())
     found = [(one.id, one.label) for one in bare]
     assert found == [(one.id, one.label) for one in named]
     assert len(found) > 290

@@ -13,10 +13,12 @@ import pytest
 from pyarrow import parquet
 
 from codeaudit.audit.corpora.specs import corpus
+from codeaudit.cli.main import main
 from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.records import Sample
 from tests.conftest import WORDS
 from tests.support.data import data_set
+from tests.support.plugins import install
 
 ROWS = [
     {"name": "one", "source": "def one(x):\n    return 1\n", "split": "train", "file": "a/one.py", "line": 7},
@@ -219,3 +221,31 @@ def test_the_real_data_sets_read() -> None:
     assert not skipped
     assert len(read(str(data_set("HumanEval.jsonl.gz")))[0]) == 164
     assert {sample.language for sample in read(str(data_set("defects4j_methods.jsonl.gz")))[0]} == {"java"}
+
+
+def test_a_package_can_bring_a_corpus(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = """
+from codeaudit.audit.corpora.records import raw_sample
+
+class Numbered:
+    def __init__(self, spec, count):
+        self.spec, self.count = spec, count
+    def read(self, skipped):
+        for number in range(self.count):
+            source = f"def f(a):\\n    b = a + {number}\\n    return b\\n"
+            yield raw_sample(source, language="python", label="f", path="made", line=number)
+
+def numbered(spec, rest, resources):
+    '''So many functions that add a number.'''
+    return Numbered(spec, int(rest))
+"""
+    points = {"numbered": "numbered_corpus:numbered", "stdlib": "numbered_corpus:numbered"}
+    monkeypatch.syspath_prepend(
+        install(tmp_path, "numbers", {"codeaudit.corpora": points}, {"numbered_corpus": text})
+    )
+    assert len(read("numbered:5")[0]) == 5
+    assert len(read("stdlib:textwrap")[0]) > 5, "a built-in corpus wins"
+    assert main(["list", "corpora", "--verbose"]) == 0
+    assert "numbered:REST" in capsys.readouterr().out
