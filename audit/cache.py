@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from codeaudit.audit.interface import Task
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query, answer_from_json
+from codeaudit.audit.registry import TASKS
 from codeaudit.transforms.errors import RunError
 
 VOLATILE: Final = "volatile:"
@@ -119,6 +121,19 @@ class ModelMemory:
             data = part.encode("utf-8", "surrogatepass")
             digest.update(len(data).to_bytes(8, "big") + data)
         return digest.digest()
+
+
+def answers_scope(fingerprint: str, task: Task) -> str:
+    """What the cache keeps a model's answers to a task under; of built-in tasks, the model's fingerprint.
+
+    Answers are remembered in the task's normal form, and the fingerprint does not cover a plug-in's prompt.
+    So the task's version is part of the scope. Without a version the answers are good within one run only.
+    """
+    if task.name in TASKS.built_in:
+        return fingerprint
+    if not task.version:
+        return fingerprint if fingerprint.startswith(VOLATILE) else f"{VOLATILE}{fingerprint}"
+    return f"{fingerprint}&{task.version}&{task.prompt.digest if task.prompt else ''}"
 
 
 class NoMemory:

@@ -11,36 +11,50 @@ from codeaudit.transforms.registration import PROJECT, Registry
 
 
 class Tasks(Registry[Task]):
-    """The tasks. Behind a colon may stand how much is shown of what is gone on with: `generation:0.25`."""
+    """The tasks. `NAME:SHARE` is a task that shows another share of each function: `generation:0.25`."""
+
+    def plain(self, name: str) -> str:
+        """The name without a share."""
+        return _split(name)[0]
 
     def summary(self, name: str) -> str:
-        """As `Registry.summary`."""
-        return super().summary(name if name.startswith(PROJECT) else name.partition(":")[0])
+        """The line that describes a task; of a plug-in, its question.
+
+        Raises:
+            UsageError: no such task.
+            CannotAudit: the task is a broken plug-in's.
+        """
+        plain = self.plain(name)
+        return super().summary(plain) if plain in self.built_in else self.get(plain).question
 
     def get(self, name: str) -> Task:
-        """The task behind a name. The share that it shows is no part of the task's own name, since suites
-        keep what was shown.
+        """The task behind a name. Its own name has no share, because suites keep the shown part.
 
         Raises:
             UsageError: no such task, or no such share of it.
+            CannotAudit: the task is a broken plug-in's.
         """
-        head, colon, told = name.partition(":")
-        if name.startswith(PROJECT):
-            module, _, rest = name.partition(":")
-            attribute, colon, told = rest.partition(":")
-            head = f"{module}:{attribute}"
-        task = super().get(head)
-        if not colon:
+        plain, share = _split(name)
+        task = super().get(plain)
+        if share is None:
             return task
         if not isinstance(task, ContinuesPrompt):
-            raise UsageError(f"task {name!r}: {head!r} takes no share of what is shown")
+            raise UsageError(f"task {name!r}: {plain!r} takes no share of what is shown")
         try:
-            share = float(told)
+            value = float(share)
         except ValueError:
-            share = -1.0
-        if not 0 <= share <= 1:
+            value = -1.0
+        if not 0 <= value <= 1:
             raise UsageError(f"task {name!r}: the share of statements that are shown is a number from 0 to 1")
-        return task.showing(share)
+        return task.showing(value)
+
+
+def _split(name: str) -> tuple[str, str | None]:
+    """A task's name and its share; `py/MODULE:OBJECT` has one colon more."""
+    head, *rest = name.split(":", 2 if name.startswith(PROJECT) else 1)
+    if name.startswith(PROJECT) and rest:
+        head = f"{head}:{rest.pop(0)}"
+    return head, rest[0] if rest else None
 
 
 DEFAULT_TASK: Final = "function-name"

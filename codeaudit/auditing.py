@@ -6,6 +6,7 @@ again with the same folder.
 """
 
 import platform
+import re
 import shlex
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from os import cpu_count
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from codeaudit.audit.cache import AnswerCache, ModelMemory, default_folder
+from codeaudit.audit.cache import AnswerCache, ModelMemory, answers_scope, default_folder
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.interface import Model, RecordedAnswers, Task
 from codeaudit.audit.records import Attacked, Audited, Query
@@ -173,7 +174,10 @@ def _finished(job: PreparedRun) -> Summary:
     with answer_cache(job.options, job.folder, job.progress) as cache:
         try:
             summary = carry_out(
-                job, lambda model: ModelMemory(cache=cache, fingerprint=model.fingerprint, run=name)
+                job,
+                lambda model: ModelMemory(
+                    cache=cache, fingerprint=answers_scope(model.fingerprint, job.task), run=name
+                ),
             )
         except BaseException:
             # The usage of an unfinished run is kept if possible; the user must see the first error.
@@ -192,7 +196,7 @@ def _finished(job: PreparedRun) -> Summary:
 
 def _default_folder(options: RunOptions) -> Path:
     stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
-    path = RUNS / f"{stamp}-{(options.task or DEFAULT_TASK).replace(':', '-')}"
+    path = RUNS / f"{stamp}-{re.sub(r'[:/]', '-', options.task or DEFAULT_TASK)}"
     return path if not path.exists() else path.with_name(f"{path.name}-{uuid.uuid4().hex[:4]}")
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
-from codeaudit.audit.cache import ModelMemory
+from codeaudit.audit.cache import ModelMemory, answers_scope
 from codeaudit.audit.records import Explained, Gone, Predicted, Violated
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.run import AuditSetup, NoMonitor, Progress
@@ -113,7 +113,9 @@ def _shrunk(
             if model.fingerprint != recorded[name]:
                 progress.note(f"{name} is not as it was in the run: its violations are looked at anew")
             memory = ModelMemory(
-                cache=cache, fingerprint=model.fingerprint, run=str(run.manifest["codeaudit"])
+                cache=cache,
+                fingerprint=answers_scope(model.fingerprint, task),
+                run=str(run.manifest["codeaudit"]),
             )
             setup = AuditSetup(
                 model=model, task=task, memory=memory, monitor=NoMonitor(), batch_size=options.batch_size

@@ -37,7 +37,7 @@ def check_names(options: RunOptions, given: Mapping[str, Model]) -> None:
     if options.task is not None:
         TASKS.summary(options.task)
     task = options.task or DEFAULT_TASK
-    if not options.model and not catalogue.bundled_for(task.partition(":")[0]):
+    if not options.model and not catalogue.bundled_for(TASKS.plain(task)):
         raise UsageError(f"no bundled model for task {task!r}; name one with --model")
     specs = [spec for spec in options.model if spec not in given]
     for spec in specs:
@@ -134,7 +134,7 @@ def common_task(named: str | None, models: tuple[Model, ...]) -> Task:
         told = ", ".join(f"{name} for {task}" for name, task in own.items())
         raise UsageError(f"the models were made for different tasks: {told}; audit them apart")
     task = named or next(iter(own.values()), DEFAULT_TASK)
-    plain = task.partition(":")[0]
+    plain = TASKS.plain(task)
     for name, made_for in own.items():
         if made_for != plain and plain not in accepted.get(name, ()):
             raise ModelError(f"model {name!r} was made for the task {made_for!r}, not for {task!r}")
@@ -143,7 +143,7 @@ def common_task(named: str | None, models: tuple[Model, ...]) -> Task:
         if not isinstance(found, HasAttempts) and isinstance(model, SamplesAnswers) and model.samples > 1:
             raise UsageError(
                 f"-M samples={model.samples}: an answer to the task {task!r} is one text, not several "
-                "attempts; leave samples out, or write --task generation"
+                f"attempts; leave samples out, or write --task {_with_attempts()}"
             )
     for model in models:
         if isinstance(found, ContinuesPrompt) and model.name.startswith(f"{catalogue.CANONICAL}/"):
@@ -152,3 +152,7 @@ def common_task(named: str | None, models: tuple[Model, ...]) -> Task:
                 "the code itself; audit the model without the wrapper"
             )
     return found
+
+
+def _with_attempts() -> str:
+    return next(name for name in TASKS.built_in if isinstance(TASKS.get(name), HasAttempts))

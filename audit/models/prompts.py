@@ -33,7 +33,7 @@ class Prompts:
         """A hash over the prompts of all built-in tasks, for fingerprints.
 
         A model is loaded before its task is known. A plug-in's prompt is not part of it, so that installing a
-        plug-in changes no fingerprint (`codeaudit.audit.cache.scope_of` keeps its answers apart).
+        plug-in changes no fingerprint (`codeaudit.audit.cache.answers_scope` keeps its answers apart).
         """
         found = {
             name: prompts.customised(prompt, template=self.template, system=self.system)

@@ -1,0 +1,110 @@
+"""A task of the user's own: the example of the README, from the working directory and from a package."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from codeaudit.audit import tasks
+from codeaudit.audit.cache import answers_scope
+from codeaudit.audit.interface import Task
+from codeaudit.audit.models.prompts import Prompts
+from codeaudit.audit.records import Query
+from codeaudit.audit.registry import TASKS
+from codeaudit.cli.main import main
+from codeaudit.transforms.errors import UsageError
+from tests.support.plugins import install
+
+README = Path(str(tasks.__file__)).with_name("README.md").read_text(encoding="utf-8")
+EXAMPLE = re.search(r"```python\n(.*?)```", README, re.DOTALL)
+SOURCE = """
+def total(values):
+    result = 0
+    for value in values:
+        result += value
+    return result
+
+
+def show(values):
+    for value in values:
+        print(value)
+"""
+IN_PROJECT = "py/tiny:RETURNS_VALUE"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    assert EXAMPLE is not None
+    (tmp_path / "tiny.py").write_text(EXAMPLE[1], encoding="utf-8")
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "code.py").write_text(SOURCE, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "tiny", raising=False)
+    return tmp_path
+
+
+def run(task: str, *words: str) -> dict[str, object]:
+    fixed = ["--corpus", "src", "--workers", "1", "--cache", "cache", "--format", "json", "--out", "out"]
+    assert main(["run", "--task", task, *fixed, *words]) == 0
+    found: dict[str, object] = json.loads(Path("out/summary.json").read_text(encoding="utf-8"))
+    return found
+
+
+def test_a_task_of_the_working_directory_is_audited_from_end_to_end(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    summary = run(IN_PROJECT, "--model", "fake/hash", "--model", "fake/constant")
+    by_name = {model["model"]: model for model in summary["models"]}  # type: ignore[attr-defined]
+    constant = by_name["fake/constant"]
+    assert constant["score"]["name"] == "accuracy"
+    assert constant["score"]["original"] == 0.5, "`yes`, the first word, to both functions"
+    judged = {row["transform"]: row["violations"] for row in constant["by_transform"]}
+    assert judged["rename"]["total"] > 0
+    assert sum(row["count"] for row in judged.values()) == 0
+    assert judged["rename-merging"]["total"] == 0, "what a control does to the answer is unknown"
+    hashed = {row["transform"]: row["violations"] for row in by_name["fake/hash"]["by_transform"]}
+    assert hashed["rename"]["count"] > 0
+    manifest = json.loads(Path("out/manifest.json").read_text(encoding="utf-8"))
+    assert manifest["task"] == IN_PROJECT
+    assert main(["report", "out", "--format", "markdown"]) == 0
+    assert main(["explain", "out", "--limit", "1"]) == 0
+    capsys.readouterr()
+
+
+def test_a_task_of_an_installed_package_is_listed_and_named_by_its_entry_point(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    points = {"codeaudit.tasks": {"returns-value": "tiny:RETURNS_VALUE"}}
+    made = install(project / "site", "tiny", points, {"tiny": (project / "tiny.py").read_text("utf-8")})
+    monkeypatch.syspath_prepend(str(made))
+    assert "returns-value" in TASKS
+    assert TASKS.summary("returns-value") == "Does this function return a value?"
+    run("returns-value", "--model", "fake/length")
+    capsys.readouterr()
+
+
+def test_models_of_text_are_asked_its_prompt_and_no_fingerprint_changes(project: Path) -> None:
+    before = Prompts().digest
+    prompt = Prompts().of(Query(task=IN_PROJECT, language="python", source="x"))
+    assert "return a value?" in prompt.template
+    assert Prompts().digest == before
+
+
+def test_answers_of_a_plug_in_are_kept_apart_by_its_version(project: Path) -> None:
+    task = TASKS.get(IN_PROJECT)
+    assert isinstance(task, Task)
+    assert answers_scope("f", TASKS.get("derivative")) == "f"
+    assert answers_scope("f", task).startswith("f&1&")
+    unversioned = type(task)(
+        name="n", question="?", answers=task.answers, score_name="accuracy", prompt=task.prompt
+    )
+    assert answers_scope("f", unversioned) == "volatile:f"
+
+
+def test_a_share_needs_a_task_that_shows_one(project: Path) -> None:
+    with pytest.raises(UsageError, match="takes no share"):
+        TASKS.get(f"{IN_PROJECT}:0.5")
+    assert TASKS.plain(f"{IN_PROJECT}:0.5") == IN_PROJECT
+    assert TASKS.plain("generation:0.5") == "generation"
