@@ -8,9 +8,12 @@ result parses, and stamps the records.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from codeaudit.transforms.records import Evidence, Kind, Move, Unit
+
+NOT_A_MOVE: Final = "not a move of this transform"
+"""The reason to refuse a move that the transform would not propose for the text."""
 
 
 @dataclass(frozen=True, slots=True)

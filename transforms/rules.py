@@ -10,12 +10,11 @@ from functools import lru_cache
 from random import Random
 from typing import Any, Final, Literal, TypeAlias
 
-from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
 from codeaudit.transforms.patches import Patch, Site, compatible
 from codeaudit.transforms.records import Kind, Move, Unit
 
 OVERLAP: Final = "edits overlap"
-NOT_A_MOVE: Final = "not a move of this transform"
 OTHER_TREE: Final = "syntax tree would change"
 
 Proof: TypeAlias = Literal["tree", "analysis"]

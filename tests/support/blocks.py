@@ -15,7 +15,7 @@ from codeaudit.audit.papers.renamer.model import TermConfig
 from codeaudit.audit.papers.renamer.network import Renamer, Sizes
 from codeaudit.audit.papers.renamer.terms import TermReader, spelled, tokenizer_of
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.x86.rename import Rename
+from codeaudit.transforms.x86.rename import RegisterRename
 
 FIGURE_A = "movq 64(%rsp), %rax\nsubl $1, 56(%rbp)\nmovl 16(%rax), %eax"
 FIGURE_B = "movq 64(%rsp), %rbx\nsubl $1, 56(%rbp)\nmovl 16(%rbx), %ebx"
@@ -37,7 +37,7 @@ BLOCKS = (
 
 def renamings(source: str, count: int) -> Iterator[str]:
     """Random legal renamings of a block, `rsp` included where it may be."""
-    rename = Rename(stack=True)
+    rename = RegisterRename(stack=True)
     for seed in range(count):
         moves = rename.propose(source, Random(seed))
         if not isinstance(moves, Refused):

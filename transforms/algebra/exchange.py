@@ -12,9 +12,8 @@ from typing import Final
 from codeaudit.transforms.algebra.calculus import holds
 from codeaudit.transforms.algebra.expressions import COEFFICIENTS, INPUTS, X, parse_pair
 from codeaudit.transforms.algebra.merging import UNCHANGED, UNDECIDED, changed
-from codeaudit.transforms.algebra.rename import NOT_A_MOVE
 from codeaudit.transforms.algebra.views import EXTRA, movable, renamed
-from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
 from codeaudit.transforms.records import Kind, Move, Unit
 
 

@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 
 from codeaudit.transforms.algebra.calculus import holds
 from codeaudit.transforms.algebra.expressions import Pair, parse_pair
-from codeaudit.transforms.algebra.rename import NO_VARIABLE, NOT_A_MOVE
+from codeaudit.transforms.algebra.rename import NO_VARIABLE
 from codeaudit.transforms.algebra.views import movable, pool
 from codeaudit.transforms.edits import Edit, splice
-from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
 from codeaudit.transforms.records import Kind, Move, Unit
 
 TRIES: Final = 32

@@ -13,86 +13,71 @@ from typing import Final
 
 from codeaudit.transforms.algebra.expressions import parse_pair
 from codeaudit.transforms.algebra.views import POOLS, equivalent, movable, pool, renamed
-from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.records import Kind, Move, Unit
-
-DRAWS: Final = 32
-"""Draws of a renaming before the identity is taken for the only one."""
+from codeaudit.transforms.interface import NOT_A_MOVE, Refused
+from codeaudit.transforms.records import Evidence
+from codeaudit.transforms.renaming import Rename
 
 NO_VARIABLE: Final = "no variable that may be renamed"
 ONLY_IDENTITY: Final = "no other renaming found"
-NOT_A_MOVE: Final = "not a move of this transform"
 ILLEGAL: Final = "two variables would become one, or one may not be renamed so"
-UNVERIFIED: Final = "verification failed"
+
+
+@dataclass(frozen=True, slots=True)
+class PairNames:
+    """The variables of a pair that may have another name, in the order in which they first occur."""
+
+    source: str
+    used: tuple[str, ...]
+    unchanged: str = ONLY_IDENTITY
+
+    @property
+    def current(self) -> Mapping[int, str]:
+        """The name of each variable."""
+        return dict(enumerate(self.used))
+
+    def draw(self, rng: Random) -> Mapping[int, str] | Refused:
+        """A legal renaming, uniformly among all of them, the identity included."""
+        if not self.used:
+            return Refused(NO_VARIABLE)
+        renaming: dict[str, str] = {}
+        for names in POOLS:
+            own = [old for old in self.used if old in names]
+            if own:
+                renaming |= zip(own, rng.sample(pool(own[0], self.source), len(own)), strict=True)
+        return {number: renaming[old] for number, old in enumerate(self.used)}
+
+    def allows(self, names: Mapping[int, str]) -> bool:
+        """Whether no two variables get one name, and each stays in its view."""
+        targets = [names.get(number, old) for number, old in enumerate(self.used)]
+        return len(set(targets)) == len(targets) and all(
+            target in pool(old, self.source) for old, target in zip(self.used, targets, strict=True)
+        )
+
+    def text(self, names: Mapping[int, str]) -> str:
+        """The text with other names."""
+        return renamed(self.source, {self.used[number]: name for number, name in names.items()})
+
+    def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
+        """`analysis` if a bijection that keeps views makes one text into the other."""
+        return "analysis" if equivalent(self.source, text) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rename:
-    """Gives the variables of a pair other names; one variable is one move."""
+class AlgebraRename(Rename):
+    """Gives the variables of a pair other names. One variable is one move."""
 
-    name: str = "rename"
-    kind: Kind = "preserving"
+    foreign: str = NOT_A_MOVE
+    illegal: str = ILLEGAL
     languages: frozenset[str] = field(default=frozenset({"algebra"}))
-    unit: Unit = "function"
 
-    def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
-        """A legal renaming other than the identity.
+    def names(self, source: str) -> PairNames:
+        """The variables of a pair.
 
         Raises:
             SourceError: the source is no pair of expressions.
         """
         parse_pair(source)
-        used = movable(source)
-        if not used:
-            return Refused(NO_VARIABLE)
-        for _ in range(DRAWS):
-            renaming = _drawn(source, used, rng)
-            moves = tuple(
-                Move(kind="rename", site=site, value=renaming[old], note=f"{old} -> {renaming[old]}")
-                for site, old in enumerate(used)
-                if renaming[old] != old
-            )
-            if moves:
-                return moves
-        return Refused(ONLY_IDENTITY)
-
-    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
-        """Rename with any of the moves; refuses what is not an injection of the variables in use."""
-        parse_pair(source)
-        used = movable(source)
-        renaming = _renaming(moves, used)
-        if renaming is None:
-            return Refused(NOT_A_MOVE)
-        targets = [renaming.get(old, old) for old in used]
-        if len(set(targets)) < len(targets):
-            return Refused(ILLEGAL)
-        if any(target not in pool(old, source) for old, target in zip(used, targets, strict=True)):
-            return Refused(ILLEGAL)
-        text = renamed(source, renaming)
-        return (
-            Rewritten(source=text, evidence="analysis") if equivalent(source, text) else Refused(UNVERIFIED)
-        )
+        return PairNames(source, movable(source))
 
 
-def _drawn(source: str, used: tuple[str, ...], rng: Random) -> dict[str, str]:
-    renaming: dict[str, str] = {}
-    for names in POOLS:
-        own = [old for old in used if old in names]
-        if own:
-            renaming |= zip(own, rng.sample(pool(own[0], source), len(own)), strict=True)
-    return renaming
-
-
-def _renaming(moves: tuple[Move, ...], used: tuple[str, ...]) -> Mapping[str, str] | None:
-    """What the moves say; `None` where one of them is of no variable in use, or stands twice."""
-    renaming: dict[str, str] = {}
-    for move in moves:
-        if move.kind != "rename" or not isinstance(move.value, str) or not 0 <= move.site < len(used):
-            return None
-        if used[move.site] in renaming:
-            return None
-        renaming[used[move.site]] = move.value
-    return renaming
-
-
-RENAME: Final = Rename()
+RENAME: Final = AlgebraRename()

@@ -18,7 +18,7 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.program import Program, analyse
 from codeaudit.transforms.java.analysis.scopes import Binding
 from codeaudit.transforms.java.function_context import function_context
-from codeaudit.transforms.java.identifiers.variables import Variables, variables
+from codeaudit.transforms.java.identifiers.variables import JavaVariables, variables
 from codeaudit.transforms.java.order.reorder import reordered
 
 _NAMELESS: Final = b"\0"
@@ -51,7 +51,7 @@ def _form(source: str) -> str:
     return _named(reordered(program, chosen)) if chosen else apart
 
 
-def _movable(known: Variables) -> Mapping[int, Binding]:
+def _movable(known: JavaVariables) -> Mapping[int, Binding]:
     """The variables that the renaming engines may rename."""
     for parameters in (True, False):
         found = known.movable(parameters=parameters)

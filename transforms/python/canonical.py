@@ -18,7 +18,7 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse
 from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, resolve
-from codeaudit.transforms.python.identifiers.rename import RENAME, RENAME_PARAMETERS
+from codeaudit.transforms.python.identifiers.variables import movable
 from codeaudit.transforms.python.order.reorder import reordered
 
 NAMELESS: Final = "_v"
@@ -43,10 +43,10 @@ def canonicalise(source: str) -> str:
 
 def _variables(scopes: PythonScopes) -> Mapping[int, PythonBinding]:
     """The variables that the renaming transforms may rename, by number."""
-    for transform in (RENAME_PARAMETERS, RENAME):
-        movable = transform.movable(scopes)
-        if not isinstance(movable, Refused):
-            return movable
+    for parameters in (True, False):
+        found = movable(scopes, parameters=parameters)
+        if not isinstance(found, Refused):
+            return found
     return {}
 
 

@@ -14,14 +14,14 @@ from random import Random
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
 from codeaudit.transforms.records import Kind, Move, Unit
 from codeaudit.transforms.x86.effects import touch
 from codeaudit.transforms.x86.legality import choices
 from codeaudit.transforms.x86.proof import REFERENT, Different, compare
 from codeaudit.transforms.x86.reading import Block, read
 from codeaudit.transforms.x86.registers import class_of
-from codeaudit.transforms.x86.rename import NOT_A_MOVE, renamed, renaming_of
+from codeaudit.transforms.x86.rename import renamed
 
 NO_PAIR: Final = "no two registers to merge"
 
@@ -55,10 +55,9 @@ class RenameMerging:
         """Merge; refuses what would leave the referent relation as it is."""
         block = read(source)
         bases = tuple(choices(block).targets)
-        renaming = renaming_of(moves, bases)
-        if renaming is None or len(renaming) != 1:
+        if len(moves) != 1 or isinstance(moves[0].value, tuple) or not 0 <= moves[0].site < len(bases):
             return Refused(NOT_A_MOVE)
-        ((gone, into),) = renaming.items()
+        gone, into = bases[moves[0].site], moves[0].value
         if not any((gone, into) in pairs for pairs in candidates(block, bases)):
             return Refused(NOT_A_MOVE)
         text = merged(block, gone, into)

@@ -15,15 +15,13 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.records import Kind, Move, Unit
-from codeaudit.transforms.x86.legality import choices
+from codeaudit.transforms.interface import NOT_A_MOVE, Refused
+from codeaudit.transforms.records import Evidence
+from codeaudit.transforms.renaming import Rename
+from codeaudit.transforms.x86.legality import Choices, choices
 from codeaudit.transforms.x86.proof import Different, compare
 from codeaudit.transforms.x86.reading import Block, read
 from codeaudit.transforms.x86.registers import part
-
-DRAWS: Final = 32
-"""Draws of a renaming before the identity is taken for the only one."""
 
 NO_REGISTER: Final = "no register in an operand"
 ALL_FIXED: Final = "no register may be renamed"
@@ -31,24 +29,58 @@ ONLY_IDENTITY: Final = "no other renaming found"
 RELATIVE: Final = "an address counts from the end of its instruction"
 LEAVES: Final = "control leaves the block"
 SAVES: Final = "an instruction saves or restores all registers"
-NOT_A_MOVE: Final = "not a move of this transform"
 ILLEGAL: Final = "two registers would become one, or one may not be renamed so"
-UNVERIFIED: Final = "verification failed"
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterNames:
+    """The registers of a block, numbered in the order in which the text names their bases first."""
+
+    block: Block
+    choices: Choices
+    unchanged: str = ONLY_IDENTITY
+
+    @property
+    def current(self) -> Mapping[int, str]:
+        """The base of each register."""
+        return dict(enumerate(self.choices.targets))
+
+    def draw(self, rng: Random) -> Mapping[int, str] | Refused:
+        """A legal renaming, uniformly among all of them, the identity included."""
+        if not self.choices.targets:
+            return Refused(NO_REGISTER)
+        if not self.choices.movable:
+            return Refused(ALL_FIXED)
+        return dict(enumerate(self.choices.draw(rng).values()))
+
+    def allows(self, names: Mapping[int, str]) -> bool:
+        """Whether the renaming is legal while the other bases stay."""
+        return self.choices.allows(self._by_base(names))
+
+    def text(self, names: Mapping[int, str]) -> str | None:
+        """The text with other registers; `None` where one of them has no part of the width."""
+        return renamed(self.block, self._by_base(names))
+
+    def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
+        """`analysis` if the text, read anew, is the block up to a renaming."""
+        return None if isinstance(compare(self.block, read(text)), Different) else "analysis"
+
+    def _by_base(self, names: Mapping[int, str]) -> dict[str, str]:
+        return {self.current[number]: target for number, target in names.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rename:
-    """Gives the registers of a block other names; one base is one move, applied or left at will."""
+class RegisterRename(Rename):
+    """Gives the registers of a block other names. One base is one move."""
 
-    name: str = "rename"
+    foreign: str = NOT_A_MOVE
+    illegal: str = ILLEGAL
     stack: bool = False
     """Whether `rsp` may be renamed where no instruction uses it as the stack pointer."""
-    kind: Kind = "preserving"
     languages: frozenset[str] = field(default=frozenset({"x86"}))
-    unit: Unit = "function"
 
-    def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
-        """A legal renaming other than the identity.
+    def names(self, source: str) -> RegisterNames | Refused:
+        """The registers of a block, or why none may be renamed.
 
         Raises:
             SourceError: a line of the source is no instruction.
@@ -56,41 +88,7 @@ class Rename:
         block = read(source)
         if reason := obstacle(block):
             return Refused(reason)
-        found = choices(block, stack=self.stack)
-        if not found.targets:
-            return Refused(NO_REGISTER)
-        if not found.movable:
-            return Refused(ALL_FIXED)
-        for _ in range(DRAWS):
-            moves = tuple(
-                Move(kind="rename", site=site, value=target, note=f"{base} -> {target}")
-                for site, (base, target) in enumerate(found.draw(rng).items())
-                if base != target
-            )
-            if moves:
-                return moves
-        return Refused(ONLY_IDENTITY)
-
-    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
-        """Rename with any of the moves; refuses what is not an injection of the registers in use."""
-        if not moves:
-            return Rewritten(source=source, evidence="analysis")
-        block = read(source)
-        if reason := obstacle(block):
-            return Refused(reason)
-        found = choices(block, stack=self.stack)
-        renaming = renaming_of(moves, tuple(found.targets))
-        if renaming is None:
-            return Refused(NOT_A_MOVE)
-        if not found.allows(renaming):
-            return Refused(ILLEGAL)
-        text = renamed(block, renaming)
-        if text is None:
-            return Refused(ILLEGAL)
-        judged = compare(block, read(text))
-        if isinstance(judged, Different):
-            return Refused(UNVERIFIED)
-        return Rewritten(source=text, evidence="analysis")
+        return RegisterNames(block, choices(block, stack=self.stack))
 
 
 def obstacle(block: Block) -> str:
@@ -106,18 +104,6 @@ def obstacle(block: Block) -> str:
         if operation.is_relative:
             return RELATIVE
     return ""
-
-
-def renaming_of(moves: tuple[Move, ...], bases: tuple[str, ...]) -> dict[str, str] | None:
-    """What the moves say, by base; `None` where one of them is none of these bases or stands twice."""
-    renaming: dict[str, str] = {}
-    for move in moves:
-        if not isinstance(move.value, str) or not 0 <= move.site < len(bases):
-            return None
-        if bases[move.site] in renaming:
-            return None
-        renaming[bases[move.site]] = move.value
-    return renaming
 
 
 def renamed(block: Block, renaming: Mapping[str, str]) -> str | None:
@@ -138,4 +124,4 @@ def renamed(block: Block, renaming: Mapping[str, str]) -> str | None:
     return "".join(pieces) + source[done:]
 
 
-RENAME: Final = Rename()
+RENAME: Final = RegisterRename()

@@ -10,14 +10,13 @@ from random import Random
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
 from codeaudit.transforms.records import Kind, Move, Unit
 from codeaudit.transforms.x86.proof import Different, compare
 from codeaudit.transforms.x86.reading import Block, Operation, Token, operation, read
 from codeaudit.transforms.x86.registers import part
 
 NO_VIEW: Final = "no register that could have another width"
-NOT_A_MOVE: Final = "not a move of this transform"
 _WIDTHS: Final = {"gp": (64, 32, 16, 8), "vec": (128, 256)}
 
 

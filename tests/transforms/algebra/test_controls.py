@@ -7,9 +7,9 @@ from codeaudit.transforms.algebra.exchange import RENAME_VIEWS
 from codeaudit.transforms.algebra.expressions import parse_pair
 from codeaudit.transforms.algebra.language import ALGEBRA
 from codeaudit.transforms.algebra.merging import RENAME_MERGING, UNCHANGED, UNDECIDED
-from codeaudit.transforms.algebra.rename import NO_VARIABLE, NOT_A_MOVE
+from codeaudit.transforms.algebra.rename import NO_VARIABLE
 from codeaudit.transforms.algebra.views import canonical, equivalent, view
-from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
 from codeaudit.transforms.registry import transform_for
 from tests.transforms.algebra.support import PAIR, draw, move, rewrite, some
 

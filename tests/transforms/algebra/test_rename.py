@@ -7,10 +7,10 @@ import pytest
 
 from codeaudit.transforms.algebra.calculus import derivative, holds
 from codeaudit.transforms.algebra.expressions import parse_pair
-from codeaudit.transforms.algebra.rename import ILLEGAL, NO_VARIABLE, NOT_A_MOVE, RENAME
+from codeaudit.transforms.algebra.rename import ILLEGAL, NO_VARIABLE, RENAME
 from codeaudit.transforms.algebra.views import canonical
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
 from tests.transforms.algebra.support import PAIR, draw, move, rewrite, some

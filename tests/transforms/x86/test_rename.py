@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import Move, Origin, Perturbed, Sample
 from codeaudit.transforms.registry import transform_for
@@ -19,11 +19,10 @@ from codeaudit.transforms.x86.rename import (
     ILLEGAL,
     LEAVES,
     NO_REGISTER,
-    NOT_A_MOVE,
     RELATIVE,
     RENAME,
     SAVES,
-    Rename,
+    RegisterRename,
 )
 from tests.transforms.x86.support import FIGURE_A, draw, own_blocks, reason, rewrite
 
@@ -136,7 +135,9 @@ def test_the_stack_pointer_stays_and_is_nobodys_target() -> None:
 def test_the_stack_pointer_may_be_let_go_where_it_is_no_stack_pointer() -> None:
     assert len(choices(read(FIGURE_A), stack=True).targets["rsp"]) == 16
     assert choices(read(f"{FIGURE_A}\npushq %rbx"), stack=True).targets["rsp"] == {"rsp"}
-    assert any("%rsp" not in (rewrite(Rename(stack=True), FIGURE_A, seed) or "%rsp") for seed in range(9))
+    assert any(
+        "%rsp" not in (rewrite(RegisterRename(stack=True), FIGURE_A, seed) or "%rsp") for seed in range(9)
+    )
 
 
 def test_an_index_is_never_the_stack_pointer() -> None:

@@ -1,7 +1,7 @@
 """One method's variables, studied once for all of its variants."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Final
 
@@ -10,7 +10,10 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.scopes import Binding, Scopes, resolve
 from codeaudit.transforms.java.function_context import ESCAPED, escaped
 from codeaudit.transforms.java.identifiers.equivalence import clashes, renamed
+from codeaudit.transforms.java.identifiers.names import JAVA, reserved
 from codeaudit.transforms.java.identifiers.obstacles import COMPACT, Guard
+from codeaudit.transforms.naming import Lexicon
+from codeaudit.transforms.records import Evidence
 
 NOT_A_MOVE: Final = "not a move of this method"
 NO_PARAMETER: Final = "no parameter to rename"
@@ -19,13 +22,20 @@ NO_LOCAL: Final = "no local to rename"
 _WORDS: Final = re.compile(r"[\w$]+")
 
 
-class Variables:
+class JavaVariables:
     """What all renamings of one method share: what may move, and where it stands."""
+
+    lexicon: Final[Lexicon] = JAVA
 
     def __init__(self, source: str) -> None:
         self.source = source
         self.scopes = resolve(source)
         self._movable: dict[bool, Mapping[int, Binding] | Refused] = {}
+
+    @property
+    def bindings(self) -> Sequence[Binding]:
+        """All variables, also those that keep their names."""
+        return self.scopes.bindings
 
     def movable(self, *, parameters: bool) -> Mapping[int, Binding] | Refused:
         """The variables that may be renamed, by number, or why there is none."""
@@ -38,6 +48,10 @@ class Variables:
     def words(self) -> frozenset[str]:
         """Every word of the text, also those of strings and comments."""
         return frozenset(_WORDS.findall(self.source))
+
+    def usable(self, name: str, own: Collection[str]) -> bool:
+        """Whether a name is an ASCII identifier, and reserved for nothing unless it is in `own`."""
+        return name.isascii() and name.isidentifier() and (name in own or not reserved(name))
 
     def collides(self, names: Mapping[int, str]) -> bool:
         """Whether a name is taken by what is no variable, or two variables of one block would share one."""
@@ -69,22 +83,22 @@ class Variables:
     def _places(self) -> list[tuple[tuple[int, int], int]]:
         return sorted(zip(self.scopes.spans, self.scopes.slots, strict=True))
 
-    def proof(self, text: str, names: Mapping[int, str]) -> bool:
-        """Whether a text is this method with exactly these new names, by its own tree and scopes."""
+    def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
+        """`analysis` if a text is this method with exactly these new names, by its own tree and scopes."""
         try:
-            return renamed(self.scopes, resolve.__wrapped__(text), names)
+            return "analysis" if renamed(self.scopes, resolve.__wrapped__(text), names) else None
         except SourceError:
-            return False
+            return None
 
 
 @lru_cache(maxsize=8)
-def variables(source: str) -> Variables:
+def variables(source: str) -> JavaVariables:
     """The variables of one method; the last few are remembered, since a transform asks many times.
 
     Raises:
         SourceError: the source does not parse or is not one method.
     """
-    return Variables(source)
+    return JavaVariables(source)
 
 
 def movable(scopes: Scopes, *, parameters: bool) -> Mapping[int, Binding] | Refused:

@@ -9,13 +9,13 @@ from typing import Final
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.python.analysis.scopes import PythonBinding, PythonScopes
-from codeaudit.transforms.python.identifiers.names import ACTIONS, draw
+from codeaudit.transforms.python.identifiers.names import ACTIONS, draw, usable
 from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, Guard, reflects
-from codeaudit.transforms.python.identifiers.rename import COLLISION, UNVERIFIED, usable
 from codeaudit.transforms.python.identifiers.survey import ELSEWHERE, Survey
 from codeaudit.transforms.python.identifiers.variables import NOT_A_MOVE, variables
 from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.records import Kind, Move, Unit
+from codeaudit.transforms.renaming import COLLISION, UNVERIFIED
 
 NO_FUNCTION: Final = "no function inside"
 

@@ -15,12 +15,12 @@ from typing import Final, Literal, TypeAlias
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.python.identifiers.bytecode import Image, compiled, same_code
-from codeaudit.transforms.python.identifiers.names import ACTIONS, NATURAL, draw
+from codeaudit.transforms.python.identifiers.names import ACTIONS, NATURAL, draw, usable
 from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, WORDS
-from codeaudit.transforms.python.identifiers.rename import COLLISION, UNVERIFIED, usable
 from codeaudit.transforms.python.identifiers.survey import Candidate, Survey
 from codeaudit.transforms.python.parsing import FunctionNode, parse
 from codeaudit.transforms.records import Kind, Move, Unit
+from codeaudit.transforms.renaming import COLLISION, UNVERIFIED
 
 Sort: TypeAlias = Literal["function", "class"]
 

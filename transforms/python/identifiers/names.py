@@ -8,6 +8,7 @@ from typing import Final
 
 from codeaudit.transforms import naming
 from codeaudit.transforms.naming import Lexicon, Strategy
+from codeaudit.transforms.python.identifiers.obstacles import mangled
 
 _FREQUENT: Final = """
     account action active actual addr address alias amount anchor answer archive area argument array
@@ -58,7 +59,15 @@ def reserved(name: str) -> bool:
     return name in _RESERVED or name.startswith("__") or not name.strip("_")
 
 
-_PYTHON: Final = Lexicon(NATURAL, reserved)
+def usable(name: str, own: Collection[str]) -> bool:
+    """Whether a name can be given: no keyword, no `__`, and the name of a builtin only if it is in `own`."""
+    if keyword.iskeyword(name) or keyword.issoftkeyword(name) or mangled(name):
+        return False
+    return name.isascii() and name.isidentifier() and (name in own or not reserved(name))
+
+
+PYTHON: Final = Lexicon(NATURAL, reserved)
+"""How the names of Python's variables look."""
 
 
 def draw(
@@ -69,9 +78,9 @@ def draw(
     pool: Sequence[str] = NATURAL,
 ) -> dict[int, str]:
     """New names for variables, given their old ones by number, all different from each other."""
-    return naming.draw(_PYTHON, strategy, names, taken, rng, pool)
+    return naming.draw(PYTHON, strategy, names, taken, rng, pool)
 
 
 def shuffle(names: Mapping[int, str], kept: Iterable[str], rng: Random) -> dict[int, str]:
     """A permutation of the names, applied to every variable that bears one."""
-    return naming.shuffle(_PYTHON, names, kept, rng)
+    return naming.shuffle(PYTHON, names, kept, rng)

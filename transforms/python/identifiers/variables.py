@@ -1,15 +1,17 @@
 """One function's variables, studied once for all of its variants."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, lru_cache
 from types import CodeType
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, resolve
 from codeaudit.transforms.python.identifiers.bytecode import Image, compiled, same_code
 from codeaudit.transforms.python.identifiers.equivalence import renamed
+from codeaudit.transforms.python.identifiers.names import PYTHON, usable
 from codeaudit.transforms.python.identifiers.obstacles import (
     MOVABLE_VIEWS,
     REFLECTION,
@@ -26,13 +28,20 @@ _EMPTY_REASONS: Final = frozenset({NO_PARAMETER, NO_LOCAL, "receiver of a method
 """Reasons that give way to a better one of another variable."""
 
 
-class Variables:
+class PythonVariables:
     """What all renamings of one function share: what may move, where it stands, and the compiled original."""
+
+    lexicon: Final[Lexicon] = PYTHON
 
     def __init__(self, source: str) -> None:
         self.source = source
         self.scopes = resolve(source)
         self._movable: dict[bool, Mapping[int, PythonBinding] | Refused] = {}
+
+    @property
+    def bindings(self) -> Sequence[PythonBinding]:
+        """All variables, also those that keep their names."""
+        return self.scopes.bindings
 
     def movable(self, *, parameters: bool) -> Mapping[int, PythonBinding] | Refused:
         """The variables that may be renamed, by number, or why there is none."""
@@ -50,6 +59,10 @@ class Variables:
     def names(self) -> frozenset[str]:
         """Every name of a variable, also those from outside."""
         return frozenset(binding.name for binding in self.scopes.bindings)
+
+    def usable(self, name: str, own: Collection[str]) -> bool:
+        """Whether a name can be given; `own` are names already in use."""
+        return usable(name, own)
 
     def collides(self, names: Mapping[int, str]) -> bool:
         """Whether with these names some occurrence would belong to another variable than before."""
@@ -134,13 +147,13 @@ class Variables:
 
 
 @lru_cache(maxsize=4)
-def variables(source: str) -> Variables:
+def variables(source: str) -> PythonVariables:
     """The variables of one function; the last few are remembered, since a transform asks many times.
 
     Raises:
         SourceError: the source does not parse or is not one function.
     """
-    return Variables(source)
+    return PythonVariables(source)
 
 
 def movable(scopes: PythonScopes, *, parameters: bool) -> Mapping[int, PythonBinding] | Refused:

@@ -18,7 +18,7 @@ from codeaudit.transforms.python.identifiers.rename import (
     RENAME_MISLEADING,
     RENAME_PARAMETERS,
     RENAME_SHUFFLE,
-    Rename,
+    PythonRename,
 )
 from tests.support import stdlib
 from tests.support.networks import CHAIN, encoded, legal_orders, logits, network, shape, tokenizer
@@ -64,7 +64,7 @@ def same(one: Encoded, other: Encoded) -> bool:
     ("transform", "functions"),
     [(RENAME, 200), (RENAME_PARAMETERS, 200), (RENAME_SHUFFLE, 40), (RENAME_MISLEADING, 40)],
 )
-def test_renaming_changes_no_bit_of_what_is_read_or_said(transform: Rename, functions: int) -> None:
+def test_renaming_changes_no_bit_of_what_is_read_or_said(transform: PythonRename, functions: int) -> None:
     made = network("renamer")
     seen = 0
     for number, source in enumerate(stdlib.sample(900)):

@@ -16,17 +16,16 @@ from codeaudit.transforms.java.identifiers.obstacles import (
     SPECIAL,
 )
 from codeaudit.transforms.java.identifiers.rename import (
-    COLLISION,
     RENAME,
     RENAME_CANONICAL,
     RENAME_MISLEADING,
     RENAME_PARAMETERS,
     RENAME_RANDOM,
     RENAME_SHUFFLE,
-    UNVERIFIED,
 )
-from codeaudit.transforms.java.identifiers.variables import NO_LOCAL, NO_PARAMETER, NOT_A_MOVE, Variables
+from codeaudit.transforms.java.identifiers.variables import NO_LOCAL, NO_PARAMETER, NOT_A_MOVE, JavaVariables
 from codeaudit.transforms.records import Move
+from codeaudit.transforms.renaming import COLLISION, UNVERIFIED
 
 ALL = (RENAME, RENAME_RANDOM, RENAME_SHUFFLE, RENAME_MISLEADING, RENAME_CANONICAL, RENAME_PARAMETERS)
 
@@ -227,13 +226,13 @@ def test_blocks_apart_may_share_a_name() -> None:
     ],
 )
 def test_the_proof_sees_what_is_wrong(wrong: str, names: dict[int, str]) -> None:
-    known = Variables("void f() { int a = 1; p(a); }")
+    known = JavaVariables("void f() { int a = 1; p(a); }")
     assert known.proof("void f() { int v = 1; p(v); }", {0: "v"})
     assert not known.proof(wrong, names)
 
 
 def test_a_captured_name_fails_the_proof() -> None:
-    known = Variables("void f() { int a = 1; g(new Runnable() { int b; public void run() { p(a); } }); }")
+    known = JavaVariables("void f() { int a = 1; g(new Runnable() { int b; public void run() { p(a); } }); }")
     text = known.rewritten({0: "b"})
     assert text == "void f() { int b = 1; g(new Runnable() { int b; public void run() { p(b); } }); }"
     assert not known.proof(text, {0: "b"})

@@ -9,7 +9,6 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.python.identifiers.functions import NO_FUNCTION, RENAME_INNER_FUNCTIONS
 from codeaudit.transforms.python.identifiers.obstacles import REFLECTION
-from codeaudit.transforms.python.identifiers.rename import COLLISION
 from codeaudit.transforms.python.identifiers.survey import (
     ARGUMENTS,
     DECORATED,
@@ -20,6 +19,7 @@ from codeaudit.transforms.python.identifiers.survey import (
     SPECIAL_KIND,
 )
 from codeaudit.transforms.records import Move
+from codeaudit.transforms.renaming import COLLISION
 from tests.support.stdlib import sample
 
 

@@ -16,7 +16,6 @@ from codeaudit.transforms.python.identifiers.modules import (
     RenameDefinitions,
 )
 from codeaudit.transforms.python.identifiers.obstacles import REFLECTION
-from codeaudit.transforms.python.identifiers.rename import COLLISION
 from codeaudit.transforms.python.identifiers.survey import (
     ANNOTATION,
     ARGUMENTS,
@@ -31,6 +30,7 @@ from codeaudit.transforms.python.identifiers.survey import (
     VALUE,
 )
 from codeaudit.transforms.records import Move
+from codeaudit.transforms.renaming import COLLISION
 from tests.support.stdlib import MODULES
 
 MODULE = '''\

@@ -11,13 +11,9 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.python.analysis.scopes import resolve
 from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, Guard
-from codeaudit.transforms.python.identifiers.rename import (
-    COLLISION,
-    RENAME,
-    RENAME_PARAMETERS,
-    Rename,
-)
+from codeaudit.transforms.python.identifiers.rename import RENAME, RENAME_PARAMETERS, PythonRename
 from codeaudit.transforms.records import Move
+from codeaudit.transforms.renaming import COLLISION
 
 BOTH = RENAME_PARAMETERS
 
@@ -33,7 +29,7 @@ def moves(source: str, names: dict[str, str]) -> tuple[Move, ...]:
     )
 
 
-def rename(source: str, names: dict[str, str], transform: Rename = RENAME) -> str:
+def rename(source: str, names: dict[str, str], transform: PythonRename = RENAME) -> str:
     outcome = transform.apply(source, moves(source, names))
     assert isinstance(outcome, Rewritten), outcome
     assert outcome.evidence in {"analysis", "compiled"}

@@ -18,9 +18,10 @@ from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.python.analysis.scopes import resolve
 from codeaudit.transforms.python.identifiers.functions import RENAME_INNER_FUNCTIONS
 from codeaudit.transforms.python.identifiers.merging import RENAME_MERGING
-from codeaudit.transforms.python.identifiers.rename import COLLISION, RENAME, RENAME_PARAMETERS, Rename
+from codeaudit.transforms.python.identifiers.rename import RENAME, RENAME_PARAMETERS, PythonRename
 from codeaudit.transforms.python.identifiers.variables import collides
 from codeaudit.transforms.records import Origin, Perturbed, Sample
+from codeaudit.transforms.renaming import COLLISION
 from tests.support.pure_functions import PROGRAMS, Program
 from tests.support.stdlib import sample
 
@@ -29,13 +30,13 @@ TRANSFORMS = [replace(base, strategy=name) for base in (RENAME, RENAME_PARAMETER
 LOCAL = {"import alias", "except", "capture", "comprehension", "walrus", "local"}
 
 
-def label(transform: Rename) -> str:
+def label(transform: PythonRename) -> str:
     return f"{transform.name}-{transform.strategy}"
 
 
 @pytest.mark.thinned(3)
 @pytest.mark.parametrize("transform", TRANSFORMS, ids=label)
-def test_whatever_is_proposed_for_the_standard_library_applies(transform: Rename) -> None:
+def test_whatever_is_proposed_for_the_standard_library_applies(transform: PythonRename) -> None:
     outcomes: Counter[bool] = Counter()
     for number, source in enumerate(sample(300)):
         moves = transform.propose(source, Random(number))
@@ -68,7 +69,7 @@ def gaps(source: bytes, spans: list[tuple[int, int]]) -> list[bytes]:
 
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("transform", [RENAME, RENAME_PARAMETERS], ids=label)
-def test_the_bytecode_is_the_same_but_for_names(transform: Rename) -> None:
+def test_the_bytecode_is_the_same_but_for_names(transform: PythonRename) -> None:
     compared = 0
     for number, source in enumerate(sample(500)):
         moves = transform.propose(source, Random(number))
@@ -160,7 +161,7 @@ def test_nine_of_ten_functions_with_a_local_are_renamed() -> None:
 
 @pytest.mark.parametrize("transform", TRANSFORMS, ids=label)
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
-def test_programs_compute_the_same(program: Program, transform: Rename) -> None:
+def test_programs_compute_the_same(program: Program, transform: PythonRename) -> None:
     expected = program.run()
     for seed in range(3):
         moves = transform.propose(program.source, Random(seed))

@@ -1,0 +1,252 @@
+"""Renaming in any language: `rename` and its strategies.
+
+A renaming keeps the meaning in the sense of Renamer (Ankner et al., section 3): it keeps the view of every
+name (a parameter stays a parameter, a 64-bit register stays a 64-bit register) and the referent relation (two
+occurrences mean the same variable after the renaming exactly if they did before).
+
+`Rename` draws the new names and rewrites; a language gives it `Names`, the names of one text. Every result is
+read again and proved equal to the original up to these names; a result without a proof is refused.
+`RenameVariables` is the part that languages with variables share: names are made by a strategy of `naming`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Final, Protocol
+
+from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.naming import Lexicon, Strategy, draw, shuffle
+from codeaudit.transforms.records import Evidence, Kind, Move, Unit
+
+DRAWS: Final = 32
+"""Draws before the identity is taken to be the only renaming."""
+
+COLLISION: Final = "name collision"
+UNVERIFIED: Final = "verification failed"
+
+
+class Names(Protocol):
+    """The names of one text that may change. The number of a name is the site of its move."""
+
+    @property
+    def current(self) -> Mapping[int, str]:
+        """The name of each variable (or register) as it stands in the text."""
+        ...
+
+    @property
+    def unchanged(self) -> str:
+        """The reason to refuse where no draw changes a name."""
+        ...
+
+    def draw(self, rng: Random) -> Mapping[int, str] | Refused:
+        """New names by number; some may be the current ones."""
+        ...
+
+    def allows(self, names: Mapping[int, str]) -> bool:
+        """Whether these names may be given while all others stay. No name is captured or given twice."""
+        ...
+
+    def text(self, names: Mapping[int, str]) -> str | None:
+        """The text with these names and nothing else changed; `None` if a name does not fit its place."""
+        ...
+
+    def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
+        """The evidence that a text is the original with exactly these names; `None` if it is not."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rename(ABC):
+    """Gives other names to the variables of a unit. One variable is one move; any subset can be applied."""
+
+    name: str = "rename"
+    kind: Kind = "preserving"
+    unit: Unit = "function"
+    foreign: str
+    """The reason to refuse moves that do not belong to the text."""
+    illegal: str = COLLISION
+    """The reason to refuse names that `Names.allows` does not allow."""
+
+    @abstractmethod
+    def names(self, source: str) -> Names | Refused:
+        """The names of a text, or why none of them may change.
+
+        Raises:
+            SourceError: the source cannot be parsed.
+        """
+
+    def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
+        """New names for all variables that may have one.
+
+        Raises:
+            SourceError: the source cannot be parsed.
+        """
+        names = self.names(source)
+        if isinstance(names, Refused):
+            return names
+        current = names.current
+        for _ in range(DRAWS):
+            drawn = names.draw(rng)
+            if isinstance(drawn, Refused):
+                return drawn
+            moves = tuple(
+                Move(kind="rename", site=number, value=new, note=f"{current[number]} -> {new}")
+                for number, new in drawn.items()
+                if new != current[number]
+            )
+            if moves:
+                return moves
+        return Refused(names.unchanged)
+
+    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
+        """Rename with any subset of the moves; refuses names that collide and results without a proof.
+
+        Raises:
+            SourceError: the source cannot be parsed.
+        """
+        names = self.names(source)
+        if not moves:
+            return Rewritten(source=source, evidence="analysis")
+        if isinstance(names, Refused):
+            return names
+        new = {
+            move.site: move.value for move in moves if isinstance(move.value, str) and move.kind == "rename"
+        }
+        if len(new) != len(moves) or not new.keys() <= names.current.keys():
+            return Refused(self.foreign)
+        text = names.text(new) if names.allows(new) else None
+        if text is None:
+            return Refused(self.illegal)
+        evidence = names.proof(text, new)
+        return Refused(UNVERIFIED) if evidence is None else Rewritten(source=text, evidence=evidence)
+
+
+class Variable(Protocol):
+    """A variable of a function, with all of its occurrences."""
+
+    @property
+    def number(self) -> int:
+        """Its number in the function."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def view(self) -> str:
+        """Its view: `parameter`, `local`, `label`, …"""
+        ...
+
+
+class Variables(Protocol):
+    """The variables of one function. A language analyses a function once for all of its variants."""
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """How names look in the language."""
+        ...
+
+    @property
+    def bindings(self) -> Sequence[Variable]:
+        """All variables, also those that keep their names."""
+        ...
+
+    @property
+    def words(self) -> Collection[str]:
+        """Every word of the text, also those of strings and comments."""
+        ...
+
+    def movable(self, *, parameters: bool) -> Mapping[int, Variable] | Refused:
+        """The variables that may be renamed, by number, or why there is none."""
+        ...
+
+    def usable(self, name: str, own: Collection[str]) -> bool:
+        """Whether a name may be given. `own` are names already in use, which may be reserved ones."""
+        ...
+
+    def collides(self, names: Mapping[int, str]) -> bool:
+        """Whether with these names an occurrence would mean another variable than before."""
+        ...
+
+    def rewritten(self, names: Mapping[int, str]) -> str:
+        """The text with new names at every occurrence of these variables, and nothing else changed."""
+        ...
+
+    def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
+        """The evidence that a text is this function with exactly these new names; `None` if it is not."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariableNames:
+    """The names of a function's variables, for one strategy."""
+
+    variables: Variables
+    movable: Mapping[int, Variable]
+    """The variables that may be renamed, by number."""
+    current: Mapping[int, str]
+    """Their names."""
+    strategy: Strategy
+
+    @property
+    def unchanged(self) -> str:
+        """The reason to refuse where no draw changes a name."""
+        return "no two names to shuffle" if self.strategy == "shuffle" else "names are canonical"
+
+    def draw(self, rng: Random) -> Mapping[int, str]:
+        """Names by the strategy."""
+        lexicon, names = self.variables.lexicon, dict(self.current)
+        if self.strategy not in ("shuffle", "canonical"):
+            # No new name is a word of a string or an attribute: code that looks names up by text must not
+            # find a new one.
+            return draw(lexicon, self.strategy, names, self.variables.words, rng)
+        kept = {one.name for one in self.variables.bindings if one.number not in self.movable}
+        if self.strategy == "canonical":
+            return draw(lexicon, "canonical", names, kept, rng)
+        # A label never changes names with a variable: labels have a name space of their own.
+        kept |= {names.pop(number) for number, one in self.movable.items() if one.view == "label"}
+        return shuffle(lexicon, names, kept, rng)
+
+    def allows(self, names: Mapping[int, str]) -> bool:
+        """Whether every name is usable and no occurrence would mean another variable."""
+        own = set(self.current.values())
+        usable = all(self.variables.usable(name, own) for name in names.values())
+        return usable and not self.variables.collides(names)
+
+    def text(self, names: Mapping[int, str]) -> str:
+        """The text with these names."""
+        return self.variables.rewritten(names)
+
+    def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
+        """The evidence of the language."""
+        return self.variables.proof(text, names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenameVariables(Rename):
+    """Gives other names to local variables, and to parameters on demand, by a strategy."""
+
+    parameters: bool = False
+    """Whether parameters are renamed too. This keeps the meaning for callers that pass arguments by position.
+    """
+    strategy: Strategy = "natural"
+
+    @abstractmethod
+    def variables(self, source: str) -> Variables:
+        """The variables of a function.
+
+        Raises:
+            SourceError: the source does not parse or is not one function.
+        """
+
+    def names(self, source: str) -> Names | Refused:
+        """The names of the variables that may change, or why none may."""
+        variables = self.variables(source)
+        movable = variables.movable(parameters=self.parameters)
+        if isinstance(movable, Refused):
+            return movable
+        current = {number: one.name for number, one in movable.items()}
+        return VariableNames(variables=variables, movable=movable, current=current, strategy=self.strategy)
