@@ -110,6 +110,7 @@ def test_only_the_answer_is_learned(benchmark: ModuleType) -> None:
     assert not all(np.array_equal(inputs, found.train(0, step)[0]) for step in (1, 2))
 
 
+@pytest.mark.slow
 def test_tables_are_made_and_gone_on_with(
     benchmark: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -139,6 +140,7 @@ def source(number: int) -> str:
     )
 
 
+@pytest.mark.slow
 def test_lengths_and_features_from_end_to_end(
     benchmark: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

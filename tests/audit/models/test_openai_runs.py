@@ -150,6 +150,7 @@ def wait_for(endpoint: Endpoint, count: int) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_ctrl_c_loses_the_batch_in_flight_and_no_more(sources: Path, tmp_path: Path) -> None:
     batch = 3
 

@@ -174,6 +174,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(VALUES)
 def test_the_form_of_a_value_is_its_own_form_and_shows_it(value: object) -> None:
     form = OUTPUT_PREDICTION.normalise(repr(value))

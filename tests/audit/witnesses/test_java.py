@@ -59,6 +59,7 @@ def test_what_the_engines_do_is_confirmed() -> None:
     assert judged(*outcomes) == [alone, alone, "parsed", "parsed", "parsed"]
 
 
+@pytest.mark.slow
 def test_another_program_is_not_applied() -> None:
     assert judged(
         variant(FOREIGN, FOREIGN.replace("b", "v"), rename(1, "v")),

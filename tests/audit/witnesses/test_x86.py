@@ -163,6 +163,7 @@ def test_another_order_must_leave_the_same_in_the_same_registers() -> None:
     )
 
 
+@pytest.mark.slow
 def test_all_that_the_engines_make_agrees_with_what_is_installed() -> None:
     tools = witness(CorpusLabels())
     if not tools.tools:

@@ -157,6 +157,7 @@ def test_the_program_behind_a_model_does_not_outlive_ctrl_c(tmp_path: Path, word
     assert time.monotonic() - began < 5
 
 
+@pytest.mark.slow
 def test_two_ctrl_c_in_one_moment(tmp_path: Path, words: list[str]) -> None:
     process = start(*words, model(0.2), cwd=tmp_path)
     wait_for(tmp_path, 3, process)
@@ -178,6 +179,7 @@ def test_ctrl_c_before_the_first_answer(tmp_path: Path, words: list[str]) -> Non
     assert "interrupted" in err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/bin/bash").exists(), reason="needs bash")
 def test_a_reader_that_leaves_is_no_error(tmp_path: Path, sources: Path) -> None:
     command = f"{' '.join(COMMAND)} run --model fake/hash --workers 1 --corpus {sources} --out out | true; exit ${{PIPESTATUS[0]}}"

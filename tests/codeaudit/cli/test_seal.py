@@ -46,6 +46,7 @@ def test_there_and_back(plain: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "never").exists()
 
 
+@pytest.mark.thinned(6)
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [

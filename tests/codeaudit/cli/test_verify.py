@@ -108,6 +108,7 @@ def report(project: Path, scratch: Path, *words: str, code: int, command: str = 
     return json.loads(out)
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("command", [PYTEST, f"{UNITTEST} discover -s tests"])
 def test_what_keeps_the_meaning_keeps_the_tests(project: Path, scratch: Path, command: str) -> None:
     if "unittest" in command:
@@ -123,6 +124,7 @@ def test_what_keeps_the_meaning_keeps_the_tests(project: Path, scratch: Path, co
     assert found["power"] == {"units": 3, "changed": 3, "executed": 2, "caught": 2}
 
 
+@pytest.mark.slow
 def test_tests_that_hang_where_errors_are_raised_have_noticed_them(project: Path, scratch: Path) -> None:
     (project / "tests" / "test_waiting.py").write_text(
         "import shapes\nimport time\n\n\ndef test_waits_for_an_area():\n    while True:\n        try:\n"
@@ -148,6 +150,7 @@ def _as_unittest(project: Path) -> None:
 BREAKING = ("--transform", "reorder-breaking")
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("command", [PYTEST, f"{UNITTEST} discover -s tests"])
 def test_what_changes_the_meaning_is_caught_and_its_unit_named(
     project: Path, scratch: Path, command: str
@@ -169,6 +172,7 @@ def test_what_changes_the_meaning_is_caught_and_its_unit_named(
     assert trial["unexplained"] == []
 
 
+@pytest.mark.slow
 def test_the_report_for_people_names_test_unit_transform_and_diff(project: Path, scratch: Path) -> None:
     code, out, err = verify(project, scratch, *BREAKING, "--source", "src")
     assert code == 1
@@ -193,6 +197,7 @@ def test_tests_that_do_not_run_the_copy_are_found_out(project: Path, scratch: Pa
     assert "uninstall" in err.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_tests_that_fail_or_flake_anyway_do_not_count(project: Path, scratch: Path, tmp_path: Path) -> None:
     counter = tmp_path / "counter"
     path = project / "tests" / "test_other.py"
@@ -215,6 +220,7 @@ def test_tests_that_fail_or_flake_anyway_do_not_count(project: Path, scratch: Pa
     assert counter.stat().st_size >= 5
 
 
+@pytest.mark.slow
 def test_a_pytest_that_tests_start_themselves_is_left_alone(project: Path, scratch: Path) -> None:
     path = project / "tests" / "test_nested.py"
     path.write_text(
@@ -243,6 +249,7 @@ def test_a_command_that_tells_only_its_exit_code(project: Path, scratch: Path) -
     assert [one["name"] for one in culprit["rewritten"]] == ["area"]
 
 
+@pytest.mark.slow
 def test_a_perturbed_project_that_hangs_has_failed(project: Path, scratch: Path) -> None:
     (project / "src" / "shapes.py").write_text(
         "def area(width):\n    n = 9\n    n = 4\n    while n != 4:\n        pass\n    return n\n",
@@ -256,6 +263,7 @@ def test_a_perturbed_project_that_hangs_has_failed(project: Path, scratch: Path)
     assert len(found["trials"][0]["failures"]) == 1
 
 
+@pytest.mark.slow
 def test_perturbed_copies_are_kept_where_wanted(project: Path, scratch: Path) -> None:
     code, _, _ = verify(project, scratch, "--transform", "rename", "--seeds", "2", "--keep", "kept")
     assert code == 0
@@ -268,6 +276,7 @@ def test_perturbed_copies_are_kept_where_wanted(project: Path, scratch: Path) ->
     assert "is not empty" in err
 
 
+@pytest.mark.slow
 def test_caches_environments_and_histories_are_not_copied(project: Path, scratch: Path) -> None:
     for name in (".git", "__pycache__", "venv"):
         (project / name).mkdir()
@@ -293,6 +302,7 @@ UNRUNNABLE = {
 }
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(("words", "told"), UNRUNNABLE.values(), ids=UNRUNNABLE)
 def test_tests_that_cannot_be_run_are_3(
     project: Path, scratch: Path, words: tuple[str, ...], told: str

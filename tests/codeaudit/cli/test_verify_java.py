@@ -108,6 +108,7 @@ def test_what_keeps_the_meaning_keeps_the_tests(project: Path) -> None:
     assert rows == {"reorder": 1, "rename-parameters": 3}  # the third is none of Java
 
 
+@pytest.mark.slow
 def test_what_changes_it_is_found_with_its_unit(project: Path) -> None:
     found = report(project, "--transform", "reorder-breaking", "--seed", "1", code=1)
     (trial,) = found["trials"]
@@ -119,6 +120,7 @@ def test_what_changes_it_is_found_with_its_unit(project: Path) -> None:
     assert "side" in culprit["diff"]
 
 
+@pytest.mark.slow
 def test_where_the_build_ends_before_the_tests_every_test_fails(project: Path) -> None:
     (project / "test.sh").write_text(
         COMMAND.replace("mkdir", "grep -q 'int depth' src/main/java/p/Shapes.java\nmkdir"), encoding="utf-8"

@@ -1114,6 +1114,7 @@ def test_a_careless_rewriting_is_seen(trap: Trap) -> None:
     assert behaviour(after(trap.source, trap.careless), trap.calls) != behaviour(trap.source, trap.calls)
 
 
+@pytest.mark.thinned(35)
 @pytest.mark.parametrize("trap", TRAPS.values(), ids=TRAPS)
 def test_no_transform_falls_into_the_trap(trap: Trap) -> None:
     promised = [name for name in KEEPING if name not in trap.unpromised]
@@ -1125,6 +1126,7 @@ def test_no_transform_falls_into_the_trap(trap: Trap) -> None:
         assert outcome.reason == reason
 
 
+@pytest.mark.thinned(20)
 @pytest.mark.parametrize("case", SITUATIONS.values(), ids=SITUATIONS)
 def test_situations_of_renaming_under_every_transform(case: Case) -> None:
     call = f"f(*{case.arguments!r})"

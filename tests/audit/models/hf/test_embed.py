@@ -54,6 +54,7 @@ POOLED = {
 }
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("pooling", "means"),
     [

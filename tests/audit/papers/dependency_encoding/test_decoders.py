@@ -90,6 +90,7 @@ def test_so_it_does_in_single_precision(name: str) -> None:
     torch.testing.assert_close(found, net(ids), rtol=0, atol=1e-5)
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("variant", VARIANTS)
 @torch.no_grad()
 def test_portions_of_queries_change_nothing(variant: str) -> None:

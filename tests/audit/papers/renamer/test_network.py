@@ -35,6 +35,7 @@ def answers(made: Renamer, inputs: list[TermInput]) -> list[float]:
     return made(collate(inputs)).tolist()
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("readout", READOUTS)
 @pytest.mark.parametrize("name", ["renamer", "canonicalized"])
 def test_batches_composed_alike_give_bit_identical_answers(name: str, readout: str) -> None:

@@ -85,6 +85,7 @@ def test_every_legal_renaming_reads_alike(source: str) -> None:
         assert partition(other) == partition(first)
 
 
+@pytest.mark.slow
 def test_real_blocks_read_alike_under_a_renaming() -> None:
     moved = 0
     for source in own_blocks(600):

@@ -296,6 +296,7 @@ def test_examples_survive_the_disk_and_a_damaged_file_counts_as_none(tmp_path: P
     assert Examples.load(tmp_path / "none.npz") is None
 
 
+@pytest.mark.slow
 def test_features_are_made_once(splits: Splits, tmp_path: Path) -> None:
     told: list[str] = []
     for _ in range(2):

@@ -204,6 +204,7 @@ def test_one_rule_takes_back_the_other() -> None:
     assert SETTING.sub(r"\1", again) == SETTING.sub(r"\1", bare)
 
 
+@pytest.mark.slow
 def test_static_methods_that_the_text_does_not_show(tmp_path: Path) -> None:
     source = (
         "class Basis { static int g(String s) { return 1; } }\n"

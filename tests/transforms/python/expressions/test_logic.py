@@ -97,6 +97,7 @@ def test_several_edits_of_one_expression(rule: PythonRule, text: str) -> None:
     same(rule, condition(text))
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize(
     "form",
     [

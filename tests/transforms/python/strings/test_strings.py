@@ -189,6 +189,7 @@ NUMBERS = {
 }
 
 
+@pytest.mark.thinned(1)
 @pytest.mark.parametrize("kind", NUMBERS)
 def test_every_conversion_gives_the_same_text(kind: str) -> None:
     applied = 0
