@@ -10,7 +10,7 @@ from codeaudit.transforms.python.canonical import canonicalise
 from codeaudit.transforms.python.identifiers.rename import RENAME, RENAME_PARAMETERS
 from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.seeding import stream
-from tests.transforms.python.analysis.test_program import FUNCTIONS
+from tests.transforms.python.analysis.test_program import stdlib_functions
 from tests.transforms.python.order.test_reorder import behaviour, program
 
 
@@ -44,7 +44,7 @@ def test_names_above_an_else_belong_to_the_line_they_stand_in() -> None:
 @pytest.mark.parametrize("transform", [REORDER, RENAME, RENAME_PARAMETERS], ids=lambda value: value.name)
 def test_it_is_exactly_invariant_on_real_functions(transform: Transform) -> None:
     changed = 0
-    for name, source in FUNCTIONS:
+    for name, source in stdlib_functions():
         moves = transform.propose(source, stream(5, name))
         if not isinstance(moves, tuple):
             continue
@@ -57,7 +57,7 @@ def test_it_is_exactly_invariant_on_real_functions(transform: Transform) -> None
 
 @pytest.mark.slow
 def test_it_is_its_own_canonical_form() -> None:
-    for name, source in FUNCTIONS:
+    for name, source in stdlib_functions():
         form = canonicalise(source)
         assert canonicalise(form) == form, name
 
