@@ -2,10 +2,11 @@
 
 from collections import Counter, defaultdict
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from codeaudit.audit.records import ANSWER_CHANGES, Unjudged
+from codeaudit.audit.records import ANSWER_CHANGES, Answer, Audited, Unjudged
 from codeaudit.reports.cases import Place
 from codeaudit.reports.checks import Gate
 from codeaudit.reports.gate import Judged, Limits, gate, lasting
@@ -19,7 +20,9 @@ from tests.support.audited import Error, Subtokens, audited, sample
 GOOD, BAD = ("get", "name"), ("set",)
 
 
-def judged(*records, name="now", task=None, flips=True):
+def judged(
+    *records: Audited, name: str = "now", task: Subtokens | Error | None = None, flips: bool = True
+) -> Judged:
     """A run as a gate reads it, from audited samples of one trial."""
     names = list(dict.fromkeys(record.model for record in records))
     headers = tuple(ModelHeader(name=one, parameters=None, fingerprint=one, noise=0.0) for one in names)
@@ -38,7 +41,15 @@ def judged(*records, name="now", task=None, flips=True):
     )
 
 
-def crowd(violated, samples=100, *, variants=1, model="m", transform="rename", **options):
+def crowd(
+    violated: int,
+    samples: int = 100,
+    *,
+    variants: int = 1,
+    model: str = "m",
+    transform: str = "rename",
+    **options: Any,
+) -> list[Audited]:
     """Samples of which the first ones are violated in all variants."""
     return [
         audited(
@@ -55,12 +66,12 @@ def crowd(violated, samples=100, *, variants=1, model="m", transform="rename", *
     ]
 
 
-def outcomes(found):
+def outcomes(found: Gate) -> dict[str, str]:
     return {check.title: check.outcome for check in found.checks}
 
 
 @pytest.mark.parametrize(("limit", "outcome"), [(0.04, "failed"), (0.05, "passed"), (0.06, "passed")])
-def test_a_rate_fails_above_its_limit_and_not_at_it(limit, outcome):
+def test_a_rate_fails_above_its_limit_and_not_at_it(limit: float, outcome: str) -> None:
     found = gate(judged(*crowd(5)), Limits(violations=limit))
     assert outcomes(found) == {"violations": outcome}
     assert found.outcome == outcome
@@ -68,25 +79,25 @@ def test_a_rate_fails_above_its_limit_and_not_at_it(limit, outcome):
 
 
 @pytest.mark.parametrize(("limit", "outcome"), [(0.5, "passed"), (0.51, "failed")])
-def test_sensitivity_fails_below_its_limit(limit, outcome):
+def test_sensitivity_fails_below_its_limit(limit: float, outcome: str) -> None:
     assert outcomes(gate(judged(*crowd(5)), Limits(sensitivity=limit))) == {"sensitivity": outcome}
 
 
-def test_the_drop_of_a_score_fails_above_its_limit():
+def test_the_drop_of_a_score_fails_above_its_limit() -> None:
     run = judged(*crowd(10))
     drop = run.summary.models[0].score.drop
     assert outcomes(gate(run, Limits(drop=drop + 1e-9))) == {"f1 drop": "passed"}
     assert outcomes(gate(run, Limits(drop=drop - 1e-9))) == {"f1 drop": "failed"}
 
 
-def test_a_rising_error_is_a_drop():
+def test_a_rising_error_is_a_drop() -> None:
     record = audited("m", sample("a", 10.0), before=11.0, after={"rename": [15.0]}, task=Error())
     found = gate(judged(record, task=Error()), Limits(drop=0.3))
     assert outcomes(found) == {"mape drop": "failed"}
     assert found.checks[0].value == pytest.approx(0.4)
 
 
-def test_what_is_asked_for_and_cannot_be_had_is_unknown():
+def test_what_is_asked_for_and_cannot_be_had_is_unknown() -> None:
     record = audited("m", sample("a", None), after={"rename": [GOOD]})
     found = gate(judged(record), Limits(violations=0.1, drop=0.1, sensitivity=0.1))
     assert outcomes(found) == {"violations": "passed", "f1 drop": "unknown", "sensitivity": "unknown"}
@@ -94,26 +105,26 @@ def test_what_is_asked_for_and_cannot_be_had_is_unknown():
     assert verdict(found) == "gate cannot tell: 2 of 3 checks could not be judged"
 
 
-def test_a_failure_counts_more_than_a_gap():
+def test_a_failure_counts_more_than_a_gap() -> None:
     record = audited("m", sample("a", None), after={"rename": [BAD]})
     assert gate(judged(record), Limits(violations=0.1, drop=0.1)).outcome == "failed"
 
 
-def test_a_run_without_verdicts_does_not_pass():
+def test_a_run_without_verdicts_does_not_pass() -> None:
     record = audited("m", sample("a"), before=None, after={"rename": [GOOD]})
     found = gate(judged(record), Limits(violations=1.0))
     assert found.outcome == "unknown"
     assert "input too long 1" in found.checks[0].found
 
 
-def unanswered(number, samples=10):
+def unanswered(number: int, samples: int = 10) -> list[Audited]:
     return [
         audited("m", sample(f"s{n}"), after={"rename": [None if n < number else GOOD]})
         for n in range(samples)
     ]
 
 
-def test_unjudged_answers_are_no_violations_and_too_many_of_them_decide_nothing():
+def test_unjudged_answers_are_no_violations_and_too_many_of_them_decide_nothing() -> None:
     few = gate(judged(*unanswered(2)), Limits(violations=0.0))
     assert few.outcome == "passed"
     assert few.notes == ("m: 2 pairs unjudged, counted nowhere (numeric noise 2)",)
@@ -122,7 +133,7 @@ def test_unjudged_answers_are_no_violations_and_too_many_of_them_decide_nothing(
     assert many.outcome == "unknown"
 
 
-def test_a_right_answer_that_changes_is_no_gap():
+def test_a_right_answer_that_changes_is_no_gap() -> None:
     run = judged(*unanswered(9))
     other = {key: {ANSWER_CHANGES: found.total()} for key, found in run.unjudged.items()}
     assert gate(replace(run, unjudged=other), Limits(violations=0.0)).outcome == "passed"
@@ -131,13 +142,13 @@ def test_a_right_answer_that_changes_is_no_gap():
 # ── the baseline ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_an_unchanged_run_passes_against_itself():
+def test_an_unchanged_run_passes_against_itself() -> None:
     found = gate(judged(*crowd(5)), Limits(), baseline=judged(*crowd(5), name="before"))
     assert outcomes(found) == {"rise": "passed"}
     assert (found.checks[0].rise.appeared, found.checks[0].rise.p) == (0, 1.0)
 
 
-def test_a_rise_fails_where_it_is_shown_and_above_the_margin():
+def test_a_rise_fails_where_it_is_shown_and_above_the_margin() -> None:
     before = judged(*crowd(5), name="before")
     assert gate(judged(*crowd(11)), Limits(), baseline=before).outcome == "passed", "0.5**6 > 0.01"
     assert gate(judged(*crowd(12)), Limits(), baseline=before).outcome == "failed"
@@ -146,13 +157,13 @@ def test_a_rise_fails_where_it_is_shown_and_above_the_margin():
     assert gate(judged(*crowd(0)), Limits(), baseline=before).outcome == "passed"
 
 
-def test_it_says_the_smallest_rise_that_could_have_failed():
+def test_it_says_the_smallest_rise_that_could_have_failed() -> None:
     found = gate(judged(*crowd(5)), Limits(), baseline=judged(*crowd(5)))
     assert found.checks[0].rise.detectable == 0.07
     assert "smallest rise that could have failed is 7.0 points" in found.checks[0].notes[0]
 
 
-def test_variants_of_a_sample_are_one_witness():
+def test_variants_of_a_sample_are_one_witness() -> None:
     """Twelve new violations in three samples: certain over pairs, and by samples one in eight."""
     before, now = judged(*crowd(0, variants=4)), judged(*crowd(3, variants=4))
     check = gate(now, Limits(), baseline=before).checks[0]
@@ -161,7 +172,7 @@ def test_variants_of_a_sample_are_one_witness():
     assert check.outcome == "passed"
 
 
-def two(first, second, samples=100):
+def two(first: int, second: int, samples: int = 100) -> list[Audited]:
     return [
         audited(
             "m",
@@ -172,7 +183,7 @@ def two(first, second, samples=100):
     ]
 
 
-def test_each_transform_is_tested_too_and_adjusted_for():
+def test_each_transform_is_tested_too_and_adjusted_for() -> None:
     found = gate(judged(*two(0, 8)), Limits(), baseline=judged(*two(0, 0)))
     assert outcomes(found) == {
         "rise": "passed",
@@ -185,8 +196,8 @@ def test_each_transform_is_tested_too_and_adjusted_for():
     assert outcomes(found)["rise under rename"] == "passed"
 
 
-def test_a_transform_with_few_samples_is_not_tested_alone():
-    def records(reordered):
+def test_a_transform_with_few_samples_is_not_tested_alone() -> None:
+    def records(reordered: Answer) -> list[Audited]:
         return [
             *crowd(0, 50),
             *(audited("m", sample(f"r{n}"), after={"reorder": [reordered]}) for n in range(5)),
@@ -201,25 +212,25 @@ def test_a_transform_with_few_samples_is_not_tested_alone():
     assert found.checks[0].p_adjusted == pytest.approx(2 * 0.5**5)
 
 
-def test_too_few_samples_are_told_and_do_not_pass():
+def test_too_few_samples_are_told_and_do_not_pass() -> None:
     found = gate(judged(*crowd(6, 6)), Limits(), baseline=judged(*crowd(0, 6)))
     assert outcomes(found) == {"rise": "unknown"}
     assert "so few samples could not have shown any rise" in found.checks[0].notes[0]
 
 
-def test_a_baseline_without_anything_left_to_break_passes():
+def test_a_baseline_without_anything_left_to_break_passes() -> None:
     found = gate(judged(*crowd(50, 50)), Limits(), baseline=judged(*crowd(50, 50)))
     assert outcomes(found) == {"rise": "passed"}
     assert "no more could be" in found.checks[0].notes[0]
 
 
-def test_a_model_that_got_much_better_passes():
+def test_a_model_that_got_much_better_passes() -> None:
     found = gate(judged(*crowd(5)), Limits(), baseline=judged(*crowd(90)))
     assert outcomes(found) == {"rise": "passed"}
     assert found.checks[0].rise.gone == 85
 
 
-def test_only_the_very_same_inputs_are_paired_and_lost_ones_are_told():
+def test_only_the_very_same_inputs_are_paired_and_lost_ones_are_told() -> None:
     now, before = judged(*crowd(5)), judged(*crowd(5), name="before")
     half = tuple(flip for flip in before.flips if flip.sample < "s050")
     found = gate(now, Limits(), baseline=replace(before, flips=half))
@@ -238,7 +249,7 @@ def test_only_the_very_same_inputs_are_paired_and_lost_ones_are_told():
         assert "the suites differ" in found.checks[0].found
 
 
-def test_models_are_paired_by_name_or_alone():
+def test_models_are_paired_by_name_or_alone() -> None:
     alone = gate(judged(*crowd(20, model="new")), Limits(), baseline=judged(*crowd(0, model="old")))
     assert alone.outcome == "failed"
     assert alone.notes == ("new is held against old, the only model of the baseline",)
@@ -248,7 +259,7 @@ def test_models_are_paired_by_name_or_alone():
     assert found.checks[1].found == "not in the baseline"
 
 
-def test_more_models_are_adjusted_for():
+def test_more_models_are_adjusted_for() -> None:
     before = judged(*crowd(0, model="a"), *crowd(0, model="b"))
     now = judged(*crowd(7, model="a"), *crowd(0, model="b"))
     found = gate(now, Limits(), baseline=before)
@@ -256,14 +267,14 @@ def test_more_models_are_adjusted_for():
     assert found.outcome == "passed"
 
 
-def test_another_task_is_refused():
+def test_another_task_is_refused() -> None:
     before = judged(*crowd(0))
     other = replace(before, summary=replace(before.summary, task="throughput"))
     with pytest.raises(UsageError, match="'throughput'"):
         gate(judged(*crowd(0)), Limits(), baseline=other)
 
 
-def test_chosen_transforms_alone_are_judged():
+def test_chosen_transforms_alone_are_judged() -> None:
     now, before = judged(*two(20, 0)), judged(*two(0, 0))
     assert gate(now, Limits(), baseline=before, transforms=frozenset({"rename"})).outcome == "failed"
     found = gate(now, Limits(), baseline=before, transforms=frozenset({"reorder"}))
@@ -271,7 +282,7 @@ def test_chosen_transforms_alone_are_judged():
     assert found.transforms == ("reorder",)
 
 
-def test_against_a_summary_the_test_is_unpaired_and_says_so():
+def test_against_a_summary_the_test_is_unpaired_and_says_so() -> None:
     before = judged(*crowd(0, variants=3), name="before", flips=False)
     found = gate(judged(*crowd(10, variants=3)), Limits(), baseline=before)
     assert outcomes(found) == {"rise under rename": "failed"}
@@ -280,14 +291,14 @@ def test_against_a_summary_the_test_is_unpaired_and_says_so():
     assert "unpaired and weaker" in found.notes[0]
 
 
-def test_a_summary_with_other_numbers_of_variants_is_not_compared():
+def test_a_summary_with_other_numbers_of_variants_is_not_compared() -> None:
     before = judged(*crowd(0, variants=2), flips=False)
     found = gate(judged(*crowd(10, variants=4)), Limits(), baseline=before)
     assert found.outcome == "unknown"
     assert "other numbers of variants under rename" in found.checks[0].found
 
 
-def test_lasting_violations_are_those_of_both_runs():
+def test_lasting_violations_are_those_of_both_runs() -> None:
     assert lasting(judged(*crowd(3)), judged(*crowd(2))) == {
         Place("m", 0, "s000", "rename", 0),
         Place("m", 0, "s001", "rename", 0),
@@ -297,12 +308,12 @@ def test_lasting_violations_are_those_of_both_runs():
 # ── what is shown ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_gate_round_trips_through_json():
+def test_the_gate_round_trips_through_json() -> None:
     found = gate(judged(*two(0, 9)), Limits(violations=0.1), baseline=judged(*two(0, 0)))
     assert Gate.from_json(found.to_json()) == found
 
 
-def test_the_table_has_a_row_for_each_check_and_ends_with_the_verdict():
+def test_the_table_has_a_row_for_each_check_and_ends_with_the_verdict() -> None:
     found = gate(judged(*two(0, 9)), Limits(violations=0.1), baseline=judged(*two(0, 0), name="before"))
     (sheet,) = gate_sheets(found)
     assert sheet.title == "gate: now against before"

@@ -2,10 +2,13 @@
 
 import json
 import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import pytest
 
-from codeaudit.reports.records import ModelHeader, Rate, RunHeader, Summary
+from codeaudit.audit.records import Audited
+from codeaudit.reports.records import ModelHeader, ModelSummary, Rate, RunHeader, Summary
 from codeaudit.reports.statistics.intervals import wilson
 from codeaudit.reports.summarise import summarise
 from codeaudit.transforms.errors import RunError
@@ -14,7 +17,7 @@ from tests.support.audited import Error, Subtokens, audited, sample
 GOOD, BAD, HALF = ("get", "name"), ("set",), ("get", "x")
 
 
-def header(*names, **options):
+def header(*names: str, **options: Any) -> RunHeader:
     return RunHeader(
         task="function-name",
         corpus="stdlib",
@@ -26,16 +29,18 @@ def header(*names, **options):
     )
 
 
-def summary_of(*records, models=("m",), task=None, **options):
+def summary_of(
+    *records: Audited, models: Sequence[str] = ("m",), task: Subtokens | Error | None = None, **options: Any
+) -> Summary:
     return summarise([(0, records)], task=task or Subtokens(), header=header(*models, **options))
 
 
-def shares(rate: Rate):
+def shares(rate: Rate) -> tuple[int, int]:
     return rate.count, rate.total
 
 
 @pytest.fixture
-def small():
+def small() -> ModelSummary:
     """Four samples: one flips on 1 of 2, one holds, one cannot be moved, one got no answer."""
     return summary_of(
         audited(
@@ -52,29 +57,31 @@ def small():
     ).models[0]
 
 
-def test_pairs_count_judged_pairs_of_meaning_keeping_transforms(small):
+def test_pairs_count_judged_pairs_of_meaning_keeping_transforms(small: ModelSummary) -> None:
     assert shares(small.violations) == (2, 5)
     assert small.violations.clusters == 2
 
 
-def test_a_sample_that_cannot_be_moved_is_kept_among_all_and_absent_among_movable(small):
+def test_a_sample_that_cannot_be_moved_is_kept_among_all_and_absent_among_movable(
+    small: ModelSummary,
+) -> None:
     assert shares(small.violated_samples) == (2, 3)
     assert shares(small.violated_movable) == (2, 2)
 
 
-def test_controls_and_identity_have_rates_of_their_own(small):
+def test_controls_and_identity_have_rates_of_their_own(small: ModelSummary) -> None:
     assert shares(small.sensitivity) == (2, 2)
     assert shares(small.noise_floor) == (0, 3)
     assert (small.noise_floor.low, small.noise_floor.high) == wilson(0, 3)
 
 
-def test_a_failed_original_is_skipped_and_its_pairs_are_unjudged(small):
+def test_a_failed_original_is_skipped_and_its_pairs_are_unjudged(small: ModelSummary) -> None:
     assert small.samples == 4
     assert small.skipped == {"input too long": 1}
     assert (small.unjudged, small.unjudged_reasons) == (1, {"input too long": 1})
 
 
-def test_scores_by_hand(small):
+def test_scores_by_hand(small: ModelSummary) -> None:
     # Answers have 2 subtokens, labels 2. Original: all right. Worst: a -> BAD (0 of 1 + 2), b -> HALF (1 of 2 + 2).
     assert small.score.original == 1.0
     assert small.score.attack_worst_sample == pytest.approx(2 * (0 + 1 + 2) / (3 + 4 + 4))
@@ -85,7 +92,7 @@ def test_scores_by_hand(small):
     assert (small.score.rounds, small.score.scored, small.score.macro) == (3, 3, 1.0)
 
 
-def test_transforms_are_listed_with_reasons_and_evidence(small):
+def test_transforms_are_listed_with_reasons_and_evidence(small: ModelSummary) -> None:
     rows = {row.transform: row for row in small.by_transform}
     assert list(rows) == ["reorder", "rename", "reorder-breaking", "identity"]
     assert shares(rows["reorder"].violations) == (1, 4)
@@ -98,13 +105,13 @@ def test_transforms_are_listed_with_reasons_and_evidence(small):
     assert small.noise_deviation == 0.0
 
 
-def test_numeric_noise_is_unjudged_and_never_a_violation():
+def test_numeric_noise_is_unjudged_and_never_a_violation() -> None:
     model = summary_of(audited("m", sample("a"), after={"reorder": [None, None]})).models[0]
     assert model.violations == model.violated_movable == model.violated_samples == Rate(count=0, total=0)
     assert model.unjudged_reasons == {"numeric noise": 2}
 
 
-def test_a_run_without_records_has_null_rates_and_scores():
+def test_a_run_without_records_has_null_rates_and_scores() -> None:
     summary = summary_of()
     model = summary.models[0]
     assert summary.judged == 0
@@ -114,20 +121,20 @@ def test_a_run_without_records_has_null_rates_and_scores():
     assert json.loads(summary.to_json())["models"][0]["violations"]["rate"] is None
 
 
-def test_a_run_of_the_identity_alone_says_nothing_about_violations():
+def test_a_run_of_the_identity_alone_says_nothing_about_violations() -> None:
     model = summary_of(audited("m", sample("a"), after={"identity": [GOOD]})).models[0]
     assert model.violated_samples.rate is None
     assert model.score.attack_worst_sample is None
     assert model.score.original == 1.0
 
 
-def test_samples_without_label_are_judged_but_not_scored():
+def test_samples_without_label_are_judged_but_not_scored() -> None:
     model = summary_of(audited("m", sample("a", label=None), after={"reorder": [BAD]})).models[0]
     assert shares(model.violations) == (1, 1)
     assert model.score.original is None
 
 
-def test_the_worst_of_an_error_is_the_highest():
+def test_the_worst_of_an_error_is_the_highest() -> None:
     records = [
         audited("m", sample("a", 2.0), before=2.0, after={"reorder": [1.0, 3.0]}, task=Error()),
         audited("m", sample("b", 4.0), before=5.0, after={"reorder": [4.0, 5.0]}, task=Error()),
@@ -139,14 +146,14 @@ def test_the_worst_of_an_error_is_the_highest():
     assert score.drop == pytest.approx(0.25)
 
 
-def crowd(model, seed, flips, count=30):
+def crowd(model: str, seed: int | str, flips: float, count: int = 30) -> Iterator[Audited]:
     rng = random.Random(seed)
     for n in range(count):
         after = {"reorder": [BAD if rng.random() < flips else GOOD for _ in range(3)], "identity": [GOOD]}
         yield audited(model, sample(f"s{n}"), after=after)
 
 
-def test_order_and_company_change_no_number():
+def test_order_and_company_change_no_number() -> None:
     one = list(crowd("m", 1, 0.3))
     other = list(crowd("other", 2, 0.5))
     mixed = one + other
@@ -156,10 +163,10 @@ def test_order_and_company_change_no_number():
     assert alone == together
 
 
-def test_streams_are_consumed_lazily_and_in_turn():
+def test_streams_are_consumed_lazily_and_in_turn() -> None:
     seen = []
 
-    def stream(name):
+    def stream(name: str) -> Iterator[Audited]:
         seen.append(name)
         yield audited("m", sample(name), after={"reorder": [GOOD]})
 
@@ -167,7 +174,7 @@ def test_streams_are_consumed_lazily_and_in_turn():
     assert seen == ["s0", "s1", "s2"]
 
 
-def test_trials_are_pooled_by_sample_and_kept_apart():
+def test_trials_are_pooled_by_sample_and_kept_apart() -> None:
     trials = [(seed, list(crowd("m", seed, 0.2))) for seed in range(3)]
     model = summarise(trials, task=Subtokens(), header=header("m")).models[0]
     assert [trial.seed for trial in model.trials] == [0, 1, 2]
@@ -181,13 +188,13 @@ def test_trials_are_pooled_by_sample_and_kept_apart():
     )
 
 
-def test_one_trial_has_the_numbers_of_the_whole():
+def test_one_trial_has_the_numbers_of_the_whole() -> None:
     model = summary_of(*crowd("m", 3, 0.4)).models[0]
     assert model.trials[0].violations == model.violations
     assert model.trials[0].score == model.score
 
 
-def test_models_on_the_same_inputs_are_tested_pairwise():
+def test_models_on_the_same_inputs_are_tested_pairwise() -> None:
     summary = summary_of(*crowd("spe", 0, 0.0), *crowd("vanilla", 1, 0.4), models=("spe", "vanilla"))
     paired = summary.statistics.paired[0]
     changed = {each.model: each.changed.count for each in paired.standings}
@@ -197,12 +204,12 @@ def test_models_on_the_same_inputs_are_tested_pairwise():
     assert paired.test.method == "exact binomial"
 
 
-def test_a_single_model_has_empty_statistics():
+def test_a_single_model_has_empty_statistics() -> None:
     statistics = summary_of(*crowd("m", 0, 0.1)).statistics
     assert statistics.metrics == statistics.paired == ()
 
 
-def test_json_has_the_fixed_keys_and_round_trips():
+def test_json_has_the_fixed_keys_and_round_trips() -> None:
     summary = summary_of(
         *crowd("spe", 0, 0.0), *crowd("vanilla", 1, 0.4), models=("spe", "vanilla"), skipped={"no label": 7}
     )
@@ -228,7 +235,7 @@ def test_json_has_the_fixed_keys_and_round_trips():
     assert set(model["by_transform"][0]) >= {"transform", "kind", "violations", "not_applied", "evidence"}
 
 
-def test_unknown_keys_are_ignored_so_that_the_schema_can_grow():
+def test_unknown_keys_are_ignored_so_that_the_schema_can_grow() -> None:
     summary = summary_of(*crowd("m", 0, 0.1, count=3))
     found = json.loads(summary.to_json()) | {"novel": 1}
     assert Summary.from_json(json.dumps(found)) == summary
@@ -244,18 +251,18 @@ def test_unknown_keys_are_ignored_so_that_the_schema_can_grow():
         (lambda found: [found], "schema None"),
     ],
 )
-def test_a_malformed_summary_is_refused_by_name(spoil, message):
+def test_a_malformed_summary_is_refused_by_name(spoil: Callable[[Any], Any], message: str) -> None:
     found = json.loads(summary_of().to_json())
     with pytest.raises(RunError, match=message):
         Summary.from_json(json.dumps(spoil(found)))
 
 
-def test_text_that_is_no_json_is_refused():
+def test_text_that_is_no_json_is_refused() -> None:
     with pytest.raises(RunError, match="not JSON"):
         Summary.from_json("{")
 
 
-def test_importing_the_summary_imports_no_heavy_library():
+def test_importing_the_summary_imports_no_heavy_library() -> None:
     import subprocess
     import sys
 

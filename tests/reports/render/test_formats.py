@@ -3,12 +3,14 @@
 import io
 import json
 import re
+from collections.abc import Iterator
 
 import pytest
 from rich.console import Console
 
+from codeaudit.audit.records import Audited
 from codeaudit.reports.compare import compare
-from codeaudit.reports.records import ModelHeader, RunHeader, Summary
+from codeaudit.reports.records import Comparison, ModelHeader, RunHeader, Summary
 from codeaudit.reports.registry import FORMATS
 from codeaudit.reports.summarise import summarise
 from codeaudit.reports.wording import lines
@@ -44,7 +46,7 @@ chi-square); the models disagree on only 5 inputs.
 """
 
 
-def records(model, flips):
+def records(model: str, flips: bool) -> Iterator[Audited]:
     for n in range(40):
         movable, failed = n % 4 == 0, n % 20 == 19
         after = {"identity": [GOOD]}
@@ -60,7 +62,7 @@ def records(model, flips):
         )
 
 
-def summary(first="spe-checkpoint", second="vanilla-checkpoint"):
+def summary(first: str = "spe-checkpoint", second: str = "vanilla-checkpoint") -> Summary:
     header = RunHeader(
         task="function-name",
         corpus="stdlib",
@@ -75,29 +77,29 @@ def summary(first="spe-checkpoint", second="vanilla-checkpoint"):
     return summarise([(0, stream)], task=Subtokens(), header=header)
 
 
-def shown(report, form, width=80):
+def shown(report: Summary | Comparison, form: str, width: int = 80) -> str:
     target = io.StringIO()
     FORMATS.get(form)(report, Console(file=target, width=width, color_system=None))
     return target.getvalue()
 
 
-def tidy(text):
+def tidy(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
 
-def test_golden_table_at_80_columns():
+def test_golden_table_at_80_columns() -> None:
     assert tidy(shown(summary(), "rich")).startswith(GOLDEN)
 
 
 @pytest.mark.parametrize("width", [80, 100, 200])
-def test_every_table_fits_the_console_and_cuts_nothing(width):
+def test_every_table_fits_the_console_and_cuts_nothing(width: int) -> None:
     for report in (summary(), compare([run("r", MODELS, seeds=range(3))])):
         text = shown(report, "rich", width)
         assert max(map(len, text.splitlines())) <= width
         assert "…" not in text
 
 
-def test_a_wide_console_has_one_line_for_each_model():
+def test_a_wide_console_has_one_line_for_each_model() -> None:
     text = shown(summary(), "rich", 200)
     row = next(line for line in text.splitlines() if line.startswith("vanilla-checkpoint"))
     assert "1.72 M params" in row
@@ -105,25 +107,25 @@ def test_a_wide_console_has_one_line_for_each_model():
 
 
 @pytest.mark.parametrize("width", [80, 200])
-def test_markup_in_names_is_printed_literally(width):
+def test_markup_in_names_is_printed_literally(width: int) -> None:
     text = shown(summary("[red]x", ":smile: [/]"), "rich", width)
     assert "[red]x" in text
     assert ":smile: [/]" in text
 
 
-def test_names_cannot_drive_the_terminal_or_break_a_row():
+def test_names_cannot_drive_the_terminal_or_break_a_row() -> None:
     text = shown(summary("a\x1b[31mb", "c\nd|e"), "markdown")
     assert "\x1b" not in text
     assert "c\ufffdd\\|e" in text
 
 
-def test_long_names_leave_the_numbers_whole():
+def test_long_names_leave_the_numbers_whole() -> None:
     text = shown(summary("models/" + "deep/" * 30, "b"), "rich")
     assert max(map(len, text.splitlines())) <= 80
     assert "18.1–56.7" in text
 
 
-def table_rows(text):
+def table_rows(text: str) -> list[list[str]]:
     return [
         [cell.strip().strip("*") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
         for line in text.splitlines()
@@ -131,7 +133,7 @@ def table_rows(text):
     ]
 
 
-def test_markdown_and_json_and_rich_have_the_same_numbers():
+def test_markdown_and_json_and_rich_have_the_same_numbers() -> None:
     report = summary()
     found = Summary.from_json(shown(report, "json"))
     assert found == report
@@ -146,7 +148,7 @@ def test_markdown_and_json_and_rich_have_the_same_numbers():
         assert all(cell in screen for cell in row)
 
 
-def test_every_markdown_row_has_as_many_cells_as_its_head():
+def test_every_markdown_row_has_as_many_cells_as_its_head() -> None:
     for report in (summary("a|b", "c"), compare([run("r", MODELS, seeds=range(3))])):
         width = None
         for line in shown(report, "markdown").splitlines():
@@ -155,17 +157,17 @@ def test_every_markdown_row_has_as_many_cells_as_its_head():
             width = cells
 
 
-def test_transforms_are_shown_with_what_they_could_not_do():
+def test_transforms_are_shown_with_what_they_could_not_do() -> None:
     text = shown(summary(), "markdown")
     assert "| reorder | keeps meaning | 40/160 | compiled 40 | no other legal order 120 |" in text
     assert "no example of the task: no label 7" in text
 
 
-def test_json_is_written_unwrapped():
+def test_json_is_written_unwrapped() -> None:
     assert json.loads(shown(summary(), "json", width=80))["schema"] == 1
 
 
-def test_best_is_bold_in_a_comparison():
+def test_best_is_bold_in_a_comparison() -> None:
     report = compare([run("r", MODELS, seeds=range(5))])
     text = shown(report, "markdown")
     assert "| **1 spe** | **0.0 ± 0.0** | 5 |" in text
@@ -175,7 +177,7 @@ def test_best_is_bold_in_a_comparison():
     assert re.search(r"\x1b\[1m1 spe", target.getvalue())
 
 
-def test_a_comparison_says_its_tests():
+def test_a_comparison_says_its_tests() -> None:
     text = shown(compare([run("r", MODELS, seeds=range(3))]), "markdown")
     assert (
         "Kruskal-Wallis 4.35, p = 0.1, epsilon² 0.87 (exact permutation; 0.037 by chi-square; "
@@ -185,13 +187,13 @@ def test_a_comparison_says_its_tests():
     assert "Cochran's Q" in text
 
 
-def test_an_empty_comparison_is_said():
+def test_an_empty_comparison_is_said() -> None:
     report = summary().statistics.__class__()
     assert "Nothing to compare" in shown(report, "rich")
     assert "Nothing to compare" in shown(report, "markdown")
 
 
-def test_an_empty_run_prints_dashes():
+def test_an_empty_run_prints_dashes() -> None:
     header = RunHeader(
         task="function-name",
         corpus="empty",

@@ -2,14 +2,16 @@
 
 import dataclasses
 import re
+from collections.abc import Iterator
+from typing import Any
 from xml.etree import ElementTree as Xml
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeaudit.audit.records import ANSWER_CHANGES
-from codeaudit.reports.cases import Place, cases, diff, told
+from codeaudit.audit.records import ANSWER_CHANGES, Answer, Audited
+from codeaudit.reports.cases import Case, Place, cases, diff, told
 from codeaudit.reports.gate import Limits, gate
 from codeaudit.reports.render import github
 from codeaudit.reports.render.junit import junit, legal
@@ -24,7 +26,7 @@ STARTED = "2026-01-02T03:04:05+00:00"
 NASTY = 'f"\x08\x00\ud800\ufffe]]>" # <&> \r\n `````'
 
 
-def records():
+def records() -> list[Audited]:
     """Violated, held, unjudged, not applied; with a control, whose change is none."""
     return [
         audited(
@@ -37,25 +39,25 @@ def records():
     ]
 
 
-def found(*trials):
+def found(*trials: tuple[int, Audited]) -> list[Case]:
     return list(cases(trials or [(0, one) for one in records()]))
 
 
-def violated(number=1, source="x = 1\n", path="a b/ü.py"):
+def violated(number: int = 1, source: str = "x = 1\n", path: str = "a b/ü.py") -> Iterator[Case]:
     (first,) = [case for case in found() if case.state == "violated"]
     for n in range(number):
         text = dataclasses.replace(first.sample, id=f"s{n}", source=source, origin=Origin(path=path, line=7))
         yield dataclasses.replace(first, sample=text)
 
 
-def inside(path):
+def inside(path: str) -> str:
     return f"src/{path}"
 
 
 # ── cases ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_case_has_one_state_and_controls_are_none():
+def test_a_case_has_one_state_and_controls_are_none() -> None:
     assert [(case.sample.id, case.state) for case in found()] == [
         ("a", "violated"),
         ("b", "held"),
@@ -66,7 +68,7 @@ def test_a_case_has_one_state_and_controls_are_none():
     assert found()[0].headline == "'get name' became 'set' under rename in 2 of 3 variants"
 
 
-def test_a_diff_shows_the_edit():
+def test_a_diff_shows_the_edit() -> None:
     (case,) = violated(source="def f():\n    return 1")
     variant = dataclasses.replace(case.variants[1], source="def f():\n    return 2")
     assert diff(case, variant).splitlines()[:2] == ["--- a b/ü.py:7", "+++ a b/ü.py:7 rename"]
@@ -77,14 +79,14 @@ def test_a_diff_shows_the_edit():
     ("answer", "shown"),
     [(("get", "name"), "get name"), (1.5, "1.5"), ("a\n b\x1b", "a b\ufffd"), ("x" * 300, "x" * 199 + "…")],
 )
-def test_an_answer_is_one_short_line(answer, shown):
+def test_an_answer_is_one_short_line(answer: Answer, shown: str) -> None:
     assert told(answer) == shown
 
 
 # ── JUnit ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_broken_invariance_is_a_failed_test_with_its_diff():
+def test_a_broken_invariance_is_a_failed_test_with_its_diff() -> None:
     root = check_junit(junit(found(), started=STARTED))
     (suite,) = root
     assert (suite.get("name"), suite.get("timestamp")) == ("m rename", "2026-01-02T03:04:05")
@@ -109,20 +111,20 @@ def test_a_broken_invariance_is_a_failed_test_with_its_diff():
     }
 
 
-def test_a_right_answer_that_changes_is_skipped():
+def test_a_right_answer_that_changes_is_skipped() -> None:
     (case,) = [case for case in found() if case.sample.id == "c"]
     variants = tuple(dataclasses.replace(one, reason=ANSWER_CHANGES, fault=False) for one in case.variants)
     root = check_junit(junit([dataclasses.replace(case, variants=variants)], started=STARTED))
     assert root.find("testsuite/testcase/skipped").get("message") == ANSWER_CHANGES
 
 
-def test_trials_are_suites_of_their_own():
+def test_trials_are_suites_of_their_own() -> None:
     (record, *_) = records()
     root = check_junit(junit(found((0, record), (1, record)), started=STARTED))
     assert [suite.get("name") for suite in root] == ["m rename seed 0", "m rename seed 1"]
 
 
-def test_the_checks_of_a_gate_are_tests():
+def test_the_checks_of_a_gate_are_tests() -> None:
     result = gate(
         judged(*crowd(9)),
         Limits(violations=0.01, drop=1.0, sensitivity=0.1),
@@ -137,7 +139,7 @@ def test_the_checks_of_a_gate_are_tests():
     assert "9.0 %" in suite.find("testcase/failure").get("message")
 
 
-def test_what_xml_cannot_hold_is_written_out():
+def test_what_xml_cannot_hold_is_written_out() -> None:
     (case,) = violated(source=NASTY)
     case = dataclasses.replace(
         case, model="m\x0b<>", variants=tuple(dataclasses.replace(one, before=NASTY) for one in case.variants)
@@ -150,20 +152,20 @@ def test_what_xml_cannot_hold_is_written_out():
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=()), max_size=30))
-def test_any_text_survives_xml(text):
+def test_any_text_survives_xml(text: str) -> None:
     element = Xml.Element("x")
     element.text = legal(text)
     assert (Xml.fromstring(Xml.tostring(element, encoding="unicode")).text or "") == legal(text)
 
 
-def test_a_run_without_cases_is_a_valid_report():
+def test_a_run_without_cases_is_a_valid_report() -> None:
     assert len(check_junit(junit([], started=STARTED))) == 0
 
 
 # ── SARIF ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_violated_case_is_a_result_at_its_lines():
+def test_a_violated_case_is_a_result_at_its_lines() -> None:
     (case,) = violated(source="a\nb\nc")
     (result,) = check_sarif(sarif([*found()[1:], case], locate=inside, version="0.1.0"))["results"]
     physical = result["locations"][0]["physicalLocation"]
@@ -174,8 +176,8 @@ def test_a_violated_case_is_a_result_at_its_lines():
     assert "baselineState" not in result
 
 
-def test_a_fingerprint_outlives_its_line_and_not_its_text():
-    def prints(**options):
+def test_a_fingerprint_outlives_its_line_and_not_its_text() -> None:
+    def prints(**options: Any) -> Any:
         (result,) = check_sarif(sarif(violated(**options), locate=inside, version="1"))["results"]
         return result["partialFingerprints"]
 
@@ -183,7 +185,7 @@ def test_a_fingerprint_outlives_its_line_and_not_its_text():
     assert prints(source="x") != prints(source="y")
 
 
-def test_results_say_whether_they_are_new_and_new_ones_come_first():
+def test_results_say_whether_they_are_new_and_new_ones_come_first() -> None:
     lasting = {Place("m", 0, "s0", "rename", 1)}
     results = check_sarif(sarif(violated(2), locate=inside, version="1", lasting=lasting))["results"]
     assert [(one["properties"]["sample"], one["baselineState"]) for one in results] == [
@@ -192,13 +194,13 @@ def test_results_say_whether_they_are_new_and_new_ones_come_first():
     ]
 
 
-def test_what_code_scanning_would_not_show_is_left_out_and_said():
+def test_what_code_scanning_would_not_show_is_left_out_and_said() -> None:
     run = check_sarif(sarif(violated(MOST + 3), locate=inside, version="1"))
     assert len(run["results"]) == MOST
     assert "3 more results" in run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"]
 
 
-def test_sarif_takes_any_text_and_places_outside():
+def test_sarif_takes_any_text_and_places_outside() -> None:
     (case,) = violated(source=NASTY, path="\ud800.py")
     (result,) = check_sarif(sarif([case], locate=lambda _: None, version="1"))["results"]
     assert result["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "%3F.py"}
@@ -209,13 +211,13 @@ def test_sarif_takes_any_text_and_places_outside():
 COMMAND = re.compile(r"::(error|warning) ((?:[a-z]+=[^,:\r\n]*,?)+)::([^\r\n]*)")
 
 
-def lines(*, limit, number):
+def lines(*, limit: float, number: int) -> list[tuple[str, ...]]:
     result = gate(judged(*crowd(9)), Limits(violations=limit))
     made = github.annotations(result, list(violated(number, source=NASTY, path="a,b:c.py")), locate=inside)
     return [COMMAND.fullmatch(line).groups() for line in made]
 
 
-def test_a_failed_gate_has_ten_errors_its_checks_first():
+def test_a_failed_gate_has_ten_errors_its_checks_first() -> None:
     made = lines(limit=0.01, number=30)
     assert [level for level, _, _ in made] == ["error"] * 10
     assert made[0][1] == "title=codeaudit gate"
@@ -225,21 +227,21 @@ def test_a_failed_gate_has_ten_errors_its_checks_first():
     assert "%0A" in made[1][2]
 
 
-def test_a_passed_gate_has_ten_warnings():
+def test_a_passed_gate_has_ten_warnings() -> None:
     assert [level for level, _, _ in lines(limit=0.5, number=30)] == ["warning"] * 10
     assert lines(limit=0.5, number=0) == []
 
 
-def test_a_message_is_cut_where_github_would():
+def test_a_message_is_cut_where_github_would() -> None:
     assert len(github.command("error", "x" * 9000, title="t")) == len("::error title=t::") + github.LONGEST
 
 
-def test_what_is_new_comes_first():
+def test_what_is_new_comes_first() -> None:
     lasting = {Place("m", 0, "s0", "rename", 1)}
     assert [case.sample.id for case in github.first(violated(3), lasting)] == ["s1", "s2", "s0"]
 
 
-def test_the_summary_fits_and_says_what_it_leaves_out():
+def test_the_summary_fits_and_says_what_it_leaves_out() -> None:
     text = github.summary("table\n", list(violated(300, source="long line " * 3000)))
     assert len(text.encode("utf-8", "replace")) <= github.SUMMARY
     shown = text.count("```diff")
@@ -250,7 +252,7 @@ def test_the_summary_fits_and_says_what_it_leaves_out():
     assert len(github.summary("x" * 50, [], room=10)) == 10
 
 
-def test_code_cannot_leave_its_fence():
+def test_code_cannot_leave_its_fence() -> None:
     (case,) = violated(source="```\n</details>\n`````")
     text = github.summary("", [case])
     fences = re.findall(r"^(`{3,})(?:diff)?$", text, re.MULTILINE)

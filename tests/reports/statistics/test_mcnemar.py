@@ -10,7 +10,7 @@ from codeaudit.reports.statistics.mcnemar import Tally, flip_tail, paired_rise, 
 from codeaudit.transforms.errors import CannotAudit
 
 
-def singles(appeared, gone, still=0, held=0):
+def singles(appeared: int, gone: int, still: int = 0, held: int = 0) -> list[Tally]:
     """One pair per sample."""
     kinds = ((appeared, Tally(1, 0, 1, 0)), (gone, Tally(1, 1, 0, 1)), (still, Tally(1, 1, 0, 0)))
     return [one for number, one in kinds for _ in range(number)] + [Tally(1, 0, 0, 0)] * held
@@ -24,7 +24,7 @@ TALLIES = st.integers(1, 6).flatmap(
 
 
 @pytest.mark.parametrize(("appeared", "gone"), [(0, 0), (7, 0), (15, 3), (3, 15), (40, 21)])
-def test_with_one_pair_per_sample_it_is_the_exact_mcnemar_test(appeared, gone):
+def test_with_one_pair_per_sample_it_is_the_exact_mcnemar_test(appeared: int, gone: int) -> None:
     from scipy.stats import binomtest
 
     found = paired_rise(singles(appeared, gone, still=5, held=100))
@@ -36,7 +36,7 @@ def test_with_one_pair_per_sample_it_is_the_exact_mcnemar_test(appeared, gone):
 
 
 @given(st.lists(st.integers(1, 9), max_size=10), st.integers(0, 60))
-def test_the_tail_is_that_of_all_ways(weights, reached):
+def test_the_tail_is_that_of_all_ways(weights: list[int], reached: int) -> None:
     sums = [
         sum(w for w, taken in zip(weights, way, strict=True) if taken)
         for way in product((0, 1), repeat=len(weights))
@@ -45,14 +45,14 @@ def test_the_tail_is_that_of_all_ways(weights, reached):
     assert flip_tail(weights, reached) == pytest.approx(expected)
 
 
-def test_beyond_the_exact_limit_the_normal_distribution_agrees(monkeypatch):
+def test_beyond_the_exact_limit_the_normal_distribution_agrees(monkeypatch: pytest.MonkeyPatch) -> None:
     weights = [1, 2, 4] * 60
     exact = flip_tail(weights, 245)
     monkeypatch.setattr("codeaudit.reports.statistics.mcnemar.EXACT_CELLS", 0)
     assert flip_tail(weights, 245) == pytest.approx(exact, rel=0.05)
 
 
-def test_pairs_of_one_sample_are_one_witness():
+def test_pairs_of_one_sample_are_one_witness() -> None:
     """One flip of the original's answer changes all 12 pairs: over pairs that looks certain, and is nothing."""
     found = paired_rise([Tally(12, 0, 12, 0)] + [Tally(12, 0, 0, 0)] * 49)
     assert found.p == 0.5
@@ -60,7 +60,7 @@ def test_pairs_of_one_sample_are_one_witness():
 
 
 @given(st.lists(TALLIES, min_size=1, max_size=12))
-def test_a_rise_and_its_reverse(tallies):
+def test_a_rise_and_its_reverse(tallies: list[Tally]) -> None:
     found = paired_rise(tallies)
     back = paired_rise([Tally(t.pairs, t.before + t.appeared - t.gone, t.gone, t.appeared) for t in tallies])
     assert 0 < found.p <= 1
@@ -69,12 +69,12 @@ def test_a_rise_and_its_reverse(tallies):
 
 
 @given(st.lists(TALLIES, min_size=1, max_size=40), st.sampled_from([0.0, 0.01, 0.1]))
-def test_the_smallest_rise_fails_and_a_smaller_one_does_not(tallies, margin):
+def test_the_smallest_rise_fails_and_a_smaller_one_does_not(tallies: list[Tally], margin: float) -> None:
     found = with_detectable(paired_rise(tallies), tallies, alpha=0.01, margin=margin)
     fallen = [t.gone - t.appeared for t in tallies if t.gone > t.appeared]
     room = sum(t.before < t.pairs for t in tallies)
 
-    def fails(more):
+    def fails(more: int) -> bool:
         each, rest = divmod(more, room)
         weights = [weight for weight in [each + 1] * rest + [each] * (room - rest) if weight]
         rise = (more - sum(fallen)) / found.pairs
@@ -88,7 +88,7 @@ def test_the_smallest_rise_fails_and_a_smaller_one_does_not(tallies, margin):
         assert not fails(more - 1)
 
 
-def test_the_smallest_rise_by_hand():
+def test_the_smallest_rise_by_hand() -> None:
     tallies = singles(0, 0, held=500)
     found = with_detectable(paired_rise(tallies), tallies, alpha=0.01, margin=0.01)
     assert found.detectable == 7 / 500, "0.5**7 < 0.01, and 7 of 500 is above one point"
@@ -97,7 +97,7 @@ def test_the_smallest_rise_by_hand():
     assert with_detectable(paired_rise(tiny), tiny, alpha=0.01, margin=0.01).detectable is None
 
 
-def test_a_true_rise_of_that_size_fails_in_four_of_five_runs():
+def test_a_true_rise_of_that_size_fails_in_four_of_five_runs() -> None:
     import numpy as np
 
     tallies = singles(5, 5, still=20, held=470)
@@ -111,7 +111,7 @@ def test_a_true_rise_of_that_size_fails_in_four_of_five_runs():
     assert 0.75 < failed / 400 < 0.88
 
 
-def test_where_all_is_violated_no_rise_is_promised():
+def test_where_all_is_violated_no_rise_is_promised() -> None:
     tallies = [Tally(4, 4, 0, 0)] * 50
     found = with_detectable(paired_rise(tallies), tallies, alpha=0.01, margin=0.01)
     assert (found.detectable, found.likely) == (None, None)
@@ -120,7 +120,7 @@ def test_where_all_is_violated_no_rise_is_promised():
 @pytest.mark.parametrize(
     ("now", "before"), [((30, 200), (14, 210)), ((0, 50), (3, 40)), ((50, 50), (0, 50)), ((3, 9), (3, 9))]
 )
-def test_unpaired_is_fishers_exact_test(now, before):
+def test_unpaired_is_fishers_exact_test(now: tuple[int, int], before: tuple[int, int]) -> None:
     from scipy.stats import fisher_exact
 
     table = [[now[0], now[1] - now[0]], [before[0], before[1] - before[0]]]
@@ -129,12 +129,12 @@ def test_unpaired_is_fishers_exact_test(now, before):
     assert found.paired is False
 
 
-def test_unpaired_is_weaker():
+def test_unpaired_is_weaker() -> None:
     """The same models with 10 answers that appeared: the pairs show it, the counts do not."""
     assert paired_rise(singles(10, 0, still=50, held=140)).p < 0.01
     assert unpaired_rise((60, 200), (50, 200), alpha=0.01, margin=0.01).p > 0.1
 
 
-def test_nothing_shared_is_no_test():
+def test_nothing_shared_is_no_test() -> None:
     with pytest.raises(CannotAudit, match="no shared pairs"):
         paired_rise([])

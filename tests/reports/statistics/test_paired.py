@@ -1,6 +1,7 @@
 """Cochran's Q and McNemar."""
 
 import math
+from collections.abc import Iterable, Sequence
 from itertools import product
 
 import pytest
@@ -17,23 +18,23 @@ MATRICES = st.integers(2, 4).flatmap(
 )
 
 
-def columns(rows):
+def columns(rows: Sequence[str] | Sequence[Sequence[bool]]) -> list[list[bool]]:
     return [[cell in (True, "1") for cell in column] for column in zip(*rows, strict=True)]
 
 
-def cells(b, c, both=0, neither=0):
+def cells(b: int, c: int, both: int = 0, neither: int = 0) -> tuple[list[bool], list[bool]]:
     left = [True] * (b + both) + [False] * (c + neither)
     right = [False] * b + [True] * both + [True] * c + [False] * neither
     return left, right
 
 
-def test_cochran_by_hand():
+def test_cochran_by_hand() -> None:
     test = cochran(columns(TABLE))
     assert test.statistic == pytest.approx(4.75)
     assert test.asymptotic_p == pytest.approx(math.exp(-4.75 / 2))
 
 
-def test_cochran_with_many_rows_is_chi_square_and_agrees_with_statsmodels():
+def test_cochran_with_many_rows_is_chi_square_and_agrees_with_statsmodels() -> None:
     from statsmodels.stats import contingency_tables as tables
 
     rows = (TABLE * 4)[:45]
@@ -43,13 +44,13 @@ def test_cochran_with_many_rows_is_chi_square_and_agrees_with_statsmodels():
     assert test.p == pytest.approx(expected.pvalue)
 
 
-def test_few_discordant_rows_are_counted_exactly():
+def test_few_discordant_rows_are_counted_exactly() -> None:
     rows = ["100", "100", "110", "101", "111", "000"]
     test = cochran(columns(rows))
     assert test.method == "exact permutation"
     options = [[r for r in product((0, 1), repeat=3) if sum(r) == row.count("1")] for row in rows]
 
-    def spread(table):
+    def spread(table: Iterable[Sequence[int]]) -> int:
         return sum(sum(column) ** 2 for column in zip(*table, strict=True))
 
     observed = spread([[int(c) for c in row] for row in rows])
@@ -57,25 +58,25 @@ def test_few_discordant_rows_are_counted_exactly():
     assert test.p == pytest.approx(sum(every) / len(every))
 
 
-def test_two_models_give_the_exact_mcnemar_p():
+def test_two_models_give_the_exact_mcnemar_p() -> None:
     left, right = cells(8, 1, both=3, neither=20)
     assert cochran([left, right]).p == mcnemar("a", "b", left, right).p == pytest.approx(0.0390625)
 
 
-def test_models_that_agree_everywhere_have_p_one_and_a_note():
+def test_models_that_agree_everywhere_have_p_one_and_a_note() -> None:
     test = cochran([[True, False], [True, False], [True, False]])
     assert (test.statistic, test.p) == (0.0, 1.0)
     assert "agree" in test.notes[0]
 
 
-def test_nothing_shared_gives_no_p():
+def test_nothing_shared_gives_no_p() -> None:
     assert cochran([[], []]).p is None
     assert cochran([[True]]).p is None
 
 
 @settings(deadline=None, max_examples=60)
 @given(MATRICES)
-def test_cochran_is_never_nan_and_ignores_rows_that_agree(rows):
+def test_cochran_is_never_nan_and_ignores_rows_that_agree(rows: list[list[bool]]) -> None:
     test = cochran(columns(rows))
     assert 0 <= test.p <= 1
     assert math.isfinite(test.statistic)
@@ -86,12 +87,12 @@ def test_cochran_is_never_nan_and_ignores_rows_that_agree(rows):
 @pytest.mark.parametrize(
     ("b", "c", "p"), [(0, 5, 0.0625), (5, 0, 0.0625), (1, 8, 0.0390625), (3, 3, 1.0), (0, 0, 1.0)]
 )
-def test_mcnemar_by_hand(b, c, p):
+def test_mcnemar_by_hand(b: int, c: int, p: float) -> None:
     assert mcnemar("a", "b", *cells(b, c, neither=10)).p == pytest.approx(p)
 
 
 @given(st.integers(0, 40), st.integers(0, 40))
-def test_mcnemar_agrees_with_statsmodels(b, c):
+def test_mcnemar_agrees_with_statsmodels(b: int, c: int) -> None:
     from statsmodels.stats import contingency_tables as tables
 
     if b + c:
@@ -99,7 +100,7 @@ def test_mcnemar_agrees_with_statsmodels(b, c):
         assert mcnemar("a", "b", *cells(b, c, 5, 7)).p == pytest.approx(expected)
 
 
-def test_effect_sizes_of_the_approval_ratings():
+def test_effect_sizes_of_the_approval_ratings() -> None:
     # Agresti (2002), Categorical Data Analysis, table 10.1: 794, 150, 86, 570 of 1,600.
     contrast = mcnemar("first", "second", *cells(150, 86, both=794, neither=570))
     assert contrast.difference == pytest.approx(0.04)
@@ -108,12 +109,12 @@ def test_effect_sizes_of_the_approval_ratings():
     assert (contrast.both, contrast.neither) == (794, 570)
 
 
-def test_odds_ratio_is_absent_where_it_has_no_finite_value():
+def test_odds_ratio_is_absent_where_it_has_no_finite_value() -> None:
     assert mcnemar("a", "b", *cells(4, 0)).odds_ratio is None
     assert mcnemar("a", "b", *cells(0, 4)).odds_ratio is None
 
 
-def test_too_few_discordant_inputs_are_said():
+def test_too_few_discordant_inputs_are_said() -> None:
     contrast = mcnemar("a", "b", *cells(0, 4, neither=90))
     assert contrast.smallest_p == pytest.approx(0.125)
     assert "no split of 4" in contrast.notes[0]
@@ -121,13 +122,13 @@ def test_too_few_discordant_inputs_are_said():
 
 
 @given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 30), st.integers(0, 30))
-def test_difference_lies_in_its_interval(b, c, both, neither):
+def test_difference_lies_in_its_interval(b: int, c: int, both: int, neither: int) -> None:
     if b + c + both + neither:
         contrast = mcnemar("a", "b", *cells(b, c, both, neither))
         assert -1 <= contrast.low <= contrast.difference <= contrast.high <= 1
 
 
-def test_best_models_are_those_that_cannot_be_told_from_the_best():
+def test_best_models_are_those_that_cannot_be_told_from_the_best() -> None:
     paired = compare_paired(
         "violated",
         "lower",
@@ -140,6 +141,6 @@ def test_best_models_are_those_that_cannot_be_told_from_the_best():
     assert by_pair["spe", "vanilla"].p_adjusted == pytest.approx(3 * 2 / 2**12)
 
 
-def test_nothing_is_best_where_no_difference_was_shown():
+def test_nothing_is_best_where_no_difference_was_shown() -> None:
     paired = compare_paired("violated", "lower", {"a": [True, False, False], "b": [False, False, False]})
     assert not any(standing.best for standing in paired.standings)

@@ -2,6 +2,7 @@
 
 import math
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -246,7 +247,7 @@ def test_no_tensor_has_a_vector_for_every_pair() -> None:
     largest = 0
 
     class Watch(torch.utils._python_dispatch.TorchDispatchMode):
-        def __torch_dispatch__(self, function, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             nonlocal largest
             found = function(*args, **(kwargs or {}))
             largest = max(largest, found.numel() if isinstance(found, Tensor) else 0)
