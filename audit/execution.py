@@ -15,6 +15,7 @@ from codeaudit.audit.labels import LabelSource
 from codeaudit.audit.run import Case
 from codeaudit.transforms.languages import find_language
 from codeaudit.transforms.loading import load_target
+from codeaudit.transforms.perturb import promised
 from codeaudit.transforms.records import Outcome, Perturbed
 
 
@@ -60,6 +61,8 @@ def witnesses(languages: Iterable[str], labels: LabelSource) -> Mapping[str, Wit
 def execute(cases: Iterable[Case], known: Mapping[str, Witness], findings: FindingCounts) -> Iterator[Case]:
     """The cases in order, their variants judged by the witness of their language; counts go into `findings`.
 
+    A meaning-keeping variant without evidence that no witness confirmed is not applied.
+
     Raises:
         CannotAudit: this machine can't contain programs.
     """
@@ -67,7 +70,8 @@ def execute(cases: Iterable[Case], known: Mapping[str, Witness], findings: Findi
         judges: dict[str, Judge] = {}
         for language, run in groupby(cases, key=lambda case: case.sample.language):
             if language not in known or not known[language].tools:
-                yield from run
+                for case in run:
+                    yield replace(case, outcomes=tuple(map(promised, case.outcomes)))
                 continue
             if language not in judges:
                 judges[language] = stack.enter_context(known[language].judging())
@@ -78,7 +82,7 @@ def execute(cases: Iterable[Case], known: Mapping[str, Witness], findings: Findi
 def _judged(cases: Sequence[Case], judge: Judge, findings: FindingCounts) -> Iterator[Case]:
     variants = [one for case in cases for one in case.outcomes if _is_variant(one)]
     told = zip(variants, judge(variants), strict=True)
-    judged = iter([confirm(one, finding, findings) for one, finding in told])
+    judged = iter([promised(confirm(one, finding, findings)) for one, finding in told])
     for case in cases:
         outcomes = [next(judged) if _is_variant(one) else one for one in case.outcomes]
         yield replace(case, outcomes=tuple(outcomes))

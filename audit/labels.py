@@ -23,6 +23,7 @@ from codeaudit.audit.corpora.selection import Prepare
 from codeaudit.audit.corpora.tables import LabelColumn
 from codeaudit.audit.interface import ContinuesPrompt, GradesByExecution, Task
 from codeaudit.transforms.errors import CannotAudit, UsageError
+from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
 if TYPE_CHECKING:
@@ -230,7 +231,7 @@ class PromptLabels(LabelSource):
     def about(self) -> Mapping[str, object]:
         """As `LabelSource.about`."""
         if self.follows_variants:
-            return {"tool": "sandbox", "python": f"{sys.version_info.major}.{sys.version_info.minor}"}
+            return {"tool": "sandbox", PYTHON.name: f"{sys.version_info.major}.{sys.version_info.minor}"}
         return {"corpus": "its own"}
 
     @property

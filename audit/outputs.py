@@ -38,6 +38,7 @@ from codeaudit.audit.tasks.output_prediction import LONGEST, OUTPUT_PREDICTION
 from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
 from codeaudit.transforms.oracle.results import NO_ANSWERS
+from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 from codeaudit.transforms.seeding import stream
 
@@ -92,7 +93,7 @@ class Outputs(LabelSource):
     @property
     def about(self) -> Mapping[str, object]:
         """As `LabelSource.about`."""
-        return {"tool": "sandbox", "python": f"{sys.version_info.major}.{sys.version_info.minor}"}
+        return {"tool": "sandbox", PYTHON.name: f"{sys.version_info.major}.{sys.version_info.minor}"}
 
     @property
     def follows_variants(self) -> bool:

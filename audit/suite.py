@@ -27,6 +27,8 @@ class SuitePlan:
     variants: int
     seed: int
     sites: Sites = "auto"
+    executed: bool = False
+    """Whether `execution.execute` judges the variants afterwards, and may confirm edits without evidence."""
 
 
 def standard_transforms(languages: Iterable[str], *, controls: bool) -> tuple[str, ...]:
@@ -77,7 +79,16 @@ def case(sample: Sample, plan: SuitePlan) -> Case:
 def _outcomes(sample: Sample, name: str, plan: SuitePlan) -> list[Outcome]:
     transform = transform_for(name, sample.language)
     try:
-        return list(perturb_one(sample, transform, variants=plan.variants, seed=plan.seed, sites=plan.sites))
+        return list(
+            perturb_one(
+                sample,
+                transform,
+                variants=plan.variants,
+                seed=plan.seed,
+                sites=plan.sites,
+                unconfirmed=plan.executed,
+            )
+        )
     except Exception as error:  # one sample on which an engine breaks must not end the run; it is counted
         deep = isinstance(error, RecursionError)
         reason = "nested too deeply" if deep else f"transform failed: {type(error).__name__}"

@@ -114,7 +114,7 @@ def prepare(name: str, project: Project, work: Path) -> tuple[Path, Path]:
     if missing:
         raise ValueError(f"the source distribution has no {', '.join(missing)}")
     environment = work / "environments" / name
-    python = environment / "bin" / "python"
+    python = environment / "bin/python"
     if not (environment / "ready").exists():
         venv.create(environment, with_pip=True, clear=True)
         subprocess.run([python, "-m", "pip", "-q", "install", "pytest<9", *project.needs], check=True)

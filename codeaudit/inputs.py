@@ -94,7 +94,11 @@ class DrawnInputs:
     def cases(self, seed: int) -> Iterator[Case]:
         """The samples of one trial with their variants; a line to the user tells what the witnesses found."""
         plan = suite.SuitePlan(
-            transforms=self.transforms, variants=self.variants, seed=seed, sites=self.sites
+            transforms=self.transforms,
+            variants=self.variants,
+            seed=seed,
+            sites=self.sites,
+            executed=self.witnesses is not None,
         )
         made = suite.cases(self._selection(seed).samples, plan, workers=self.workers)
         judged = made if self.witnesses is None else _judged(made, self.witnesses, self.progress)

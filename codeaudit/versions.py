@@ -5,6 +5,8 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 from typing import Final
 
+from codeaudit.transforms.python.language import PYTHON
+
 DECISIVE: Final = ("codeaudit", "torch", "numpy", "scipy", "tokenizers", "safetensors", "pyarrow")
 """Distributions whose version may decide a number."""
 
@@ -20,4 +22,4 @@ def version(distribution: str) -> str | None:
 def versions() -> dict[str, str]:
     """Those that decide numbers, with Python's."""
     found = {name: number for name in DECISIVE if (number := version(name))}
-    return {"python": platform.python_version(), **found}
+    return {PYTHON.name: platform.python_version(), **found}

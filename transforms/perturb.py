@@ -22,6 +22,8 @@ DRAWS_PER_VARIANT: Final = 8
 EXHAUSTED: Final = "no further distinct variant"
 NOT_PARSED: Final = "source does not parse"
 UNCHANGED: Final = "nothing would change"
+UNCONFIRMED: Final = "not confirmed by execution"
+"""Why an edit without a promise (evidence `none`, as a codemod's) is not applied."""
 
 
 def perturb(
@@ -43,9 +45,19 @@ def perturb(
 
 
 def perturb_one(
-    sample: Sample, transform: Transform, *, variants: int, seed: int, sites: Sites = "auto"
+    sample: Sample,
+    transform: Transform,
+    *,
+    variants: int,
+    seed: int,
+    sites: Sites = "auto",
+    unconfirmed: bool = False,
 ) -> Iterator[Outcome]:
-    """The variants of one sample under one transform, distinct from it and from each other."""
+    """The variants of one sample under one transform, distinct from it and from each other.
+
+    `unconfirmed` lets meaning-keeping edits without evidence pass. Only a caller that executes the variants
+    afterwards may set it.
+    """
     count = 1 if transform.kind == "identity" else variants
     if transform.languages and sample.language not in transform.languages:
         yield from (_refused(sample, transform, number, "other language") for number in range(count))
@@ -61,6 +73,8 @@ def perturb_one(
         return
     for number in range(count):
         outcome = _variant(sample, context, transform, number, seed=seed, seen=seen, sites=sites)
+        if not unconfirmed:
+            outcome = promised(outcome)
         yield outcome
         if isinstance(outcome, Perturbed):
             seen.add(outcome.source)
@@ -70,12 +84,25 @@ def perturb_one(
         return
 
 
+def promised(outcome: Outcome) -> Outcome:
+    """The outcome, unless it is a meaning-keeping edit for which nothing vouches: that is not applied."""
+    if isinstance(outcome, Perturbed) and outcome.kind == "preserving" and outcome.evidence == "none":
+        return outcome.left_out(UNCONFIRMED)
+    return outcome
+
+
 def reapply(
-    sample: Sample, transform: Transform, moves: tuple[Move, ...], *, variant: int = 0
+    sample: Sample,
+    transform: Transform,
+    moves: tuple[Move, ...],
+    *,
+    variant: int = 0,
+    unconfirmed: bool = False,
 ) -> Perturbed | NotApplied:
     """A sample rewritten by these moves of a transform, any of a proposal's or milder ones; for searches.
 
     The moves are legal or refused, as the transform says; text that stays as it is counts as not applied.
+    `unconfirmed` lets edits without evidence pass, for a variant that execution has confirmed before.
     """
     try:
         context = _context(sample, transform)
@@ -89,7 +116,7 @@ def reapply(
     source = context.before + rewritten.source + context.after
     if source == sample.source:
         return _refused(sample, transform, variant, UNCHANGED)
-    return Perturbed(
+    made = Perturbed(
         sample=sample,
         transform=transform.name,
         kind=transform.kind,
@@ -98,6 +125,7 @@ def reapply(
         moves=moves,
         evidence=rewritten.evidence,
     )
+    return made if unconfirmed else promised(made)
 
 
 def _context(sample: Sample, transform: Transform) -> FunctionContext:

@@ -36,6 +36,7 @@ class Registry(Generic[T]):
         group: str = "",
         expects: type | None = None,
         project: bool = False,
+        forms: Mapping[str, str] | None = None,
         late: Callable[[], Mapping[str, Entry]] = dict,
     ) -> None:
         """Join the tables of built-in names.
@@ -46,6 +47,7 @@ class Registry(Generic[T]):
             group: the group of entry points that adds names; without one there are no plug-ins.
             expects: the protocol or the record that a plug-in's object must fit.
             project: whether `py/MODULE:OBJECT` is a name, too.
+            forms: by `FORM`, the target of a function from a whole name `FORM/ARGUMENT` to its object.
             late: a further table, made when a name is not built in.
 
         Raises:
@@ -55,6 +57,7 @@ class Registry(Generic[T]):
         self.group = group
         self._expects = expects
         self._project = project
+        self._forms = dict(forms or {})
         self._late = late
         self._entries: dict[str, Entry] = {}
         for table in tables:
@@ -68,7 +71,11 @@ class Registry(Generic[T]):
 
     def __contains__(self, name: object) -> bool:
         return (
-            name in self._entries or self._in_project(name) or name in self._late() or name in self.plug_ins()
+            name in self._entries
+            or self._in_project(name)
+            or self._form(name) is not None
+            or name in self._late()
+            or name in self.plug_ins()
         )
 
     @property
@@ -123,11 +130,17 @@ class Registry(Generic[T]):
             value = load_target(entry.target)
         elif self._in_project(name):
             value = self._from_project(name)
+        elif (form := self._form(name)) is not None:
+            value = load_target(form)(name)
         elif (plug_in := self.plug_ins().get(name)) is not None:
             value = self._from_plug_in(plug_in)
         else:
             raise UsageError(unknown(self.noun, name, self))
         return value
+
+    def _form(self, name: object) -> str | None:
+        head, slash, _ = str(name).partition("/")
+        return self._forms.get(head) if slash else None
 
     def _in_project(self, name: object) -> bool:
         return self._project and isinstance(name, str) and name.startswith(PROJECT)

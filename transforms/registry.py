@@ -59,6 +59,7 @@ TRANSFORMS: Final[Registry[Transform]] = Registry(
     group="codeaudit.transforms",
     expects=Transform,
     project=True,
+    forms={form: target for language in _BUILT_IN for form, target in language.forms.items()},
     late=_of_plug_in_languages,
 )
 

@@ -86,7 +86,7 @@ class _Trials:
         for moves in several:
             if moves not in self.known:
                 self.known[moves] = None
-                made = reapply(self.sample, self.transform, moves, variant=self.variant)
+                made = reapply(self.sample, self.transform, moves, variant=self.variant, unconfirmed=True)
                 if isinstance(made, Perturbed):
                     fresh[moves] = made
         if fresh:

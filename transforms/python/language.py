@@ -32,6 +32,7 @@ PYTHON: Final = Language(
     ),
     standard=("reorder", "rename", "rename-parameters"),
     controls=("reorder-breaking", "rename-merging"),
+    forms={"codemod": "codeaudit.transforms.python.codemod:load"},
     function_context="codeaudit.transforms.python.function_context:function_context",
     parse="codeaudit.transforms.python.parsing:parse",
     unit_name="codeaudit.audit.tasks.function_name:function_name",
