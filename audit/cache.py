@@ -1,7 +1,8 @@
-"""Answers that were had before, by what decides them. SQLite with JSON values: no pickle, safe to kill.
+"""The cache of answers: an SQLite file with JSON values (no pickle), shared by runs.
 
-The key is a hash of the model's fingerprint (weights, tokenizer, decoding, precision: all that decides an
-answer) and of the query. Two checkpoints of one architecture never share an entry.
+The key is a hash of the query and of the model's fingerprint, which covers everything that decides an answer:
+weights, tokenizer, decoding, precision. Two checkpoints of one architecture never share an entry. A killed
+process loses no stored answer.
 """
 
 import hashlib
@@ -20,7 +21,7 @@ from codeaudit.audit.registry import TASKS
 from codeaudit.transforms.errors import RunError
 
 VOLATILE: Final = "volatile:"
-"""How a fingerprint begins that cannot see all that decides an answer; good within one run only."""
+"""Prefix of a fingerprint that does not cover everything that decides an answer: valid within one run."""
 
 _SCHEMA: Final = (
     "CREATE TABLE IF NOT EXISTS answers ("
@@ -30,15 +31,15 @@ _CHUNK: Final = 500
 
 
 def default_folder() -> Path:
-    """Where answers are kept between runs: `$XDG_CACHE_HOME/codeaudit`, else `~/.cache/codeaudit`."""
+    """The user's cache folder: `$XDG_CACHE_HOME/codeaudit`, else `~/.cache/codeaudit`."""
     return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "codeaudit"
 
 
 class AnswerCache:
-    """A file of answers, shared by runs. What is remembered survives `kill -9` from that moment on."""
+    """A file of answers, shared by runs. A stored answer survives `kill -9`."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file, or make it.
+        """Open the file, or create it.
 
         Raises:
             RunError: it cannot be written, or is no cache.
@@ -60,7 +61,7 @@ class AnswerCache:
         self._connection.close()
 
     def fetch(self, keys: Sequence[bytes]) -> dict[bytes, str]:
-        """The stored texts of those keys that exist."""
+        """The stored texts, by key; unknown keys are left out."""
         found: dict[bytes, str] = {}
         with self._told():
             for start in range(0, len(keys), _CHUNK):
@@ -70,7 +71,7 @@ class AnswerCache:
         return found
 
     def store(self, texts: Mapping[bytes, str], *, run: str) -> None:
-        """Keep texts, all or none. Those of a named run can be forgotten together."""
+        """Store texts, all or none. With a run's name they belong to that run, until `forget`."""
         rows = [(key, run, text) for key, text in texts.items()]
         with self._told():
             self._connection.execute("BEGIN IMMEDIATE")
@@ -78,7 +79,7 @@ class AnswerCache:
             self._connection.execute("COMMIT")
 
     def forget(self, run: str) -> None:
-        """Drop what only that run may use."""
+        """Delete the answers that only this run may use."""
         with self._told():
             self._connection.execute("DELETE FROM answers WHERE run = ?", (run,))
 
@@ -93,12 +94,12 @@ class AnswerCache:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelMemory:
-    """One model's share of a cache during one run; what `codeaudit.audit.run` calls a memory."""
+    """The answers of one model in a cache during one run: an `AnswerMemory` of `codeaudit.audit.run`."""
 
     cache: AnswerCache
     fingerprint: str
     run: str
-    """Names the run: repeated queries and volatile models are remembered for it alone."""
+    """The run's name: answers to repeated queries and of volatile models are valid for this run only."""
 
     def recall(self, queries: Sequence[Query], *, again: bool) -> dict[Query, Prediction]:
         """As `codeaudit.audit.run.AnswerMemory.recall`."""
@@ -137,14 +138,14 @@ def answers_scope(fingerprint: str, task: Task) -> str:
 
 
 class NoMemory:
-    """Remembers nothing: every query is asked."""
+    """An `AnswerMemory` that keeps nothing: the model is asked every query."""
 
     def recall(self, queries: Sequence[Query], *, again: bool) -> dict[Query, Prediction]:
-        """Nothing."""
+        """No answers."""
         return {}
 
     def remember(self, answers: Mapping[Query, Prediction], *, again: bool) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 def encode(predicted: Prediction) -> str:

@@ -1,7 +1,7 @@
-"""What flows out of this package: predictions, and the verdicts on them.
+"""The records of an audit: queries, predictions, verdicts, and the results of searches.
 
-Both are closed unions, matched exhaustively. A verdict carries the perturbation and both predictions by
-value, so that a report needs nothing else.
+Predictions and verdicts are closed unions; match them exhaustively. A verdict holds the perturbation and both
+predictions, so that a report needs nothing else.
 """
 
 from collections.abc import Mapping
@@ -14,11 +14,11 @@ from codeaudit.transforms.records import NotApplied, Perturbed, Sample
 ANSWER_CHANGES: Final = "the right answer changes"
 ANSWER_STAYS: Final = "the right answer stays"
 ANSWER_UNKNOWN: Final = "unknown whether the right answer changes"
-"""Why there is no verdict on two answers, though both were had."""
+"""Reasons for no verdict although both answers are there."""
 
 MALFORMED: Final = "malformed answer"
 CUT_OFF: Final = "answer cut off by max_tokens"
-"""Why an answer that was given cannot be used."""
+"""Reasons why an answer of the model cannot be used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,12 +93,12 @@ class Predicted:
     scores: tuple[tuple[str, float], ...] = ()
     """The labels with the highest scores and those scores, where the model gives them, sorted by label."""
     margin: float | None = None
-    """How far the nearest score is from changing the answer, in the unit of the scores; absent if unknown."""
+    """Smallest change of a score that would change the answer, in the unit of the scores; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """No answer could be had. Never counted as a violation."""
+    """The model gave no usable answer. Never counted as a violation."""
 
     reason: str
     """A short phrase that counts together: `endpoint: 429`, `input too long`, `malformed answer`."""
@@ -115,12 +115,12 @@ class Held:
     before: Predicted
     after: Predicted
     deviation: float
-    """Largest absolute difference of the scores of labels present on both sides; 0 where there are none."""
+    """Largest absolute difference between the scores of labels on both sides; 0 if no label is on both."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Violated:
-    """The answer changed. For a control this is the sensitivity that one wants."""
+    """The answer changed. Under a control that is wanted: it is sensitivity."""
 
     perturbed: Perturbed
     before: Predicted
@@ -131,13 +131,13 @@ class Violated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unjudged:
-    """No verdict: an answer could not be had, or its flip lies within numeric noise."""
+    """No verdict: an answer is missing, or its change is as small as numeric noise."""
 
     perturbed: Perturbed
     before: Prediction
     after: Prediction
     reason: str
-    """`numeric noise`, what the failed prediction says, or what became of the right answer."""
+    """`numeric noise`, the reason of the failed prediction, or what happened to the right answer."""
 
 
 Verdict: TypeAlias = Held | Violated | Unjudged
@@ -145,40 +145,40 @@ Verdict: TypeAlias = Held | Violated | Unjudged
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audited:
-    """Everything about one sample and one model: what a report is made from."""
+    """Everything about one sample and one model. Reports are made from these records."""
 
     model: str
     sample: Sample
     before: Prediction
     score: float | None
-    """The task's score of the original answer for this sample; absent where there is no label or answer."""
+    """The task's score of the original answer; None without a label or an answer."""
     verdicts: tuple[Verdict, ...]
     after_scores: tuple[float | None, ...]
-    """The task's score of each perturbed answer, one per verdict, in the same order."""
+    """The task's score of each perturbed answer, in the order of the verdicts."""
     not_applied: tuple[NotApplied, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explained:
-    """A violation and the smallest one that was found within it."""
+    """A violation with the smallest violation that was found within it."""
 
     model: str
     seed: int
-    """That of the trial."""
+    """Of the trial."""
     violated: Violated
     minimal: Violated
-    """Some of its moves, or milder ones: an order of statements that is nearer to the original."""
+    """With some of its moves, or with milder ones: an order of statements nearer to the original."""
     queries: int
-    """Texts that the model had to answer for on the way, remembered ones among them; the original and the
-    violation itself aside."""
+    """Number of texts that the search asked, those in the cache included, without the original and the
+    violation."""
     smallest: bool
-    """Whether no fewer of the moves flip the answer: all smaller sets were tried. Else none of its moves can
-    be taken away alone."""
+    """True: all smaller sets of moves were tried, and none changes the answer. False: no single move can be
+    left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gone:
-    """A violation that the model as it is today does not show."""
+    """A violation that the model does not show any more."""
 
     model: str
     seed: int
@@ -188,18 +188,18 @@ class Gone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attacked:
-    """What a worst-case search found for one sample and one model."""
+    """The result of a worst-case search on one sample and one model."""
 
     model: str
     seed: int
     sample: Sample
     strategy: str
     budget: int
-    """How many texts it might ask about."""
+    """Number of texts that it was allowed to ask."""
     queries: int
-    """How many it asked about, the original aside; up to the first violation, where it found one."""
+    """Number of texts that it asked, without the original; the search stops at the first violation."""
     violated: Violated | None
     certified: bool
-    """Whether every perturbation was tried, and none flips the answer."""
+    """Whether every perturbation was tried, and none changes the answer."""
     reason: str
-    """Why nothing was tried; empty where something was."""
+    """Why nothing was tried; empty if something was."""

@@ -1,7 +1,7 @@
 """The run folder: `manifest.json`, `suite.parquet`, `verdicts.parquet`, `summary.json`.
 
-Every file appears whole or not at all: it is written under another name and then renamed. What a killed
-run had been answered is in the cache; the tables are written anew when it goes on.
+Every file appears as a whole or not at all, because it is written under another name and then renamed. The
+answers of a killed run are in the cache; when it resumes, its tables are written again.
 """
 
 import json
@@ -23,10 +23,10 @@ SUMMARY: Final = "summary.json"
 ATTACKS: Final = "attacks.parquet"
 EXPLANATIONS: Final = "explanations.jsonl"
 PREVIOUS: Final = "previous"
-"""A folder in the run folder: the finished run that stood there before."""
+"""A folder inside the run folder, with the finished run that was there before."""
 
 Manifest = Mapping[str, Any]
-"""JSON; the fields that `codeaudit run` writes."""
+"""The content of `manifest.json`; `codeaudit.auditing` writes the fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,10 @@ class RunFolder:
     path: Path
 
     def reserve(self) -> bool:
-        """Make the folder, prove that it can be written, and say whether it is new.
+        """Make the folder and check that it can be written. Returns whether it is new.
 
         Raises:
-            RunError: it cannot be written, or it holds a manifest that is not one of ours.
+            RunError: it cannot be written, or it holds a manifest of another program.
         """
         new = not self.path.exists()
         try:
@@ -55,15 +55,15 @@ class RunFolder:
         return new
 
     def manifest(self) -> Manifest:
-        """What stands in the manifest.
+        """The content of the manifest.
 
         Raises:
-            RunError: there is none, or it is not one of ours.
+            RunError: there is none, or codeaudit did not write it.
         """
         return read_manifest(self.path / MANIFEST)
 
     def put_aside(self) -> Path:
-        """Move a finished run into the folder `previous`, in the place of an earlier one; where it is now.
+        """Move a finished run into the folder `previous`, replacing an earlier one. Returns that folder.
 
         Raises:
             RunError: it cannot be moved.
@@ -94,7 +94,7 @@ class RunFolder:
 
     @contextmanager
     def replacing(self, name: str) -> Iterator[Path]:
-        """A place to write to; what stands there at the end becomes the file, all at once.
+        """A path to write to; at the end of the context it becomes the file, at once.
 
         Raises:
             RunError: the disk is full, or the folder cannot be written.
@@ -113,10 +113,10 @@ class RunFolder:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """A run's manifest.
+    """The content of a manifest.
 
     Raises:
-        RunError: there is none, or it is not one of ours.
+        RunError: there is none, codeaudit did not write it, or it has another schema.
     """
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""The inputs of an audit: samples with their variants, made once and shared by all models."""
+"""Makes the cases of an audit: each sample under every transform, once for all models."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from codeaudit.transforms.records import NotApplied, Outcome, Sample, Sites
 from codeaudit.transforms.registry import expand, transform_for
 
 CHUNK: Final = 8
-"""Samples that a worker takes at a time."""
+"""Samples that a worker process takes at a time."""
 FEW: Final = 32
-"""Up to so many samples are done sooner than workers start."""
+"""Up to this number of samples no worker is started, because starting takes longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuitePlan:
-    """What is done to each sample. Names, not transforms, so that it can be sent to a worker."""
+    """The transforms for each sample, by name, because workers cannot receive transform objects."""
 
     transforms: tuple[str, ...]
     variants: int
@@ -44,12 +44,15 @@ def _records(names: Iterable[str]) -> list[Language]:
 
 
 def with_noise_floor(names: Sequence[str], languages: Collection[str], *, controls: bool) -> tuple[str, ...]:
-    """The named transforms (of a family those of the languages), the identity that measures noise, and the
-    controls where they are wanted: those of a default run, so that runs can be compared, and the twins of
-    what is named.
+    """The transforms of a run for which the user named some.
+
+    - The identity, which measures the noise floor.
+    - The named transforms; a family stands for its members in these languages.
+    - With `controls`: those of a default run, so that runs can be compared, and the twin of each named
+      transform.
 
     Raises:
-        UsageError: there is no such transform or family; the message holds the nearest.
+        UsageError: there is no such transform or family; the message names the nearest one.
     """
     known = _records(languages)
     found = expand(names, languages=tuple(languages))

@@ -1,4 +1,4 @@
-"""Processes that share work: equal results in equal order for every number of them."""
+"""Worker processes. Results and their order do not depend on the number of workers."""
 
 import os
 import signal
@@ -14,9 +14,10 @@ R = TypeVar("R")
 
 
 def spread(work: Callable[[T], R], items: Iterable[T], *, workers: int, chunk: int, few: int) -> Iterator[R]:
-    """`work` done on each item, in the order of the items; at most four chunks a worker in memory.
+    """The results of `work` for each item, in the order of the items.
 
-    A process takes `chunk` items at a time. Up to `few` items are done here, sooner than processes start.
+    A process takes `chunk` items at a time; at most four chunks per worker are in memory. Up to `few` items
+    are done in this process, because starting workers takes longer.
     """
     pending = iter(items)
     first = list(islice(pending, few + 1))
@@ -30,7 +31,7 @@ def spread(work: Callable[[T], R], items: Iterable[T], *, workers: int, chunk: i
 
 
 def _serve() -> None:
-    """Leave Ctrl-C, which reaches the whole process group, to the parent, and end when the parent ends."""
+    """Ignore Ctrl-C, which reaches the whole process group, and end when the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -22,6 +22,7 @@ from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.interface import Model, RecordedAnswers, Task
 from codeaudit.audit.records import Attacked, Audited, Query
 from codeaudit.audit.registry import DEFAULT_TASK
+from codeaudit.audit.rows import attack_row, read_suite, suite_rows, verdict_rows
 from codeaudit.audit.run import (
     AnswerMonitor,
     AuditSetup,
@@ -34,16 +35,7 @@ from codeaudit.audit.run import (
 )
 from codeaudit.audit.search.attacks import attack
 from codeaudit.audit.store import ATTACKS, SCHEMA, SUITE, SUMMARY, VERDICTS, Manifest, RunFolder
-from codeaudit.audit.tables import (
-    ATTACK_COLUMNS,
-    SUITE_COLUMNS,
-    VERDICT_COLUMNS,
-    TableWriter,
-    attack_row,
-    read_suite,
-    suite_rows,
-    verdict_rows,
-)
+from codeaudit.audit.tables import ATTACK_COLUMNS, SUITE_COLUMNS, VERDICT_COLUMNS, TableWriter
 from codeaudit.inputs import Inputs, most, prepare_inputs, suite_task
 from codeaudit.model_selection import (
     bundled_models,

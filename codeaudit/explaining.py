@@ -12,10 +12,11 @@ from typing import Any
 from codeaudit.audit.cache import ModelMemory, answers_scope
 from codeaudit.audit.records import Explained, Gone, Predicted, Violated
 from codeaudit.audit.registry import TASKS
+from codeaudit.audit.rows import keep_explanations, prediction_of, read_suite
 from codeaudit.audit.run import AuditSetup, NoMonitor, Progress
 from codeaudit.audit.search.shrinking import explain as shrink
 from codeaudit.audit.store import SUITE, VERDICTS, RunFolder
-from codeaudit.audit.tables import keep_explanations, prediction_of, read_rows, read_suite
+from codeaudit.audit.tables import read_rows
 from codeaudit.auditing import answer_cache
 from codeaudit.finished_runs import Run
 from codeaudit.model_selection import load_models

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from codeaudit.audit.records import Audited, Held, Violated
 from codeaudit.audit.registry import TASKS
+from codeaudit.audit.rows import read_audited
 from codeaudit.audit.store import EXPLANATIONS, MANIFEST, SUITE, SUMMARY, VERDICTS, Manifest, RunFolder
 from codeaudit.audit.tables import read_rows
-from codeaudit.audit.verdicts import read_audited
 from codeaudit.reports.gate import Judged
 from codeaudit.reports.records import Flip, ModelHeader, RunHeader, Summary
 from codeaudit.reports.records import Run as ComparedRun

@@ -19,8 +19,9 @@ from codeaudit.audit.evidence_check import FindingCounts
 from codeaudit.audit.execution import Witness, execute, witnesses
 from codeaudit.audit.interface import Task
 from codeaudit.audit.labels import LabelSource, labels
+from codeaudit.audit.rows import read_suite
 from codeaudit.audit.run import Case, Progress
-from codeaudit.audit.tables import read_about, read_suite, suite_contents
+from codeaudit.audit.tables import read_about, suite_contents
 from codeaudit.run_options import RunOptions
 from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.records import Sites

@@ -28,9 +28,10 @@ from codeaudit.audit.projects.files import (
 from codeaudit.audit.projects.languages import languages, meant, source_languages
 from codeaudit.audit.projects.transform_counts import CountsByTransform, count, prepare
 from codeaudit.audit.registry import DEFAULT_TASK, TASKS
+from codeaudit.audit.rows import suite_rows
 from codeaudit.audit.run import Case, Progress
 from codeaudit.audit.store import SCHEMA, RunFolder
-from codeaudit.audit.tables import LINES, SUITE_COLUMNS, LinesWriter, TableWriter, read_about, suite_rows
+from codeaudit.audit.tables import LINES, SUITE_COLUMNS, LinesWriter, TableWriter, read_about
 from codeaudit.inputs import draw, with_witnesses
 from codeaudit.run_options import RunOptions
 from codeaudit.transforms.errors import CorpusError, RunError, UsageError

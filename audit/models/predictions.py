@@ -22,7 +22,7 @@ from codeaudit.audit.models.answers import read_answer
 from codeaudit.audit.models.provider import Provider
 from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.records import Failed, Prediction, Query
-from codeaudit.audit.tables import input_hash
+from codeaudit.audit.rows import input_hash
 from codeaudit.transforms.errors import ModelError
 
 MISSING: Final = Failed(reason="no answer in the file")

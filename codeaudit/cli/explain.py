@@ -12,7 +12,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from codeaudit.audit.records import Explained
-from codeaudit.audit.tables import explanation_row
+from codeaudit.audit.rows import explanation_row
 from codeaudit.cli import completion
 from codeaudit.cli.options import FORMATS, POSITIVE, Listed, option
 from codeaudit.cli.output import show_parts, show_sheet, show_text

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.cache import NoMemory
+from codeaudit.audit.rows import read_suite, suite_rows, verdict_rows
 from codeaudit.audit.run import AuditSetup, Case, audit
 from codeaudit.audit.store import SCHEMA, RunFolder
 from codeaudit.audit.suite import SuitePlan, cases
@@ -14,10 +15,7 @@ from codeaudit.audit.tables import (
     TableWriter,
     read_about,
     read_rows,
-    read_suite,
     suite_contents,
-    suite_rows,
-    verdict_rows,
 )
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.transforms.errors import RunError

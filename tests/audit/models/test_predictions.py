@@ -14,7 +14,8 @@ from codeaudit.audit.models.fake import load as fake
 from codeaudit.audit.models.predictions import MISSING, ONCE, FileModel
 from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.records import Failed, Predicted, Query
-from codeaudit.audit.tables import input_hash, read_rows
+from codeaudit.audit.rows import input_hash
+from codeaudit.audit.tables import read_rows
 from codeaudit.cli.main import main
 from codeaudit.transforms.errors import ModelError
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from codeaudit.audit.rows import read_audited, read_suite, verdict_rows
 from codeaudit.audit.store import SUITE, VERDICTS
-from codeaudit.audit.tables import VERDICT_COLUMNS, TableWriter, read_rows, read_suite, verdict_rows
-from codeaudit.audit.verdicts import read_audited
+from codeaudit.audit.tables import VERDICT_COLUMNS, TableWriter, read_rows
 from codeaudit.cli.gate import gate, locator
 from codeaudit.cli.hook import main as hook
 from codeaudit.cli.main import main

@@ -1,0 +1,314 @@
+"""Records of a run as rows of its tables, and back: the suite, the verdicts, the attacks, the explanations.
+
+Answers, labels, scores and moves are JSON texts inside a row, because their types vary. Reading gives back
+the records that were written; floats come back bit for bit.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+from codeaudit.audit.prompt_cut import shown
+from codeaudit.audit.records import (
+    Attacked,
+    Audited,
+    Explained,
+    Failed,
+    Held,
+    Predicted,
+    Prediction,
+    Unjudged,
+    Verdict,
+    Violated,
+    answer_from_json,
+    answer_to_json,
+    label_from_json,
+)
+from codeaudit.audit.run import Case
+from codeaudit.audit.store import EXPLANATIONS, SUITE, VERDICTS, RunFolder
+from codeaudit.audit.tables import TableRow, read_lines, read_rows
+from codeaudit.transforms.errors import RunError
+from codeaudit.transforms.records import Move, NotApplied, Origin, Outcome, Perturbed, Sample
+
+VIOLATION: Final = ("model", "seed", "sample", "transform", "variant")
+"""The columns that identify a violation."""
+
+
+def input_hash(language: str, source: str) -> str:
+    """Identifies an input: equal for equal texts of one language, on every machine."""
+    return hashlib.sha256(f"{language}\0{source}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+# ── to rows ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def suite_rows(seed: int, case: Case) -> Iterator[TableRow]:
+    """One row per outcome of a case."""
+    sample = case.sample
+    shared = {
+        "seed": seed,
+        "sample": sample.id,
+        "language": sample.language,
+        "path": sample.origin.path,
+        "line": sample.origin.line,
+        "source": sample.source,
+        "label": None if sample.label is None else json.dumps(sample.label),
+        "asked": sample.asked or None,
+    }
+    for outcome in case.outcomes:
+        named = {"transform": outcome.transform, "kind": outcome.kind, "variant": outcome.variant}
+        match outcome:
+            case Perturbed():
+                told = {
+                    "input": input_hash(sample.language, shown(sample, outcome.source)),
+                    "perturbed": outcome.source,
+                    "evidence": outcome.evidence,
+                    "moves": _moves(outcome.moves),
+                    "label_after": json.dumps(outcome.sample.label),
+                    "asked_after": shown(sample, outcome.source) if sample.asked else None,
+                }
+                yield {**shared, **named, "status": "perturbed", **told}
+            case NotApplied():
+                yield {**shared, **named, "status": "not_applied", "reason": outcome.reason}
+
+
+def verdict_rows(seed: int, audited: Audited) -> Iterator[TableRow]:
+    """One row per verdict on a sample."""
+    for verdict, score in zip(audited.verdicts, audited.after_scores, strict=True):
+        perturbed = verdict.perturbed
+        unjudged = isinstance(verdict, Unjudged)
+        yield {
+            "seed": seed,
+            "model": audited.model,
+            "sample": audited.sample.id,
+            "transform": perturbed.transform,
+            "kind": perturbed.kind,
+            "variant": perturbed.variant,
+            "input": input_hash(audited.sample.language, shown(audited.sample, perturbed.source)),
+            "outcome": "unjudged" if unjudged else "violated" if isinstance(verdict, Violated) else "held",
+            "reason": verdict.reason if isinstance(verdict, Unjudged) else None,
+            "deviation": None if isinstance(verdict, Unjudged) else verdict.deviation,
+            "score_before": audited.score,
+            "score_after": score,
+            **_prediction_columns("before", verdict.before),
+            **_prediction_columns("after", verdict.after),
+        }
+
+
+def attack_row(attacked: Attacked) -> TableRow:
+    """The result of a search on one sample."""
+    row = {
+        "seed": attacked.seed,
+        "model": attacked.model,
+        "sample": attacked.sample.id,
+        "strategy": attacked.strategy,
+        "budget": attacked.budget,
+        "queries": attacked.queries,
+        "reason": attacked.reason or None,
+    }
+    found = attacked.violated
+    if found is None:
+        held = "certified" if attacked.certified else "held"
+        return {**row, "outcome": held if attacked.queries else "not_attacked"}
+    return {
+        **row,
+        "outcome": "violated",
+        "transform": found.perturbed.transform,
+        "perturbed": found.perturbed.source,
+        "moves": _moves(found.perturbed.moves),
+        "before": json.dumps(answer_to_json(found.before.answer)),
+        "after": json.dumps(answer_to_json(found.after.answer)),
+    }
+
+
+def explanation_row(explained: Explained) -> TableRow:
+    """An explanation as a line of `explanations.jsonl`."""
+    perturbed = explained.minimal.perturbed
+    return {
+        "model": explained.model,
+        "seed": explained.seed,
+        "sample": perturbed.sample.id,
+        "path": perturbed.sample.origin.path,
+        "line": perturbed.sample.origin.line,
+        "transform": perturbed.transform,
+        "variant": perturbed.variant,
+        "moves": [asdict(move) for move in perturbed.moves],
+        "moves_before": len(explained.violated.perturbed.moves),
+        "smallest": explained.smallest,
+        "queries": explained.queries,
+        "before": answer_to_json(explained.minimal.before.answer),
+        "after": answer_to_json(explained.minimal.after.answer),
+        "source": perturbed.sample.source,
+        "perturbed": perturbed.source,
+    }
+
+
+def keep_explanations(folder: RunFolder, explained: Iterable[Explained]) -> None:
+    """Add explanations to those in the folder; the newest of each violation stays.
+
+    Raises:
+        RunError: the file cannot be read or written.
+    """
+    path = folder.path / EXPLANATIONS
+    rows = [*(read_lines(path) if path.exists() else ()), *map(explanation_row, explained)]
+    named = {tuple(row[name] for name in VIOLATION): row for row in rows}
+    folder.write_text(EXPLANATIONS, "".join(json.dumps(row) + "\n" for row in named.values()))
+
+
+def _moves(moves: Sequence[Move]) -> str:
+    return json.dumps([[move.kind, move.site, move.value, move.note] for move in moves])
+
+
+def _prediction_columns(side: str, prediction: Prediction) -> TableRow:
+    match prediction:
+        case Failed(reason=reason):
+            return {side: json.dumps({"failed": reason}), f"{side}_scores": None, f"{side}_margin": None}
+        case Predicted():
+            scores = json.dumps(prediction.scores) if prediction.scores else None
+            return {
+                side: json.dumps(answer_to_json(prediction.answer)),
+                f"{side}_scores": scores,
+                f"{side}_margin": prediction.margin,
+            }
+
+
+# ── from rows ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def read_suite(path: Path, *, seed: int) -> Iterator[Case]:
+    """The cases of one trial of a suite, in the order in which they were written.
+
+    Raises:
+        RunError: there is no such table, it is damaged, or it lacks columns.
+    """
+    try:
+        for _, rows in groupby(read_rows(path, seed=seed), key=lambda row: row["sample"]):
+            every = list(rows)
+            sample = _sample(every[0])
+            yield Case(sample=sample, outcomes=tuple(_outcome(sample, row) for row in every))
+    except (KeyError, TypeError, ValueError) as error:
+        raise RunError(f"suite {str(path)!r} lacks a column or holds no such value: {error}") from error
+
+
+def read_audited(folder: Path, *, seed: int) -> Iterator[Audited]:
+    """Every model on every sample of one trial, in the order of the run.
+
+    A sample without any variant is left out; that means that not even the identity applied.
+
+    Raises:
+        RunError: a table is missing or damaged, or the two do not belong together.
+    """
+    for model, rows in groupby(read_rows(folder / VERDICTS, seed=seed), key=lambda row: row["model"]):
+        yield from _of_model(folder, str(model), rows, seed)
+
+
+def prediction_of(row: TableRow, side: str) -> Prediction:
+    """The prediction in the columns of one side, `before` or `after`."""
+    value = json.loads(row[side])
+    if isinstance(value, Mapping):
+        return Failed(reason=str(value["failed"]))
+    scores = json.loads(row[f"{side}_scores"] or "[]")
+    return Predicted(
+        answer=answer_from_json(value),
+        scores=tuple((str(label), float(score)) for label, score in scores),
+        margin=row[f"{side}_margin"],
+    )
+
+
+def _of_model(folder: Path, model: str, rows: Iterator[TableRow], seed: int) -> Iterator[Audited]:
+    for case in read_suite(folder / SUITE, seed=seed):
+        if one := _audited(folder, model, case, rows):
+            yield one
+    if next(rows, None) is not None:
+        raise _mismatch(folder)
+
+
+def _audited(folder: Path, model: str, case: Case, rows: Iterator[TableRow]) -> Audited | None:
+    variants = [outcome for outcome in case.outcomes if isinstance(outcome, Perturbed)]
+    if not variants:
+        return None
+    found = [_next(folder, perturbed, rows) for perturbed in variants]
+    try:
+        verdicts = tuple(_verdict(one, row) for one, row in zip(variants, found, strict=True))
+    except (KeyError, TypeError, ValueError) as error:
+        raise RunError(f"table {str(folder / VERDICTS)!r} holds no such value: {error}") from error
+    return Audited(
+        model=model,
+        sample=case.sample,
+        before=verdicts[0].before,
+        score=found[0]["score_before"],
+        verdicts=verdicts,
+        after_scores=tuple(row["score_after"] for row in found),
+        not_applied=tuple(outcome for outcome in case.outcomes if isinstance(outcome, NotApplied)),
+    )
+
+
+def _next(folder: Path, perturbed: Perturbed, rows: Iterator[TableRow]) -> TableRow:
+    """The next row, which must be the verdict on this perturbation."""
+    row = next(rows, {})
+    named = (perturbed.sample.id, perturbed.transform, perturbed.variant)
+    if (row.get("sample"), row.get("transform"), row.get("variant")) != named:
+        raise _mismatch(folder)
+    return row
+
+
+def _mismatch(folder: Path) -> RunError:
+    return RunError(f"{SUITE} and {VERDICTS} in {str(folder)!r} are of different runs; run the audit again")
+
+
+def _verdict(perturbed: Perturbed, row: TableRow) -> Verdict:
+    before, after = prediction_of(row, "before"), prediction_of(row, "after")
+    if row["outcome"] == "unjudged":
+        return Unjudged(perturbed=perturbed, before=before, after=after, reason=row["reason"])
+    if not (isinstance(before, Predicted) and isinstance(after, Predicted)):
+        raise ValueError(f"outcome {row['outcome']!r} without both answers")
+    made = Violated if row["outcome"] == "violated" else Held
+    return made(perturbed=perturbed, before=before, after=after, deviation=row["deviation"])
+
+
+def _sample(row: TableRow) -> Sample:
+    return Sample(
+        id=row["sample"],
+        language=row["language"],
+        source=row["source"],
+        label=None if row["label"] is None else label_from_json(json.loads(row["label"])),
+        origin=Origin(path=row["path"], line=row["line"]),
+        asked=row.get("asked") or "",
+    )
+
+
+def _outcome(sample: Sample, row: TableRow) -> Outcome:
+    if row["status"] != "perturbed":
+        return NotApplied(
+            sample=sample,
+            transform=row["transform"],
+            kind=row["kind"],
+            variant=row["variant"],
+            reason=row["reason"],
+        )
+    return Perturbed(
+        sample=_relabelled(sample, row.get("label_after")),
+        transform=row["transform"],
+        kind=row["kind"],
+        variant=row["variant"],
+        source=row["perturbed"],
+        moves=tuple(_move(*parts) for parts in json.loads(row["moves"])),
+        evidence=row["evidence"],
+    )
+
+
+def _relabelled(sample: Sample, told: str | None) -> Sample:
+    """The sample with the label of its perturbed text. Suites of earlier versions lack that column."""
+    if told is None:
+        return sample
+    value = json.loads(told)
+    label = None if value is None else label_from_json(value)
+    return sample if label == sample.label else replace(sample, label=label)
+
+
+def _move(kind: str, site: int, value: str | list[int], note: str) -> Move:
+    return Move(kind=kind, site=site, value=value if isinstance(value, str) else tuple(value), note=note)
