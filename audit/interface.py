@@ -131,22 +131,6 @@ class SamplesAnswers(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Training:
-    """How networks are trained for a task."""
-
-    trainer: Literal["lines", "trees", "terms", "streams"]
-    """The family of networks, by their input: lines of code, syntax trees, instructions, a stream of
-    tokens."""
-    networks: tuple[str, ...]
-    """Networks that this trainer trains for the task, by their names on the command line."""
-    default_for: tuple[str, ...] = ()
-    """Networks for which this task is meant if the user names none; else it is the first task that lists
-    them."""
-    unused: tuple[str, ...] = ()
-    """Options of `codeaudit train` that the trainer takes for other tasks only."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Task(ABC):
     """What is asked of a model about a sample, how labels are read, and when two answers are the same.
 
@@ -173,8 +157,6 @@ class Task(ABC):
     """The SPEC of the corpus of a run that names none."""
     labels: "Callable[[LabelRequest], LabelSource] | None" = None
     """Where labels come from; `None`: from the corpus, or from a column of a table."""
-    training: tuple[Training, ...] = ()
-    """How networks are trained for it; empty if none are."""
     language: str = DEFAULT
     """The language in which a network whose checkpoint names no language is traced."""
     version: str = ""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from codeaudit.audit.answer_kinds import TextLikelihood
-from codeaudit.audit.interface import Expectation, Task, Training
+from codeaudit.audit.interface import Expectation, Task
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.tasks.numbers import nearly_equal, number
 from codeaudit.transforms.records import Perturbed, Sample
@@ -65,11 +65,4 @@ CODE_MODELLING: Final = CodeModelling(
     answers=TextLikelihood(),
     score_name="bits per byte",
     better="lower",
-    training=(
-        Training(
-            trainer="streams",
-            networks=("code", "rope", "nope", "fire", "hope", "alibi"),
-            default_for=("code",),
-        ),
-    ),
 )

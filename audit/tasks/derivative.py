@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from codeaudit.audit.answer_kinds import OneWordOf
-from codeaudit.audit.interface import Expectation, Training
+from codeaudit.audit.interface import Expectation
 from codeaudit.audit.prompts import QuestionPrompt, one_of
 from codeaudit.audit.tasks.exact_match import ExactMatch
 from codeaudit.transforms.algebra.expressions import parse_pair
@@ -65,13 +65,6 @@ DERIVATIVE: Final = Derivative(
             "false. No additional text.\n\n{source}"
         ),
         reader=one_of(TRUE, FALSE),
-    ),
-    training=(
-        Training(
-            trainer="terms",
-            networks=("renamer", "vanilla", "augmented", "canonicalized"),
-            unused=("implied",),
-        ),
     ),
     language=ALGEBRA.name,
 )

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from codeaudit.audit.answer_kinds import OneWordOf
-from codeaudit.audit.interface import Expectation, Task, Training
+from codeaudit.audit.interface import Expectation, Task
 from codeaudit.audit.prompts import QuestionPrompt, one_of
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.tasks.function_name import name_of
@@ -94,12 +94,5 @@ ERROR_DETECTION: Final = ErrorDetection(
             "does something else than it is meant to, clean if it is right. No additional text.\n\n{code}"
         ),
         reader=one_of(BUGGY, CLEAN),
-    ),
-    training=(
-        Training(
-            trainer="lines",
-            networks=("spe", "symc", "vanilla", "renamer", "code"),
-            unused=("rarest_label",),
-        ),
     ),
 )

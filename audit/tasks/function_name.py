@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from codeaudit.audit.answer_kinds import NameOfCode
-from codeaudit.audit.interface import Expectation, Task, Training
+from codeaudit.audit.interface import Expectation, Task
 from codeaudit.audit.prompts import QuestionPrompt, plain_line
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.tasks.numbers import mean
@@ -192,9 +192,5 @@ FUNCTION_NAME: Final = FunctionName(
         ),
         reader=_full_name,
         marked=_PAIR,
-    ),
-    training=(
-        Training(trainer="lines", networks=("spe", "symc", "vanilla", "renamer", "code")),
-        Training(trainer="trees", networks=("tree", "tree-vanilla", "tree-shaw", "tree-shiv", "tree-kim")),
     ),
 )

@@ -14,7 +14,7 @@ from math import isfinite
 from typing import Final
 
 from codeaudit.audit.answer_kinds import OneNumber
-from codeaudit.audit.interface import Expectation, Task, Training
+from codeaudit.audit.interface import Expectation, Task
 from codeaudit.audit.labels import cost_labels
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Answer, Predicted
@@ -108,13 +108,6 @@ THROUGHPUT: Final = Throughput(
             "text.\n\n{code}"
         ),
         reader=_cycles,
-    ),
-    training=(
-        Training(
-            trainer="terms",
-            networks=("renamer", "vanilla", "augmented", "canonicalized"),
-            default_for=("renamer",),
-        ),
     ),
     language=X86.name,
 )
