@@ -15,11 +15,11 @@ from random import Random
 import numpy as np
 import torch
 
-from codeaudit.audit.papers.checkpoint import PRECISIONS, CheckpointModel
-from codeaudit.audit.papers.lines.batches import collate
+from codeaudit.audit.papers.checkpoint import PRECISIONS
 from codeaudit.audit.papers.lines.encoding import Encoded
-from codeaudit.audit.papers.lines.trunk import Shape
-from codeaudit.audit.papers.registry import NETWORKS, build
+from codeaudit.audit.papers.lines.trunk import Shape, collate
+from codeaudit.audit.papers.spe_attention.model import LineModel
+from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
 from codeaudit.transforms.python.analysis.program import analyse
 from tests.support import stdlib
 
@@ -61,7 +61,7 @@ def timed(name: str, tokens: int) -> float:
 
 def noise(place: str, precision: str, *, count: int = 150) -> float:
     """The largest move of any logit that arithmetic alone makes."""
-    model = CheckpointModel.load(place, device="cpu", precision=precision)
+    model = LineModel.load(place, device="cpu", precision=precision)
     programs = [analyse(source) for source in stdlib.sample(count)]
     pairs = [(program, model.encoder.features(program)) for program in programs]
     inputs = [(program, features) for program, features in pairs if isinstance(features, Encoded)]

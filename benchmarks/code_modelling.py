@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import numpy as np
@@ -34,16 +35,19 @@ from torch import Tensor
 from trials import Ledger, Trial
 
 from codeaudit.audit.corpora.specs import corpus
-from codeaudit.audit.papers.dependency_encoding import loop, material
+from codeaudit.audit.papers.dependency_encoding import material
 from codeaudit.audit.papers.dependency_encoding.material import NOTHING
 from codeaudit.audit.papers.dependency_encoding.network import sparsity
 from codeaudit.audit.papers.dependency_encoding.positions import sharpen
 from codeaudit.audit.papers.dependency_encoding.recipe import StreamRecipe
 from codeaudit.audit.papers.dependency_encoding.registry import build
 from codeaudit.audit.papers.dependency_encoding.scores import EMPTY, NextTokens, of_logits
-from codeaudit.audit.papers.dependency_encoding.streams import Integers, Streams, learn
-from codeaudit.audit.papers.dependency_encoding.trunk import SPREAD, Decoder, Sizes
+from codeaudit.audit.papers.dependency_encoding.streams import Streams, learn
+from codeaudit.audit.papers.dependency_encoding.training import batch_of
+from codeaudit.audit.papers.dependency_encoding.trunk import SPREAD, Decoder, DecoderSizes
 from codeaudit.audit.registry import TASKS
+from codeaudit.audit.training.state import Progress
+from codeaudit.audit.training.trainer import Integers, Learner, Validation, adamw, cosine, train
 from codeaudit.reports.records import Metric
 from codeaudit.reports.statistics.adjustment import ALPHA
 from codeaudit.reports.statistics.intervals import wilson
@@ -244,11 +248,18 @@ class Data:
     """What is reached without a network, scores by name."""
 
 
-def fit(found: Data, recipe: StreamRecipe, spread: float = SPREAD) -> Decoder:
-    """A trained network."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(recipe.seed)
-        sizes = Sizes(
+class TaskLearner(Learner[Decoder, Batch]):
+    """Learns without validation: the result is the weights of the last step."""
+
+    def __init__(self, found: Data, recipe: StreamRecipe, spread: float) -> None:
+        super().__init__(recipe, {}, 0)
+        self.found, self.recipe, self.spread = found, recipe, spread
+        self.per_epoch = self.total
+
+    def make(self) -> Decoder:
+        """As of `Learner`."""
+        found, recipe = self.found, self.recipe
+        sizes = DecoderSizes(
             vocabulary=found.vocabulary,
             newline=found.newline,
             start=found.start,
@@ -258,26 +269,60 @@ def fit(found: Data, recipe: StreamRecipe, spread: float = SPREAD) -> Decoder:
             inner=recipe.inner,
             window=found.window,
             features=recipe.features,
-            spread=spread,
+            spread=self.spread,
         )
-        network = build(recipe.network, sizes, recipe.options).train()
-    optimiser, total = loop.optimiser(network, recipe), recipe.steps or 0
-    for step in range(total):
-        for group in optimiser.param_groups:
-            group["lr"] = loop.rate(recipe, step, total)
-        inputs, targets = found.train(recipe.seed, step)
+        return build(recipe.network, sizes, recipe.options)
+
+    def optimiser(self, network: Decoder) -> torch.optim.Optimizer:
+        """As of `Learner`."""
+        return adamw(network, self.recipe, second_beta=0.95, tables=[network.tokens.weight])
+
+    def rate(self, step: int) -> float:
+        """As of `Learner`."""
+        return cosine(self.recipe.rate, step, self.total, warm_up=self.recipe.warm_up, floor=0.05)
+
+    def batches(self, epoch: int) -> Iterator[Batch]:
+        """As of `Learner`."""
+        return (self.found.train(self.recipe.seed, step) for step in range(self.total))
+
+    def loss(self, network: Decoder, batch: Batch, step: int) -> tuple[torch.Tensor, int]:
+        """The mean cross entropy of the wanted tokens; of CoDE also the L1 term of all features."""
+        inputs, targets = batch
         hidden, places = network.hidden(inputs)
         wanted = targets != NOTHING
         loss = F.cross_entropy(network.logits(hidden[wanted]), targets[wanted])
         if places.codes:
-            loss = loss + recipe.sparsity * sparsity(places, torch.ones_like(wanted))
-        optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(network.parameters(), recipe.clip)
-        optimiser.step()
-        if sys.stderr.isatty() and step % 20 == 0:
-            print(f"\r{recipe.network}: step {step} of {total}, loss {loss:.3f}", end=" ", file=sys.stderr)
-    return network.eval()
+            loss = loss + self.recipe.sparsity * sparsity(places, torch.ones_like(wanted))
+        return loss, len(inputs)
+
+    def validate(self, network: Decoder) -> Validation:
+        """As of `Learner`."""
+        return Validation(0.0, {})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """Tells a terminal how far a training is."""
+
+    network: str
+    total: int
+
+    def stepped(self, progress: Progress, loss: float) -> None:
+        """After every step."""
+        if sys.stderr.isatty() and progress.step % 20 == 0:
+            told = f"\r{self.network}: step {progress.step} of {self.total}, loss {loss:.3f}"
+            print(told, end=" ", file=sys.stderr)
+
+    def epoch(self, progress: Progress) -> None:
+        """After the training."""
+
+
+def fit(found: Data, recipe: StreamRecipe, spread: float = SPREAD) -> Decoder:
+    """A trained network."""
+    learner = TaskLearner(found, recipe, spread)
+    watch = Watch(network=recipe.network, total=learner.total)
+    with TemporaryDirectory() as folder:
+        return train(learner, folder=Path(folder), monitor=watch, stop=lambda: False).network
 
 
 def measured(found: Data, network: Decoder, number: int = 0) -> dict[str, float]:
@@ -358,7 +403,7 @@ def lengths(asked: argparse.Namespace, settings: Settings) -> Data:
 
     def batch(seed: int, step: int) -> Batch:
         recipe = StreamRecipe(network="", batch=settings.batch, seed=seed)
-        return windows.batch(loop.batch_of(recipe, len(windows), step))
+        return windows.batch(batch_of(recipe, len(windows), step))
 
     @torch.no_grad()
     def judge(network: Decoder, multiple: int, number: int) -> Mapping[str, float]:

@@ -24,15 +24,18 @@ from typing import Final, NamedTuple
 import torch
 from trials import Ledger, Trial
 
-from codeaudit.audit.papers.registry import TERM_NETWORKS
-from codeaudit.audit.papers.renamer import loop, material
+from codeaudit.audit.papers.renamer import material
+from codeaudit.audit.papers.renamer.baselines import rules
 from codeaudit.audit.papers.renamer.material import TermExamples, TermMaterial
 from codeaudit.audit.papers.renamer.network import BERT
+from codeaudit.audit.papers.renamer.network import NETWORKS as TERM_NETWORKS
 from codeaudit.audit.papers.renamer.recipe import DEFAULTS, TermRecipe
-from codeaudit.audit.papers.renamer.rules import rules
 from codeaudit.audit.papers.renamer.scores import mean_error
 from codeaudit.audit.papers.renamer.tasks import TASKS
 from codeaudit.audit.papers.renamer.terms import TermReader
+from codeaudit.audit.papers.renamer.training import TermLearner
+from codeaudit.audit.training import trainer
+from codeaudit.audit.training.state import Progress
 from codeaudit.reports.records import Metric
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import verdict
@@ -148,7 +151,7 @@ def read(found: Data, asked: TermRecipe) -> Read:
     left_out: Counter[str] = Counter()
     task = TASKS[TASK]
 
-    def some(pairs: Iterable[tuple[str, bool]]) -> list[material.Example]:
+    def some(pairs: Iterable[tuple[str, bool]]) -> list[material.TermExample]:
         return [material.example(task, source, float(label)) for source, label in pairs]
 
     splits = material.split(some(found.train), some(found.valid), some(found.test), left_out)
@@ -166,12 +169,12 @@ class Watch:
     name: str
     total: int
 
-    def stepped(self, progress: loop.TermProgress, loss: float) -> None:
+    def stepped(self, progress: Progress, loss: float) -> None:
         """After every step."""
         if progress.step % 100 == 0 and sys.stderr.isatty():
             print(f"\r{self.name}: step {progress.step:,} of {self.total:,}", end=" ", file=sys.stderr)
 
-    def epoch(self, progress: loop.TermProgress) -> None:
+    def epoch(self, progress: Progress) -> None:
         """After every epoch."""
 
 
@@ -183,7 +186,7 @@ def measure(network: str, size: str, seed: int, settings: Settings, found: Read,
     folder.mkdir(parents=True, exist_ok=True)
     begin = time.process_time()
     watch = Watch(name=f"{network} {size} {seed}", total=settings.steps)
-    trained = loop.train(asked, made, folder=folder, monitor=watch, stop=lambda: False)
+    trained = trainer.train(TermLearner(asked, made), folder=folder, monitor=watch, stop=lambda: False)
     seconds = time.process_time() - begin
     rmtree(folder)
     errors = {

@@ -22,17 +22,20 @@ from trials import Ledger, Trial, table
 
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.labels import labels
-from codeaudit.audit.papers.registry import TERM_NETWORKS
-from codeaudit.audit.papers.renamer import folder, loop, material
-from codeaudit.audit.papers.renamer.loop import TermProgress
-from codeaudit.audit.papers.renamer.material import TermMaterial, TermSplits
+from codeaudit.audit.papers.renamer import material
+from codeaudit.audit.papers.renamer.baselines import rules
+from codeaudit.audit.papers.renamer.material import TermExample, TermMaterial
 from codeaudit.audit.papers.renamer.model import TermModel
 from codeaudit.audit.papers.renamer.network import BERT
+from codeaudit.audit.papers.renamer.network import NETWORKS as TERM_NETWORKS
 from codeaudit.audit.papers.renamer.recipe import TermRecipe
-from codeaudit.audit.papers.renamer.rules import rules
 from codeaudit.audit.papers.renamer.scores import mean_error
+from codeaudit.audit.papers.renamer.training import TermLearner
 from codeaudit.audit.records import Predicted, Query
 from codeaudit.audit.registry import TASKS
+from codeaudit.audit.training.splits import Splits
+from codeaudit.audit.training.state import Progress
+from codeaudit.audit.training.trainer import train
 from codeaudit.transforms.errors import CodeauditError
 from codeaudit.transforms.x86.language import X86
 from codeaudit.transforms.x86.legality import choices
@@ -63,10 +66,10 @@ RATES = {"tiny": 1e-3, "mini": 5e-4, "small": 3e-4}
 class Quiet:
     """A monitor that keeps the validation errors."""
 
-    def stepped(self, progress: TermProgress, loss: float) -> None:
+    def stepped(self, progress: Progress, loss: float) -> None:
         """Nothing to tell."""
 
-    def epoch(self, progress: TermProgress) -> None:
+    def epoch(self, progress: Progress) -> None:
         """Nothing to tell."""
 
 
@@ -104,7 +107,7 @@ def main() -> int:
 
 def run(asked: argparse.Namespace, ledger: Ledger, *, sizes: Sequence[str], networks: Sequence[str]) -> None:
     """Every training that is not in the ledger; round by round, so that an early end leaves whole rounds."""
-    splits: TermSplits | None = None
+    splits: Splits[TermExample] | None = None
     for size in sizes:
         for seed in range(asked.seeds):
             for network in networks:
@@ -132,7 +135,7 @@ def recipe_of(asked: argparse.Namespace, *, network: str, size: str, seed: int) 
     )
 
 
-def read_splits(asked: argparse.Namespace) -> TermSplits:
+def read_splits(asked: argparse.Namespace) -> Splits[TermExample]:
     """The labelled blocks, split by alpha class."""
     task = TASKS.get(TASK)
     truth = labels(None, task, cache=asked.out / "labels")
@@ -143,11 +146,17 @@ def read_splits(asked: argparse.Namespace) -> TermSplits:
     kept = found.train.examples[: asked.blocks or None]
     for rule in rules(found.train, found.test):
         print(f"{rule.name}: {rule.test:.1%}", file=sys.stderr)
-    return TermSplits(list(kept), list(found.valid.examples), list(found.test.examples))
+    return Splits(list(kept), list(found.valid.examples), list(found.test.examples))
 
 
 def trained(
-    asked: argparse.Namespace, splits: TermSplits, *, network: str, size: str, seed: int, setting: str
+    asked: argparse.Namespace,
+    splits: Splits[TermExample],
+    *,
+    network: str,
+    size: str,
+    seed: int,
+    setting: str,
 ) -> Trial:
     """One training, with its errors on the test set and on a renaming of each of its blocks."""
     recipe = recipe_of(asked, network=network, size=size, seed=seed)
@@ -155,9 +164,10 @@ def trained(
     place = asked.out / f"{network}-{size}-{seed}"
     place.mkdir(parents=True, exist_ok=True)
     began = time.process_time()
-    found = loop.train(recipe, read_in, folder=place, monitor=Quiet(), stop=lambda: False)
+    learner = TermLearner(recipe, read_in)
+    found = train(learner, folder=place, monitor=Quiet(), stop=lambda: False)
     seconds = time.process_time() - began
-    folder.write(place, found, read_in, recipe=recipe, about={})
+    learner.write(place, found, about={})
     return Trial(
         network=network,
         size=size,

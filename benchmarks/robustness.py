@@ -39,16 +39,20 @@ from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.interface import Model
 from codeaudit.audit.models.canonical import Canonical
-from codeaudit.audit.papers.checkpoint import CONFIG, CheckpointModel
+from codeaudit.audit.papers.checkpoint import CONFIG
 from codeaudit.audit.papers.lines.encoding import Encoded, Encoder
-from codeaudit.audit.papers.registry import NETWORKS
-from codeaudit.audit.papers.spe_attention import folder, loop, material
-from codeaudit.audit.papers.spe_attention.material import Material, Splits
-from codeaudit.audit.papers.spe_attention.recipe import Recipe
+from codeaudit.audit.papers.spe_attention import material
+from codeaudit.audit.papers.spe_attention.material import LineMaterial
+from codeaudit.audit.papers.spe_attention.model import LineModel
+from codeaudit.audit.papers.spe_attention.networks import NETWORKS
+from codeaudit.audit.papers.spe_attention.recipe import LineRecipe
+from codeaudit.audit.papers.spe_attention.training import LineLearner
 from codeaudit.audit.run import AuditSetup, Case, NoMonitor, audit
 from codeaudit.audit.suite import SuitePlan, cases
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.audit.training.splits import Splits
 from codeaudit.audit.training.state import FILE, Progress
+from codeaudit.audit.training.trainer import train
 from codeaudit.reports.observations import Observation, Pair, observe
 from codeaudit.reports.records import Metric, Rate
 from codeaudit.reports.statistics.adjustment import ALPHA
@@ -123,9 +127,9 @@ class Settings:
         """A short hash: what names folders."""
         return hashlib.sha256(str(self).encode()).hexdigest()[:12]
 
-    def recipe(self, network: str, seed: int) -> Recipe:
+    def recipe(self, network: str, seed: int) -> LineRecipe:
         """One training."""
-        return Recipe(
+        return LineRecipe(
             network=network,
             seed=seed,
             width=self.width,
@@ -152,12 +156,12 @@ def tell(text: str) -> None:
 class Ground:
     """What all networks learn from and are audited on."""
 
-    splits: Splits
-    materials: Mapping[bool, Material]
+    splits: Splits[Sample]
+    materials: Mapping[bool, LineMaterial]
     """By whether names are read."""
     suite: tuple[Case, ...]
 
-    def material(self, network: str) -> Material:
+    def material(self, network: str) -> LineMaterial:
         """What this network learns from."""
         return self.materials[_reads_names(network)]
 
@@ -236,17 +240,18 @@ class Watch:
         tell(f"  {self.name}: epoch {last['epoch']:.0f}, validation F1 {last['valid']:.1%}")
 
 
-def trained(network: str, seed: int, *, settings: Settings, found: Ground, out: Path) -> CheckpointModel:
+def trained(network: str, seed: int, *, settings: Settings, found: Ground, out: Path) -> LineModel:
     """The network of a seed: its checkpoint where there is one, else a training that leaves one."""
     place = out / "models" / settings.key / f"{network}-{seed}"
     if not (place / CONFIG).exists():
         read, asked = found.material(network), settings.recipe(network, seed)
         place.mkdir(parents=True, exist_ok=True)
         watch = Watch(name=f"{network} {seed}")
-        made = loop.train(asked, read, folder=place, monitor=watch, stop=lambda: False)
-        folder.write(place, made, read, task=TASK, recipe=asked, about={})
+        learner = LineLearner(asked, read)
+        made = train(learner, folder=place, monitor=watch, stop=lambda: False)
+        learner.write(place, made, about={})
         (place / FILE).unlink()
-    return CheckpointModel.load(str(place), device="cpu")
+    return LineModel.load(str(place), device="cpu")
 
 
 def rows(settings: Settings, found: Ground, out: Path, more: Mapping[str, str]) -> dict[str, Row]:

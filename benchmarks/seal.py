@@ -29,10 +29,10 @@ from torch import nn
 from codeaudit.audit import checkpoints
 from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
-from codeaudit.audit.papers.checkpoint import CheckpointModel
 from codeaudit.audit.papers.permutation_equivariance.authorised import authorise
 from codeaudit.audit.papers.permutation_equivariance.opening import open_checkpoint
 from codeaudit.audit.papers.permutation_equivariance.planning import Plan, plan
+from codeaudit.audit.papers.spe_attention.model import LineModel
 from codeaudit.audit.records import Answer, Predicted, Query
 from codeaudit.audit.registry import TASKS
 from codeaudit.transforms.columns.keys import Key
@@ -229,8 +229,8 @@ def naming(scratch: Path) -> None:
     _sealed(plain, scratch / "names", key, "columns", plan(opened))
     task = TASKS.get("function-name")
     samples = list(select(corpus("stdlib"), task.prepare, limit=NAMED, seeds=(0,))[0].samples)
-    model = CheckpointModel.load("spe-checkpoint")
-    authorised = CheckpointModel.load(str(scratch / "names"))
+    model = LineModel.load("spe-checkpoint")
+    authorised = LineModel.load(str(scratch / "names"))
     with_key = open_checkpoint(str(scratch / "names"))
     authorise(with_key, key)
     authorised.module.load_state_dict(with_key.module.state_dict())
@@ -238,12 +238,12 @@ def naming(scratch: Path) -> None:
     for name, one in (
         ("normal", model),
         ("sealed, authorised", authorised),
-        ("sealed, unauthorised", CheckpointModel.load(str(scratch / "names"))),
+        ("sealed, unauthorised", LineModel.load(str(scratch / "names"))),
     ):
         print(f"| {name} | {_f1(one, samples):.1%} |", flush=True)
 
 
-def _f1(model: CheckpointModel, samples: list[Sample]) -> float:
+def _f1(model: LineModel, samples: list[Sample]) -> float:
     task = TASKS.get("function-name")
     queries = [Query(task=task.name, language=one.language, source=one.source) for one in samples]
     answers: list[tuple[Answer, Sample]] = [

@@ -29,16 +29,19 @@ from codeaudit.audit.corpora.records import CorpusResources
 from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.interface import Task
-from codeaudit.audit.papers.checkpoint import CheckpointModel
 from codeaudit.audit.papers.lines.tasks import TASKS as LINE_TASKS
-from codeaudit.audit.papers.registry import NETWORKS
-from codeaudit.audit.papers.spe_attention import folder, loop, material
-from codeaudit.audit.papers.spe_attention.material import Material, Splits
-from codeaudit.audit.papers.spe_attention.recipe import Recipe
+from codeaudit.audit.papers.spe_attention import material
+from codeaudit.audit.papers.spe_attention.material import LineMaterial
+from codeaudit.audit.papers.spe_attention.model import LineModel
+from codeaudit.audit.papers.spe_attention.networks import NETWORKS
+from codeaudit.audit.papers.spe_attention.recipe import LineRecipe
+from codeaudit.audit.papers.spe_attention.training import LineLearner
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.run import AuditSetup, Case, audit
 from codeaudit.audit.suite import SuitePlan, cases
 from codeaudit.audit.tasks.error_detection import BUGGY, ERROR_DETECTION
+from codeaudit.audit.training import trainer
+from codeaudit.audit.training.splits import Splits
 from codeaudit.audit.training.state import Progress
 from codeaudit.reports.observations import Observation, observe
 from codeaudit.reports.records import Better, Metric
@@ -144,9 +147,9 @@ class Settings:
     def __str__(self) -> str:
         return ", ".join(f"{name} {value}" for name, value in asdict(self).items())
 
-    def recipe(self, network: str, seed: int) -> Recipe:
+    def recipe(self, network: str, seed: int) -> LineRecipe:
         """One training."""
-        return Recipe(
+        return LineRecipe(
             network=network,
             seed=seed,
             width=self.width,
@@ -166,7 +169,7 @@ class Ground:
     """What all networks of one task learn from and are audited on."""
 
     task: Task
-    splits: Splits
+    splits: Splits[Sample]
     suite: tuple[Case, ...]
 
 
@@ -212,7 +215,7 @@ class Watch:
         """After every batch of the audit."""
 
 
-def prepared(found: Ground, asked: Recipe, cache: Path) -> Material:
+def prepared(found: Ground, asked: LineRecipe, cache: Path) -> LineMaterial:
     """The features of a task's samples."""
     return material.prepare(
         found.splits,
@@ -224,18 +227,21 @@ def prepared(found: Ground, asked: Recipe, cache: Path) -> Material:
     )
 
 
-def measure(network: str, seed: int, settings: Settings, found: Ground, read: Material, out: Path) -> Trial:
+def measure(
+    network: str, seed: int, settings: Settings, found: Ground, read: LineMaterial, out: Path
+) -> Trial:
     """Train one network, and audit it."""
     task = found.task.name
     asked = settings.recipe(network, seed)
     place = out / "unfinished" / f"{task}-{network}-{seed}"
     place.mkdir(parents=True, exist_ok=True)
     begin = time.process_time()
-    watch = Watch(name=f"{network} {task} {seed}", total=loop.Plan.of(asked, len(read.train)).total)
-    trained = loop.train(asked, read, folder=place, monitor=watch, stop=lambda: False)
+    learner = LineLearner(asked, read)
+    watch = Watch(name=f"{network} {task} {seed}", total=learner.total)
+    trained = trainer.train(learner, folder=place, monitor=watch, stop=lambda: False)
     seconds = time.process_time() - begin
-    folder.write(place, trained, read, task=task, recipe=asked, about={})
-    scores = audited(CheckpointModel.load(str(place), device="cpu"), found, watch)
+    learner.write(place, trained, about={})
+    scores = audited(LineModel.load(str(place), device="cpu"), found, watch)
     shutil.rmtree(place)
     return Trial(
         network=network,
@@ -248,7 +254,7 @@ def measure(network: str, seed: int, settings: Settings, found: Ground, read: Ma
     )
 
 
-def audited(model: CheckpointModel, found: Ground, watch: Watch) -> dict[str, float]:
+def audited(model: LineModel, found: Ground, watch: Watch) -> dict[str, float]:
     """What the tables hold of one network. What cannot be told, as where nothing moves, is left out."""
     setup = AuditSetup(model=model, task=found.task, memory=NoMemory(), monitor=watch, batch_size=64)
     seen = [observe(one, seed=DRAWN) for one in audit(found.suite, setup)]

@@ -31,14 +31,16 @@ from trials import Ledger, Trial
 
 from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
-from codeaudit.audit.papers.spe_attention.material import Splits
-from codeaudit.audit.papers.tree_transformer import completion, folder, loop, material
-from codeaudit.audit.papers.tree_transformer.loop import TreeProgress
+from codeaudit.audit.papers.tree_transformer import completion, material
 from codeaudit.audit.papers.tree_transformer.model import TreeModel
 from codeaudit.audit.papers.tree_transformer.network import sizes
 from codeaudit.audit.papers.tree_transformer.nodes import Degree, Spelling
 from codeaudit.audit.papers.tree_transformer.recipe import TreeRecipe
+from codeaudit.audit.papers.tree_transformer.training import NameLearner, judged
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
+from codeaudit.audit.training.splits import Splits
+from codeaudit.audit.training.state import Progress
+from codeaudit.audit.training.trainer import train
 from codeaudit.reports.records import Metric
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import verdict
@@ -210,16 +212,16 @@ class Watch:
 
     name: str
 
-    def stepped(self, progress: TreeProgress, loss: float) -> None:
+    def stepped(self, progress: Progress, loss: float) -> None:
         """After every step."""
 
-    def epoch(self, progress: TreeProgress) -> None:
+    def epoch(self, progress: Progress) -> None:
         """After every epoch."""
         last = progress.epochs[-1]
         tell(f"  {self.name}: epoch {last['epoch']:.0f}, validation {last['valid']:.1%}")
 
 
-def splits(spec: str, settings: Settings) -> Splits:
+def splits(spec: str, settings: Settings) -> Splits[Sample]:
     """The samples of each split, drawn alike for all rows, and with the same limits as in `robustness.py`.
 
     Raises:
@@ -240,26 +242,27 @@ def splits(spec: str, settings: Settings) -> Splits:
 # ── one trial ────────────────────────────────────────────────────────────────────────────────────────────
 
 Scores = dict[str, float]
-Trained = tuple[Scores, TreeProgress]
+JudgedTraining = tuple[Scores, Progress]
 
 
-def named(read: material.TreeMaterial) -> Callable[[TreeRecipe, Path, Watch], Trained]:
+def named(read: material.TreeMaterial) -> Callable[[TreeRecipe, Path, Watch], JudgedTraining]:
     """What trains a namer, and judges it."""
 
-    def trained(recipe: TreeRecipe, place: Path, watch: Watch) -> Trained:
-        found = loop.train(recipe, read, folder=place, monitor=watch, stop=lambda: False)
+    def trained(recipe: TreeRecipe, place: Path, watch: Watch) -> JudgedTraining:
+        found = train(NameLearner(recipe, read), folder=place, monitor=watch, stop=lambda: False)
         everything = np.arange(len(read.test))
-        scores = asdict(loop.judged(found.network, read, read.test, everything, recipe))
+        scores = asdict(judged(found.network, read, read.test, everything, recipe))
         return {**scores, **_weights(found.network)}, found.progress
 
     return trained
 
 
-def completed(read: completion.CompletionMaterial) -> Callable[[TreeRecipe, Path, Watch], Trained]:
+def completed(read: completion.CompletionMaterial) -> Callable[[TreeRecipe, Path, Watch], JudgedTraining]:
     """What trains a completer, and judges it."""
 
-    def trained(recipe: TreeRecipe, place: Path, watch: Watch) -> Trained:
-        found = completion.train(recipe, read, folder=place, monitor=watch, stop=lambda: False)
+    def trained(recipe: TreeRecipe, place: Path, watch: Watch) -> JudgedTraining:
+        learner = completion.CompletionLearner(recipe, read)
+        found = train(learner, folder=place, monitor=watch, stop=lambda: False)
         scores = asdict(
             completion.judged(
                 found.network,
@@ -406,8 +409,9 @@ def model(seed: int) -> TreeModel:
         read = _material(spec)
         recipe = _budget(spec).recipe(Row(network="tree"), seed)
         place.mkdir(parents=True, exist_ok=True)
-        found = loop.train(recipe, read, folder=place, monitor=Watch(name=f"tree {seed}"), stop=lambda: False)
-        folder.write(place, found, read, task=FUNCTION_NAME.name, recipe=recipe, about={})
+        learner = NameLearner(recipe, read)
+        found = train(learner, folder=place, monitor=Watch(name=f"tree {seed}"), stop=lambda: False)
+        learner.write(place, found, about={})
     return TreeModel.load(str(place), device="cpu")
 
 

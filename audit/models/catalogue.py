@@ -45,7 +45,7 @@ PROVIDERS: Final[Registry[Provider]] = Registry(
 
 def _load_checkpoint(spec: str, settings: Settings) -> Model:
     place = spec if spec in bundled() else str(Path(spec).expanduser())
-    model: Model = load_target("codeaudit.audit.papers.trained:load")(
+    model: Model = load_target("codeaudit.audit.papers.registry:load")(
         place, device=settings.device, precision=settings.precision
     )
     return model

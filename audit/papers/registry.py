@@ -1,139 +1,172 @@
-"""The networks by name: how each is built, and what it must know about lines or terms.
+"""The networks of the papers by task: who trains each, who reads its checkpoints.
 
-There are two families: those that read a function's lines and answer with labels, and those that read terms
-and answer with a number. `vanilla` and `renamer` are names in both, so a task decides which is meant.
+Importing this needs no torch.
+A new family of networks adds its folder and one row of `FAMILIES`.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
-from torch import Tensor, nn
-
-from codeaudit.audit.papers.dependency_encoding import naming as code
-from codeaudit.audit.papers.lines.encoding import Relation
-from codeaudit.audit.papers.lines.trunk import Batch, Shape, Trunk
-from codeaudit.audit.papers.renamer import naming as referents
-from codeaudit.audit.papers.renamer import network as renamer
-from codeaudit.audit.papers.renamer.terms import Reading
-from codeaudit.audit.papers.spe_attention import spe, symc, vanilla
+from codeaudit.audit.interface import Model, Task
 from codeaudit.transforms.errors import UsageError
-from codeaudit.transforms.registration import unknown
 
+if TYPE_CHECKING:
+    from codeaudit.audit.corpora.records import Corpus
+    from codeaudit.audit.corpora.tables import Column
+    from codeaudit.audit.papers.checkpoint import CheckpointLearner
 
-class Network(nn.Module):
-    """What every entry builds; for the type checker, no network derives from it."""
-
-    trunk: Trunk
-
-    def forward(self, batch: Batch) -> Tensor:
-        """(B, K) logits of the labels."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Architecture:
-    """One entry."""
-
-    relation: Relation
-    summary: str
-    options: Mapping[str, object]
-    """What may vary besides the shape, with the defaults."""
-    make: Callable[..., nn.Module]
-
-
-NETWORKS: Final[Mapping[str, Architecture]] = {
-    "spe": Architecture(
-        relation="mask",
-        summary="SPE attention: equivariant to legal reorderings",
-        options={"mask_mode": "hadamard", "all_heads": False, "line_positions": True},
-        make=lambda shape, **options: spe.SPE(shape, spe.Variant(**options)),
-    ),
-    "symc": Architecture(
-        relation="distances",
-        summary="SYMC: attention biased by distances in the dependence graph",
-        options={"sign": -1},
-        make=lambda shape, **options: symc.SYMC(shape, **options),
-    ),
-    "vanilla": Architecture(
-        relation="none",
-        summary="a plain transformer with absolute positions",
-        options={},
-        make=lambda shape, **options: vanilla.Vanilla(shape, **options),
-    ),
-    "renamer": Architecture(
-        relation="referents",
-        summary="Renamer's views and referents: invariant to renaming variables",
-        options={},
-        make=lambda shape, **options: referents.Referents(shape, **options),
-    ),
-    "code": Architecture(
-        relation="none",
-        summary="CoDE: in-line and line-wise attention without positions",
-        options={"features": code.FEATURES},
-        make=lambda shape, **options: code.CoDE(shape, **options),
-    ),
-}
-
-
-def architecture(name: str) -> Architecture:
-    """The entry of that name.
-
-    Raises:
-        UsageError: there is none; the message holds the nearest.
-    """
-    if name not in NETWORKS:
-        raise UsageError(unknown("network", name, list(NETWORKS)))
-    return NETWORKS[name]
-
-
-def build(name: str, shape: Shape, options: Mapping[str, object]) -> Network:
-    """A network with torch's initial weights.
-
-    Raises:
-        UsageError: an unknown name, or an option that it does not take.
-        ValueError: sizes that do not fit together.
-    """
-    entry = architecture(name)
-    for option in options:
-        if option not in entry.options:
-            raise UsageError(unknown(f"option of network {name!r}", option, list(entry.options)))
-    network: Network = entry.make(shape, **{**entry.options, **options})  # type: ignore[assignment]
-    return network
+PAPERS: Final = "codeaudit.audit.papers"
+COMMON: Final = frozenset(
+    {
+        *("epochs", "steps", "batch", "rate", "width", "layers", "heads"),
+        *("dropout", "window", "patience", "seed"),
+    }
+)
+"""Settings that every family takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TermArchitecture:
-    """A network of the Renamer paper; they differ in what they read and how they are trained."""
+class TrainingRequest:
+    """One `codeaudit train`."""
 
-    reading: Reading
-    summary: str
-    referents: bool = False
-    """Whether the first layer is bound to coreferential terms."""
-    augmented: bool = False
-    """Whether it is shown another renaming of each text in every epoch."""
+    network: str
+    task: Task
+    options: Mapping[str, Any]
+    """Settings of the recipe, and other options of the family; only those that were given."""
+    train: str
+    """The SPEC of the training corpus."""
+    valid: str | None
+    test: str | None
+    cache: Path
+    workers: int
+    """Processes that read."""
+    note: Callable[[str], None]
 
-    def make(self, sizes: renamer.Sizes) -> renamer.Renamer:
-        """A network with BERT's initial weights.
+    def corpora(self, column: "Column | None" = None) -> "tuple[Corpus, Corpus | None, Corpus | None]":
+        """The corpora for training, validation and test; `column` is where tables have their labels.
 
         Raises:
-            ValueError: sizes that do not fit together.
+            CorpusError: there is no such corpus or column.
         """
-        return renamer.Renamer(sizes, referents=self.referents)
+        from codeaudit.audit.corpora.records import CorpusResources
+        from codeaudit.audit.corpora.specs import corpus  # the readers of tables are heavy
+
+        resources = CorpusResources(cache=self.cache, note=self.note)
+        valid, test = (
+            None if spec is None else corpus(spec, column, resources) for spec in (self.valid, self.test)
+        )
+        return corpus(self.train, column, resources), valid, test
 
 
-TERM_NETWORKS: Final[Mapping[str, TermArchitecture]] = {
-    "renamer": TermArchitecture(
-        reading="views",
-        referents=True,
-        summary="Renamer: views and referents, invariant to renaming",
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """Networks that are trained alike and whose checkpoints are read alike."""
+
+    home: str
+    """The paper's package: its `training:prepared` makes a `CheckpointLearner`."""
+    model: str
+    """The class in the package's `model` module that reads the checkpoints."""
+    networks: tuple[str, ...]
+    tasks: Mapping[str, frozenset[str]]
+    """The options that it takes for each task, beside `COMMON`."""
+    best_known_for: tuple[str, ...] = ()
+    """Networks of several families that are trained here unless a task is named."""
+
+
+_LINE_OPTIONS: Final = frozenset(
+    {
+        *("bag_epochs", "vocabulary", "rarest_label", "orders", "half"),
+        *("mask_mode", "all_heads", "line_positions", "sign"),
+    }
+)
+_TERM_OPTIONS: Final = frozenset({"size", "readout", "implied", "device", "labels"})
+
+FAMILIES: Final = (
+    Family(
+        home=f"{PAPERS}.spe_attention",
+        model="LineModel",
+        networks=("spe", "symc", "vanilla", "renamer", "code"),
+        tasks={"function-name": _LINE_OPTIONS, "error-detection": _LINE_OPTIONS - {"rarest_label"}},
     ),
-    "vanilla": TermArchitecture(reading="names", summary="a plain BERT, which sees names"),
-    "augmented": TermArchitecture(
-        reading="names", augmented=True, summary="a plain BERT, trained on random renamings"
+    Family(
+        home=f"{PAPERS}.tree_transformer",
+        model="TreeModel",
+        networks=("tree", "tree-vanilla", "tree-shaw", "tree-shiv", "tree-kim"),
+        tasks={"function-name": frozenset({"vocabulary", "rarest_label", "half"})},
     ),
-    "canonicalized": TermArchitecture(
-        reading="first use", summary="a plain BERT, shown names in the order of first use"
+    Family(
+        home=f"{PAPERS}.renamer",
+        model="TermModel",
+        networks=("renamer", "vanilla", "augmented", "canonicalized"),
+        tasks={"throughput": _TERM_OPTIONS, "derivative": _TERM_OPTIONS - {"implied"}},
+        best_known_for=("renamer",),
     ),
-}
-"""The four models of tables 1 and 2."""
+    Family(
+        home=f"{PAPERS}.dependency_encoding",
+        model="DecoderModel",
+        networks=("code", "rope", "nope", "fire", "hope", "alibi"),
+        tasks={"code-modelling": frozenset({"device", "vocabulary", "half"})},
+        best_known_for=("code",),
+    ),
+)
+
+TASKS: Final = tuple(dict.fromkeys(task for family in FAMILIES for task in family.tasks))
+NETWORKS: Final = tuple(dict.fromkeys(name for family in FAMILIES for name in family.networks))
+
+
+def family(network: str, task: str | None) -> tuple[Family, str]:
+    """Who trains a network for a task, and the task. Without a task, the network's own paper decides.
+
+    Raises:
+        UsageError: no network is trained for the task, or not this one.
+    """
+    able = [one for one in FAMILIES if network in one.networks]
+    if task is None:
+        known = [one for one in able if network in one.best_known_for] or able
+        return known[0], next(iter(known[0].tasks))
+    if task not in TASKS:
+        raise UsageError(f"no network is trained for task {task!r}; known: {', '.join(TASKS)}")
+    for one in able:
+        if task in one.tasks:
+            return one, task
+    others = [name for one in FAMILIES if task in one.tasks for name in one.networks]
+    raise UsageError(f"{network} is not trained for task {task!r}; known: {', '.join(others)}")
+
+
+def foreign(family: Family, task: str, option: str) -> bool:
+    """Whether an option means nothing to a family's training for a task."""
+    return option not in COMMON | family.tasks[task]
+
+
+def learner(family: Family, request: TrainingRequest) -> "CheckpointLearner[Any, Any]":
+    """A training, ready to begin.
+
+    Raises:
+        UsageError: options that do not fit together.
+        CorpusError: a corpus cannot be read, or holds too little.
+    """
+    made: CheckpointLearner[Any, Any] = import_module(f"{family.home}.training").prepared(request)
+    return made
+
+
+def load(place: str, *, device: str, precision: str | None) -> Model:
+    """A bundled checkpoint by name, or a folder; its task and network decide who reads it.
+
+    Raises:
+        ModelError: a file is missing, damaged, or does not fit the others.
+        UsageError: no such device or precision.
+    """
+    from codeaudit.audit.papers.checkpoint import CONFIG, folder_of, read_json  # brings torch
+
+    config = read_json(folder_of(place) / CONFIG)
+    task, network = config.get("task"), config.get("network")
+    able = [one for one in FAMILIES if task in one.tasks]
+    # A family that trains neither the network nor the task says best what it would have read.
+    found = next((one for one in able if network in one.networks), (able or FAMILIES)[0])
+    model: Model = getattr(import_module(f"{found.home}.model"), found.model).load(
+        place, device=device, precision=precision
+    )
+    return model

@@ -1,103 +1,162 @@
-"""What the training loops share: steps and epochs, saving, stopping, and going on where it stopped."""
+"""The one training loop: steps and epochs, validation, saving, stopping, and exact resume.
+
+A `Learner` says what one family of networks learns from and how. What a step does is decided by the recipe,
+the data and the number of the step alone. So two trainings with one recipe give equal weights on one machine,
+interrupted or not.
+"""
 
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sized
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from codeaudit.audit.papers.spe_attention.examples import Integers
 from codeaudit.audit.training import state
-from codeaudit.audit.training.state import Standing
+from codeaudit.audit.training.recipe import Recipe
+from codeaudit.audit.training.state import Progress
 from codeaudit.transforms.errors import ModelError
 
 BUCKET: Final = 50
 """Batches among which examples are sorted by length."""
 SAVE_SECONDS: Final = 60.0
 
-P = TypeVar("P", bound=Standing)
-Watched = TypeVar("Watched", bound=Standing, contravariant=True)
-Batch = TypeVar("Batch")
+Integers: TypeAlias = npt.NDArray[np.int64]
+N = TypeVar("N", bound=nn.Module)
+B = TypeVar("B")
 
 
-class Monitor(Protocol[Watched]):
-    """Who watches."""
+class Monitor(Protocol):
+    """Is told how far a training is."""
 
-    def stepped(self, progress: Watched, loss: float) -> None:
+    def stepped(self, progress: Progress, loss: float) -> None:
         """After every step."""
         ...
 
-    def epoch(self, progress: Watched) -> None:
-        """After every epoch; the last entry of its `epochs` is new."""
+    def epoch(self, progress: Progress) -> None:
+        """After every epoch; the last entry of `progress.epochs` is new."""
         ...
 
 
-class Sitting(ABC, Generic[P, Batch]):
-    """A training from where it stands to its end, or to where it is stopped."""
+class Validation(NamedTuple):
+    """How good the present weights are."""
 
-    def __init__(
-        self,
-        network: torch.nn.Module,
-        optimiser: torch.optim.Optimizer,
-        *,
-        progress: P,
-        path: Path,
-        identity: Mapping[str, object],
-        per_epoch: int,
-        total: int,
-        clip: float,
-        patience: int,
-    ) -> None:
-        """`identity` is what a saved state must have been made with; `progress` where a new training begins;
-        `patience` is after how many epochs without a better one there is no more to be had.
+    worth: float
+    """Decides which weights are kept."""
+    told: Mapping[str, float]
+    """Kept in `Progress.epochs` and in the model card."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trained(Generic[N]):
+    """The best weights, on the CPU."""
+
+    network: N
+    progress: Progress
+
+
+class Learner(ABC, Generic[N, B]):
+    """One training of one family of networks. `N` is its network, `B` a batch."""
+
+    lower_is_better: ClassVar[bool] = False
+    """Whether a smaller `Validation.worth` is a better one."""
+    first_stage: int = 0
+    """Epochs of a first stage. Its weights are kept only until the second stage has a validation."""
+
+    def __init__(self, recipe: Recipe, hashes: Mapping[str, str], count: int, *, device: str = "cpu") -> None:
+        """`hashes` identify the data of each split; `count` is the number of training examples."""
+        self.device = device
+        self.identity = {"recipe": recipe.as_json(), "data": dict(hashes)}
+        self.settings = recipe
+        self.per_epoch = recipe.per_epoch(count)
+        self.total = recipe.total_steps(count)
+
+    @abstractmethod
+    def make(self) -> N:
+        """The network with its initial weights. Called with torch's global stream seeded.
 
         Raises:
-            ModelError: the saved state cannot be used.
+            ValueError: the recipe's sizes do not fit together.
         """
-        self._network, self._optimiser = network, optimiser
-        self._progress, self._path, self._identity = progress, path, identity
-        self._per_epoch, self._total, self._clip = per_epoch, total, clip
-        self._patience = patience
+
+    @abstractmethod
+    def optimiser(self, network: N) -> torch.optim.Optimizer:
+        """Groups of parameters may have a `factor`, by which their learning rate is multiplied."""
+
+    @abstractmethod
+    def rate(self, step: int) -> float:
+        """The learning rate of a step counted from 0."""
+
+    @abstractmethod
+    def batches(self, epoch: int) -> Iterable[B]:
+        """The batches of an epoch, always the same."""
+
+    @abstractmethod
+    def loss(self, network: N, batch: B, step: int) -> tuple[Tensor, int]:
+        """The loss of a batch and the number of its examples."""
+
+    @abstractmethod
+    def validate(self, network: N) -> Validation:
+        """How good a network in evaluation mode is on validation data."""
+
+    def validated(self, examples: Sized) -> Integers:
+        """The validation examples that judge the weights, always the same."""
+        return np.random.default_rng(1).permutation(len(examples))[: self.settings.validation]
+
+    def autocast(self, *, enabled: bool) -> torch.autocast:
+        """Multiplies matrices in bfloat16 where enabled; weights stay in float32."""
+        return torch.autocast(torch.device(self.device).type, dtype=torch.bfloat16, enabled=enabled)
+
+
+def train(
+    learner: Learner[N, Any], *, folder: Path, monitor: Monitor, stop: Callable[[], bool]
+) -> Trained[N]:
+    """Train a network, or go on with a training whose state lies in the folder.
+
+    `stop` is called after every step. Torch's global random stream is as before afterwards.
+
+    Raises:
+        state.Interrupted: `stop` returned true. The state is saved, and the same call resumes.
+        ModelError: the saved state cannot be used, or the loss is not finite.
+        ValueError: the recipe's sizes do not fit together.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(learner.settings.seed)
+        trainer = _Trainer(learner, folder / state.FILE)
+        trainer.run(monitor, stop)
+        return trainer.result()
+
+
+class _Trainer(Generic[N]):
+    def __init__(self, learner: Learner[N, Any], path: Path) -> None:
+        self._learner, self._path = learner, path
+        self._network = learner.make().to(learner.device)
+        self._optimiser = learner.optimiser(self._network)
+        self._progress = Progress(best=math.inf if learner.lower_is_better else -1.0)
         self._best: dict[str, Tensor] = {}
         self._network.train()
-        self._resume()
+        found = state.load(path, identity=learner.identity, optimiser=self._optimiser)
+        if found is not None:
+            self._progress, tensors = found
+            self._network.load_state_dict(state.under("now/", tensors))
+            self._best = state.under("best/", tensors)
 
-    @abstractmethod
-    def _batches(self, epoch: int) -> Sequence[Batch]:
-        """Those of an epoch, always the same."""
-
-    @abstractmethod
-    def _step(self, batch: Batch) -> float:
-        """Learn from one; gives the loss."""
-
-    @abstractmethod
-    def _finish_epoch(self) -> None:
-        """Judge the weights, and keep them where they are the best so far."""
-
-    def _is_tired(self) -> bool:
-        """Whether nothing better came for too long."""
-        progress = self._progress
-        return len(progress.epochs) - 1 - max(progress.best_epoch, 0) >= self._patience
-
-    def run(self, monitor: Monitor[P], stop: Callable[[], bool]) -> None:
-        """Train on; `stop` is asked after every step.
-
-        Raises:
-            Interrupted: it said so; the state is saved.
-        """
+    def run(self, monitor: Monitor, stop: Callable[[], bool]) -> None:
         began, before = time.monotonic(), self._progress.seconds
         saved = began
-        progress = self._progress
+        progress, learner = self._progress, self._learner
         for batch in self._remaining():
             loss = self._step(batch)
             progress.seconds = before + time.monotonic() - began
             monitor.stepped(progress, loss)
-            if progress.step % self._per_epoch == 0 or progress.step == self._total:
+            if progress.step % learner.per_epoch == 0 or progress.step == learner.total:
                 self._finish_epoch()
                 monitor.epoch(progress)
             if stop() and not self._over():
@@ -109,29 +168,35 @@ class Sitting(ABC, Generic[P, Batch]):
         progress.ended = True
         self._save()
 
-    def _remaining(self) -> Iterator[Batch]:
-        """The batches from the present step to the last, or to where there is no more to be had."""
+    def result(self) -> Trained[N]:
+        self._network.load_state_dict(self._best)
+        return Trained(network=self._network.cpu().eval(), progress=self._progress)
+
+    def _remaining(self) -> Iterator[Any]:
+        """The batches from the present step to the last, or until patience is exhausted."""
         while not self._over():
-            epoch, done = divmod(self._progress.step, self._per_epoch)
-            for batch in self._batches(epoch)[done:]:
+            epoch, done = divmod(self._progress.step, self._learner.per_epoch)
+            for batch in islice(self._learner.batches(epoch), done, None):
                 if self._over():
                     return
                 yield batch
 
     def _over(self) -> bool:
-        return self._progress.ended or self._progress.step >= self._total or self._is_tired()
+        progress, learner = self._progress, self._learner
+        if progress.ended or progress.step >= learner.total:
+            return True
+        waited = len(progress.epochs) - 1 - max(progress.best_epoch, learner.first_stage)
+        return waited >= learner.settings.patience
 
-    def _set_rate(self, rate: float) -> None:
-        """The learning rate of what is learned next."""
+    def _step(self, batch: Any) -> float:
+        progress, learner = self._progress, self._learner
+        rate = learner.rate(progress.step)
         for group in self._optimiser.param_groups:
-            group["lr"] = rate
-
-    def _learn(self, loss: Tensor, count: int) -> float:
-        """One step down the gradient of the loss of so many examples."""
-        progress = self._progress
+            group["lr"] = rate * group.get("factor", 1.0)
+        loss, count = learner.loss(self._network, batch, progress.step)
         self._optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(self._network.parameters(), self._clip)
+        nn.utils.clip_grad_norm_(self._network.parameters(), learner.settings.clip)
         self._optimiser.step()
         value = loss.item()
         if not math.isfinite(value):
@@ -143,48 +208,79 @@ class Sitting(ABC, Generic[P, Batch]):
         progress.loss_sum += value
         return value
 
-    def _end_epoch(self) -> tuple[int, float]:
-        """The number of the epoch that ends, and its mean loss."""
-        progress = self._progress
-        epoch = (progress.step - 1) // self._per_epoch
-        loss = progress.loss_sum / (progress.step - epoch * self._per_epoch)
+    def _finish_epoch(self) -> None:
+        """Validate the weights, and keep them if they are the best so far."""
+        progress, learner = self._progress, self._learner
+        self._network.eval()
+        worth, told = learner.validate(self._network)
+        self._network.train()
+        epoch = (progress.step - 1) // learner.per_epoch
+        loss = progress.loss_sum / (progress.step - epoch * learner.per_epoch)
         progress.loss_sum = 0.0
-        return epoch, loss
-
-    def _keep(self) -> None:
-        """Keep the present weights as the best."""
-        self._best = {name: value.cpu().clone() for name, value in self._network.state_dict().items()}
+        progress.epochs.append({"epoch": epoch, "loss": loss, **told})
+        better = worth < progress.best if learner.lower_is_better else worth > progress.best
+        if better or progress.best_epoch < learner.first_stage <= epoch:
+            progress.best, progress.best_epoch = worth, epoch
+            self._best = {name: value.cpu().clone() for name, value in self._network.state_dict().items()}
 
     def _save(self) -> None:
         tensors = {f"now/{name}": value for name, value in self._network.state_dict().items()}
         tensors |= {f"best/{name}": value for name, value in self._best.items()}
         state.save(
             self._path,
-            recipe=self._identity,
+            identity=self._learner.identity,
             progress=self._progress,
             tensors=tensors,
             optimiser=self._optimiser,
         )
 
-    def _resume(self) -> None:
-        kind = type(self._progress)
-        found = state.load(self._path, recipe=self._identity, optimiser=self._optimiser, kind=kind)
-        if found is not None:
-            self._progress, tensors = found
-            self._network.load_state_dict(_under("now/", tensors))
-            self._best = _under("best/", tensors)
+
+def adamw(
+    network: nn.Module,
+    recipe: Recipe,
+    *,
+    second_beta: float,
+    tables: Collection[Tensor] = (),
+    table_factor: float | None = None,
+) -> torch.optim.AdamW:
+    """AdamW that decays matrices only.
+
+    `tables` are not decayed. With a `table_factor` their learning rate is multiplied by it.
+    """
+    spared = {id(weight) for weight in tables}
+    groups: dict[str, list[nn.Parameter]] = {"matrices": [], "vectors": [], "tables": []}
+    for weight in network.parameters():
+        apart = id(weight) in spared
+        own = "tables" if table_factor is not None else "vectors"
+        groups[own if apart else "matrices" if weight.dim() == 2 else "vectors"].append(weight)
+    settings = [
+        {
+            "params": weights,
+            "weight_decay": recipe.weight_decay if name == "matrices" else 0.0,
+            "factor": (table_factor or 1.0) if name == "tables" else 1.0,
+        }
+        for name, weights in groups.items()
+        if weights
+    ]
+    return torch.optim.AdamW(settings, lr=recipe.rate, betas=(0.9, second_beta))
 
 
 def cosine(peak: float, step: int, total: int, *, warm_up: int, floor: float) -> float:
-    """The learning rate of a step counted from 0: up to the peak in a straight line, and down to that share
-    of it by a half cosine.
+    """The learning rate of a step counted from 0: a linear rise to the peak, then a half cosine.
+
+    `floor` is the share of the peak at which the cosine ends.
     """
     fall = floor + (1 - floor) * (0.5 + 0.5 * math.cos(math.pi * min(1.0, step / total)))
     return peak * min(1.0, (step + 1) / warm_up) * fall
 
 
+def short_warm_up(recipe: Recipe, total: int) -> int:
+    """The recipe's warm-up, at most a fifth of all steps: a small corpus has few."""
+    return min(recipe.warm_up, max(1, total // 5))
+
+
 def bucketed(lengths: Integers, size: int, rng: np.random.Generator) -> list[Integers]:
-    """Batches of examples of like length, in an order that `rng` draws."""
+    """Batches of examples of similar length, in an order drawn from `rng`."""
     shuffled = rng.permutation(len(lengths))
     found: list[Integers] = []
     for start in range(0, len(shuffled), size * BUCKET):
@@ -192,7 +288,3 @@ def bucketed(lengths: Integers, size: int, rng: np.random.Generator) -> list[Int
         bucket = bucket[np.argsort(lengths[bucket], kind="stable")]
         found += [bucket[at : at + size] for at in range(0, len(bucket), size)]
     return [found[number] for number in rng.permutation(len(found))]
-
-
-def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}

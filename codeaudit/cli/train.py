@@ -1,65 +1,25 @@
 """The command `codeaudit train`: one of the papers' networks, from a corpus to a checkpoint folder."""
 
-from collections.abc import Mapping
 from os import cpu_count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
+from codeaudit.audit.papers import registry
+from codeaudit.audit.registry import TASKS
 from codeaudit.cli import completion
 from codeaudit.cli.progress import note
-from codeaudit.cli.training import watched
+from codeaudit.cli.training import trained
 from codeaudit.transforms.errors import UsageError
 
-if TYPE_CHECKING:
-    from codeaudit.audit.papers.spe_attention.folder import Finished
-    from codeaudit.audit.papers.spe_attention.recipe import Recipe
-
-TREES: Final = ("tree", "tree-vanilla", "tree-shaw", "tree-shiv", "tree-kim")
-"""Networks that read syntax trees."""
-NETWORKS: Final[Mapping[str, tuple[str, ...]]] = {
-    "function-name": ("spe", "symc", "vanilla", "renamer", "code", *TREES),
-    "error-detection": ("spe", "symc", "vanilla", "renamer", "code"),
-    "throughput": ("renamer", "vanilla", "augmented", "canonicalized"),
-    "derivative": ("renamer", "vanilla", "augmented", "canonicalized"),
-    "code-modelling": ("code", "rope", "nope", "fire", "hope", "alibi"),
-}
-"""By task. Named here so that the help needs no torch; a test compares them with the registry."""
-MODELS: Final = tuple(dict.fromkeys(name for names in NETWORKS.values() for name in names))
-DEFAULTS: Final = {"renamer": "throughput", "code": "code-modelling"}
-"""The task that a network is for in its paper, where that is not the first of those above."""
-TERM_ONLY: Final = ("size", "readout", "implied", "device", "labels")
-LINE_ONLY: Final = (
-    "bag_epochs",
-    "vocabulary",
-    "rarest_label",
-    "orders",
-    "mask_mode",
-    "all_heads",
-    "line_positions",
-    "sign",
-    "half",
-)
-FOREIGN: Final[Mapping[str, tuple[str, ...]]] = {
-    "function-name": TERM_ONLY,
-    "error-detection": (*TERM_ONLY, "rarest_label"),
-    "throughput": LINE_ONLY,
-    "derivative": (*LINE_ONLY, "implied"),
-    "code-modelling": (
-        *(name for name in TERM_ONLY if name != "device"),
-        *(name for name in LINE_ONLY if name not in ("vocabulary", "half")),
-    ),
-}
-"""Options that a task has no use for."""
 SPELLINGS: Final = {"orders": "augment", "line_positions": "no-line-positions", "implied": "no-implied"}
 """Options whose names on the command line are others."""
-SPE_ONLY: Final = ("mask_mode", "all_heads", "line_positions")
 POSITIVE: Final = click.IntRange(min=1)
 
 
 @click.command()
-@click.argument("model", type=click.Choice(MODELS))
+@click.argument("model", type=click.Choice(registry.NETWORKS))
 @click.option(
     "--task",
     metavar="NAME",
@@ -144,104 +104,33 @@ def train(
       codeaudit train renamer --task throughput --corpus blocks.csv --labels llvm-mca --out my-renamer
       codeaudit train code --task code-modelling --corpus src/ --out my-code
     """
-    task = task or DEFAULTS.get(model) or next(name for name, models in NETWORKS.items() if model in models)
-    if task not in NETWORKS:
-        raise UsageError(f"no network is trained for task {task!r}; known: {', '.join(NETWORKS)}")
-    if model not in NETWORKS[task]:
-        raise UsageError(f"{model} is not trained for task {task!r}; known: {', '.join(NETWORKS[task])}")
-    for name in FOREIGN[task]:
-        if given.pop(name) is not None:
+    family, task = registry.family(model, task)
+    options = {name: value for name, value in given.items() if value is not None}
+    for name in options:
+        if registry.foreign(family, task, name):
+            known = any(
+                not registry.foreign(one, task, name) for one in registry.FAMILIES if task in one.tasks
+            )
             shown = SPELLINGS.get(name, name).replace("_", "-")
-            raise UsageError(f"--{shown} is no option of task {task!r}")
+            raise UsageError(f"--{shown} is no option of {model if known else f'task {task!r}'}")
     import torch
 
     from codeaudit.audit.cache import default_folder
 
     if threads is not None:
         torch.set_num_threads(threads)
-    specs = {"train": corpus, "valid": valid, "test": test}
-    if task == "code-modelling":
-        from codeaudit.cli.training_streams import train_streams
-
-        train_streams(model, given, task=task, specs=specs, out=out)
-        return
-    if model in TREES:
-        from codeaudit.cli.training_trees import train_trees
-
-        train_trees(model, given, task=task, specs=specs, out=out, cache=cache or default_folder())
-        return
-    if set(LINE_ONLY) <= set(FOREIGN[task]):
-        from codeaudit.cli.training_terms import train_terms
-
-        train_terms(model, given, task=task, specs=specs, out=out, cache=cache or default_folder())
-        return
-    found = _trained(
-        _recipe(model, given),
-        task=task,
-        specs=specs,
-        out=out,
+    request = registry.TrainingRequest(
+        network=model,
+        task=TASKS.get(task),
+        options=options,
+        train=corpus,
+        valid=valid,
+        test=test,
         cache=cache or default_folder(),
         workers=workers,
+        note=note,
     )
-    click.echo(f"{out}: test {found.test.line} on {found.test.count:,} functions")
-    for baseline in found.baselines:
-        click.echo(f"  {baseline.name}: {baseline.test.line}")
-
-
-def _recipe(model: str, given: dict[str, Any]) -> "Recipe":
-    """The defaults with what was asked."""
-    from codeaudit.audit.papers.spe_attention.recipe import Recipe
-
-    chosen = {name: value for name, value in given.items() if value is not None}
-    options: dict[str, object] = {name: chosen.pop(name) for name in SPE_ONLY if name in chosen}
-    if options and model != "spe":
-        raise UsageError(f"--{next(iter(options)).replace('_', '-')} is an option of spe, not of {model}")
-    if "sign" in chosen:
-        if model != "symc":
-            raise UsageError(f"--sign is an option of symc, not of {model}")
-        options["sign"] = int(chosen.pop("sign"))
-    recipe = Recipe(network=model, options=options, **chosen)
-    if recipe.width % recipe.heads:
-        raise UsageError(f"--heads {recipe.heads} does not divide --width {recipe.width}")
-    return recipe
-
-
-def _trained(
-    recipe: "Recipe", *, task: str, specs: dict[str, str | None], out: Path, cache: Path, workers: int
-) -> "Finished":
-    from codeaudit.audit.corpora.records import CorpusResources
-    from codeaudit.audit.corpora.specs import corpus
-    from codeaudit.audit.papers.lines.tasks import TASKS as LINE_TASKS
-    from codeaudit.audit.papers.spe_attention import folder, loop, material
-    from codeaudit.audit.registry import TASKS
-    from codeaudit.audit.training.state import FILE
-    from codeaudit.versions import versions
-
-    resources = CorpusResources(cache=cache, note=note)
-    corpora = {
-        name: None if spec is None else corpus(spec, resources=resources) for name, spec in specs.items()
-    }
-    if corpora["train"] is None:
-        raise UsageError("--corpus is missing")
-    splits = material.read(TASKS.get(task), corpora["train"], corpora["valid"], corpora["test"])
-    read = material.prepare(
-        splits, recipe, cache=cache / "features", workers=workers, note=note, task=LINE_TASKS[task]
-    )
-    out.mkdir(parents=True, exist_ok=True)
-    plan = loop.Plan.of(recipe, len(read.train))
-    note(
-        f"{recipe.network}: {len(read.train):,} functions, {len(read.labels):,} labels, {plan.total:,} steps"
-    )
-    try:
-        with watched(recipe.network, plan.total, _validation, out) as (monitor, stop):
-            trained = loop.train(recipe, read, folder=out, monitor=monitor, stop=stop)
-    except ValueError as error:
-        raise UsageError(f"these sizes do not fit together: {error}") from error
-    about = {"corpora": specs, "versions": versions()}
-    finished = folder.write(out, trained, read, task=task, recipe=recipe, about=about)
-    (out / FILE).unlink(missing_ok=True)
-    return finished
-
-
-def _validation(epoch: Mapping[str, float]) -> str:
-    return f"validation F1 {epoch['valid']:.1%} at threshold {epoch['threshold']:.1f}"
+    first, *others = trained(registry.learner(family, request), model, request, out)
+    click.echo(f"{out}: {first}")
+    for line in others:
+        click.echo(f"  {line}")

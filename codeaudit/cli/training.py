@@ -1,35 +1,23 @@
-"""What the trainings of all networks share on the command line: progress, and an end when it is asked for."""
+"""Trains on the command line: shows progress, and stops on Ctrl-C with the state saved."""
 
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from codeaudit.cli.progress import note
+from codeaudit.transforms.errors import UsageError
+from codeaudit.versions import versions
+
+if TYPE_CHECKING:
+    from codeaudit.audit.papers.checkpoint import CheckpointLearner
+    from codeaudit.audit.papers.registry import TrainingRequest
+    from codeaudit.audit.training.state import Progress
 
 LINE_EVERY: Final = 20.0
 """Seconds between lines where stderr is no terminal."""
-
-
-class Standing(Protocol):
-    """Where a training stands."""
-
-    @property
-    def step(self) -> int:
-        """Steps done."""
-        ...
-
-    @property
-    def seconds(self) -> float:
-        """Wall time of all sittings."""
-        ...
-
-    @property
-    def epochs(self) -> Sequence[Mapping[str, float]]:
-        """Of each finished epoch its number, its loss, and what validation gave."""
-        ...
 
 
 @contextmanager
@@ -63,13 +51,12 @@ def asked_to_stop() -> Iterator[Callable[[], bool]]:
 class TrainingMonitor:
     """Loss, validation score, rate and time left: a bar on a terminal, lines elsewhere."""
 
-    def __init__(self, label: str, total: int, tell: Callable[[Mapping[str, float]], str]) -> None:
-        """`tell` says what a finished epoch has to say beside its loss."""
+    def __init__(self, label: str, learner: "CheckpointLearner[Any, Any]") -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
         console = Console(stderr=True)
-        self._label, self._total, self._tell = label, total, tell
+        self._label, self._total, self._tell = label, learner.total, learner.told
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -78,7 +65,7 @@ class TrainingMonitor:
             transient=True,
         )
         self._shown = console.is_terminal
-        self._task = self._bar.add_task(label, total=total)
+        self._task = self._bar.add_task(label, total=learner.total)
         self._told = 0.0
         self._first: tuple[int, float] | None = None
         self._loss = 0.0
@@ -91,7 +78,7 @@ class TrainingMonitor:
     def __exit__(self, *error: Any) -> None:
         self._live.__exit__(*error)
 
-    def stepped(self, progress: Standing, loss: float) -> None:
+    def stepped(self, progress: "Progress", loss: float) -> None:
         """Show the step."""
         self._loss = loss if self._first is None else 0.98 * self._loss + 0.02 * loss
         self._first = self._first or (progress.step, progress.seconds)
@@ -101,12 +88,12 @@ class TrainingMonitor:
             self._told = progress.seconds
             note(self._line(progress))
 
-    def epoch(self, progress: Standing) -> None:
+    def epoch(self, progress: "Progress") -> None:
         """Tell the validation score."""
         last = progress.epochs[-1]
         note(f"{self._label}: epoch {last['epoch'] + 1:.0f}, loss {last['loss']:.2f}, {self._tell(last)}")
 
-    def _line(self, progress: Standing) -> str:
+    def _line(self, progress: "Progress") -> str:
         since, began = self._first or (0, 0.0)
         steps, seconds = progress.step - since, progress.seconds - began
         ahead = ""
@@ -116,19 +103,27 @@ class TrainingMonitor:
         return f"{self._label}: step {progress.step:,} of {self._total:,}, loss {self._loss:.2f}{ahead}"
 
 
-@contextmanager
-def watched(
-    label: str, total: int, tell: Callable[[Mapping[str, float]], str], out: Path
-) -> Iterator[tuple[TrainingMonitor, Callable[[], bool]]]:
-    """Who watches a training into a folder, and whether it was asked to stop.
+def trained(
+    learner: "CheckpointLearner[Any, Any]", network: str, request: "TrainingRequest", out: Path
+) -> Sequence[str]:
+    """Train into a folder, show how far it is, and write the checkpoint; gives its results in words.
 
     Raises:
-        KeyboardInterrupt: it was, and has saved its state.
+        UsageError: sizes that do not fit together.
+        KeyboardInterrupt: it was asked to stop, and has saved its state.
     """
-    from codeaudit.audit.training.state import Interrupted  # brings torch
+    from codeaudit.audit.training import state, trainer  # these bring torch
 
+    out.mkdir(parents=True, exist_ok=True)
+    note(f"{network}: {learner.size}, {learner.total:,} steps")
     try:
-        with TrainingMonitor(label, total, tell) as monitor, asked_to_stop() as stop:
-            yield monitor, stop
-    except Interrupted:
+        with TrainingMonitor(network, learner) as monitor, asked_to_stop() as stop:
+            found = trainer.train(learner, folder=out, monitor=monitor, stop=stop)
+    except state.Interrupted:
         raise KeyboardInterrupt(f"interrupted; the same command resumes from {str(out)!r}") from None
+    except ValueError as error:
+        raise UsageError(f"these sizes do not fit together: {error}") from error
+    corpora = {"train": request.train, "valid": request.valid, "test": request.test}
+    told = learner.write(out, found, about={"corpora": corpora, "versions": versions()})
+    (out / state.FILE).unlink(missing_ok=True)
+    return told

@@ -13,7 +13,7 @@ import torch
 
 from codeaudit.audit.papers.dependency_encoding.registry import build
 from codeaudit.audit.papers.dependency_encoding.streams import learn
-from codeaudit.audit.papers.dependency_encoding.trunk import Decoder, Sizes
+from codeaudit.audit.papers.dependency_encoding.trunk import Decoder, DecoderSizes
 from codeaudit.cli.main import main
 from codeaudit.transforms.records import Origin, Sample
 
@@ -227,7 +227,7 @@ def test_lines_are_completed_greedily_behind_their_contexts(benchmark: ModuleTyp
         assert one.context[-1] == streams.newline
         assert one.before in " ".join(whole.split())
         assert f"{one.before} {one.text}" in " ".join(whole.split())
-    sizes = Sizes(
+    sizes = DecoderSizes(
         vocabulary=streams.vocabulary, newline=streams.newline, start=streams.start, width=16, layers=3,
         heads=2, inner=16, window=8, features=8,
     )  # fmt: skip
@@ -276,7 +276,7 @@ def copier(benchmark: ModuleType, functions: int) -> Decoder:
     """
     ids = {sign: benchmark.COPY_WORDS.ids([sign])[1] for sign in benchmark.ALPHABET}
     vocabulary, digits = benchmark.COPY_WORDS.size, [ids[digit] for digit in "0123456789"]
-    sizes = Sizes(
+    sizes = DecoderSizes(
         vocabulary=vocabulary, newline=0, start=1, width=160, layers=3, heads=1, inner=8, features=64,
         window=64 * functions,
     )  # fmt: skip

@@ -9,10 +9,10 @@ from random import Random
 import torch
 from safetensors.torch import save_file
 
-from codeaudit.audit.papers.registry import TERM_NETWORKS
 from codeaudit.audit.papers.renamer.blocks import terms, words
 from codeaudit.audit.papers.renamer.model import TermConfig
-from codeaudit.audit.papers.renamer.network import Renamer, Sizes
+from codeaudit.audit.papers.renamer.network import NETWORKS as TERM_NETWORKS
+from codeaudit.audit.papers.renamer.network import Renamer, TermSizes
 from codeaudit.audit.papers.renamer.terms import TermReader, spelled, tokenizer_of
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.x86.rename import RegisterRename
@@ -51,7 +51,7 @@ def network(name: str, readout: str = "sum") -> tuple[Renamer, TermReader]:
     """A network with generic random weights, and what reads for it."""
     entry = TERM_NETWORKS[name]
     tokenizer = tokenizer_of(_words(name))
-    sizes = Sizes(vocabulary=tokenizer.get_vocab_size(), width=32, readout=readout)  # type: ignore[arg-type]
+    sizes = TermSizes(vocabulary=tokenizer.get_vocab_size(), width=32, readout=readout)  # type: ignore[arg-type]
     with torch.random.fork_rng():
         torch.manual_seed(1)
         made = entry.make(sizes)
@@ -65,7 +65,7 @@ def write(folder: Path, name: str = "renamer") -> Path:
     folder.mkdir()
     made, _ = network(name)
     tokenizer = tokenizer_of(_words(name))
-    sizes = Sizes(vocabulary=tokenizer.get_vocab_size(), width=32)
+    sizes = TermSizes(vocabulary=tokenizer.get_vocab_size(), width=32)
     config = TermConfig(task="throughput", network=name, sizes=sizes)
     (folder / "config.json").write_text(json.dumps(config.as_json()), encoding="utf-8")
     save_file(made.state_dict(), folder / "model.safetensors")

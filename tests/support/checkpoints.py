@@ -8,9 +8,10 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
-from codeaudit.audit.papers.checkpoint import CONFIG, TOKENIZER, WEIGHTS, Config
+from codeaudit.audit.papers.checkpoint import CONFIG, TOKENIZER, WEIGHTS
 from codeaudit.audit.papers.lines.trunk import Shape
-from codeaudit.audit.papers.registry import build
+from codeaudit.audit.papers.spe_attention.model import LineConfig
+from codeaudit.audit.papers.spe_attention.networks import build
 
 LABELS = ("count", "get", "join", "letters", "sum", "values", "words")
 WORDS = ("[PAD]", "[UNK]", *LABELS, "return", "for", "in", "if", "=", "+", "(", ")", ":", "0", "1")
@@ -33,7 +34,7 @@ def write_checkpoint(
     weights = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     weights["trunk.label_tokens"] = torch.tensor([words[label] for label in LABELS])
     save_file(weights, folder / WEIGHTS)
-    config = Config(
+    config = LineConfig(
         task="function-name",
         network=network,
         options={},

@@ -10,11 +10,10 @@ import torch
 from tokenizers import Tokenizer
 
 from codeaudit.audit.papers.lines import vocabulary
-from codeaudit.audit.papers.lines.batches import collate
 from codeaudit.audit.papers.lines.encoding import Encoded, Encoder
-from codeaudit.audit.papers.lines.trunk import Shape
+from codeaudit.audit.papers.lines.trunk import LineNetwork, Shape, collate
 from codeaudit.audit.papers.lines.words import words
-from codeaudit.audit.papers.registry import NETWORKS, Network, build
+from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
 from codeaudit.transforms.dependence.moves import is_movable
 from codeaudit.transforms.dependence.orders import enumerate_orders
 from codeaudit.transforms.python.analysis.blocks import Block
@@ -41,7 +40,7 @@ def shape(**sizes: int) -> Shape:
     return Shape(vocabulary=tokenizer().get_vocab_size(), labels=len(LABELS), **given)  # type: ignore[arg-type]
 
 
-def network(kind: str, **options: object) -> Network:
+def network(kind: str, **options: object) -> LineNetwork:
     """A network in which no weight is zero and no two are equal."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
@@ -61,7 +60,7 @@ def encoded(kind: str, source: str) -> Encoded:
 
 
 @torch.no_grad()
-def logits(made: Network, *inputs: Encoded) -> torch.Tensor:
+def logits(made: LineNetwork, *inputs: Encoded) -> torch.Tensor:
     """(B, K)."""
     found: torch.Tensor = made(collate(inputs))
     return found

@@ -9,9 +9,9 @@ from random import Random
 import torch
 from safetensors.torch import save_file
 
-from codeaudit.audit.papers.registry import TERM_NETWORKS
 from codeaudit.audit.papers.renamer.model import TermConfig
-from codeaudit.audit.papers.renamer.network import Renamer, Sizes, collate
+from codeaudit.audit.papers.renamer.network import NETWORKS as TERM_NETWORKS
+from codeaudit.audit.papers.renamer.network import Renamer, TermSizes, collate
 from codeaudit.audit.papers.renamer.pairs import choices, terms, words
 from codeaudit.audit.papers.renamer.terms import TermInput, TermReader, tokenizer_of
 from codeaudit.transforms.algebra.views import movable, renamed
@@ -59,6 +59,6 @@ def write(folder: Path, name: str = "renamer") -> Path:
     return folder
 
 
-def _sizes(name: str) -> Sizes:
+def _sizes(name: str) -> TermSizes:
     count = tokenizer_of(words(TERM_NETWORKS[name].reading)).get_vocab_size()
-    return Sizes(vocabulary=count, width=32, window=WINDOW, readout="mean")
+    return TermSizes(vocabulary=count, width=32, window=WINDOW, readout="mean")

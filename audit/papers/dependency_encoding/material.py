@@ -1,10 +1,9 @@
 """From corpora of code to windows of tokens. The functions of a file are one document, in their order."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import torch
@@ -14,12 +13,11 @@ from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.interface import Task
 from codeaudit.audit.papers.dependency_encoding.recipe import StreamRecipe
 from codeaudit.audit.papers.dependency_encoding.streams import Integers, Streams, learn
+from codeaudit.audit.training import splits
+from codeaudit.audit.training.splits import NAMES, Splits
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.records import Sample
 
-PARTS: Final = 20
-"""Without a corpus of its own, validation gets one file in so many, and the test another."""
-NAMES: Final = ("train", "valid", "test")
 NOTHING: Final = -1
 """Behind the end of a document; no token."""
 UNREADABLE: Final = "text that is no Unicode"
@@ -55,14 +53,6 @@ def byte_counts(streams: Streams) -> Integers:
     for token, number in spelled.items():
         found[number] = len(token)  # byte-level tokens have one sign for each byte
     return found
-
-
-class StreamSplits(NamedTuple):
-    """Samples, those of one file in one split."""
-
-    train: list[Sample]
-    valid: list[Sample]
-    test: list[Sample]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,13 +96,13 @@ def read(
         return found
 
     given = [None if corpus is None else samples(corpus) for corpus in (train, valid, test)]
-    splits = split(given[0] or [], given[1], given[2], left_out)
-    for name, some in zip(NAMES, splits, strict=True):
+    found = split(given[0] or [], given[1], given[2], left_out)
+    for name, some in zip(NAMES, found, strict=True):
         if not some:
             held = valid is None or test is None
             hint = "; to hold texts out takes three files, else name --valid and --test" if held else ""
             raise CorpusError(f"no {name} texts of task {task.name!r} in corpus {train.spec!r}{hint}")
-    return material(splits, recipe, left_out)
+    return material(found, recipe, left_out)
 
 
 def split(
@@ -120,41 +110,29 @@ def split(
     valid: Sequence[Sample] | None,
     test: Sequence[Sample] | None,
     left_out: Counter[str],
-) -> StreamSplits:
-    """Splits that are not given are files held out of `train`, decided by the hashes of their paths.
-
-    From the others, texts that are learned are left out.
-    """
-    files = sorted({sample.origin.path for sample in train}, key=_hash)
-    size = max(1, len(files) // PARTS)
-    for_valid = set(files[:size]) if valid is None else set()
-    for_test = set(files[size : 2 * size]) if test is None else set()
-    found = StreamSplits([], [], [])
-    for sample in train:
-        path = sample.origin.path
-        (found.valid if path in for_valid else found.test if path in for_test else found.train).append(sample)
-    known = {sample.id for sample in found.train}
-    for given, place in ((valid, found.valid), (test, found.test)):
-        wanted = place if given is None else given
-        fresh = [sample for sample in wanted if sample.id not in known]
-        left_out[KNOWN] += len(wanted) - len(fresh)
-        place[:] = fresh
+) -> Splits[Sample]:
+    """Splits that are `None` are files held out of `train`; validation and test leave out learned texts."""
+    found, known = splits.split(
+        train, valid, test, group=lambda one: one.origin.path, same=lambda one: one.id, spelled=str
+    )
+    left_out[KNOWN] += known
     return found
 
 
-def material(splits: StreamSplits, recipe: StreamRecipe, left_out: Mapping[str, int]) -> StreamMaterial:
+def material(found: Splits[Sample], recipe: StreamRecipe, left_out: Mapping[str, int]) -> StreamMaterial:
     """The splits as tokens that were learned from the first."""
-    streams = learn((sample.source for sample in splits.train), recipe.vocabulary)
+    streams = learn((sample.source for sample in found.train), recipe.vocabulary)
+    named = dict(zip(NAMES, found, strict=True))
     rng = np.random.default_rng(recipe.seed)
-    tested = [splits.test[number] for number in rng.permutation(len(splits.test))[: recipe.tested]]
+    tested = [found.test[number] for number in rng.permutation(len(found.test))[: recipe.tested]]
     return StreamMaterial(
         streams=streams,
-        train=windows(splits.train, streams, recipe.window),
-        valid=windows(splits.valid, streams, recipe.window),
+        train=windows(found.train, streams, recipe.window),
+        valid=windows(found.valid, streams, recipe.window),
         test=[streams.ids(sample.source) for sample in tested],
-        hashes={name: _content(some) for name, some in zip(NAMES, splits, strict=True)},
-        counts={name: len(some) for name, some in zip(NAMES, splits, strict=True)},
-        languages=tuple(sorted({sample.language for sample in splits.train})),
+        hashes={name: _content(some) for name, some in named.items()},
+        counts={name: len(some) for name, some in named.items()},
+        languages=tuple(sorted({sample.language for sample in found.train})),
         left_out={reason: count for reason, count in left_out.items() if count},
     )
 
@@ -215,12 +193,5 @@ def _samples(task: Task, corpus: Corpus, left_out: Counter[str]) -> Iterator[Sam
                 yield sample
 
 
-def _hash(path: str) -> bytes:
-    return hashlib.sha256(path.encode("utf-8", "surrogatepass")).digest()
-
-
 def _content(samples: Sequence[Sample]) -> str:
-    digest = hashlib.sha256()
-    for sample in samples:
-        digest.update(f"{sample.id} {sample.origin.path} {sample.origin.line}\n".encode("utf-8", "replace"))
-    return digest.hexdigest()
+    return splits.content(f"{sample.id} {sample.origin.path} {sample.origin.line}\n" for sample in samples)

@@ -7,20 +7,19 @@ text. It always writes the most likely token; the start token ends what it write
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Final
+from dataclasses import dataclass, field
+from typing import ClassVar, Final
 
 import torch
 import torch.nn.functional as F
 
-from codeaudit.audit.papers import checkpoint as files
+from codeaudit.audit.papers.checkpoint import Config, Files, Known, PaperModel
 from codeaudit.audit.papers.dependency_encoding.registry import DECODERS, build
 from codeaudit.audit.papers.dependency_encoding.streams import VERSION, Streams
-from codeaudit.audit.papers.dependency_encoding.trunk import Cache, Decoder, Sizes
+from codeaudit.audit.papers.dependency_encoding.trunk import Cache, Decoder, DecoderSizes
 from codeaudit.audit.papers.lines.programs import readable_languages
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
-from codeaudit.transforms.errors import ModelError, SourceError, UsageError
+from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.languages import DEFAULT
 
 MODELLING: Final = "code-modelling"
@@ -42,121 +41,57 @@ UNREADABLE: Final = Failed(reason="text that cannot be written in UTF-8")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DecoderConfig:
-    """What such a checkpoint's config.json says."""
+class DecoderConfig(Config):
+    """The content of config.json."""
+
+    size_type: ClassVar[type] = DecoderSizes
 
     task: str
     network: str
-    sizes: Sizes
     options: Mapping[str, object] = field(default_factory=dict)
+    sizes: DecoderSizes
     precision: str = "float32"
     languages: tuple[str, ...] = (DEFAULT,)
 
-    def as_json(self) -> dict[str, object]:
-        """The file's content."""
-        return {
-            "schema": files.SCHEMA,
-            "task": self.task,
-            "network": self.network,
-            "options": dict(self.options),
-            "sizes": asdict(self.sizes),
-            "precision": self.precision,
-            "languages": list(self.languages),
-        }
-
-
-def read_config(path: Path) -> DecoderConfig:
-    """A config.json.
-
-    Raises:
-        ModelError: it is missing or not one of ours.
-    """
-    config = files.read_as(
-        path,
-        lambda found: DecoderConfig(
-            task=str(found["task"]),
-            network=str(found["network"]),
-            options=dict(found["options"]),
-            sizes=Sizes(**found["sizes"]),
-            precision=str(found["precision"]),
-            languages=tuple(map(str, found["languages"])),
-        ),
-    )
-    files.check_known(
-        path,
-        ("task", config.task, {MODELLING}),
-        ("network", config.network, DECODERS),
-        ("precision", config.precision, files.PRECISIONS),
-        *(("language", language, readable_languages()) for language in config.languages),
-    )
-    return config
-
-
-class DecoderModel(files.Trained):
-    """A trained language model. Each query is computed alone, so that no answer depends on what else is
-    asked, and equal inputs have equal answers.
-    """
-
-    noise = 0.0
-    """What a query is asked with has no effect at all."""
-    tasks = TASKS
-
-    def __init__(
-        self,
-        name: str,
-        config: DecoderConfig,
-        network: Decoder,
-        streams: Streams,
-        digest: str,
-        *,
-        device: str,
-    ) -> None:
-        shown = f"{VERSION}:{LONGEST}:{LINE_TOKENS}:{WRITTEN_TOKENS}"
-        super().__init__(name, config.task, network, digest=digest, precision=config.precision, shown=shown)
-        self.config = config
-        self.device = device
-        self.streams = streams
-        self._network = network.to(device=device, dtype=files.PRECISIONS[config.precision]).eval()
-        self._foreign = files.foreign(config.languages)
-
-    @classmethod
-    def load(cls, place: str, *, device: str = "auto", precision: str | None = None) -> "DecoderModel":
-        """A bundled checkpoint by name, or a folder.
-
-        Raises:
-            ModelError: a file is missing, damaged, or does not fit the others.
-            UsageError: no such device or precision.
-        """
-        folder = files.folder_of(place)
-        config = read_config(folder / files.CONFIG)
-        wanted = files.usable_precision(precision or config.precision)
-        chosen = files.usable_device(device)
-        tokenizer = files.read_tokenizer(folder / files.TOKENIZER, config.sizes.vocabulary - 1)
-        weights = files.read_weights(folder / files.WEIGHTS)
-        try:
-            streams = Streams(tokenizer)
-            if (streams.start, streams.newline) != (config.sizes.start, config.sizes.newline):
-                raise ValueError(f"made with another {files.TOKENIZER}")
-            network = build(config.network, config.sizes, config.options)
-            network.load_state_dict(weights)
-        except (RuntimeError, ValueError, TypeError, UsageError) as error:
-            raise files.misfit(folder / files.WEIGHTS, error) from error
-        used = DecoderConfig(
-            task=config.task,
-            network=config.network,
-            options=config.options,
-            sizes=config.sizes,
-            precision=wanted,
-            languages=config.languages,
+    def known(self) -> Sequence[Known]:
+        """As of `Config`."""
+        return (
+            Known("task", self.task, {MODELLING}),
+            Known("network", self.network, DECODERS),
+            *(Known("language", one, readable_languages()) for one in self.languages),
         )
-        return cls(place, used, network, streams, files.digest(folder), device=chosen)
+
+    @property
+    def words(self) -> int:
+        """As of `Config`: all tokens except `start`."""
+        return self.sizes.vocabulary - 1
+
+    def build(self) -> Decoder:
+        """As of `Config`."""
+        return build(self.network, self.sizes, self.options)
+
+
+class DecoderModel(PaperModel[DecoderConfig, Decoder]):
+    """A trained language model.
+
+    Each query is computed alone. So no answer depends on other queries, and equal inputs have equal answers.
+    """
+
+    config_type = DecoderConfig
+    shown = f"{VERSION}:{LONGEST}:{LINE_TOKENS}:{WRITTEN_TOKENS}"
+    noise = 0.0
+    """Other queries have no effect at all."""
+    tasks = TASKS
+    more_tasks = TASKS
+
+    def __init__(self, config: DecoderConfig, network: Decoder, files: Files, *, device: str) -> None:
+        super().__init__(config, network, files, device=device)
+        self.streams = Streams(files.tokenizer)
+        if (self.streams.start, self.streams.newline) != (config.sizes.start, config.sizes.newline):
+            raise ValueError("made with another tokenizer.json")
 
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
-        """One prediction per query, in the same order.
-
-        Raises:
-            ModelError: a query is about another task.
-        """
+        """As of `PaperModel`."""
         return [self._predicted(query) for query in queries]
 
     def continued(self, prompts: Sequence[str], *, tokens: int, stop: Sequence[str] = ()) -> list[str]:
@@ -169,10 +104,8 @@ class DecoderModel(files.Trained):
         return [self._continued(prompt, tokens=tokens, stop=stop) for prompt in prompts]
 
     def _predicted(self, query: Query) -> Prediction:
-        if query.task not in TASKS:
-            raise ModelError(f"model {self.name!r} is made for task {self.task!r}, not {query.task!r}")
-        if query.language not in self.config.languages:
-            return self._foreign
+        if refused := self.refused(query):
+            return refused
         try:
             if query.task == MODELLING:
                 return self._measured(query.source)
@@ -193,7 +126,7 @@ class DecoderModel(files.Trained):
         if len(ids) > LONGEST:
             return TOO_LONG
         row = torch.tensor([[self.streams.start, *ids]], device=self.device)
-        logits = self._network(row[:, :-1])[0].double()
+        logits = self.module(row[:, :-1])[0].double()
         nats = float(F.cross_entropy(logits, row[0, 1:], reduction="sum"))
         return Predicted(answer=nats / math.log(2) / len(source.encode()))
 
@@ -204,8 +137,8 @@ class DecoderModel(files.Trained):
         row = torch.tensor([[self.streams.start, *ids]], device=self.device)
         written: list[int] = []
         for _ in range(tokens):
-            hidden, _ = self._network.hidden(row, cache)
-            best = int(self._network.logits(hidden[0, -1]).argmax())
+            hidden, _ = self.module.hidden(row, cache)
+            best = int(self.module.logits(hidden[0, -1]).argmax())
             if best == self.streams.start:
                 break
             written.append(best)

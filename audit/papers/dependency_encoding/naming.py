@@ -27,9 +27,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from codeaudit.audit.papers.lines.trunk import Attention, Batch, Shape, Trunk, padding_bias, score_type
+from codeaudit.audit.papers.lines.trunk import (
+    Attention,
+    Batch,
+    BiasedAttention,
+    LineNetwork,
+    Shape,
+    Trunk,
+    padding_bias,
+    score_type,
+)
 
-RELATION: Final = "none"
 FEATURES: Final = 64
 
 Lines: TypeAlias = tuple[Tensor, Tensor, Tensor, Tensor]
@@ -59,21 +67,6 @@ Stages(in_line=1, causal=0, line_wise=1))
     in_line = max(1, round(layers / 4))
     causal = int(layers >= 3)
     return Stages(in_line, causal, layers - in_line - causal)
-
-
-class CausalAttention(Attention):
-    """softmax(Q Kᵀ / √d + bias) V with one of the biases of `CoDE.relate`."""
-
-    def __init__(self, width: int, heads: int, bias: int) -> None:
-        super().__init__(width, heads)
-        self.bias = bias
-
-    def forward(self, x: Tensor, relation: Lines) -> Tensor:
-        """(B, T, D) to (B, T, D)."""
-        query, key, value = self.projections.split(x)
-        scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-2, -1)
-        weights = scores.add_(relation[self.bias]).softmax(-1)
-        return self.projections.join(weights.to(value.dtype) @ value)
 
 
 class LineWiseAttention(Attention):
@@ -118,7 +111,7 @@ class LineWiseAttention(Attention):
         return a + b + c + learned
 
 
-class CoDE(nn.Module):
+class CoDE(LineNetwork):
     """The naming network with CoDE's attention."""
 
     def __init__(self, shape: Shape, features: int = FEATURES) -> None:
@@ -131,11 +124,12 @@ class CoDE(nn.Module):
         def attention() -> Attention:
             kind = next(kinds)
             if kind < 2:
-                return CausalAttention(shape.width, shape.heads, kind)
+                return BiasedAttention(shape.width, shape.heads, kind)
             return LineWiseAttention(shape.width, shape.heads, features)
 
         self.window = shape.window
         self.trunk = Trunk(shape, attention)
+        self.positions = None
 
     def forward(self, batch: Batch) -> Tensor:
         """(B, K) logits of the labels."""

@@ -36,13 +36,20 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from codeaudit.audit.papers.dependency_encoding.positions import PositionedAttention
-from codeaudit.audit.papers.dependency_encoding.trunk import Attention, Decoder, Memory, Places, Rows, Sizes
+from codeaudit.audit.papers.dependency_encoding.trunk import (
+    Attention,
+    Decoder,
+    DecoderSizes,
+    Memory,
+    Places,
+    Rows,
+)
 
 
 class Dictionary(nn.Module):
     """c = ReLU(E h + b) and d = D c."""
 
-    def __init__(self, sizes: Sizes, *, unit_columns: bool = False) -> None:
+    def __init__(self, sizes: DecoderSizes, *, unit_columns: bool = False) -> None:
         super().__init__()
         self.unit_columns = unit_columns
         self.encode = nn.Linear(sizes.width, sizes.features)
@@ -88,7 +95,7 @@ class LineAttention(Attention):
 
     def __init__(
         self,
-        sizes: Sizes,
+        sizes: DecoderSizes,
         *,
         pace: bool = True,
         mixer: bool = True,
@@ -150,7 +157,7 @@ class LineAttention(Attention):
 
 
 def code(
-    sizes: Sizes, *, in_line: int = 1, plain: int = 1, in_line_mask: bool = True, **variant: bool
+    sizes: DecoderSizes, *, in_line: int = 1, plain: int = 1, in_line_mask: bool = True, **variant: bool
 ) -> Decoder:
     """CoDE with so many in-line layers, so many plain ones, and line-wise ones.
 

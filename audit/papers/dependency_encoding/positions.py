@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from codeaudit.audit.papers.dependency_encoding.trunk import Attention, Decoder, Memory, Places, Sizes
+from codeaudit.audit.papers.dependency_encoding.trunk import Attention, Decoder, DecoderSizes, Memory, Places
 
 BASE: Final = 10_000.0
 """Of the angles of RoPE."""
@@ -55,7 +55,7 @@ class Rotary(Position):
     angles: Tensor
     """(K / 2,) θ_k, 0 for pairs without positions."""
 
-    def __init__(self, sizes: Sizes, longest: float = math.inf) -> None:
+    def __init__(self, sizes: DecoderSizes, longest: float = math.inf) -> None:
         super().__init__()
         size = sizes.width // sizes.heads
         if size % 2:
@@ -78,7 +78,7 @@ class ALiBi(Position):
     slopes: Tensor
     """(H,)"""
 
-    def __init__(self, sizes: Sizes) -> None:
+    def __init__(self, sizes: DecoderSizes) -> None:
         super().__init__()
         self.held = sizes.heads
         self.register_buffer("slopes", torch.tensor(slopes(sizes.heads)), persistent=False)
@@ -106,7 +106,7 @@ class FIRE(Position):
     is 512, which is the window of their small models.
     """
 
-    def __init__(self, sizes: Sizes) -> None:
+    def __init__(self, sizes: DecoderSizes) -> None:
         super().__init__()
         self.scale = nn.Parameter(torch.tensor(FIRE_SCALE))
         self.threshold = nn.Parameter(torch.tensor(1.0))
@@ -133,7 +133,9 @@ class PositionedAttention(Attention):
     The paper's mask of section 3.1 allows later tokens of the line too; for a decoder it has to be causal.
     """
 
-    def __init__(self, sizes: Sizes, position: Position | None = None, *, in_line: bool = False) -> None:
+    def __init__(
+        self, sizes: DecoderSizes, position: Position | None = None, *, in_line: bool = False
+    ) -> None:
         super().__init__(sizes)
         self.position = Position() if position is None else position
         self.in_line = in_line
@@ -164,32 +166,32 @@ class PositionedAttention(Attention):
         return self.join(torch.cat(mixed, 2))
 
 
-def positioned(sizes: Sizes, position: Callable[[], Position]) -> Decoder:
+def positioned(sizes: DecoderSizes, position: Callable[[], Position]) -> Decoder:
     """A baseline: one layer more than CoDE has, which stands for CoDE's dictionaries (appendix A.3)."""
     return Decoder(sizes, [lambda: PositionedAttention(sizes, position())] * (sizes.layers + 1))
 
 
-def nope(sizes: Sizes, *, sharpness: float = 1.0) -> Decoder:
+def nope(sizes: DecoderSizes, *, sharpness: float = 1.0) -> Decoder:
     """NoPE; with a `sharpness` above 1, NoPE_λ."""
     return positioned(sizes, lambda: Position(sharpness))
 
 
-def rope(sizes: Sizes) -> Decoder:
+def rope(sizes: DecoderSizes) -> Decoder:
     """RoPE."""
     return positioned(sizes, lambda: Rotary(sizes))
 
 
-def hope(sizes: Sizes) -> Decoder:
+def hope(sizes: DecoderSizes) -> Decoder:
     """HoPE."""
     return positioned(sizes, lambda: Rotary(sizes, longest=sizes.window))
 
 
-def alibi(sizes: Sizes) -> Decoder:
+def alibi(sizes: DecoderSizes) -> Decoder:
     """ALiBi."""
     return positioned(sizes, lambda: ALiBi(sizes))
 
 
-def fire(sizes: Sizes) -> Decoder:
+def fire(sizes: DecoderSizes) -> Decoder:
     """FIRE."""
     return positioned(sizes, lambda: FIRE(sizes))
 

@@ -1,14 +1,15 @@
-"""Every number that decides what comes out of such a training, in one record."""
+"""The recipe of CoDE and its baselines."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from codeaudit.audit.papers.dependency_encoding.streams import Streams
-from codeaudit.audit.papers.dependency_encoding.trunk import Sizes
+from codeaudit.audit.papers.dependency_encoding.trunk import DecoderSizes
+from codeaudit.audit.training.recipe import Recipe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StreamRecipe:
+class StreamRecipe(Recipe):
     """How CoDE or one of its baselines is trained. The defaults are those of the bundled checkpoint."""
 
     network: str
@@ -48,9 +49,9 @@ class StreamRecipe:
     half: bool = True
     """Whether matrices are multiplied in bfloat16 while it learns; weights and what is judged are float32."""
 
-    def sizes(self, streams: Streams) -> Sizes:
+    def sizes(self, streams: Streams) -> DecoderSizes:
         """The sizes of the network, once the tokens are known."""
-        return Sizes(
+        return DecoderSizes(
             vocabulary=streams.vocabulary,
             newline=streams.newline,
             start=streams.start,
@@ -62,7 +63,3 @@ class StreamRecipe:
             features=self.features,
             dropout=self.dropout,
         )
-
-    def as_json(self) -> dict[str, object]:
-        """For the model card, and to tell whether an interrupted training is this one."""
-        return {**asdict(self), "options": dict(self.options)}

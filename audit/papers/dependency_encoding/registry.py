@@ -8,7 +8,7 @@ from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.registration import Registry, unknown
 
 if TYPE_CHECKING:
-    from codeaudit.audit.papers.dependency_encoding.trunk import Decoder, Sizes
+    from codeaudit.audit.papers.dependency_encoding.trunk import Decoder, DecoderSizes
 
 _POSITIONS: Final = "codeaudit.audit.papers.dependency_encoding.positions"
 
@@ -34,7 +34,7 @@ OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
 """What may vary besides the sizes."""
 
 
-def build(name: str, sizes: "Sizes", options: Mapping[str, object]) -> "Decoder":
+def build(name: str, sizes: "DecoderSizes", options: Mapping[str, object]) -> "Decoder":
     """A decoder with random weights.
 
     Raises:

@@ -29,7 +29,7 @@ NORM_EPSILON: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sizes:
+class DecoderSizes:
     """The sizes of a decoder."""
 
     vocabulary: int
@@ -69,7 +69,7 @@ class Places:
     """(B, T, C) of each line-wise layer: the features of every new token as an anchor."""
 
     @classmethod
-    def of(cls, ids: Tensor, new: int, sizes: Sizes) -> "Places":
+    def of(cls, ids: Tensor, new: int, sizes: DecoderSizes) -> "Places":
         """Those of (B, S) ids."""
         ends = (ids == sizes.newline) | (ids == sizes.start)
         count = ends.long()
@@ -169,7 +169,7 @@ class Cache:
 class Attention(nn.Module):
     """Multi-head attention; a network file derives its own from it, and only `forward` is left to it."""
 
-    def __init__(self, sizes: Sizes) -> None:
+    def __init__(self, sizes: DecoderSizes) -> None:
         super().__init__()
         if sizes.width % sizes.heads:
             raise ValueError(f"{sizes.heads} heads do not divide the width {sizes.width}")
@@ -196,7 +196,7 @@ class Attention(nn.Module):
 class Feed(nn.Module):
     """SwiGLU (Shazeer 2020)."""
 
-    def __init__(self, sizes: Sizes) -> None:
+    def __init__(self, sizes: DecoderSizes) -> None:
         super().__init__()
         self.gate = nn.Linear(sizes.width, sizes.inner, bias=False)
         self.up = nn.Linear(sizes.width, sizes.inner, bias=False)
@@ -211,7 +211,7 @@ class Feed(nn.Module):
 class Block(nn.Module):
     """x + attention(norm(x)), then x + feed(norm(x))."""
 
-    def __init__(self, sizes: Sizes, attention: Attention) -> None:
+    def __init__(self, sizes: DecoderSizes, attention: Attention) -> None:
         super().__init__()
         self.before_attention = nn.RMSNorm(sizes.width, eps=NORM_EPSILON)
         self.attention = attention
@@ -229,7 +229,7 @@ class Block(nn.Module):
 class Decoder(nn.Module):
     """Tokens to the logits of the next one."""
 
-    def __init__(self, sizes: Sizes, attentions: Sequence[Callable[[], Attention]]) -> None:
+    def __init__(self, sizes: DecoderSizes, attentions: Sequence[Callable[[], Attention]]) -> None:
         """One block for each attention, made in order.
 
         Raises:

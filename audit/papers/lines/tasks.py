@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+import torch
 from torch import Tensor
 
-from codeaudit.audit.papers.lines import decision
 from codeaudit.audit.papers.lines.trunk import Pooling
 from codeaudit.audit.records import Answer
 from codeaudit.audit.tasks.error_detection import BUGGY, CLEAN
@@ -56,11 +56,11 @@ class Naming:
 
     def decide(self, logits: Tensor, threshold: float) -> Tensor:
         """(B, K) to a (B, K) mask of the chosen labels."""
-        return decision.decide(logits, threshold)
+        return decide(logits, threshold)
 
     def margin(self, logits: Tensor, threshold: float) -> Tensor:
         """(B, K) to (B,): by how much all logits may move without another choice."""
-        return decision.margin(logits, threshold)
+        return margin(logits, threshold)
 
     def answer(self, chosen: Sequence[str]) -> Answer:
         """What the chosen labels say."""
@@ -114,6 +114,27 @@ class Detection:
     def shown(self, label: str) -> str:
         """As `Naming.shown`."""
         return BUGGY
+
+
+def decide(logits: Tensor, threshold: float) -> Tensor:
+    """(B, K) to a (B, K) mask of the chosen labels; of equal best ones the first in the alphabet's order."""
+    best = torch.zeros_like(logits, dtype=torch.bool).scatter_(1, logits.argmax(1, keepdim=True), True)
+    return (logits > threshold) | best
+
+
+def margin(logits: Tensor, threshold: float) -> Tensor:
+    """(B, K) to (B,).
+
+    With two or more labels above the threshold t, one logit must cross it. With one or none the answer is
+    the best label alone, and changes when the second crosses t, or when it overtakes the best below t.
+    """
+    if logits.shape[1] == 1:
+        return torch.full_like(logits[:, 0], torch.inf)
+    first, second = logits.topk(2, dim=1).values.unbind(1)
+    crossing = (logits - threshold).abs().amin(1)
+    overtaking = torch.maximum((first - second) / 2, first - threshold)
+    alone = torch.minimum(threshold - second, overtaking)
+    return torch.where(second > threshold, crossing, alone)
 
 
 LineTask: TypeAlias = Naming | Detection

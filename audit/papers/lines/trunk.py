@@ -14,19 +14,22 @@ the mean of exp is taken over what it says: a smooth maximum, which no order of 
 Dimension key: B batch, T tokens, N lines, D width, H heads, K labels, V vocabulary.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from codeaudit.audit.papers.lines.encoding import Encoded
+
 Pooling: TypeAlias = Literal["mean", "max", "votes"]
 """Of hidden states before the head, or of what the head says of each token."""
 
-Relation: TypeAlias = Tensor | tuple[Tensor, ...]
-"""What an attention wants to know about pairs of tokens; only the network that made it looks inside."""
+Relation: TypeAlias = tuple[Tensor, ...]
+"""What an attention knows about pairs of tokens; only the network that made it looks inside."""
 
 PAD: Final = 0
 """The id of padding."""
@@ -87,6 +90,30 @@ class Batch:
         return flat.gather(1, pairs.flatten(1)).view_as(pairs)
 
 
+def collate(inputs: Sequence[Encoded]) -> Batch:
+    """Inputs of any lengths, padded to the longest."""
+    tokens = max(len(one.ids) for one in inputs)
+    lines = max(one.lines for one in inputs)
+    ids, line, position, referents = (np.zeros((len(inputs), tokens), dtype=np.int64) for _ in range(4))
+    bound = all(one.referents is not None for one in inputs)
+    relation = np.zeros((len(inputs), len(inputs[0].relation), lines, lines), dtype=np.uint8)
+    for row, one in enumerate(inputs):
+        count = len(one.ids)
+        ids[row, :count] = one.ids
+        line[row, :count] = one.line
+        position[row, :count] = one.position
+        relation[row, :, : one.lines, : one.lines] = one.relation
+        if one.referents is not None:
+            referents[row, :count] = one.referents
+    return Batch(
+        ids=torch.from_numpy(ids),
+        line=torch.from_numpy(line),
+        position=torch.from_numpy(position),
+        relation=torch.from_numpy(relation),
+        referents=torch.from_numpy(referents) if bound else None,
+    )
+
+
 class Projections(nn.Module):
     """The queries, keys and values of multi-head attention, and its way out."""
 
@@ -110,11 +137,27 @@ class Projections(nn.Module):
 
 
 class Attention(nn.Module):
-    """What a network file derives its own from; only `forward` is left to it."""
+    """Multi-head attention without its `forward`, which each network file adds."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
         self.projections = Projections(width, heads)
+
+
+class BiasedAttention(Attention):
+    """softmax(Q Kᵀ / √d + bias) V."""
+
+    def __init__(self, width: int, heads: int, bias: int = 0) -> None:
+        """`bias` numbers the bias that this layer takes, out of those that the network computes."""
+        super().__init__(width, heads)
+        self.bias = bias
+
+    def forward(self, x: Tensor, relation: tuple[Tensor, ...]) -> Tensor:
+        """(B, T, D) and biases that broadcast to (B, H, T, T), to (B, T, D)."""
+        query, key, value = self.projections.split(x)
+        scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-2, -1)
+        weights = scores.add_(relation[self.bias]).softmax(-1)
+        return self.projections.join(weights.to(value.dtype) @ value)
 
 
 class Block(nn.Module):
@@ -207,6 +250,17 @@ class Trunk(nn.Module):
             return x.masked_fill(~real[:, :, None], -torch.inf).amax(1)
         weight = real.to(x.dtype)
         return torch.einsum("btd,bt->bd", x, weight) / weight.sum(1, keepdim=True)
+
+
+class LineNetwork(nn.Module):
+    """A network that reads lines: the trunk, with its own attention and positions."""
+
+    trunk: Trunk
+    positions: nn.Embedding | None
+
+    def forward(self, batch: Batch) -> Tensor:
+        """(B, K) logits of the labels."""
+        raise NotImplementedError
 
 
 def padding_bias(real: Tensor, dtype: torch.dtype) -> Tensor:

@@ -12,7 +12,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import nn
 
-from codeaudit.audit.papers import trained
+from codeaudit.audit.papers import registry
 from codeaudit.audit.papers.checkpoint import CONFIG, folder_of
 from codeaudit.audit.records import Query
 from codeaudit.audit.registry import TASKS
@@ -66,7 +66,7 @@ def open_checkpoint(place: str) -> Opened:
 
 
 def _ours(folder: Path) -> tuple[nn.Module, Call]:
-    model: Any = trained.load(str(folder), device="cpu", precision=None)
+    model: Any = registry.load(str(folder), device="cpu", precision=None)
     read = getattr(model.config, "languages", ()) or (TASKS.get(model.task).language,)
     language = LANGUAGES.get(read[0])
     with watched(model.module) as calls:

@@ -5,25 +5,22 @@ puts the class of two test blocks in three into the training set too, so classes
 an answer is proposed in the text, as for pairs of expressions, what it is proposed to decides on the class.
 """
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 from random import Random
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from tokenizers import Tokenizer
 
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.interface import Task
 from codeaudit.audit.labels import LabelSource
-from codeaudit.audit.papers.registry import TERM_NETWORKS
-from codeaudit.audit.papers.renamer.network import TermBatch, collate
+from codeaudit.audit.papers.renamer.network import NETWORKS, TermBatch, collate
 from codeaudit.audit.papers.renamer.recipe import TermRecipe
 from codeaudit.audit.papers.renamer.tasks import TASKS, TermTask
 from codeaudit.audit.papers.renamer.terms import (
@@ -36,23 +33,20 @@ from codeaudit.audit.papers.renamer.terms import (
     tokenizer_of,
 )
 from codeaudit.audit.records import Failed
+from codeaudit.audit.training import splits
+from codeaudit.audit.training.splits import NAMES, Splits, content
+from codeaudit.audit.training.trainer import Integers
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.records import Sample
-
-PARTS: Final = 20
-"""Without a corpus of its own, validation gets one alpha class in so many, and the test another."""
-NAMES: Final = ("train", "valid", "test")
 
 UNLABELLED: Final = "without label"
 LONG: Final = "over the window"
 IMPLIED: Final = "with implied registers"
 KNOWN: Final = "renamings of what is learned"
 
-Integers = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True)
-class Example:
+class TermExample:
     """One labelled text."""
 
     source: str
@@ -67,19 +61,19 @@ class Example:
         return tuple(spelled(takewhile(lambda term: term.view != self.divider, self.terms), "first use"))
 
 
-def example(task: TermTask, source: str, label: float) -> Example:
+def example(task: TermTask, source: str, label: float) -> TermExample:
     """A text of a task with its label as a number.
 
     Raises:
         SourceError: the text cannot be read.
     """
-    return Example(source, task.language.terms(source), label, task.language.divider)
+    return TermExample(source, task.language.terms(source), label, task.language.divider)
 
 
 class TermExamples:
     """Many texts of one task as one network reads them."""
 
-    def __init__(self, examples: Sequence[Example], reader: TermReader, task: TermTask) -> None:
+    def __init__(self, examples: Sequence[TermExample], reader: TermReader, task: TermTask) -> None:
         self.examples = examples
         self.task = task
         self._reader = reader
@@ -110,14 +104,6 @@ class TermExamples:
         found = self._reader.read(terms)
         assert not isinstance(found, Failed), "longer texts were left out"
         return found
-
-
-class TermSplits(NamedTuple):
-    """Examples whose alpha classes do not overlap."""
-
-    train: list[Example]
-    valid: list[Example]
-    test: list[Example]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +143,7 @@ def read(
     left_out: Counter[str] = Counter()
     noun = TASKS[recipe.task].noun
 
-    def examples(corpus: Corpus) -> tuple[list[Example], LabelSource]:
+    def examples(corpus: Corpus) -> tuple[list[TermExample], LabelSource]:
         samples = _samples(task, recipe, corpus, left_out)
         note(f"{corpus.spec}: {len(samples):,} {noun}")
         applied = truth.settled(samples)
@@ -165,60 +151,57 @@ def read(
 
     learned, applied = examples(train)
     for_valid, for_test = (None if corpus is None else examples(corpus)[0] for corpus in (valid, test))
-    splits = split(learned, for_valid, for_test, left_out)
-    for name, some in zip(NAMES, splits, strict=True):
+    found = split(learned, for_valid, for_test, left_out)
+    for name, some in zip(NAMES, found, strict=True):
         if not some:
             why = "; ".join(f"{count:,} {reason}" for reason, count in left_out.most_common(3))
             raise CorpusError(
                 f"no {name} examples of task {task.name!r} in corpus {train.spec!r}"
                 + (f" (left out: {why})" if why else "")
             )
-    return material(splits, recipe, left_out, labels=applied.about)
+    return material(found, recipe, left_out, labels=applied.about)
 
 
 def split(
-    train: Sequence[Example],
-    valid: Sequence[Example] | None,
-    test: Sequence[Example] | None,
+    train: Sequence[TermExample],
+    valid: Sequence[TermExample] | None,
+    test: Sequence[TermExample] | None,
     left_out: Counter[str],
-) -> TermSplits:
-    """Splits that are not given are alpha classes held out of `train`, decided by their hashes.
-
-    From those that are given, what is of a class that is learned is left out.
-    """
-    keys = sorted({example.alpha for example in train}, key=_hash)
-    size = max(1, len(keys) // PARTS)
-    for_valid = set(keys[:size]) if valid is None else set()
-    for_test = set(keys[size : 2 * size]) if test is None else set()
-    found = TermSplits([], [], [])
-    for example in train:
-        alpha = example.alpha
-        place = found.valid if alpha in for_valid else found.test if alpha in for_test else found.train
-        place.append(example)
-    known = {example.alpha for example in found.train}
-    for given, place in ((valid, found.valid), (test, found.test)):
-        for example in given or ():
-            if example.alpha in known:
-                left_out[KNOWN] += 1
-            else:
-                place.append(example)
+) -> Splits[TermExample]:
+    """Splits that are `None` are alpha classes held out of `train`; the others leave out learned classes."""
+    found, known = splits.split(
+        train, valid, test, group=_alpha, same=_alpha, spelled=lambda alpha: "\0".join(alpha)
+    )
+    if known:
+        left_out[KNOWN] += known
     return found
 
 
+def _alpha(example: TermExample) -> tuple[str, ...]:
+    return example.alpha
+
+
 def material(
-    splits: TermSplits, recipe: TermRecipe, left_out: Mapping[str, int], *, labels: Mapping[str, object]
+    found: Splits[TermExample],
+    recipe: TermRecipe,
+    left_out: Mapping[str, int],
+    *,
+    labels: Mapping[str, object],
 ) -> TermMaterial:
     """The splits as one network reads them."""
-    task, reading = TASKS[recipe.task], TERM_NETWORKS[recipe.network].reading
-    words = {one for example in splits.train for one in spelled(example.terms, reading)}
-    words |= {one for example in splits.train for term in example.terms for one in term.context}
+    task, reading = TASKS[recipe.task], NETWORKS[recipe.network].reading
+    words = {one for example in found.train for one in spelled(example.terms, reading)}
+    words |= {one for example in found.train for term in example.terms for one in term.context}
     tokenizer = tokenizer_of([*words, *task.language.words(reading)])
     reader = TermReader(tokenizer, reading, window=recipe.window, end=task.language.end)
-    named = dict(zip(NAMES, splits, strict=True))
+    named = dict(zip(NAMES, found, strict=True))
     return TermMaterial(
         tokenizer=tokenizer,
         **{name: TermExamples(some, reader, task) for name, some in named.items()},
-        hashes={name: _content(some) for name, some in named.items()},
+        hashes={
+            name: content(f"{example.source}\0{example.label!r}\n" for example in some)
+            for name, some in named.items()
+        },
         classes={name: len({example.alpha for example in some}) for name, some in named.items()},
         left_out=dict(left_out),
         labels=labels,
@@ -242,7 +225,7 @@ def _samples(task: Task, recipe: TermRecipe, corpus: Corpus, left_out: Counter[s
     return list(found.values())
 
 
-def _labelled(recipe: TermRecipe, samples: Sequence[Sample], left_out: Counter[str]) -> Iterator[Example]:
+def _labelled(recipe: TermRecipe, samples: Sequence[Sample], left_out: Counter[str]) -> Iterator[TermExample]:
     task = TASKS[recipe.task]
     for sample in samples:
         label = task.target.label(sample.label)
@@ -250,14 +233,3 @@ def _labelled(recipe: TermRecipe, samples: Sequence[Sample], left_out: Counter[s
             left_out[UNLABELLED] += 1
         else:
             yield example(task, sample.source, label)
-
-
-def _hash(alpha: tuple[str, ...]) -> bytes:
-    return hashlib.sha256("\0".join(alpha).encode()).digest()
-
-
-def _content(examples: Sequence[Example]) -> str:
-    digest = hashlib.sha256()
-    for example in examples:
-        digest.update(f"{example.source}\0{example.label!r}\n".encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()

@@ -13,32 +13,22 @@ Dimension key: B batch, T tokens, D width, H heads, K labels.
 """
 
 from itertools import count
-from typing import Final
 
 import torch
 from torch import Tensor, nn
 
-from codeaudit.audit.papers.lines.trunk import Attention, Batch, Shape, Trunk, padding_bias, score_type
-
-RELATION: Final = "referents"
-
-
-class BoundAttention(Attention):
-    """softmax(Q Kᵀ / √d + bias) V: the bias of referents in the first layer, of padding in the others."""
-
-    def __init__(self, width: int, heads: int, layer: int) -> None:
-        super().__init__(width, heads)
-        self.bias = min(layer, 1)
-
-    def forward(self, x: Tensor, relation: tuple[Tensor, Tensor]) -> Tensor:
-        """(B, T, D) and the biases of `Referents.relate`, to (B, T, D)."""
-        query, key, value = self.projections.split(x)
-        scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-2, -1)
-        weights = scores.add_(relation[self.bias]).softmax(-1)
-        return self.projections.join(weights.to(value.dtype) @ value)
+from codeaudit.audit.papers.lines.trunk import (
+    Batch,
+    BiasedAttention,
+    LineNetwork,
+    Shape,
+    Trunk,
+    padding_bias,
+    score_type,
+)
 
 
-class Referents(nn.Module):
+class Referents(LineNetwork):
     """The naming network with Renamer's reading and first layer."""
 
     def __init__(self, shape: Shape) -> None:
@@ -46,8 +36,8 @@ class Referents(nn.Module):
         if shape.layers < 2:
             raise ValueError(f"Renamer needs at least 2 layers, got {shape.layers}")
         layers = count()
-        self.trunk = Trunk(shape, lambda: BoundAttention(shape.width, shape.heads, next(layers)))
-        self.positions = nn.Embedding(shape.window, shape.width)
+        self.trunk = Trunk(shape, lambda: BiasedAttention(shape.width, shape.heads, min(next(layers), 1)))
+        self.positions: nn.Embedding = nn.Embedding(shape.window, shape.width)
 
     def forward(self, batch: Batch) -> Tensor:
         """(B, K) logits of the labels.

@@ -25,7 +25,7 @@ import torch
 from torch import Tensor, nn
 
 from codeaudit.audit.papers.lines.trunk import PAD, Projections
-from codeaudit.audit.papers.renamer.terms import CONTEXT, TermInput
+from codeaudit.audit.papers.renamer.terms import CONTEXT, Reading, TermInput
 
 Readout: TypeAlias = Literal["sum", "mean", "cls"]
 
@@ -34,7 +34,7 @@ SPREAD: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sizes:
+class TermSizes:
     """The sizes of a network; the defaults are BERT-Tiny's."""
 
     vocabulary: int
@@ -91,7 +91,7 @@ def collate(inputs: Sequence[TermInput]) -> TermBatch:
     return TermBatch(ids=ids_, referents=referents_, context=context_, steps=steps_)
 
 
-class Layer(nn.Module):
+class BertLayer(nn.Module):
     """BERT's: normalised after each residual sum; the inner width is 4 D."""
 
     def __init__(self, width: int, heads: int, dropout: float) -> None:
@@ -115,7 +115,7 @@ class Layer(nn.Module):
 class Renamer(nn.Module):
     """BERT with one number for an answer; with `referents`, the first layer is bound to them."""
 
-    def __init__(self, sizes: Sizes, *, referents: bool) -> None:
+    def __init__(self, sizes: TermSizes, *, referents: bool) -> None:
         super().__init__()
         if sizes.layers < 2:
             raise ValueError("with one layer no term would see another; take two or more")
@@ -128,7 +128,7 @@ class Renamer(nn.Module):
         self.norm = nn.LayerNorm(sizes.width)
         self.dropout = nn.Dropout(sizes.dropout)
         self.layers = nn.ModuleList(
-            Layer(sizes.width, sizes.heads, sizes.dropout) for _ in range(sizes.layers)
+            BertLayer(sizes.width, sizes.heads, sizes.dropout) for _ in range(sizes.layers)
         )
         self.head = nn.Linear(sizes.width, 1)
         self.apply(_initialise)
@@ -173,3 +173,40 @@ def _initialise(module: nn.Module) -> None:
         nn.init.zeros_(module.weight[module.padding_idx])
     if isinstance(module, nn.Linear) and module.bias is not None:
         nn.init.zeros_(module.bias)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermArchitecture:
+    """A network of the paper. They differ in their reading and their training."""
+
+    reading: Reading
+    summary: str
+    referents: bool = False
+    """Whether the first layer is bound to coreferential terms."""
+    augmented: bool = False
+    """Whether every epoch shows another renaming of each text."""
+
+    def make(self, sizes: TermSizes) -> Renamer:
+        """A network with BERT's initial weights.
+
+        Raises:
+            ValueError: sizes that do not fit together.
+        """
+        return Renamer(sizes, referents=self.referents)
+
+
+NETWORKS: Final[Mapping[str, TermArchitecture]] = {
+    "renamer": TermArchitecture(
+        reading="views",
+        referents=True,
+        summary="Renamer: views and referents, invariant to renaming",
+    ),
+    "vanilla": TermArchitecture(reading="names", summary="a plain BERT, which sees names"),
+    "augmented": TermArchitecture(
+        reading="names", augmented=True, summary="a plain BERT, trained on random renamings"
+    ),
+    "canonicalized": TermArchitecture(
+        reading="first use", summary="a plain BERT, shown names in the order of first use"
+    ),
+}
+"""The four models of tables 1 and 2."""

@@ -1,14 +1,15 @@
-"""Every number that decides what comes out of such a training, in one record."""
+"""The recipe of Renamer and its baselines."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final
 
-from codeaudit.audit.papers.renamer.network import Readout, Sizes
+from codeaudit.audit.papers.renamer.network import Readout, TermSizes
+from codeaudit.audit.training.recipe import Recipe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TermRecipe:
+class TermRecipe(Recipe):
     """How Renamer or one of its baselines is trained: BERT-Tiny's sizes, and what else suits throughput."""
 
     network: str
@@ -40,9 +41,9 @@ class TermRecipe:
     """Examples that decide on the best epoch."""
     seed: int = 0
 
-    def sizes(self, vocabulary: int) -> Sizes:
+    def sizes(self, vocabulary: int) -> TermSizes:
         """The sizes of the network, once the words are counted."""
-        return Sizes(
+        return TermSizes(
             vocabulary=vocabulary,
             width=self.width,
             layers=self.layers,
@@ -52,12 +53,8 @@ class TermRecipe:
             dropout=self.dropout,
         )
 
-    def as_json(self) -> dict[str, object]:
-        """For the model card, and to tell whether an interrupted training is this one."""
-        return asdict(self)
-
 
 DEFAULTS: Final[Mapping[str, Mapping[str, object]]] = {
     "derivative": {"window": 256, "readout": "mean", "batch": 32},
 }
-"""What is otherwise for other tasks. A pair of expressions has at most 254 terms."""
+"""Other defaults, by task. A pair of expressions has at most 254 terms."""

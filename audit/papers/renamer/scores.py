@@ -8,8 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from codeaudit.audit.papers.renamer.material import Integers, TermExamples
+from codeaudit.audit.papers.renamer.material import TermExamples
 from codeaudit.audit.papers.renamer.network import TermBatch
+from codeaudit.audit.training.trainer import Integers
 
 AT_ONCE: Final = 256
 

@@ -14,17 +14,16 @@ import numpy.typing as npt
 import torch
 from tokenizers import Tokenizer
 
-from codeaudit.audit.papers.lines.batches import collate
 from codeaudit.audit.papers.lines.encoding import PLANES, TOO_LONG, UNPARSABLE, Encoded, Encoder, Relation
 from codeaudit.audit.papers.lines.programs import analyse
 from codeaudit.audit.papers.lines.tasks import NAMING, LineTask
-from codeaudit.audit.papers.lines.trunk import Batch
+from codeaudit.audit.papers.lines.trunk import Batch, collate
 from codeaudit.audit.records import Failed
+from codeaudit.audit.training.trainer import Integers
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.seeding import stream
 
-Integers: TypeAlias = npt.NDArray[np.int64]
 Chosen: TypeAlias = Sequence[int] | Integers
 CHUNK: Final = 256
 """Samples that a worker gets at once."""

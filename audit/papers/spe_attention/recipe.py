@@ -1,18 +1,19 @@
-"""Every number that decides what comes out of a training, in one record."""
+"""The recipe of the networks that read lines."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from codeaudit.audit.papers.lines.trunk import Pooling, Shape
+from codeaudit.audit.training.recipe import Recipe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
-    """How a network is trained. The defaults are those of the bundled checkpoints.
+class LineRecipe(Recipe):
+    """How a network that reads lines is trained. The defaults are those of the bundled checkpoints.
 
-    First the embeddings and the head are trained with the blocks skipped, a bag of words that learns in
-    seconds what words are worth; then the blocks join, with ways out that start at zero, so that nothing
-    learned is lost. From random blocks the same budget does not get beyond the most frequent labels.
+    The first stage skips the blocks: embeddings and head learn within seconds how much each word counts. Then
+    the blocks join. Their output layers start at zero, so nothing learned is lost. With random blocks from
+    the start, the same budget does not get beyond the most frequent labels.
     """
 
     network: str
@@ -62,7 +63,3 @@ class Recipe:
             pooling=pooling,
             dropout=self.dropout,
         )
-
-    def as_json(self) -> dict[str, object]:
-        """For the model card, and to tell whether an interrupted training is this one."""
-        return {**asdict(self), "options": dict(self.options)}

@@ -14,7 +14,8 @@ from torch import Tensor
 from codeaudit.audit.papers.lines.encoding import Relation
 from codeaudit.audit.papers.lines.tasks import NAMING, Detection, LineTask
 from codeaudit.audit.papers.lines.trunk import Batch
-from codeaudit.audit.papers.spe_attention.examples import Examples, Integers
+from codeaudit.audit.papers.spe_attention.examples import Examples
+from codeaudit.audit.training.trainer import Integers
 
 AT_ONCE: Final = 64
 

@@ -1,28 +1,36 @@
 """SPE attention: attention that is equivariant to semantics-preserving permutations of code.
 
-Section 4.3 of "Exploiting Code Symmetries with Symmetry-Preserving Permutation Equivariance": in some heads
-the scores are multiplied by the symmetry mask M of the lines, in some by its transpose, in the others by
-nothing, and positions start again in every line (section 5.2). So a legal order of the lines permutes the
-hidden states and nothing else, and pooling makes the prediction invariant (Theorem 4.6).
+Jiao, Chen and Zhang, "SPE Attention: Making Attention Equivariant to Semantic-Preserving Permutation for Code
+Processing", section 4.3. Some heads multiply their scores by the symmetry mask M of the lines, some by its
+transpose, the others by nothing. Positions start again in every line (section 5.2). So a legal order of the
+lines permutes the hidden states and changes nothing else, and pooling makes the prediction invariant
+(Theorem 4.6).
 
-The mask is multiplied in *before* the softmax (`hadamard`, Definition 4.5). A masked pair so gets the
+The mask is multiplied in *before* the softmax (`hadamard`, Definition 4.5). A masked pair therefore gets the
 logit 0 and the weight exp(0) = 1, not 0: with scores near 0 a masked head is uniform, whatever the mask.
 `additive` sets masked pairs to minus infinity instead. Both are equivariant. Padding always gets minus
-infinity; a multiplied padding would make predictions depend on the batch.
+infinity, because a multiplied padding would make predictions depend on the batch.
 
 Dimension key: B batch, T tokens, N lines, D width, H heads, K labels.
 """
 
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor, nn
 
-from codeaudit.audit.papers.lines.trunk import Attention, Batch, Shape, Trunk, padding_bias, score_type
+from codeaudit.audit.papers.lines.trunk import (
+    Attention,
+    Batch,
+    LineNetwork,
+    Shape,
+    Trunk,
+    padding_bias,
+    score_type,
+)
 
 MaskMode: TypeAlias = Literal["hadamard", "additive"]
-RELATION: Final = "mask"
 
 
 class HeadPlan(NamedTuple):
@@ -34,7 +42,7 @@ class HeadPlan(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Variant:
+class SPEVariant:
     """The paper's ablations (Table 3) and the choice of the mask's place."""
 
     mask_mode: MaskMode = "hadamard"
@@ -72,17 +80,17 @@ class SPEAttention(Attention):
         query, key, value = self.projections.split(x)
         factor, bias = relation
         scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-2, -1)
-        # In place: three copies less of what is by far the largest tensor of a step.
+        # In place, because the scores are by far the largest tensor of a step: saves three copies.
         weights = scores.mul_(factor).add_(bias).softmax(-1)
         return self.projections.join(weights.to(value.dtype) @ value)
 
 
-class SPE(nn.Module):
+class SPE(LineNetwork):
     """The naming network with SPE attention."""
 
-    def __init__(self, shape: Shape, variant: Variant | None = None) -> None:
+    def __init__(self, shape: Shape, variant: SPEVariant | None = None) -> None:
         super().__init__()
-        self.variant = variant or Variant()
+        self.variant = variant or SPEVariant()
         self.plan = head_plan(shape.heads, all_heads=self.variant.all_heads)
         self.trunk = Trunk(shape, lambda: SPEAttention(shape.width, shape.heads))
         self.positions = nn.Embedding(shape.line, shape.width) if self.variant.line_positions else None
@@ -95,7 +103,7 @@ class SPE(nn.Module):
         return logits
 
     def relate(self, batch: Batch, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-        """What the scores are multiplied by, (B, H, T, T), and what is then added, (B, 1 or H, 1 or T, T)."""
+        """The factor of the scores, (B, H, T, T), and the bias added after it, (B, 1 or H, 1 or T, T)."""
         mask = batch.between_tokens(0).to(dtype)
         one = torch.ones_like(mask)
         masks = [mask] * self.plan.mask + [mask.transpose(1, 2)] * self.plan.transposed
@@ -105,3 +113,8 @@ class SPE(nn.Module):
             bias = bias.masked_fill(factor == 0, -torch.inf)
             factor = torch.ones_like(factor[:1, :1, :1, :1])
         return factor, bias
+
+
+def made(shape: Shape, **options: Any) -> SPE:
+    """The network with the ablations of `SPEVariant` as options."""
+    return SPE(shape, SPEVariant(**options))

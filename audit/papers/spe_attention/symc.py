@@ -10,30 +10,25 @@ what `codeaudit train` takes unless told otherwise.
 Dimension key: B batch, T tokens, N lines, D width, H heads, K labels.
 """
 
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import torch
 from torch import Tensor, nn
 
-from codeaudit.audit.papers.lines.trunk import Attention, Batch, Shape, Trunk, padding_bias, score_type
-
-RELATION: Final = "distances"
+from codeaudit.audit.papers.lines.trunk import (
+    Batch,
+    BiasedAttention,
+    LineNetwork,
+    Shape,
+    Trunk,
+    padding_bias,
+    score_type,
+)
 
 Sign: TypeAlias = Literal[1, -1]
 
 
-class SYMCAttention(Attention):
-    """softmax(Q Kᵀ / √d + distance + padding) V with one distance per head."""
-
-    def forward(self, x: Tensor, relation: Tensor) -> Tensor:
-        """(B, T, D) and the (B, H, T, T) bias of `SYMC.relate`, to (B, T, D)."""
-        query, key, value = self.projections.split(x)
-        scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-2, -1)
-        weights = scores.add_(relation).softmax(-1)
-        return self.projections.join(weights.to(value.dtype) @ value)
-
-
-class SYMC(nn.Module):
+class SYMC(LineNetwork):
     """The naming network with SYMC's attention."""
 
     def __init__(self, shape: Shape, sign: Sign = 1) -> None:
@@ -42,17 +37,17 @@ class SYMC(nn.Module):
             raise ValueError(f"SYMC needs at least 2 heads, got {shape.heads}")
         self.sign = sign
         self.heads = shape.heads
-        self.trunk = Trunk(shape, lambda: SYMCAttention(shape.width, shape.heads))
-        self.positions = nn.Embedding(shape.line, shape.width)
+        self.trunk = Trunk(shape, lambda: BiasedAttention(shape.width, shape.heads))
+        self.positions: nn.Embedding = nn.Embedding(shape.line, shape.width)
 
     def forward(self, batch: Batch) -> Tensor:
         """(B, K) logits of the labels."""
         relation = self.relate(batch, score_type(self.trunk.tokens.weight))
-        logits: Tensor = self.trunk(batch, self.positions(batch.position), relation)
+        logits: Tensor = self.trunk(batch, self.positions(batch.position), (relation,))
         return logits
 
     def relate(self, batch: Batch, dtype: torch.dtype) -> Tensor:
-        """What is added to the scores, (B, H, T, T)."""
+        """The bias of the scores, (B, H, T, T)."""
         near, far = (batch.between_tokens(number).to(dtype) for number in (0, 1))
         half = self.heads // 2
         bias = torch.stack([near] * half + [far] * (self.heads - half), 1)

@@ -4,9 +4,8 @@ The loss is the sum of the cross-entropies of types, and of values where there i
 audit; it compares ways to tell where a node stands.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -14,27 +13,20 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from codeaudit.audit.papers.lines.splits import hashes
 from codeaudit.audit.papers.lines.vocabulary import UNKNOWN
-from codeaudit.audit.papers.spe_attention.material import Splits, content_hash
 from codeaudit.audit.papers.tree_transformer.branches import EMPTY, SPECIALS
-from codeaudit.audit.papers.tree_transformer.examples import Integers, TreeExamples, flat
-from codeaudit.audit.papers.tree_transformer.loop import (
-    TreeProgress,
-    count_relations,
-    optimiser,
-    per_epoch,
-    rate,
-    total_steps,
-)
-from codeaudit.audit.papers.tree_transformer.material import Words, vocabulary
+from codeaudit.audit.papers.tree_transformer.examples import TreeExamples, flat
+from codeaudit.audit.papers.tree_transformer.material import TreeWords, vocabulary
 from codeaudit.audit.papers.tree_transformer.network import Completer
 from codeaudit.audit.papers.tree_transformer.nodes import Degree, Tree, read
 from codeaudit.audit.papers.tree_transformer.recipe import TreeRecipe
 from codeaudit.audit.papers.tree_transformer.registry import completer
-from codeaudit.audit.papers.tree_transformer.scores import CompletionScores, Tally
+from codeaudit.audit.papers.tree_transformer.scores import CompletionScores, CompletionTally
+from codeaudit.audit.papers.tree_transformer.training import TreeLearner, count_relations
 from codeaudit.audit.records import Failed
-from codeaudit.audit.training import state
-from codeaudit.audit.training.trainer import Monitor, Sitting, bucketed
+from codeaudit.audit.training.splits import NAMES, Splits
+from codeaudit.audit.training.trainer import Integers, Validation
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.records import Sample
 
@@ -47,7 +39,7 @@ EMPTY_ID: Final = SPECIALS.index(EMPTY)
 class CompletionMaterial:
     """All that a training of a completer reads."""
 
-    words: Words
+    words: TreeWords
     train: TreeExamples
     valid: TreeExamples
     test: TreeExamples
@@ -55,13 +47,13 @@ class CompletionMaterial:
     """Of the samples of each split."""
 
 
-def prepare(splits: Splits, recipe: TreeRecipe) -> CompletionMaterial:
+def prepare(splits: Splits[Sample], recipe: TreeRecipe) -> CompletionMaterial:
     """Whole trees, whatever their size, in pieces as large as the window; single nodes are left out.
 
     Raises:
         CorpusError: a split has no tree.
     """
-    trees = {name: _trees(split) for name, split in zip(Splits._fields, splits, strict=True)}
+    trees = {name: _trees(split) for name, split in zip(NAMES, splits, strict=True)}
     for name, found in trees.items():
         if not found:
             raise CorpusError(f"no {name} tree can be read")
@@ -70,7 +62,7 @@ def prepare(splits: Splits, recipe: TreeRecipe) -> CompletionMaterial:
     return CompletionMaterial(
         words=words,
         **{name: flat(found, reader, window=recipe.window) for name, found in trees.items()},
-        hashes={name: content_hash(split) for name, split in zip(Splits._fields, splits, strict=True)},
+        hashes=hashes(splits),
     )
 
 
@@ -79,36 +71,7 @@ def _trees(samples: Sequence[Sample]) -> list[Tree]:
     return [tree for tree in found if not isinstance(tree, Failed) and len(tree) > 1]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompletionTrained:
-    """The best weights."""
-
-    network: Completer
-    progress: TreeProgress
-
-
-def train(
-    recipe: TreeRecipe,
-    material: CompletionMaterial,
-    *,
-    folder: Path,
-    monitor: Monitor[TreeProgress],
-    stop: Callable[[], bool],
-) -> CompletionTrained:
-    """Train a completer, or go on with a training whose state lies in the folder.
-
-    Raises:
-        Interrupted: `stop` said so. The same call resumes.
-        ModelError: the saved state cannot be used.
-    """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(recipe.seed)
-        loop = _Loop(recipe, material, folder / state.FILE)
-        loop.run(monitor, stop)
-        return loop.result()
-
-
-class Next(NamedTuple):
+class NextNodes(NamedTuple):
     """What follows the nodes that count, and where these are."""
 
     at: Tensor
@@ -119,68 +82,50 @@ class Next(NamedTuple):
     """(N,) likewise; the first word of each."""
 
 
-def following(types: Tensor, values: Tensor, fresh: Tensor) -> Next:
+def following(types: Tensor, values: Tensor, fresh: Tensor) -> NextNodes:
     """(B, n) types, (B, n, s) values and which nodes count, to what is to be predicted one node earlier."""
     at = fresh[:, 1:]
-    return Next(at, types[:, 1:][at], values[:, 1:, 0][at])
+    return NextNodes(at, types[:, 1:][at], values[:, 1:, 0][at])
 
 
-class _Loop(Sitting[TreeProgress, Integers]):
-    _network: Completer
+class CompletionLearner(TreeLearner[Completer]):
+    """Learns type and value of the next node."""
 
-    def __init__(self, recipe: TreeRecipe, material: CompletionMaterial, path: Path) -> None:
-        self._recipe, self._material = recipe, material
-        types, values = material.words.reader(recipe.spelling).sizes
-        network = completer(recipe.network, recipe.shape(types=types, values=values), recipe.options)
-        count_relations(network, material.train, recipe)
-        begin(network, material.train)
-        count = len(material.train)
-        super().__init__(
-            network,
-            optimiser(network, recipe),
-            progress=TreeProgress(),
-            path=path,
-            identity={"recipe": recipe.as_json(), "data": dict(material.hashes)},
-            per_epoch=per_epoch(recipe, count),
-            total=total_steps(recipe, count),
-            clip=recipe.clip,
-            patience=recipe.patience,
-        )
+    material: CompletionMaterial
 
-    def result(self) -> CompletionTrained:
-        self._network.load_state_dict(self._best)
-        return CompletionTrained(network=self._network.eval(), progress=replace(self._progress))
+    def __init__(self, recipe: TreeRecipe, material: CompletionMaterial) -> None:
+        super().__init__(recipe, material.train, material.hashes)
+        self.material = material
 
-    def _batches(self, epoch: int) -> list[Integers]:
-        rng = np.random.default_rng([self._recipe.seed, epoch])
-        return bucketed(self._material.train.lengths, self._recipe.batch, rng)
+    def make(self) -> Completer:
+        """As of `Learner`."""
+        types, values = self.material.words.reader(self.recipe.spelling).sizes
+        shape = self.recipe.shape(types=types, values=values)
+        network = completer(self.recipe.network, shape, self.recipe.options)
+        count_relations(network, self.material.train, self.recipe)
+        begin(network, self.material.train)
+        return network
 
-    def _step(self, batch: Integers) -> float:
-        progress, recipe, train = self._progress, self._recipe, self._material.train
-        self._set_rate(rate(recipe, progress.step, self._total))
+    def loss(self, network: Completer, batch: Integers, step: int) -> tuple[Tensor, int]:
+        """The sum of the cross entropies of types and of known values."""
+        recipe, train = self.recipe, self.material.train
         inputs = train.batch(batch, levels=recipe.levels, degree=recipe.degree)
-        following_nodes = following(inputs.types, inputs.values, train.fresh(batch))
-        known = (following_nodes.values != UNKNOWN_ID) & (following_nodes.values != EMPTY_ID)
-        with torch.autocast("cpu", torch.bfloat16, enabled=recipe.half):
-            hidden = self._network.hidden(inputs)[:, :-1][following_nodes.at]
-            types = self._network.type_logits(hidden)
-            values = self._network.value_logits(hidden[known])
-        loss = F.cross_entropy(types.float(), following_nodes.types)
+        right = following(inputs.types, inputs.values, train.fresh(batch))
+        known = (right.values != UNKNOWN_ID) & (right.values != EMPTY_ID)
+        with self.autocast(enabled=recipe.half):
+            hidden = network.hidden(inputs)[:, :-1][right.at]
+            types = network.type_logits(hidden)
+            values = network.value_logits(hidden[known])
+        loss = F.cross_entropy(types.float(), right.types)
         if bool(known.any()):
-            loss = loss + F.cross_entropy(values.float(), following_nodes.values[known])
-        return self._learn(loss, len(batch))
+            loss = loss + F.cross_entropy(values.float(), right.values[known])
+        return loss, len(batch)
 
-    def _finish_epoch(self) -> None:
-        progress, valid = self._progress, self._material.valid
-        chosen = np.random.default_rng(1).permutation(len(valid))[: self._recipe.validation]
-        self._network.eval()
-        reached = judged(self._network, valid, chosen, levels=self._recipe.levels, degree=self._recipe.degree)
-        self._network.train()
-        epoch, loss = self._end_epoch()
-        progress.epochs.append({"epoch": epoch, "loss": loss, "valid": reached.both})
-        if reached.both > progress.best:
-            progress.best, progress.best_epoch = reached.both, epoch
-            self._keep()
+    def validate(self, network: Completer) -> Validation:
+        """As of `Learner`: the share of nodes with right type and value."""
+        recipe, valid = self.recipe, self.material.valid
+        reached = judged(network, valid, self.validated(valid), levels=recipe.levels, degree=recipe.degree)
+        return Validation(reached.both, {"valid": reached.both})
 
 
 @torch.no_grad()
@@ -199,7 +144,7 @@ def judged(
 ) -> CompletionScores:
     """The scores on the chosen examples, computed in batches of like length."""
     ordered = chosen[np.argsort(examples.lengths[chosen], kind="stable")]
-    tally = Tally()
+    tally = CompletionTally()
     for start in range(0, len(ordered), AT_ONCE):
         some = ordered[start : start + AT_ONCE]
         inputs = examples.batch(some, levels=levels, degree=degree)

@@ -12,8 +12,8 @@ from torch import Tensor
 from codeaudit.audit.papers.tree_transformer.batches import Piece, TreeBatch, collate
 from codeaudit.audit.papers.tree_transformer.network import BEGIN_ID, LONGEST
 from codeaudit.audit.papers.tree_transformer.nodes import Degree, NodeReader, Tree, TreeInput
+from codeaudit.audit.training.trainer import Integers
 
-Integers = npt.NDArray[np.int64]
 IGNORED: Final = -100
 """A target that counts for nothing."""
 

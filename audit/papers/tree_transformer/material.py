@@ -3,28 +3,27 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
+from codeaudit.audit.papers.lines.splits import hashes
 from codeaudit.audit.papers.lines.tasks import NAMING
 from codeaudit.audit.papers.lines.vocabulary import UNKNOWN
-from codeaudit.audit.papers.spe_attention.material import Splits, content_hash
 from codeaudit.audit.papers.tree_transformer.branches import SPECIALS
 from codeaudit.audit.papers.tree_transformer.examples import TreeExamples, flat
 from codeaudit.audit.papers.tree_transformer.nodes import TOO_LONG, NodeReader, Spelling, Tree, read, spelled
 from codeaudit.audit.papers.tree_transformer.recipe import TreeRecipe
 from codeaudit.audit.records import Failed
+from codeaudit.audit.training.splits import NAMES, Splits
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.records import Sample
 
 Note = Callable[[str], None]
-NAMES: Final = Splits._fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
+class NamedTrees:
     """Trees with the names of their functions."""
 
     examples: TreeExamples
@@ -38,7 +37,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class TreeWords:
     """What a network knows."""
 
     types: tuple[str, ...]
@@ -66,17 +65,17 @@ class Words:
 class TreeMaterial:
     """All that a training of a namer reads."""
 
-    words: Words
-    train: Named
-    valid: Named
-    test: Named
+    words: TreeWords
+    train: NamedTrees
+    valid: NamedTrees
+    test: NamedTrees
     hashes: Mapping[str, str]
     """Of the samples of each split."""
     languages: tuple[str, ...]
     """Of the training samples."""
 
 
-def prepare(splits: Splits, recipe: TreeRecipe, *, note: Note) -> TreeMaterial:
+def prepare(splits: Splits[Sample], recipe: TreeRecipe, *, note: Note) -> TreeMaterial:
     """Trees and words of prepared samples of `function-name`.
 
     Raises:
@@ -95,7 +94,7 @@ def prepare(splits: Splits, recipe: TreeRecipe, *, note: Note) -> TreeMaterial:
     reader = words.reader(recipe.spelling)
     numbers = {label: number for number, label in enumerate(labels, start=1)}
     named = {
-        name: Named(
+        name: NamedTrees(
             examples=flat(trees, reader, left_out=left_out),
             names=tuple(tuple(numbers.get(word, -1) for word in one) for one in gold),
             gold=tuple(gold),
@@ -105,12 +104,12 @@ def prepare(splits: Splits, recipe: TreeRecipe, *, note: Note) -> TreeMaterial:
     return TreeMaterial(
         words=words,
         **named,
-        hashes={name: content_hash(split) for name, split in zip(NAMES, splits, strict=True)},
+        hashes=hashes(splits),
         languages=tuple(sorted({sample.language for sample in splits.train})),
     )
 
 
-def vocabulary(trees: Iterable[Tree], labels: Sequence[str], *, size: int, spelling: Spelling) -> Words:
+def vocabulary(trees: Iterable[Tree], labels: Sequence[str], *, size: int, spelling: Spelling) -> TreeWords:
     """All types; of the values' words the labels and what is frequent. Ties go by the alphabet."""
     types: set[str] = set()
     counts: Counter[str] = Counter()
@@ -123,7 +122,7 @@ def vocabulary(trees: Iterable[Tree], labels: Sequence[str], *, size: int, spell
         if len(entries) >= size:
             break
         entries.setdefault(word)
-    return Words(types=tuple(sorted(types)), values=tuple(entries), labels=tuple(labels))
+    return TreeWords(types=tuple(sorted(types)), values=tuple(entries), labels=tuple(labels))
 
 
 def _trees(

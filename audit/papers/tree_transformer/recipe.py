@@ -1,14 +1,15 @@
-"""Every number that decides what comes out of such a training, in one record."""
+"""The recipe of the transformers over trees."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from codeaudit.audit.papers.tree_transformer.network import TreeShape
 from codeaudit.audit.papers.tree_transformer.nodes import Degree, Spelling
+from codeaudit.audit.training.recipe import Recipe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TreeRecipe:
+class TreeRecipe(Recipe):
     """How a transformer over trees is trained. The defaults are those of the bundled checkpoint.
 
     The paper's has 6 layers of width 512 with 8 heads, values as whole words, and 20 epochs at 1e-4.
@@ -66,7 +67,3 @@ class TreeRecipe:
             window=self.window,
             dropout=self.dropout,
         )
-
-    def as_json(self) -> dict[str, object]:
-        """For the model card, and to tell whether an interrupted training is this one."""
-        return {**asdict(self), "options": dict(self.options)}

@@ -115,7 +115,7 @@ class CompletionScores:
 
 
 @dataclass(slots=True)
-class Tally:
+class CompletionTally:
     """Adds up batches to `CompletionScores`."""
 
     type_mrr: float = 0.0
@@ -178,7 +178,7 @@ def reciprocal(ranks: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class TreeRule:
     """What a rule without any network reaches."""
 
     name: str
@@ -187,7 +187,7 @@ class Rule:
     test: TreeNameScores
 
 
-def most_frequent(train: Sequence[Words], valid: Sequence[Words], test: Sequence[Words]) -> Rule:
+def most_frequent(train: Sequence[Words], valid: Sequence[Words], test: Sequence[Words]) -> TreeRule:
     """Always the most frequent words of the training names; of equally frequent ones the alphabet's first."""
     counts = Counter(word for name in train for word in set(name))
     ranked = sorted(counts, key=lambda word: (-counts[word], word))[:MOST]
@@ -196,4 +196,4 @@ def most_frequent(train: Sequence[Words], valid: Sequence[Words], test: Sequence
         return names([ranked[:size]] * len(gold), gold)
 
     best = max(range(1, len(ranked) + 1), key=lambda size: reached(valid, size).micro)
-    return Rule(name="most frequent subtokens", subtokens=best, test=reached(test, best))
+    return TreeRule(name="most frequent subtokens", subtokens=best, test=reached(test, best))

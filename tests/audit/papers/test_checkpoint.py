@@ -12,11 +12,12 @@ from safetensors.torch import save_file
 
 from codeaudit.audit import checkpoints
 from codeaudit.audit.models import catalogue
-from codeaudit.audit.papers.checkpoint import CONFIG, CheckpointModel, Config, read_json, usable_device
+from codeaudit.audit.papers.checkpoint import CONFIG, read_json, usable_device
 from codeaudit.audit.papers.lines.encoding import Encoded
 from codeaudit.audit.papers.lines.programs import analyse
-from codeaudit.audit.papers.registry import NETWORKS
-from codeaudit.audit.papers.trained import load as load_trained
+from codeaudit.audit.papers.registry import load as load_trained
+from codeaudit.audit.papers.spe_attention.model import LineConfig, LineModel
+from codeaudit.audit.papers.spe_attention.networks import NETWORKS
 from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.transforms.errors import ModelError, UsageError
@@ -29,7 +30,7 @@ from tests.support.networks import CHAIN, LABELS, SMALL, legal_orders, network, 
 def write(folder: Path, kind: str = "spe") -> Path:
     """A checkpoint with random weights."""
     folder.mkdir()
-    config = Config(
+    config = LineConfig(
         task="function-name",
         network=kind,
         options=NETWORKS[kind].options,
@@ -48,15 +49,15 @@ def folder(tmp_path: Path) -> Path:
     return write(tmp_path / "checkpoint")
 
 
-def load(folder: Path, precision: str | None = None) -> CheckpointModel:
-    return CheckpointModel.load(str(folder), device="cpu", precision=precision)
+def load(folder: Path, precision: str | None = None) -> LineModel:
+    return LineModel.load(str(folder), device="cpu", precision=precision)
 
 
 def query(source: str) -> Query:
     return Query(task="function-name", language="python", source=source)
 
 
-def answered(model: CheckpointModel, *sources: str) -> list[Predicted]:
+def answered(model: LineModel, *sources: str) -> list[Predicted]:
     found = model.predict([query(source) for source in sources])
     assert all(isinstance(one, Predicted) for one in found)
     return [one for one in found if isinstance(one, Predicted)]
@@ -289,7 +290,7 @@ GETTER = (
 def test_a_bundled_checkpoint_answers_as_when_it_was_made(
     name: str, answer: tuple[str, ...], loudest: float
 ) -> None:
-    model = CheckpointModel.load(name, device="cpu")
+    model = LineModel.load(name, device="cpu")
     (found,) = model.predict([Query(task="function-name", language="python", source=GETTER)])
     assert isinstance(found, Predicted)
     assert found.answer == answer
@@ -300,7 +301,7 @@ def test_a_bundled_checkpoint_answers_as_when_it_was_made(
 @pytest.mark.parametrize("name", LINES)
 def test_an_equivariant_bundled_checkpoint_answers_legal_orders_alike(name: str) -> None:
     """And a plain one does not, or the functions would show nothing."""
-    model = CheckpointModel.load(name, device="cpu")
+    model = LineModel.load(name, device="cpu")
     (language,) = model.config.languages
     assert catalogue.bundled()[name]["languages"] == [language]
     moved = 0.0

@@ -10,7 +10,7 @@ import pytest
 
 from codeaudit.audit import checkpoints
 from codeaudit.audit.cache import NoMemory
-from codeaudit.audit.papers.checkpoint import CheckpointModel
+from codeaudit.audit.papers.spe_attention.model import LineModel
 from codeaudit.audit.records import Held, Predicted, Violated
 from codeaudit.audit.run import AuditSetup, Case, audit
 from codeaudit.audit.suite import SuitePlan, cases
@@ -141,7 +141,7 @@ def test_a_checkpoint_of_another_task(
     sources: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_checkpoint(Path("mine"))
-    monkeypatch.setattr(CheckpointModel, "task", "error-detection")
+    monkeypatch.setattr(LineModel, "task", "error-detection")
     assert run("--model", "mine", "--task", "function-name", "--corpus", str(sources)) == 3
     told = "model 'mine' was made for the task 'error-detection', not for 'function-name'"
     assert told in capsys.readouterr().err
@@ -163,7 +163,7 @@ def _samples(sources: Path) -> list[Sample]:
 
 
 def _outcomes(
-    found: list[Case], model: CheckpointModel, batch_size: int
+    found: list[Case], model: LineModel, batch_size: int
 ) -> dict[tuple[str, str, int], tuple[type, object]]:
     setup = AuditSetup(
         model=model, task=FUNCTION_NAME, memory=NoMemory(), monitor=Silent(), batch_size=batch_size
@@ -179,7 +179,7 @@ def _outcomes(
 
 @pytest.mark.parametrize("network", ["vanilla", "spe"])
 def test_verdicts_do_not_depend_on_batch_size_or_on_the_other_samples(network: str, sources: Path) -> None:
-    model = CheckpointModel.load(str(write_checkpoint(Path("mine"), network=network)))
+    model = LineModel.load(str(write_checkpoint(Path("mine"), network=network)))
     plan = SuitePlan(transforms=("identity", "reorder", "rename", "reorder-breaking"), variants=3, seed=0)
     found = list(cases(_samples(sources), plan, workers=1))
     together = _outcomes(found, model, 32)

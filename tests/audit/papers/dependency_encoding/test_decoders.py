@@ -11,11 +11,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from codeaudit.audit.papers.dependency_encoding.positions import PositionedAttention
 from codeaudit.audit.papers.dependency_encoding.registry import DECODERS, OPTIONS, build
-from codeaudit.audit.papers.dependency_encoding.trunk import Cache, Decoder, Places, Sizes
+from codeaudit.audit.papers.dependency_encoding.trunk import Cache, Decoder, DecoderSizes, Places
 from codeaudit.transforms.errors import UsageError
 
 NEWLINE, START = 3, 19
-SIZES = Sizes(
+SIZES = DecoderSizes(
     vocabulary=20, newline=NEWLINE, start=START, width=24, heads=6, layers=4, inner=32, window=8, features=10
 )
 VARIANTS: dict[str, tuple[str, dict[str, object]]] = {
@@ -34,7 +34,7 @@ VARIANTS: dict[str, tuple[str, dict[str, object]]] = {
 Make: TypeAlias = Callable[[], Decoder]
 
 
-def network(variant: str, sizes: Sizes = SIZES) -> Decoder:
+def network(variant: str, sizes: DecoderSizes = SIZES) -> Decoder:
     """A network all of whose weights matter: none is as small or as even as it starts."""
     name, options = VARIANTS[variant]
     torch.manual_seed(0)

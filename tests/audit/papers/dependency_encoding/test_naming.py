@@ -13,9 +13,8 @@ from codeaudit.audit.papers.dependency_encoding.naming import (
     pace,
     stages,
 )
-from codeaudit.audit.papers.lines.batches import collate
-from codeaudit.audit.papers.lines.trunk import Batch
-from codeaudit.audit.papers.registry import build
+from codeaudit.audit.papers.lines.trunk import Batch, collate
+from codeaudit.audit.papers.spe_attention.networks import build
 from tests.support.networks import CHAIN, SMALL, encoded, legal_orders, logits, network, shape
 
 

@@ -15,26 +15,22 @@ from safetensors.torch import load_file, save_file
 from codeaudit.audit.interface import Model, SeveralTasks
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.settings import Settings
-from codeaudit.audit.papers.dependency_encoding import folder, material
-from codeaudit.audit.papers.dependency_encoding.loop import (
-    StreamProgress,
-    StreamTrained,
-    batch_of,
-    total_steps,
-    train,
-)
+from codeaudit.audit.papers import registry
+from codeaudit.audit.papers.dependency_encoding import material
+from codeaudit.audit.papers.dependency_encoding.baselines import rules
 from codeaudit.audit.papers.dependency_encoding.material import NOTHING, StreamMaterial
 from codeaudit.audit.papers.dependency_encoding.model import LONGEST, DecoderModel
 from codeaudit.audit.papers.dependency_encoding.recipe import StreamRecipe
 from codeaudit.audit.papers.dependency_encoding.registry import DECODERS
-from codeaudit.audit.papers.dependency_encoding.rules import rules
 from codeaudit.audit.papers.dependency_encoding.scores import judged, of_texts
 from codeaudit.audit.papers.dependency_encoding.streams import learn
+from codeaudit.audit.papers.dependency_encoding.training import StreamLearner, batch_of
 from codeaudit.audit.papers.dependency_encoding.trunk import Decoder
 from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.audit.training import state
+from codeaudit.audit.training.state import Progress
+from codeaudit.audit.training.trainer import Trained, train
 from codeaudit.cli.main import main
-from codeaudit.cli.train import NETWORKS
 from codeaudit.transforms.errors import ModelError
 from codeaudit.transforms.records import Origin, Sample
 
@@ -86,23 +82,25 @@ class Watcher:
     after: int = -1
     steps: int = 0
 
-    def stepped(self, progress: StreamProgress, loss: float) -> None:
+    def stepped(self, progress: Progress, loss: float) -> None:
         self.steps += 1
 
-    def epoch(self, progress: StreamProgress) -> None:
+    def epoch(self, progress: Progress) -> None:
         pass
 
     def stop(self) -> bool:
         return self.steps == self.after
 
 
-def run(place: Path, found: StreamMaterial, recipe: StreamRecipe = TINY, *, after: int = -1) -> StreamTrained:
+def run(
+    place: Path, found: StreamMaterial, recipe: StreamRecipe = TINY, *, after: int = -1
+) -> Trained[Decoder]:
     place.mkdir(exist_ok=True)
     watcher = Watcher(after=after)
-    return train(recipe, found, folder=place, monitor=watcher, stop=watcher.stop)
+    return train(StreamLearner(recipe, found), folder=place, monitor=watcher, stop=watcher.stop)
 
 
-def equal(one: StreamTrained, other: StreamTrained) -> bool:
+def equal(one: Trained[Decoder], other: Trained[Decoder]) -> bool:
     left, right = one.network.state_dict(), other.network.state_dict()
     return all(torch.equal(left[name], right[name]) for name in left)
 
@@ -112,7 +110,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A trained checkpoint."""
     place = tmp_path_factory.mktemp("checkpoints") / "tiny"
     found = made()
-    folder.write(place, run(place, found), found, recipe=TINY, about={"corpora": {"train": "made"}})
+    StreamLearner(TINY, found).write(place, run(place, found), about={"corpora": {"train": "made"}})
     return place
 
 
@@ -224,7 +222,7 @@ def test_tables_of_frequencies_are_probabilities() -> None:
 def test_every_window_is_seen_once_in_an_epoch() -> None:
     """In another order in the next."""
     recipe, count = replace(TINY, steps=None, epochs=2), 21
-    assert total_steps(recipe, count) == 6
+    assert recipe.total_steps(count) == 6
     epochs = [
         np.concatenate([batch_of(recipe, count, 3 * epoch + at) for at in range(3)]) for epoch in (0, 1)
     ]
@@ -409,7 +407,7 @@ def test_broken_folders_are_one_line(written: Path, tmp_path: Path) -> None:
 
 def test_the_command_line_knows_the_networks() -> None:
     """The names stand there too, so that help needs no torch."""
-    assert NETWORKS["code-modelling"] == tuple(DECODERS)
+    assert registry.family("code", "code-modelling")[0].networks == tuple(DECODERS)
 
 
 def test_train_and_audit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from codeaudit.audit.papers.lines.decision import decide, margin
+from codeaudit.audit.papers.lines.tasks import decide, margin
 
 ROWS = [
     pytest.param([1.0, -1.0, -3.0], [True, False, False], 1.0, id="one above: the second must cross"),

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import torch
 
-from codeaudit.audit.papers.checkpoint import CheckpointModel
 from codeaudit.audit.papers.permutation_equivariance.authorised import authorise
 from codeaudit.audit.papers.permutation_equivariance.opening import Opened, open_checkpoint
 from codeaudit.audit.papers.permutation_equivariance.planning import Plan, plan
 from codeaudit.audit.papers.permutation_equivariance.wrapper import Columns
+from codeaudit.audit.papers.spe_attention.model import LineModel
 from codeaudit.audit.records import Predicted, Query
 from codeaudit.transforms.columns.keys import Key
 from codeaudit.transforms.columns.proof import EXACT
@@ -85,14 +85,14 @@ def test_our_own_networks_are_sealed(network: str, tmp_path: Path) -> None:
     opened = open_checkpoint(str(folder))
     key = Key.new()
     place = sealed(opened, plan(opened), key, tmp_path / "sealed")
-    plain, turned = CheckpointModel.load(str(folder)), CheckpointModel.load(str(place))
+    plain, turned = LineModel.load(str(folder)), LineModel.load(str(place))
     before, after = plain.predict([QUERY])[0], turned.predict([QUERY])[0]
     assert isinstance(before, Predicted)
     assert isinstance(after, Predicted)
     moved = [abs(dict(before.scores)[name] - score) for name, score in after.scores]
     assert max(moved) > 0.01
     unseal(place, tmp_path / "back", key)
-    assert CheckpointModel.load(str(tmp_path / "back")).fingerprint == plain.fingerprint
+    assert LineModel.load(str(tmp_path / "back")).fingerprint == plain.fingerprint
 
 
 def test_a_model_of_hidden_states_is_sealed_too(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_a_model_without_blocks_has_nothing_to_lock(tmp_path: Path) -> None:
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("network", ["spe", "symc", "vanilla"])
 def test_repeated_queries_are_answered_with_permuted_weights(network: str, tmp_path: Path) -> None:
-    inner = CheckpointModel.load(str(write_checkpoint(tmp_path / "plain", network=network)))
+    inner = LineModel.load(str(write_checkpoint(tmp_path / "plain", network=network)))
     before = {name: weight.clone() for name, weight in inner.module.state_dict().items()}
     model = Columns(inner, seed=3)
     plain, turned = model.predict([QUERY])[0], model.again([QUERY])[0]

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from codeaudit.audit.papers.lines.batches import collate
 from codeaudit.audit.papers.lines.encoding import NO_REFERENTS, NOT_ONE, UNPARSABLE, Encoded, Encoder
+from codeaudit.audit.papers.lines.trunk import collate
 from codeaudit.audit.papers.lines.words import VARIABLE
-from codeaudit.audit.papers.registry import build
 from codeaudit.audit.papers.renamer.naming import Referents
+from codeaudit.audit.papers.spe_attention.networks import build
 from codeaudit.transforms.interface import Rewritten
 from codeaudit.transforms.python.identifiers.rename import (
     RENAME,

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from codeaudit.audit.papers.registry import TERM_NETWORKS
 from codeaudit.audit.papers.renamer.blocks import terms
-from codeaudit.audit.papers.renamer.network import BERT, Renamer, Sizes, collate
+from codeaudit.audit.papers.renamer.network import BERT, Renamer, TermSizes, collate
+from codeaudit.audit.papers.renamer.network import NETWORKS as TERM_NETWORKS
 from codeaudit.audit.papers.renamer.terms import TermInput, TermReader
 from codeaudit.transforms.x86.registers import registers
 from tests.support.blocks import BLOCKS, FIGURE_A, FIGURE_C, network, renamings
@@ -73,7 +73,7 @@ def test_the_referents_alone_make_a_difference() -> None:
     first, second = features(reader, one), features(reader, other)
     assert first.ids.tolist() == second.ids.tolist()
     assert answers(made, [first]) != answers(made, [second])
-    free = Renamer(Sizes(vocabulary=made.words.num_embeddings, width=32), referents=False).eval()
+    free = Renamer(TermSizes(vocabulary=made.words.num_embeddings, width=32), referents=False).eval()
     free.load_state_dict(made.state_dict())
     assert answers(free, [first]) == answers(free, [second])
 
@@ -140,7 +140,7 @@ def test_sizes_are_berts_and_tiny_is_small_enough_to_bundle() -> None:
     words = len(registers()) + 600
     counts = {}
     for size, (width, layers, heads) in BERT.items():
-        made = Renamer(Sizes(vocabulary=words, width=width, layers=layers, heads=heads), referents=True)
+        made = Renamer(TermSizes(vocabulary=words, width=width, layers=layers, heads=heads), referents=True)
         counts[size] = sum(weight.numel() for weight in made.parameters())
     assert counts["tiny"] * 2 < 2_000_000, "in float16"
     assert 3_000_000 < counts["mini"] < 4_000_000
@@ -149,6 +149,6 @@ def test_sizes_are_berts_and_tiny_is_small_enough_to_bundle() -> None:
 
 def test_one_layer_is_too_few() -> None:
     with pytest.raises(ValueError, match="no term would see another"):
-        Renamer(Sizes(vocabulary=5, layers=1), referents=True)
+        Renamer(TermSizes(vocabulary=5, layers=1), referents=True)
     with pytest.raises(ValueError, match="3 heads do not divide the width 32"):
-        Renamer(Sizes(vocabulary=5, width=32, heads=3), referents=True)
+        Renamer(TermSizes(vocabulary=5, width=32, heads=3), referents=True)

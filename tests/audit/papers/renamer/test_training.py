@@ -15,19 +15,22 @@ from safetensors.torch import load_file
 
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.labels import of_corpus
-from codeaudit.audit.papers.registry import TERM_NETWORKS
 from codeaudit.audit.papers.renamer import material
+from codeaudit.audit.papers.renamer.baselines import rules
 from codeaudit.audit.papers.renamer.blocks import terms
-from codeaudit.audit.papers.renamer.loop import TermProgress, TermTrained, batches, rate, total_steps, train
-from codeaudit.audit.papers.renamer.material import Example, TermMaterial, TermSplits
+from codeaudit.audit.papers.renamer.material import TermExample, TermMaterial
+from codeaudit.audit.papers.renamer.network import NETWORKS as TERM_NETWORKS
+from codeaudit.audit.papers.renamer.network import Renamer
 from codeaudit.audit.papers.renamer.recipe import TermRecipe
-from codeaudit.audit.papers.renamer.rules import rules
 from codeaudit.audit.papers.renamer.scores import mean_error
 from codeaudit.audit.papers.renamer.tasks import Cost
+from codeaudit.audit.papers.renamer.training import TermLearner, recipe_for
 from codeaudit.audit.tasks.throughput import THROUGHPUT
 from codeaudit.audit.training import state
+from codeaudit.audit.training.splits import Splits
+from codeaudit.audit.training.state import Progress
+from codeaudit.audit.training.trainer import Trained, train
 from codeaudit.cli.main import main
-from codeaudit.cli.training_terms import recipe_of
 from codeaudit.transforms.errors import ModelError
 from codeaudit.transforms.x86.reading import read as read_block
 from codeaudit.transforms.x86.witnesses import mca
@@ -42,13 +45,13 @@ def cost(source: str) -> float:
     return 0.25 + 0.5 * len(read_block(source).operations)
 
 
-def examples() -> list[Example]:
+def examples() -> list[TermExample]:
     """Blocks of the running Python, each with a renaming of itself."""
     texts = [text for source in own_blocks(120) for text in {source, *renamings(source, 1)}]
-    return [Example(text, terms(text), cost(text)) for text in texts if len(terms(text)) <= TINY.window]
+    return [TermExample(text, terms(text), cost(text)) for text in texts if len(terms(text)) <= TINY.window]
 
 
-def splits(found: list[Example] | None = None) -> TermSplits:
+def splits(found: list[TermExample] | None = None) -> Splits[TermExample]:
     return material.split(examples() if found is None else found, None, None, Counter())
 
 
@@ -78,10 +81,10 @@ class Watcher:
     steps: int = 0
     errors: list[float] = field(default_factory=list)
 
-    def stepped(self, progress: TermProgress, loss: float) -> None:
+    def stepped(self, progress: Progress, loss: float) -> None:
         self.steps += 1
 
-    def epoch(self, progress: TermProgress) -> None:
+    def epoch(self, progress: Progress) -> None:
         self.errors.append(progress.epochs[-1]["valid"])
 
     def stop(self) -> bool:
@@ -90,13 +93,13 @@ class Watcher:
 
 def run(
     folder: Path, found: TermMaterial, recipe: TermRecipe = TINY, *, after: int = -1
-) -> tuple[TermTrained, Watcher]:
+) -> tuple[Trained[Renamer], Watcher]:
     folder.mkdir(exist_ok=True)
     watcher = Watcher(after=after)
-    return train(recipe, found, folder=folder, monitor=watcher, stop=watcher.stop), watcher
+    return train(TermLearner(recipe, found), folder=folder, monitor=watcher, stop=watcher.stop), watcher
 
 
-def equal(one: TermTrained, other: TermTrained) -> bool:
+def equal(one: Trained[Renamer], other: Trained[Renamer]) -> bool:
     left, right = one.network.state_dict(), other.network.state_dict()
     return left.keys() == right.keys() and all(torch.equal(left[name], right[name]) for name in left)
 
@@ -118,7 +121,7 @@ def test_no_alpha_class_is_in_two_splits() -> None:
 
 def test_constants_and_names_make_no_class_of_their_own_and_dependences_do() -> None:
     first, second, other, apart = (
-        Example(text, terms(text), 1.0)
+        TermExample(text, terms(text), 1.0)
         for text in (FIGURE_A, FIGURE_B, FIGURE_A.replace("64(", "72("), FIGURE_A.replace("(%rax)", "(%rcx)"))
     )
     assert first.alpha == second.alpha == other.alpha != apart.alpha
@@ -126,8 +129,11 @@ def test_constants_and_names_make_no_class_of_their_own_and_dependences_do() -> 
 
 def test_renamings_of_training_blocks_are_left_out_of_a_given_test_set() -> None:
     left_out: Counter[str] = Counter()
-    known, new = Example(FIGURE_A, terms(FIGURE_A), 1.68), Example("incq %rax", terms("incq %rax"), 1.0)
-    again = Example(FIGURE_B, terms(FIGURE_B), 1.68)
+    known, new = (
+        TermExample(FIGURE_A, terms(FIGURE_A), 1.68),
+        TermExample("incq %rax", terms("incq %rax"), 1.0),
+    )
+    again = TermExample(FIGURE_B, terms(FIGURE_B), 1.68)
     found = material.split([known], [new], [again, new], left_out)
     assert (found.train, found.valid, found.test) == ([known], [new], [new])
     assert left_out == {material.KNOWN: 1}
@@ -149,7 +155,7 @@ def test_one_seed_gives_one_network_and_another_seed_another(tmp_path: Path, mad
     one, watcher = run(tmp_path / "a", made)
     again, _ = run(tmp_path / "b", made)
     other, _ = run(tmp_path / "c", made, replace(TINY, seed=1))
-    assert watcher.steps == total_steps(TINY, len(made.train))
+    assert watcher.steps == TermLearner(TINY, made).total
     assert equal(one, again)
     assert not equal(one, other)
     assert torch.equal(before, torch.get_rng_state()), "torch's global stream was moved"
@@ -179,7 +185,7 @@ def test_an_interrupted_training_goes_on_as_if_nothing_had_been(
     recipe = replace(TINY, network=name, dropout=0.1)
     found = read(recipe)
     whole, watcher = run(tmp_path / "whole", found, recipe)
-    per = total_steps(recipe, len(found.train)) // recipe.epochs
+    per = TermLearner(recipe, found).per_epoch
     steps = {1: 1, "an epoch": per, "more": per + 2}[after]
     with pytest.raises(state.Interrupted):
         run(tmp_path / "broken", found, recipe, after=steps)
@@ -209,13 +215,14 @@ def test_it_ends_early_when_validation_gets_no_better(tmp_path: Path, made: Term
 
 
 def test_an_epoch_has_every_block_once_in_its_own_order(made: TermMaterial) -> None:
-    first, again, second = (np.concatenate(batches(made.train, TINY, epoch)) for epoch in (0, 0, 1))
+    first, again, second = (np.concatenate(TermLearner(TINY, made).batches(epoch)) for epoch in (0, 0, 1))
     assert sorted(first) == list(range(len(made.train)))
     assert first.tolist() == again.tolist() != second.tolist()
 
 
-def test_the_rate_rises_then_falls_to_a_fiftieth() -> None:
-    rates = [rate(TINY, step, 100) for step in range(100)]
+def test_the_rate_rises_then_falls_to_a_fiftieth(made: TermMaterial) -> None:
+    learner = TermLearner(replace(TINY, steps=100), made)
+    rates = [learner.rate(step) for step in range(100)]
     assert rates[0] == pytest.approx(TINY.rate / 3, rel=0.01)
     assert max(rates) == pytest.approx(TINY.rate, rel=0.01)
     assert rates[-1] == pytest.approx(TINY.rate / 50, rel=0.05)
@@ -397,10 +404,10 @@ def test_what_does_not_fit_is_one_clear_line(
 
 
 def test_sizes_are_berts_unless_told() -> None:
-    assert recipe_of("renamer", "throughput", {"size": "small"}) == TermRecipe(
+    assert recipe_for("renamer", "throughput", {"size": "small"}) == TermRecipe(
         network="renamer", width=512, layers=4, heads=8
     )
-    assert recipe_of("renamer", "throughput", {"size": "mini", "layers": 2}).layers == 2
+    assert recipe_for("renamer", "throughput", {"size": "mini", "layers": 2}).layers == 2
 
 
 def test_implied_registers_can_be_left_out(tmp_path: Path) -> None:

@@ -11,17 +11,18 @@ import numpy as np
 import pytest
 import torch
 
-from codeaudit.audit.papers.registry import TERM_NETWORKS
 from codeaudit.audit.papers.renamer import material
-from codeaudit.audit.papers.renamer.loop import TermTrained, train
-from codeaudit.audit.papers.renamer.material import Example, TermMaterial
+from codeaudit.audit.papers.renamer.baselines import rules
+from codeaudit.audit.papers.renamer.material import TermExample, TermMaterial
+from codeaudit.audit.papers.renamer.network import NETWORKS as TERM_NETWORKS
+from codeaudit.audit.papers.renamer.network import Renamer
 from codeaudit.audit.papers.renamer.pairs import choices
 from codeaudit.audit.papers.renamer.recipe import TermRecipe
-from codeaudit.audit.papers.renamer.rules import rules
 from codeaudit.audit.papers.renamer.scores import mean_error
 from codeaudit.audit.papers.renamer.tasks import TASKS, Truth
+from codeaudit.audit.papers.renamer.training import TermLearner, recipe_for
+from codeaudit.audit.training.trainer import Trained, train
 from codeaudit.cli.main import main
-from codeaudit.cli.training_terms import recipe_of
 from codeaudit.transforms.algebra.expressions import ASKED
 from codeaudit.transforms.algebra.generate import Split
 from codeaudit.transforms.algebra.views import canonical, renamed
@@ -35,11 +36,11 @@ TINY = TermRecipe(
 )  # fmt: skip
 
 
-def example(source: str, label: bool) -> Example:
+def example(source: str, label: bool) -> TermExample:
     return material.example(TASK, source, float(label))
 
 
-def examples(count: int = 200) -> list[Example]:
+def examples(count: int = 200) -> list[TermExample]:
     """Generated pairs, each with a renaming of itself."""
     return [
         example(text, one.label)
@@ -48,15 +49,15 @@ def examples(count: int = 200) -> list[Example]:
     ]
 
 
-def read(recipe: TermRecipe = TINY, found: list[Example] | None = None) -> TermMaterial:
+def read(recipe: TermRecipe = TINY, found: list[TermExample] | None = None) -> TermMaterial:
     splits = material.split(examples() if found is None else found, None, None, Counter())
     return material.material(splits, recipe, {}, labels={})
 
 
-def run(folder: Path, found: TermMaterial, recipe: TermRecipe = TINY) -> tuple[TermTrained, Watcher]:
+def run(folder: Path, found: TermMaterial, recipe: TermRecipe = TINY) -> tuple[Trained[Renamer], Watcher]:
     folder.mkdir(exist_ok=True)
     watcher = Watcher()
-    return train(recipe, found, folder=folder, monitor=watcher, stop=watcher.stop), watcher
+    return train(TermLearner(recipe, found), folder=folder, monitor=watcher, stop=watcher.stop), watcher
 
 
 def function(source: str) -> str:
@@ -167,14 +168,14 @@ def test_loss_and_error_of_a_truth() -> None:
 def test_the_rules_know_what_counts_tell_and_no_more() -> None:
     """A candidate that repeats the function is known by its counts; the constant is not."""
 
-    def repeated(split: Split, count: int) -> list[Example]:
+    def repeated(split: Split, count: int) -> list[TermExample]:
         functions = [one.source.partition(f" {ASKED} ")[0] for one in some(split, count)]
         return [
             example(f"{source} {ASKED} {source if number % 3 else 'x'}", number % 3 > 0)
             for number, source in enumerate(functions)
         ]
 
-    splits = material.TermSplits(repeated("train", 300), repeated("valid", 3), repeated("test", 60))
+    splits = material.Splits(repeated("train", 300), repeated("valid", 3), repeated("test", 60))
     made = material.material(splits, TINY, {}, labels={})
     frequent, regression = rules(made.train, made.test)
     assert (frequent.name, frequent.test) == ("the more frequent answer", pytest.approx(2 / 3))
@@ -254,7 +255,7 @@ def test_what_does_not_fit_is_one_clear_line(
 
 
 def test_the_defaults_are_the_tasks() -> None:
-    found = recipe_of("renamer", "derivative", {})
+    found = recipe_for("renamer", "derivative", {})
     assert (found.task, found.window, found.readout) == ("derivative", 256, "mean")
-    assert recipe_of("renamer", "derivative", {"readout": "cls"}).readout == "cls"
-    assert recipe_of("renamer", "throughput", {}) == TermRecipe(network="renamer")
+    assert recipe_for("renamer", "derivative", {"readout": "cls"}).readout == "cls"
+    assert recipe_for("renamer", "throughput", {}) == TermRecipe(network="renamer")

@@ -10,12 +10,12 @@ import pytest
 import torch
 
 from codeaudit.audit.corpora.records import raw_sample
-from codeaudit.audit.papers.checkpoint import CheckpointModel
 from codeaudit.audit.papers.lines.encoding import Encoder
 from codeaudit.audit.papers.lines.programs import analyse
+from codeaudit.audit.papers.lines.splits import read as read_splits
 from codeaudit.audit.papers.lines.tasks import DETECTION, MARK, NAMING
 from codeaudit.audit.papers.lines.words import masked_name, words
-from codeaudit.audit.papers.spe_attention import material
+from codeaudit.audit.papers.spe_attention.model import LineModel
 from codeaudit.audit.papers.spe_attention.scores import BugScores, Judged, bugs, of_answers, scores, tune
 from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.audit.tasks.error_detection import ERROR_DETECTION
@@ -86,7 +86,7 @@ class Samples:
 
 
 def test_a_bug_and_its_fix_are_on_one_side() -> None:
-    splits = material.read(ERROR_DETECTION, Samples(rows()))
+    splits = read_splits(ERROR_DETECTION, Samples(rows()))
     groups = [{one.group for one in split} for split in splits]
     assert not groups[0] & groups[1] | groups[0] & groups[2] | groups[1] & groups[2]
     assert sum(map(len, splits)) == 128
@@ -97,8 +97,8 @@ def test_members_of_a_training_group_are_left_out_of_other_corpora() -> None:
     found = rows()
     clean, buggy = found[::2], found[1::2]
     with pytest.raises(CorpusError, match="no valid examples"):
-        material.read(ERROR_DETECTION, Samples(clean), Samples(buggy), Samples(buggy))
-    splits = material.read(ERROR_DETECTION, Samples(found[:64]), Samples(found[60:]), Samples(found[60:]))
+        read_splits(ERROR_DETECTION, Samples(clean), Samples(buggy), Samples(buggy))
+    splits = read_splits(ERROR_DETECTION, Samples(found[:64]), Samples(found[60:]), Samples(found[60:]))
     assert len(splits.train) == 64
     assert len(splits.valid) == len(splits.test) == 64
 
@@ -106,7 +106,7 @@ def test_members_of_a_training_group_are_left_out_of_other_corpora() -> None:
 def test_a_text_with_two_labels_is_no_example() -> None:
     found = rows()
     twice = [{**found[0], "label": 1}, *found]
-    splits = material.read(ERROR_DETECTION, Samples(twice))
+    splits = read_splits(ERROR_DETECTION, Samples(twice))
     assert sum(map(len, splits)) == len(found) - 1
     assert found[0]["source"] not in {one.source for split in splits for one in split}
 
@@ -114,7 +114,7 @@ def test_a_text_with_two_labels_is_no_example() -> None:
 def test_samples_without_a_label_teach_nothing() -> None:
     found = [{**row, "label": None} for row in rows()]
     with pytest.raises(CorpusError, match="no train examples of task 'error-detection'"):
-        material.read(ERROR_DETECTION, Samples(found))
+        read_splits(ERROR_DETECTION, Samples(found))
 
 
 # ── labels and scores ────────────────────────────────────────────────────────────────────────────────────
@@ -210,7 +210,7 @@ def test_a_detector_is_trained_and_audited(
     assert "test F1" in told
     assert "always buggy: F1 66.7%, accuracy 50.0%, 100.0% called buggy" in told
 
-    model = CheckpointModel.load("made", device="cpu")
+    model = LineModel.load("made", device="cpu")
     made = java if language == "java" else python
     queries = [
         Query(task="error-detection", language=language, source=made(99, bug=bug)) for bug in (False, True)

@@ -10,7 +10,7 @@ import torch
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.papers.lines.encoding import Encoded, Encoder
-from codeaudit.audit.papers.registry import NETWORKS
+from codeaudit.audit.papers.spe_attention.networks import NETWORKS
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import Perturbed, Sample
 from codeaudit.transforms.registry import transform_for

@@ -5,10 +5,9 @@ import math
 import pytest
 import torch
 
-from codeaudit.audit.papers.lines.batches import collate
-from codeaudit.audit.papers.lines.trunk import Batch, Pooling
-from codeaudit.audit.papers.registry import NETWORKS, build
-from codeaudit.audit.papers.spe_attention.spe import SPE, SPEAttention, Variant, head_plan
+from codeaudit.audit.papers.lines.trunk import Batch, Pooling, collate
+from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
+from codeaudit.audit.papers.spe_attention.spe import SPE, SPEAttention, SPEVariant, head_plan
 from codeaudit.audit.papers.spe_attention.symc import SYMC
 from codeaudit.audit.papers.spe_attention.vanilla import Vanilla
 from codeaudit.transforms.errors import UsageError
@@ -55,7 +54,7 @@ def slow_head(
 
 @pytest.mark.parametrize("mode", ["hadamard", "additive"])
 def test_attention_is_the_formula(mode: str) -> None:
-    made = SPE(shape(), Variant(mask_mode=mode)).double()  # type: ignore[arg-type]
+    made = SPE(shape(), SPEVariant(mask_mode=mode)).double()  # type: ignore[arg-type]
     batch = collate([encoded("spe", CHAIN)])
     attention = made.trunk.blocks[0].attention
     assert isinstance(attention, SPEAttention)
@@ -91,7 +90,7 @@ def test_a_masked_pair_keeps_the_weight_one_in_hadamard_mode() -> None:
     batch = collate([encoded("spe", CHAIN)])
     x = torch.randn(1, batch.ids.shape[1], 16, dtype=torch.float64)
     for mode, uniform in (("hadamard", True), ("additive", False)):
-        made = SPE(shape(), Variant(mask_mode=mode)).double()  # type: ignore[arg-type]
+        made = SPE(shape(), SPEVariant(mask_mode=mode)).double()  # type: ignore[arg-type]
         attention = made.trunk.blocks[0].attention
         assert isinstance(attention, SPEAttention)
         with torch.no_grad():

@@ -14,32 +14,38 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from codeaudit.audit.papers.checkpoint import CheckpointModel
+from codeaudit.audit.papers import registry
+from codeaudit.audit.papers.dependency_encoding.registry import DECODERS
 from codeaudit.audit.papers.lines.encoding import Encoded, Encoder
+from codeaudit.audit.papers.lines.splits import read as read_splits
 from codeaudit.audit.papers.lines.tasks import NAMING
 from codeaudit.audit.papers.lines.tasks import TASKS as LINE_TASKS
+from codeaudit.audit.papers.lines.trunk import LineNetwork
 from codeaudit.audit.papers.lines.words import VARIABLE
-from codeaudit.audit.papers.registry import NETWORKS, TERM_NETWORKS, build
+from codeaudit.audit.papers.renamer.network import NETWORKS as TERM_NETWORKS
 from codeaudit.audit.papers.renamer.tasks import TASKS
 from codeaudit.audit.papers.spe_attention import material
 from codeaudit.audit.papers.spe_attention.baselines import copying, most_frequent
 from codeaudit.audit.papers.spe_attention.examples import Examples
-from codeaudit.audit.papers.spe_attention.loop import Plan, Trained, batches, train
-from codeaudit.audit.papers.spe_attention.material import Material, Splits
-from codeaudit.audit.papers.spe_attention.recipe import Recipe
+from codeaudit.audit.papers.spe_attention.material import LineMaterial
+from codeaudit.audit.papers.spe_attention.model import LineModel
+from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
+from codeaudit.audit.papers.spe_attention.recipe import LineRecipe
 from codeaudit.audit.papers.spe_attention.scores import Judged, f1, scores, tune
-from codeaudit.audit.papers.spe_attention.start import initialise, rate
+from codeaudit.audit.papers.spe_attention.training import LineLearner, initialise, threshold_of
+from codeaudit.audit.papers.tree_transformer.registry import TREE_NETWORKS
 from codeaudit.audit.records import Query
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.audit.training import state
-from codeaudit.cli import train as command
+from codeaudit.audit.training.splits import Splits
+from codeaudit.audit.training.trainer import Trained, train
 from codeaudit.cli.main import main
 from codeaudit.transforms.errors import CorpusError, ModelError
 from codeaudit.transforms.records import Origin, Sample
 from tests.support import stdlib
 from tests.support.commands import start
 
-TINY = Recipe(
+TINY = LineRecipe(
     network="spe",
     width=16,
     layers=1,
@@ -72,19 +78,19 @@ class Samples:
 
 
 @pytest.fixture(scope="module")
-def splits() -> Splits:
-    return material.read(FUNCTION_NAME, Samples(stdlib.sample(220)))
+def splits() -> Splits[Sample]:
+    return read_splits(FUNCTION_NAME, Samples(stdlib.sample(220)))
 
 
 @pytest.fixture(scope="module")
-def read(splits: Splits, tmp_path_factory: pytest.TempPathFactory) -> Material:
+def read(splits: Splits[Sample], tmp_path_factory: pytest.TempPathFactory) -> LineMaterial:
     return material.prepare(
         splits, TINY, cache=tmp_path_factory.mktemp("cache"), workers=1, note=lambda text: None
     )
 
 
 @pytest.fixture(scope="module")
-def unnamed(splits: Splits, tmp_path_factory: pytest.TempPathFactory) -> Material:
+def unnamed(splits: Splits[Sample], tmp_path_factory: pytest.TempPathFactory) -> LineMaterial:
     """For the network that reads no names."""
     cache = tmp_path_factory.mktemp("cache")
     return material.prepare(
@@ -93,7 +99,7 @@ def unnamed(splits: Splits, tmp_path_factory: pytest.TempPathFactory) -> Materia
 
 
 @pytest.fixture(scope="module")
-def ended(read: Material, tmp_path_factory: pytest.TempPathFactory) -> "Ended":
+def ended(read: LineMaterial, tmp_path_factory: pytest.TempPathFactory) -> "Ended":
     """One training, for all tests that only look at its end."""
     folder = tmp_path_factory.mktemp("ended")
     return Ended(folder, *run(folder, read))
@@ -101,7 +107,7 @@ def ended(read: Material, tmp_path_factory: pytest.TempPathFactory) -> "Ended":
 
 class Ended(NamedTuple):
     folder: Path
-    trained: Trained
+    trained: Trained[LineNetwork]
     watcher: "Watcher"
 
     def copy(self, place: Path) -> Path:
@@ -129,13 +135,16 @@ class Watcher:
         return self.steps == self.after
 
 
-def run(folder: Path, read: Material, recipe: Recipe = TINY, *, after: int = -1) -> tuple[Trained, Watcher]:
+def run(
+    folder: Path, read: LineMaterial, recipe: LineRecipe = TINY, *, after: int = -1
+) -> tuple[Trained, Watcher]:
     folder.mkdir(exist_ok=True)
     watcher = Watcher(after=after)
-    return train(recipe, read, folder=folder, monitor=watcher, stop=watcher.stop), watcher
+    learner = LineLearner(recipe, read)
+    return train(learner, folder=folder, monitor=watcher, stop=watcher.stop), watcher
 
 
-def weights(trained: Trained) -> dict[str, torch.Tensor]:
+def weights(trained: Trained[LineNetwork]) -> dict[str, torch.Tensor]:
     return trained.network.state_dict()
 
 
@@ -147,26 +156,26 @@ def equal(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
 
 
 def test_one_seed_gives_one_network_and_another_seed_another(
-    tmp_path: Path, read: Material, ended: Ended
+    tmp_path: Path, read: LineMaterial, ended: Ended
 ) -> None:
     before = torch.get_rng_state()
     again, _ = run(tmp_path / "a", read)
     other, _ = run(tmp_path / "b", read, replace(TINY, seed=1, epochs=1))
-    assert ended.watcher.steps == Plan.of(TINY, len(read.train)).total
+    assert ended.watcher.steps == LineLearner(TINY, read).total
     assert equal(weights(ended.trained), weights(again))
     assert not equal(weights(again), weights(other))
-    assert ended.trained.threshold == again.threshold
+    assert threshold_of(ended.trained) == threshold_of(again)
     assert torch.equal(before, torch.get_rng_state()), "torch's global stream was moved"
 
 
-def test_the_loss_falls(tmp_path: Path, read: Material) -> None:
+def test_the_loss_falls(tmp_path: Path, read: LineMaterial) -> None:
     recipe = replace(TINY, epochs=8, patience=8, rate=0.01, dropout=0.0)
     losses = [epoch["loss"] for epoch in run(tmp_path / "a", read, recipe)[0].progress.epochs]
     assert losses[-1] < 0.8 * losses[0], losses
 
 
 @pytest.mark.parametrize("kind", sorted(NETWORKS))
-def test_every_network_trains(tmp_path: Path, read: Material, unnamed: Material, kind: str) -> None:
+def test_every_network_trains(tmp_path: Path, read: LineMaterial, unnamed: LineMaterial, kind: str) -> None:
     own = unnamed if kind == "renamer" else read
     recipe = replace(TINY, network=kind, layers=2, bag_epochs=0, epochs=1)
     trained, _ = run(tmp_path / "a", own, recipe)
@@ -175,7 +184,7 @@ def test_every_network_trains(tmp_path: Path, read: Material, unnamed: Material,
 
 
 def test_names_and_variables_are_two_readings(
-    tmp_path: Path, read: Material, unnamed: Material, splits: Splits
+    tmp_path: Path, read: LineMaterial, unnamed: LineMaterial, splits: Splits
 ) -> None:
     assert unnamed.tokenizer.token_to_id(VARIABLE) is not None
     assert read.tokenizer.token_to_id(VARIABLE) is None
@@ -193,7 +202,9 @@ def test_names_and_variables_are_two_readings(
             run(tmp_path / network, foreign, replace(TINY, network=network))
 
 
-def test_a_network_that_tells_variables_apart_learns_from_python_only(tmp_path: Path, splits: Splits) -> None:
+def test_a_network_that_tells_variables_apart_learns_from_python_only(
+    tmp_path: Path, splits: Splits[Sample]
+) -> None:
     java = splits._replace(train=[replace(one, language="java") for one in splits.train])
     recipe = replace(TINY, network="renamer")
     with pytest.raises(CorpusError, match="renamer learns from Python only"):
@@ -202,9 +213,9 @@ def test_a_network_that_tells_variables_apart_learns_from_python_only(tmp_path: 
 
 @pytest.mark.parametrize("after", [1, "a whole epoch", "in the second stage"])
 def test_an_interrupted_training_goes_on_as_if_nothing_had_been(
-    tmp_path: Path, read: Material, ended: Ended, after: int | str
+    tmp_path: Path, read: LineMaterial, ended: Ended, after: int | str
 ) -> None:
-    per_epoch = Plan.of(TINY, len(read.train)).per_epoch
+    per_epoch = LineLearner(TINY, read).per_epoch
     steps = {1: 1, "a whole epoch": per_epoch, "in the second stage": per_epoch + 3}[after]
     with pytest.raises(state.Interrupted):
         run(tmp_path / "broken", read, after=steps)
@@ -215,37 +226,39 @@ def test_an_interrupted_training_goes_on_as_if_nothing_had_been(
     assert ended.trained.progress.epochs == resumed.progress.epochs
 
 
-def test_a_finished_training_is_not_run_again(tmp_path: Path, read: Material, ended: Ended) -> None:
+def test_a_finished_training_is_not_run_again(tmp_path: Path, read: LineMaterial, ended: Ended) -> None:
     again, watcher = run(ended.copy(tmp_path / "a"), read)
     assert watcher.steps == 0
     assert equal(weights(ended.trained), weights(again))
 
 
-def test_a_state_of_another_training_is_not_continued(tmp_path: Path, read: Material, ended: Ended) -> None:
+def test_a_state_of_another_training_is_not_continued(
+    tmp_path: Path, read: LineMaterial, ended: Ended
+) -> None:
     with pytest.raises(ModelError, match="of a training with other settings or data; delete it"):
         run(ended.copy(tmp_path / "a"), read, replace(TINY, rate=1e-4))
 
 
 @pytest.mark.parametrize("size", [0, 100, 5000])
-def test_a_damaged_state_is_told(tmp_path: Path, read: Material, ended: Ended, size: int) -> None:
+def test_a_damaged_state_is_told(tmp_path: Path, read: LineMaterial, ended: Ended, size: int) -> None:
     path = ended.copy(tmp_path / "a") / state.FILE
     path.write_bytes(path.read_bytes()[:size])
     with pytest.raises(ModelError, match=r"cannot resume from .*; delete it to start from the beginning"):
         run(tmp_path / "a", read)
 
 
-def test_it_ends_early_when_validation_gets_no_better(tmp_path: Path, read: Material) -> None:
+def test_it_ends_early_when_validation_gets_no_better(tmp_path: Path, read: LineMaterial) -> None:
     trained, watcher = run(tmp_path / "a", read, replace(TINY, epochs=50, patience=2, rate=1e-12))
     assert len(trained.progress.epochs) == 4
-    assert watcher.steps < Plan.of(replace(TINY, epochs=50), len(read.train)).total
+    assert watcher.steps < LineLearner(replace(TINY, epochs=50), read).total
 
 
-def test_a_loss_that_is_no_number_ends_it(tmp_path: Path, read: Material) -> None:
+def test_a_loss_that_is_no_number_ends_it(tmp_path: Path, read: LineMaterial) -> None:
     with pytest.raises(ModelError, match=r"diverged at step .*; take a smaller --rate"):
         run(tmp_path / "a", read, replace(TINY, bag_epochs=0, rate=1e30, clip=1e30, half=False))
 
 
-def test_blocks_that_join_change_nothing_at_first(read: Material) -> None:
+def test_blocks_that_join_change_nothing_at_first(read: LineMaterial) -> None:
     made = build("spe", TINY.shape(vocabulary=400, labels=len(read.labels)), {}).eval()
     initialise(made, read)
     batch = read.train.batch([0, 1], "mask")
@@ -255,8 +268,9 @@ def test_blocks_that_join_change_nothing_at_first(read: Material) -> None:
         assert torch.equal(whole, made(batch))
 
 
-def test_the_rate_rises_then_falls_to_a_twentieth() -> None:
-    rates = [rate(TINY, step, 100, bag=False) for step in range(100)]
+def test_the_rate_rises_then_falls_to_a_twentieth(read: LineMaterial) -> None:
+    learner = LineLearner(replace(TINY, bag_epochs=0, steps=100), read)
+    rates = [learner.rate(step) for step in range(100)]
     assert rates[0] == pytest.approx(TINY.rate / 3, rel=0.01)
     assert max(rates) == pytest.approx(TINY.rate, rel=0.01)
     assert rates[-1] == pytest.approx(TINY.rate / 20, rel=0.02)
@@ -265,8 +279,8 @@ def test_the_rate_rises_then_falls_to_a_twentieth() -> None:
 # ── examples and batches ─────────────────────────────────────────────────────────────────────────────
 
 
-def test_an_epoch_has_every_example_once_in_its_own_order(read: Material) -> None:
-    first, again, second = (batches(read.train, TINY, epoch) for epoch in (0, 0, 1))
+def test_an_epoch_has_every_example_once_in_its_own_order(read: LineMaterial) -> None:
+    first, again, second = (LineLearner(TINY, read).batches(epoch) for epoch in (0, 0, 1))
     chosen = np.concatenate([one for one, _ in first])
     assert sorted(chosen) == list(range(len(read.train)))
     assert chosen.tolist() == np.concatenate([one for one, _ in again]).tolist()
@@ -275,7 +289,7 @@ def test_an_epoch_has_every_example_once_in_its_own_order(read: Material) -> Non
     assert all(orders is not None and (orders == 0).all() for _, orders in first)
 
 
-def test_an_example_in_a_stored_order_has_the_same_lines(read: Material) -> None:
+def test_an_example_in_a_stored_order_has_the_same_lines(read: LineMaterial) -> None:
     moved = 0
     for number in range(len(read.train)):
         plain, drawn = (read.train.encoded(number, "mask", order) for order in (None, 0))
@@ -285,7 +299,9 @@ def test_an_example_in_a_stored_order_has_the_same_lines(read: Material) -> None
     assert moved > 0
 
 
-def test_examples_survive_the_disk_and_a_damaged_file_counts_as_none(tmp_path: Path, read: Material) -> None:
+def test_examples_survive_the_disk_and_a_damaged_file_counts_as_none(
+    tmp_path: Path, read: LineMaterial
+) -> None:
     path = tmp_path / "features.npz"
     read.valid.save(path)
     found = Examples.load(path)
@@ -297,7 +313,7 @@ def test_examples_survive_the_disk_and_a_damaged_file_counts_as_none(tmp_path: P
 
 
 @pytest.mark.slow
-def test_features_are_made_once(splits: Splits, tmp_path: Path) -> None:
+def test_features_are_made_once(splits: Splits[Sample], tmp_path: Path) -> None:
     told: list[str] = []
     for _ in range(2):
         material.prepare(splits, TINY, cache=tmp_path, workers=1, note=told.append)
@@ -307,13 +323,13 @@ def test_features_are_made_once(splits: Splits, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_two_workers_read_what_one_reads(splits: Splits, read: Material, tmp_path: Path) -> None:
+def test_two_workers_read_what_one_reads(splits: Splits[Sample], read: LineMaterial, tmp_path: Path) -> None:
     found = material.prepare(splits, TINY, cache=tmp_path, workers=2, note=lambda text: None)
     assert (found.train.ids == read.train.ids).all()
     assert found.tokenizer.to_str() == read.tokenizer.to_str()
 
 
-def test_files_are_held_out_as_a_whole(splits: Splits) -> None:
+def test_files_are_held_out_as_a_whole(splits: Splits[Sample]) -> None:
     paths = [{sample.origin.path for sample in split} for split in splits]
     assert all(paths)
     assert not paths[0] & (paths[1] | paths[2])
@@ -322,7 +338,7 @@ def test_files_are_held_out_as_a_whole(splits: Splits) -> None:
 def test_what_was_trained_on_is_left_out_of_the_other_corpora() -> None:
     sources = stdlib.sample(60)
     more = Samples([*sources, *sources[:20]], "more")
-    found = material.read(FUNCTION_NAME, Samples(sources), more, more)
+    found = read_splits(FUNCTION_NAME, Samples(sources), more, more)
     new = {str(number) for number in range(len(sources), len(sources) + 20)}
     assert set() < {sample.id for sample in found.valid} <= new
     assert {sample.id for sample in found.test} == {sample.id for sample in found.valid}
@@ -330,7 +346,7 @@ def test_what_was_trained_on_is_left_out_of_the_other_corpora() -> None:
 
 def test_a_corpus_that_is_too_small_is_told() -> None:
     with pytest.raises(CorpusError, match="no train examples of task 'function-name' in corpus 'made'"):
-        material.read(FUNCTION_NAME, Samples([]))
+        read_splits(FUNCTION_NAME, Samples([]))
     with pytest.raises(CorpusError, match="no subtoken stands in 99 of the 0 names; take a larger corpus"):
         NAMING.labels([], rarest=99)
 
@@ -355,7 +371,7 @@ def test_the_threshold_is_the_best_one() -> None:
     assert scores(found, threshold).micro == 1.0
 
 
-def test_baselines_copy_and_count(read: Material) -> None:
+def test_baselines_copy_and_count(read: LineMaterial) -> None:
     tokens = {label: read.tokenizer.token_to_id(label) or 0 for label in read.labels}
     frequent = most_frequent(read.train, read.valid, read.test, labels=len(read.labels))
     copied = copying(read.valid, read.test, tokens=tokens)
@@ -397,13 +413,27 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_the_command_names_the_networks_that_there_are() -> None:
-    trees = set(command.TREES)
-    assert all(set(command.NETWORKS[task]) - trees == set(NETWORKS) for task in LINE_TASKS)
-    others = LINE_TASKS.keys() | {"code-modelling"}
-    assert command.NETWORKS.keys() - others == TASKS.keys() == command.FOREIGN.keys() - others
-    assert all(model in command.NETWORKS[task] for model, task in command.DEFAULTS.items())
-    assert all(set(command.NETWORKS[task]) == set(TERM_NETWORKS) for task in TASKS)
+def test_the_registry_names_the_networks_that_there_are() -> None:
+    lines, trees, terms, streams = registry.FAMILIES
+    assert set(lines.networks) == set(NETWORKS)
+    assert set(trees.networks) == set(TREE_NETWORKS)
+    assert set(terms.networks) == set(TERM_NETWORKS)
+    assert set(streams.networks) == set(DECODERS)
+    assert lines.tasks.keys() == LINE_TASKS.keys()
+    assert terms.tasks.keys() == TASKS.keys()
+
+
+@pytest.mark.parametrize(
+    ("network", "task"),
+    [
+        ("spe", "function-name"),
+        ("renamer", "throughput"),
+        ("code", "code-modelling"),
+        ("vanilla", "function-name"),
+    ],
+)
+def test_without_a_task_a_networks_own_paper_decides(network: str, task: str) -> None:
+    assert registry.family(network, None)[1] == task
 
 
 @pytest.mark.usefixtures("_here")
@@ -423,7 +453,7 @@ def test_a_trained_folder_is_a_checkpoint_with_a_card(capsys: pytest.CaptureFixt
     assert card["versions"]["torch"]
     stored = load_file("made/model.safetensors")
     assert all(value.dtype == torch.float16 for value in stored.values() if value.is_floating_point())
-    model = CheckpointModel.load("made", device="cpu", precision=None)
+    model = LineModel.load("made", device="cpu", precision=None)
     query = Query(task="function-name", language="python", source="def MASK(a):\n    return a\n")
     assert len(model.predict([query])) == 1
     assert model.parameters == card["parameters"]

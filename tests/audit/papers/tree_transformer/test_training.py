@@ -13,22 +13,30 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from codeaudit.audit.papers.spe_attention.material import Splits
-from codeaudit.audit.papers.tree_transformer import completion, folder, loop, material
+from codeaudit.audit.papers.tree_transformer import completion, material, training
 from codeaudit.audit.papers.tree_transformer.branches import SPECIALS
 from codeaudit.audit.papers.tree_transformer.examples import IGNORED, flat, told
-from codeaudit.audit.papers.tree_transformer.loop import TreeProgress
 from codeaudit.audit.papers.tree_transformer.model import TreeModel
+from codeaudit.audit.papers.tree_transformer.network import Namer
 from codeaudit.audit.papers.tree_transformer.nodes import Tree, read
 from codeaudit.audit.papers.tree_transformer.recipe import TreeRecipe
 from codeaudit.audit.papers.tree_transformer.registry import TREE_NETWORKS
-from codeaudit.audit.papers.tree_transformer.scores import Tally, bleu, most_frequent, multiset_f1, names
+from codeaudit.audit.papers.tree_transformer.scores import (
+    CompletionTally,
+    bleu,
+    most_frequent,
+    multiset_f1,
+    names,
+)
+from codeaudit.audit.papers.tree_transformer.training import NameLearner
 from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.audit.training import state
+from codeaudit.audit.training.recipe import recipe_of
+from codeaudit.audit.training.splits import Splits
+from codeaudit.audit.training.state import Progress
+from codeaudit.audit.training.trainer import Trained, train
 from codeaudit.cli.main import main
-from codeaudit.cli.train import TREES
-from codeaudit.cli.training_trees import recipe_of
 from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.records import Origin, Sample
 
@@ -101,7 +109,7 @@ def test_scores_of_names() -> None:
 
 def test_scores_of_completions() -> None:
     unknown, empty = 1, 2
-    tally = Tally()
+    tally = CompletionTally()
     types = torch.zeros(4, 20)
     types[:, 5] = 1.0  # right for the first two, and eleventh or worse for none of the others
     values = torch.zeros(4, 20) - torch.arange(20.0) / 100
@@ -120,7 +128,7 @@ def test_scores_of_completions() -> None:
 
 def test_a_right_answer_behind_ten_others_is_worth_nothing() -> None:
     logits = -torch.arange(20.0)[None].expand(3, -1)
-    tally = Tally()
+    tally = CompletionTally()
     tally.add(logits, logits, torch.tensor([9, 10, 0]), torch.tensor([9, 10, 0]), unknown=18, empty=19)
     assert tally.scores().type_mrr == pytest.approx((1 / 10 + 0 + 1) / 3)
     assert tally.scores().value_mrr == pytest.approx((1 / 10 + 0 + 1) / 3)
@@ -155,7 +163,7 @@ def sources(count: int, seed: int) -> list[Sample]:
     return list(found.values())
 
 
-def splits() -> Splits:
+def splits() -> Splits[Sample]:
     found = sources(180, 0)
     return Splits(train=found[:120], valid=found[120:150], test=found[150:])
 
@@ -222,26 +230,26 @@ def test_what_follows_a_node_is_the_next_one_that_counts() -> None:
 class Silent:
     steps: int = 0
 
-    def stepped(self, progress: TreeProgress, loss: float) -> None:
+    def stepped(self, progress: Progress, loss: float) -> None:
         self.steps += 1
         assert math.isfinite(loss)
 
-    def epoch(self, progress: TreeProgress) -> None:
+    def epoch(self, progress: Progress) -> None:
         pass
 
 
-def trained(place: Path, recipe: TreeRecipe = TINY) -> loop.TreeTrained:
+def trained(place: Path, recipe: TreeRecipe = TINY) -> Trained[Namer]:
     place.mkdir(exist_ok=True)
-    return loop.train(recipe, prepared(recipe), folder=place, monitor=Silent(), stop=lambda: False)
+    return train(NameLearner(recipe, prepared(recipe)), folder=place, monitor=Silent(), stop=lambda: False)
 
 
 @pytest.mark.slow
 def test_a_small_network_learns_what_can_be_read_off(tmp_path: Path) -> None:
     recipe = replace(TINY, epochs=10, rate=4e-3, half=False, warm_up=5, width=32)
     read_material = prepared(recipe)
-    found = loop.train(recipe, read_material, folder=tmp_path, monitor=Silent(), stop=lambda: False)
+    found = train(NameLearner(recipe, read_material), folder=tmp_path, monitor=Silent(), stop=lambda: False)
     test = read_material.test
-    reached = loop.judged(found.network, read_material, test, np.arange(len(test)), recipe)
+    reached = training.judged(found.network, read_material, test, np.arange(len(test)), recipe)
     assert reached.micro > 0.8 > most_frequent(read_material.train.gold, test.gold, test.gold).test.micro
 
 
@@ -255,9 +263,8 @@ def test_an_interrupted_training_ends_as_one_that_was_not(name: str, tmp_path: P
     monitor = Silent()
     for after in (3, 9):
         with pytest.raises(state.Interrupted):
-            loop.train(
-                recipe,
-                prepared(recipe),
+            train(
+                NameLearner(recipe, prepared(recipe)),
                 folder=place,
                 monitor=monitor,
                 stop=lambda at=after: monitor.steps >= at,  # type: ignore[misc]
@@ -273,7 +280,7 @@ def test_an_interrupted_training_ends_as_one_that_was_not(name: str, tmp_path: P
 def test_every_network_is_trained_written_and_read(name: str, tmp_path: Path) -> None:
     recipe = replace(TINY, network=name, steps=5)
     found, read_material = trained(tmp_path / "out", recipe), prepared(recipe)
-    folder.write(tmp_path / "out", found, read_material, task="function-name", recipe=recipe, about={})
+    NameLearner(recipe, read_material).write(tmp_path / "out", found, about={})
     model = TreeModel.load(str(tmp_path / "out"), device="cpu")
     assert model.parameters == sum(weight.numel() for weight in found.network.parameters())
     test = splits().test
@@ -281,7 +288,7 @@ def test_every_network_is_trained_written_and_read(name: str, tmp_path: Path) ->
         [Query(task="function-name", language="python", source=one.source) for one in test]
     )
     everything = np.arange(len(test))
-    said = loop.judged(found.network, read_material, read_material.test, everything, recipe)
+    said = training.judged(found.network, read_material, read_material.test, everything, recipe)
     pairs = [
         (one.answer, sample) for one, sample in zip(answers, test, strict=True) if isinstance(one, Predicted)
     ]
@@ -297,7 +304,8 @@ def test_completers_are_trained_and_the_leak_is_a_choice(tmp_path: Path) -> None
         read_material = completion.prepare(splits(), recipe)
         place = tmp_path / degree
         place.mkdir()
-        found = completion.train(recipe, read_material, folder=place, monitor=Silent(), stop=lambda: False)
+        learner = completion.CompletionLearner(recipe, read_material)
+        found = train(learner, folder=place, monitor=Silent(), stop=lambda: False)
         everything = np.arange(len(read_material.test))
         scores = completion.judged(
             found.network, read_material.test, everything, levels=recipe.levels, degree=recipe.degree
@@ -312,16 +320,11 @@ def test_completers_are_trained_and_the_leak_is_a_choice(tmp_path: Path) -> None
 # ── the command line ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_command_line_names_the_networks_of_the_registry() -> None:
-    assert tuple(TREE_NETWORKS) == TREES
-
-
-def test_options_of_other_networks_are_refused() -> None:
-    with pytest.raises(UsageError, match="--augment is no option of tree"):
-        recipe_of("tree", {"orders": 3})
+def test_options_of_other_networks_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "tree", "--augment", "3", "--corpus", "stdlib", "--out", "made"]) == 2
+    assert "--augment is no option of tree" in capsys.readouterr().err
     with pytest.raises(UsageError, match="does not divide"):
-        recipe_of("tree-kim", {"width": 30, "heads": 4})
-    assert recipe_of("tree-shiv", {"width": 64, "sign": None}) == TreeRecipe(network="tree-shiv", width=64)
+        recipe_of(TreeRecipe, network="tree-kim", width=30, heads=4)
 
 
 def test_train_and_run_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -364,9 +367,7 @@ def test_train_and_run_on_the_command_line(tmp_path: Path, capsys: pytest.Captur
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("tree")
     recipe = replace(TINY, epochs=3)
-    folder.write(
-        place, trained(place, recipe), prepared(recipe), task="function-name", recipe=recipe, about={}
-    )
+    NameLearner(recipe, prepared(recipe)).write(place, trained(place, recipe), about={})
     return place
 
 

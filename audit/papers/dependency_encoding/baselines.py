@@ -20,7 +20,7 @@ Counts = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class StreamRule:
     """A rule, and how good it is on the test texts."""
 
     name: str
@@ -31,7 +31,7 @@ class Rule:
         return {"name": self.name, "test": self.test.as_json()}
 
 
-def rules(material: StreamMaterial) -> tuple[Rule, ...]:
+def rules(material: StreamMaterial) -> tuple[StreamRule, ...]:
     """How often tokens stand anywhere, and behind the one before, counted in the training windows."""
     size = material.streams.vocabulary
     alone = np.full(size, SMOOTHING)
@@ -47,8 +47,8 @@ def rules(material: StreamMaterial) -> tuple[Rule, ...]:
     lengths = byte_counts(material.streams)
     everywhere = np.broadcast_to(alone, after.shape)
     return (
-        Rule(name="frequencies of tokens", test=_told(everywhere, texts, lengths)),
-        Rule(name="frequencies of pairs of tokens", test=_told(blended, texts, lengths)),
+        StreamRule(name="frequencies of tokens", test=_told(everywhere, texts, lengths)),
+        StreamRule(name="frequencies of pairs of tokens", test=_told(blended, texts, lengths)),
     )
 
 

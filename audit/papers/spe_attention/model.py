@@ -1,0 +1,139 @@
+"""Checkpoints of the networks that read lines: SPE, SYMC, vanilla, and others under the same heads."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+import torch
+
+from codeaudit.audit.papers.checkpoint import WEIGHTS, Config, Files, Known, PaperModel, broken
+from codeaudit.audit.papers.lines.encoding import VERSION, Encoded, Encoder
+from codeaudit.audit.papers.lines.programs import readable_languages
+from codeaudit.audit.papers.lines.tasks import TASKS
+from codeaudit.audit.papers.lines.trunk import LineNetwork, Shape, collate
+from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
+from codeaudit.audit.records import Failed, Predicted, Prediction, Query
+from codeaudit.transforms.languages import DEFAULT
+
+KEPT: Final = 16
+"""Scores that an answer carries."""
+TOKENS_AT_ONCE: Final = 16_384
+"""Padded tokens of a batch; with the square of the length this bounds memory."""
+NOISE: Final[Mapping[str, float]] = {"float64": 1e-12, "float32": 1e-4, "float16": 0.1, "bfloat16": 0.5}
+"""How far a logit moves when its input is computed in another batch, padded differently, or with its lines
+in another legal order. Measured on the bundled checkpoints (`benchmarks/attention.py --noise`) and rounded
+up by a factor of four or more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineConfig(Config):
+    """The content of config.json."""
+
+    size_type: ClassVar[type] = Shape
+
+    task: str
+    network: str
+    options: Mapping[str, Any]
+    shape: Shape
+    threshold: float
+    precision: str = "float32"
+    languages: tuple[str, ...] = (DEFAULT,)
+    labels: tuple[str, ...]
+
+    def known(self) -> Sequence[Known]:
+        """As of `Config`."""
+        return (
+            Known("made for task", self.task, TASKS),
+            *(Known("language", one, readable_languages()) for one in self.languages),
+            Known("network", self.network, NETWORKS),
+        )
+
+    @property
+    def words(self) -> int:
+        """As of `Config`."""
+        return self.shape.vocabulary
+
+    @property
+    def answers(self) -> Sequence[str]:
+        """As of `Config`."""
+        return self.labels
+
+    @property
+    def outputs(self) -> int:
+        """As of `Config`."""
+        return self.shape.labels
+
+    def build(self) -> LineNetwork:
+        """As of `Config`."""
+        return build(self.network, self.shape, self.options)
+
+
+class LineModel(PaperModel[LineConfig, LineNetwork]):
+    """A trained network as a model.
+
+    Batches are padded. The other queries of a batch change a query's scores by arithmetic noise at most.
+    """
+
+    config_type = LineConfig
+    shown = VERSION
+
+    def __init__(self, config: LineConfig, network: LineNetwork, files: Files, *, device: str) -> None:
+        super().__init__(config, network, files, device=device)
+        spoken = [files.tokenizer.token_to_id(label) for label in config.labels]
+        if network.trunk.label_tokens.tolist() != spoken:
+            raise broken(files.folder / WEIGHTS, "made with another tokenizer.json or other labels")
+        relation = NETWORKS[config.network].relation
+        self.encoder = Encoder(files.tokenizer, window=config.shape.window, relation=relation)
+
+    @property
+    def noise(self) -> float:
+        """See `NOISE`."""
+        return NOISE[self.precision]
+
+    def predict(self, queries: Sequence[Query]) -> list[Prediction]:
+        """As of `PaperModel`."""
+        found: list[Prediction | None] = [None] * len(queries)
+        readable: list[tuple[int, Encoded]] = []
+        for number, query in enumerate(queries):
+            features = self.refused(query) or self.encoder.encode(query.source, query.language)
+            if isinstance(features, Failed):
+                found[number] = features
+            else:
+                readable.append((number, features))
+        for some in _batches(readable):
+            logits = self.logits([features for _, features in some])
+            for (number, _), prediction in zip(some, self._predictions(logits), strict=True):
+                found[number] = prediction
+        return [prediction for prediction in found if prediction is not None]
+
+    @torch.no_grad()
+    def logits(self, inputs: Sequence[Encoded]) -> torch.Tensor:
+        """(B, K) in the model's precision, on the CPU."""
+        logits: torch.Tensor = self.module(collate(inputs).to(self.device))
+        return logits.cpu()
+
+    def _predictions(self, logits: torch.Tensor) -> list[Prediction]:
+        exact, task = logits.double(), TASKS[self.task]
+        chosen = task.decide(exact, self.config.threshold).tolist()
+        margins = task.margin(exact, self.config.threshold).tolist()
+        top = exact.topk(min(KEPT, exact.shape[1]), dim=1)
+        labels = self.config.labels
+        found: list[Prediction] = []
+        for row, (values, indices) in enumerate(zip(top.values.tolist(), top.indices.tolist(), strict=True)):
+            answer = task.answer([label for label, said in zip(labels, chosen[row], strict=True) if said])
+            scores = sorted(
+                (task.shown(labels[index]), value) for index, value in zip(indices, values, strict=True)
+            )
+            found.append(Predicted(answer=answer, scores=tuple(scores), margin=margins[row]))
+        return found
+
+
+def _batches(readable: list[tuple[int, Encoded]]) -> list[list[tuple[int, Encoded]]]:
+    """Inputs of similar length together, as many as `TOKENS_AT_ONCE` allows."""
+    batches: list[list[tuple[int, Encoded]]] = []
+    for pair in sorted(readable, key=lambda one: len(one[1].ids)):
+        room = TOKENS_AT_ONCE // max(1, len(pair[1].ids))
+        if not batches or len(batches[-1]) >= room:
+            batches.append([])
+        batches[-1].append(pair)
+    return batches

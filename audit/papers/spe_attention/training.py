@@ -1,0 +1,251 @@
+"""Training of the networks that read lines: to name functions, or to find bugs (SPE attention, section 5)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from codeaudit.audit.papers import checkpoint
+from codeaudit.audit.papers.lines.splits import read
+from codeaudit.audit.papers.lines.tasks import TASKS, Detection
+from codeaudit.audit.papers.lines.trunk import LineNetwork
+from codeaudit.audit.papers.registry import TrainingRequest
+from codeaudit.audit.papers.spe_attention.baselines import (
+    Baseline,
+    always_buggy,
+    copying,
+    longer,
+    most_frequent,
+)
+from codeaudit.audit.papers.spe_attention.examples import Examples
+from codeaudit.audit.papers.spe_attention.material import LineMaterial, prepare
+from codeaudit.audit.papers.spe_attention.model import LineConfig
+from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
+from codeaudit.audit.papers.spe_attention.recipe import LineRecipe
+from codeaudit.audit.papers.spe_attention.scores import Scores, judged, scores, tune
+from codeaudit.audit.training.recipe import recipe_of
+from codeaudit.audit.training.trainer import (
+    Integers,
+    Trained,
+    Validation,
+    adamw,
+    bucketed,
+    cosine,
+    short_warm_up,
+)
+from codeaudit.transforms.errors import UsageError
+
+POSITION_SPREAD: Final = 0.02
+"""Standard deviation of the initial positions: far below that of words, which the first stage has to hear."""
+RAREST: Final = 1e-5
+"""Smallest share of a label that its initial bias is computed from."""
+
+
+class LineBatch(NamedTuple):
+    """Numbers of examples."""
+
+    chosen: Integers
+    """(B,)"""
+    orders: Integers | None
+    """(B,) the stored order of each; `None` for the order of the text."""
+
+
+class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
+    """Trains in two stages, as `LineRecipe` says."""
+
+    def __init__(self, recipe: LineRecipe, material: LineMaterial) -> None:
+        super().__init__(recipe, material.hashes, len(material.train))
+        self.recipe, self.material = recipe, material
+        self.relation = NETWORKS[recipe.network].relation
+        self.first_stage = recipe.bag_epochs
+        self.bag_steps = recipe.bag_epochs * self.per_epoch
+        self.total += self.bag_steps
+        self.shape = recipe.shape(
+            vocabulary=material.tokenizer.get_vocab_size(),
+            labels=len(material.labels),
+            pooling=material.task.pooling,
+        )
+
+    def make(self) -> LineNetwork:
+        """As of `Learner`; also a ValueError where the material was prepared for another reading."""
+        if (self.relation == "referents") != bool(len(self.material.train.referents)):
+            raise ValueError(
+                f"the features are not those of {self.recipe.network}; prepare them with its recipe"
+            )
+        network = build(self.recipe.network, self.shape, self.recipe.options)
+        initialise(network, self.material)
+        return network
+
+    def optimiser(self, network: LineNetwork) -> torch.optim.Optimizer:
+        """Words and label biases learn faster and do not decay."""
+        tables = (network.trunk.tokens.weight, network.trunk.label_bias)
+        factor = self.recipe.word_factor
+        return adamw(network, self.recipe, second_beta=0.98, tables=tables, table_factor=factor)
+
+    def rate(self, step: int) -> float:
+        """As of `Learner`."""
+        if step < self.bag_steps:
+            return self.recipe.bag_rate * min(1.0, (step + 1) / 100)
+        step, total = step - self.bag_steps, self.total - self.bag_steps
+        warm_up = short_warm_up(self.recipe, total)
+        return cosine(self.recipe.rate, step, total, warm_up=warm_up, floor=0.05)
+
+    def batches(self, epoch: int) -> list[LineBatch]:
+        """As of `Learner`; where orders are stored, each example comes in one of them."""
+        rng = np.random.default_rng([self.recipe.seed, epoch])
+        mixed = bucketed(self.material.train.tokens, self.recipe.batch, rng)
+        stored = len(self.material.train.orders)
+        return [LineBatch(one, rng.integers(0, stored, len(one)) if stored else None) for one in mixed]
+
+    def loss(self, network: LineNetwork, batch: LineBatch, step: int) -> tuple[Tensor, int]:
+        """Cross entropies, summed over labels and averaged over examples."""
+        network.trunk.bag = step < self.bag_steps
+        inputs = self.material.train.batch(batch.chosen, self.relation, batch.orders)
+        targets = self.material.train.targets(batch.chosen, len(self.material.labels))
+        with self.autocast(enabled=self.recipe.half):
+            logits = network(inputs)
+        count = len(batch.chosen)
+        return F.binary_cross_entropy_with_logits(logits.float(), targets, reduction="sum") / count, count
+
+    def validate(self, network: LineNetwork) -> Validation:
+        """As of `Learner`, at the best threshold."""
+        valid, task = self.material.valid, self.material.task
+        labels = len(self.material.labels)
+        found = judged(network, valid, self.validated(valid), self.relation, labels)
+        threshold = tune(found, task)
+        reached = scores(found, threshold, task)
+        return Validation(reached.worth, {"valid": reached.told, "threshold": threshold})
+
+    @property
+    def size(self) -> str:
+        """As of `Learner`."""
+        return f"{len(self.material.train):,} functions, {len(self.material.labels):,} labels"
+
+    def told(self, epoch: Mapping[str, float]) -> str:
+        """As of `Learner`."""
+        return f"validation F1 {epoch['valid']:.1%} at threshold {epoch['threshold']:.1f}"
+
+    def write(
+        self, folder: Path, trained: Trained[LineNetwork], *, about: Mapping[str, object]
+    ) -> Sequence[str]:
+        """As of `Learner`. The scores are those of the rounded weights."""
+        recipe, material = self.recipe, self.material
+        config = LineConfig(
+            task=material.task.name,
+            network=recipe.network,
+            options={**NETWORKS[recipe.network].options, **recipe.options},
+            shape=self.shape,
+            labels=material.labels,
+            threshold=threshold_of(trained),
+            languages=material.languages,
+        )
+        weights = checkpoint.rounded(trained.network)
+        valid, test = (self._measured(trained, one) for one in (material.valid, material.test))
+        rules = _baselines(trained.network, material)
+        card = {
+            "task": material.task.name,
+            "summary": f"{NETWORKS[recipe.network].summary}; test {test.line}",
+            "parameters": sum(weight.numel() for weight in trained.network.parameters()),
+            "scores": {"valid": asdict(valid), "test": asdict(test)},
+            "baselines": [asdict(one) for one in rules],
+            "label_coverage": {"valid": coverage(material.valid), "test": coverage(material.test)},
+            "languages": list(material.languages),
+            "labels": len(material.labels),
+            "threshold": config.threshold,
+            "data": _data(material),
+            "recipe": recipe.as_json(),
+            **checkpoint.history(trained),
+            **about,
+        }
+        checkpoint.write(folder, weights, config=config, tokenizer=material.tokenizer, card=card)
+        own = f"test {test.line} on {test.count:,} functions"
+        return [own, *(f"{rule.name}: {rule.test.line}" for rule in rules)]
+
+    def _measured(self, trained: Trained[LineNetwork], examples: Examples) -> Scores:
+        everything = np.arange(len(examples))
+        found = judged(trained.network, examples, everything, self.relation, len(self.material.labels))
+        return scores(found, threshold_of(trained), self.material.task)
+
+
+def prepared(request: TrainingRequest) -> LineLearner:
+    """The training that `codeaudit train` asks for.
+
+    Raises:
+        UsageError: options that do not fit together.
+        CorpusError: a corpus cannot be read, or holds too little.
+    """
+    settings = dict(request.options)
+    own = NETWORKS[request.network].options
+    options: dict[str, object] = {}
+    for owner, entry in NETWORKS.items():
+        for name in [one for one in entry.options if one in settings]:
+            if name not in own:
+                shown = name.replace("_", "-")
+                raise UsageError(f"--{shown} is an option of {owner}, not of {request.network}")
+            value = settings.pop(name)
+            options[name] = int(value) if name == "sign" else value
+    recipe = recipe_of(LineRecipe, network=request.network, options=options, **settings)
+    splits = read(request.task, *request.corpora())
+    cache, task = request.cache / "features", TASKS[request.task.name]
+    material = prepare(splits, recipe, cache=cache, workers=request.workers, note=request.note, task=task)
+    return LineLearner(recipe, material)
+
+
+@torch.no_grad()
+def initialise(network: LineNetwork, material: LineMaterial) -> None:
+    """Words of norm 1, blocks with output layers of zero, equal votes, label biases at their log-odds."""
+    trunk = network.trunk
+    width = trunk.tokens.embedding_dim
+    tokens = [material.tokenizer.token_to_id(label) for label in material.labels]
+    trunk.label_tokens.copy_(torch.tensor(tokens))
+    trunk.tokens.weight.normal_(0, width**-0.5)
+    trunk.mix.weight.normal_(0, width**-0.5)
+    if network.positions is not None:
+        network.positions.weight.normal_(0, POSITION_SPREAD)
+    zeros = [trunk.mix.bias, trunk.vote.weight, trunk.vote.bias]
+    for way_out in trunk.ways_out():
+        zeros += [way_out.weight, way_out.bias]
+    for weight in zeros:
+        weight.zero_()
+    counts = np.bincount(material.train.labels, minlength=len(material.labels))
+    share = torch.from_numpy(counts / len(material.train)).clamp(RAREST, 0.99)
+    trunk.label_bias.copy_(torch.log(share / (1 - share)))
+
+
+def threshold_of(trained: Trained[LineNetwork]) -> float:
+    """The threshold that validation chose for the kept weights."""
+    progress = trained.progress
+    return progress.epochs[progress.best_epoch]["threshold"]
+
+
+def coverage(examples: Examples) -> float:
+    """The share of the names' subtokens that are labels, and so could be answered at all."""
+    return float(examples.known.sum() / max(1, examples.wanted.sum()))
+
+
+def _baselines(network: LineNetwork, material: LineMaterial) -> tuple[Baseline, ...]:
+    if isinstance(material.task, Detection):
+        return always_buggy(material.test), longer(material.train, material.valid, material.test)
+    spoken = network.trunk.label_tokens.tolist()
+    return (
+        most_frequent(material.train, material.valid, material.test, labels=len(material.labels)),
+        copying(material.valid, material.test, tokens=dict(zip(material.labels, spoken, strict=True))),
+    )
+
+
+def _data(material: LineMaterial) -> dict[str, object]:
+    splits = {"train": material.train, "valid": material.valid, "test": material.test}
+    return {
+        name: {
+            "hash": material.hashes[name],
+            "functions": len(examples),
+            "unparsable": int(examples.left_out[0]),
+            "too_long": int(examples.left_out[1]),
+        }
+        for name, examples in splits.items()
+    }

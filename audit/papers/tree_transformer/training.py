@@ -1,0 +1,225 @@
+"""Training of the transformers over syntax trees to name functions (tree transformer, section 4.1).
+
+The loss is the cross entropy of a name's words, each given those before. Completion is in `completion`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final, TypeVar
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from codeaudit.audit.papers import checkpoint
+from codeaudit.audit.papers.lines.splits import read
+from codeaudit.audit.papers.registry import TrainingRequest
+from codeaudit.audit.papers.tree_transformer.baselines import STEPS, Kim, between
+from codeaudit.audit.papers.tree_transformer.examples import IGNORED, TreeExamples, told
+from codeaudit.audit.papers.tree_transformer.material import NamedTrees, TreeMaterial, prepare
+from codeaudit.audit.papers.tree_transformer.model import TASK, TreeConfig
+from codeaudit.audit.papers.tree_transformer.network import Namer, TreeShape, sizes
+from codeaudit.audit.papers.tree_transformer.recipe import TreeRecipe
+from codeaudit.audit.papers.tree_transformer.registry import TREE_NETWORKS, namer
+from codeaudit.audit.papers.tree_transformer.scores import TreeNameScores, most_frequent, names
+from codeaudit.audit.training.recipe import recipe_of
+from codeaudit.audit.training.trainer import (
+    Integers,
+    Learner,
+    Trained,
+    Validation,
+    adamw,
+    bucketed,
+    cosine,
+    short_warm_up,
+)
+
+AT_ONCE: Final = 64
+COUNTED: Final = 1000
+"""Training trees whose relations are counted."""
+
+N = TypeVar("N", bound=nn.Module)
+
+
+class TreeLearner(Learner[N, Integers]):
+    """What namers and completers share; a batch is the numbers of its examples."""
+
+    def __init__(self, recipe: TreeRecipe, train: TreeExamples, hashes: Mapping[str, str]) -> None:
+        super().__init__(recipe, hashes, len(train))
+        self.recipe, self.lengths = recipe, train.lengths
+
+    def optimiser(self, network: N) -> torch.optim.Optimizer:
+        """As of `Learner`; embeddings do not decay."""
+        embeddings = (module for module in network.modules() if isinstance(module, nn.Embedding))
+        tables = [weight for module in embeddings for weight in module.parameters()]
+        return adamw(network, self.recipe, second_beta=0.98, tables=tables)
+
+    def rate(self, step: int) -> float:
+        """As of `Learner`."""
+        warm_up = short_warm_up(self.recipe, self.total)
+        return cosine(self.recipe.rate, step, self.total, warm_up=warm_up, floor=0.02)
+
+    def batches(self, epoch: int) -> list[Integers]:
+        """As of `Learner`; trees of similar size together."""
+        return bucketed(self.lengths, self.recipe.batch, np.random.default_rng([self.recipe.seed, epoch]))
+
+
+class NameLearner(TreeLearner[Namer], checkpoint.CheckpointLearner[Namer, Integers]):
+    """Learns the words of names."""
+
+    def __init__(self, recipe: TreeRecipe, material: TreeMaterial) -> None:
+        super().__init__(recipe, material.train.examples, material.hashes)
+        self.material = material
+        self.spoken = material.words.spoken
+
+    @property
+    def shape(self) -> TreeShape:
+        """The sizes of the network."""
+        words = self.material.words
+        types, values = words.reader(self.recipe.spelling).sizes
+        return self.recipe.shape(types=types, values=values, names=len(words.labels))
+
+    def make(self) -> Namer:
+        """As of `Learner`."""
+        network = namer(self.recipe.network, self.shape, self.recipe.options)
+        count_relations(network, self.material.train.examples, self.recipe)
+        begin(network, self.material)
+        return network
+
+    def loss(self, network: Namer, batch: Integers, step: int) -> tuple[Tensor, int]:
+        """The mean cross entropy of the words that can be said."""
+        recipe, train = self.recipe, self.material.train
+        inputs = train.examples.batch(batch, levels=recipe.levels, degree=recipe.degree)
+        given, targets = told([train.names[number] for number in batch], self.spoken)
+        with self.autocast(enabled=recipe.half):
+            logits = network(inputs, given)
+        loss = F.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
+        return loss, len(batch)
+
+    def validate(self, network: Namer) -> Validation:
+        """As of `Learner`: F1 of sets of words."""
+        valid = self.material.valid
+        reached = judged(network, self.material, valid, self.validated(valid), self.recipe)
+        return Validation(reached.micro, {"valid": reached.micro})
+
+    @property
+    def size(self) -> str:
+        """As of `Learner`."""
+        return f"{len(self.material.train):,} functions, {len(self.material.words.labels):,} labels"
+
+    def told(self, epoch: Mapping[str, float]) -> str:
+        """As of `Learner`."""
+        return f"validation F1 {epoch['valid']:.1%}"
+
+    def write(self, folder: Path, trained: Trained[Namer], *, about: Mapping[str, object]) -> Sequence[str]:
+        """As of `Learner`. The scores are those of the rounded weights."""
+        recipe, material, network = self.recipe, self.material, trained.network
+        config = TreeConfig(
+            task=TASK,
+            network=recipe.network,
+            options={**TREE_NETWORKS[recipe.network].options, **recipe.options},
+            shape=self.shape,
+            degree=recipe.degree,
+            spelling=recipe.spelling,
+            types=material.words.types,
+            labels=material.words.labels,
+            languages=material.languages,
+        )
+        weights = checkpoint.rounded(network)
+        splits = {"train": material.train, "valid": material.valid, "test": material.test}
+        valid, test = (
+            judged(network, material, one, np.arange(len(one)), recipe)
+            for one in (material.valid, material.test)
+        )
+        rule = most_frequent(material.train.gold, material.valid.gold, material.test.gold)
+        counted = sizes(network)
+        card = {
+            "task": TASK,
+            "summary": f"{TREE_NETWORKS[recipe.network].summary}; test {test.line}",
+            "parameters": counted["all"],
+            "position_parameters": counted["scheme"],
+            "scores": {"valid": asdict(valid), "test": asdict(test)},
+            "baselines": [asdict(rule)],
+            "label_coverage": {name: coverage(splits[name]) for name in ("valid", "test")},
+            "languages": list(material.languages),
+            "labels": len(material.words.labels),
+            "data": {
+                name: {
+                    "hash": material.hashes[name],
+                    "functions": len(named),
+                    "unparsable": named.examples.left_out[0],
+                    "too_long": named.examples.left_out[1],
+                }
+                for name, named in splits.items()
+            },
+            "recipe": recipe.as_json(),
+            **checkpoint.history(trained),
+            **about,
+        }
+        checkpoint.write(folder, weights, config=config, tokenizer=material.words.tokenizer(), card=card)
+        return [f"test {test.line} on {test.count:,} functions", f"{rule.name}: {rule.test.line}"]
+
+
+def prepared(request: TrainingRequest) -> NameLearner:
+    """The training that `codeaudit train` asks for.
+
+    Raises:
+        UsageError: options that do not fit together.
+        CorpusError: a corpus cannot be read, or has no function that is short enough.
+    """
+    recipe = recipe_of(TreeRecipe, network=request.network, **request.options)
+    return NameLearner(recipe, prepare(read(request.task, *request.corpora()), recipe, note=request.note))
+
+
+def count_relations(network: nn.Module, examples: TreeExamples, recipe: TreeRecipe) -> None:
+    """Tell Kim's scheme which relations are frequent; no effect on other schemes."""
+    scheme = network.scheme
+    if not isinstance(scheme, Kim):
+        return
+    counts = torch.zeros(STEPS * STEPS, dtype=torch.long)
+    chosen = np.random.default_rng(recipe.seed).permutation(len(examples))[:COUNTED]
+    for number in chosen:
+        batch = examples.batch(np.array([number]), levels=recipe.levels, degree=recipe.degree)
+        counts += torch.bincount(between(batch.depths).flatten(), minlength=STEPS * STEPS)
+    scheme.learn(counts)
+
+
+@torch.no_grad()
+def begin(network: Namer, material: TreeMaterial) -> None:
+    """Set the words that can be said, and their biases to the log of their shares."""
+    spoken = material.words.spoken
+    network.spoken.copy_(torch.tensor(spoken))
+    counts = torch.ones(len(spoken))
+    counts[0] += len(material.train)
+    for name in material.train.names:
+        for word in name:
+            if word > 0:
+                counts[word] += 1
+    network.bias.copy_(torch.log(counts / counts.sum()))
+
+
+def judged(
+    network: Namer, material: TreeMaterial, named: NamedTrees, chosen: Integers, recipe: TreeRecipe
+) -> TreeNameScores:
+    """The scores of the network's names for the chosen examples, in batches of similar size."""
+    labels = material.words.labels
+    ordered = chosen[np.argsort(named.examples.lengths[chosen], kind="stable")]
+    said: list[Sequence[str]] = []
+    for start in range(0, len(ordered), AT_ONCE):
+        some = ordered[start : start + AT_ONCE]
+        found = network.say(named.examples.batch(some, levels=recipe.levels, degree=recipe.degree))
+        said += [spell(row, labels) for row in found.words]
+    return names(said, [named.gold[number] for number in ordered])
+
+
+def spell(words: Tensor, labels: Sequence[str]) -> tuple[str, ...]:
+    """(T,) numbers of words, without those of the end, as words."""
+    return tuple(labels[word - 1] for word in words.tolist() if word)
+
+
+def coverage(named: NamedTrees) -> float:
+    """The share of the names' words that can be said at all."""
+    words = [word for name in named.names for word in name]
+    return sum(word > 0 for word in words) / max(1, len(words))

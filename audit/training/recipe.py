@@ -1,0 +1,70 @@
+"""What the recipes of all papers have in common: every number that decides what comes out of a training."""
+
+from dataclasses import asdict
+from typing import Any, TypeVar
+
+from codeaudit.transforms.errors import UsageError
+
+
+class Recipe:
+    """The settings that the trainer and every family of networks know.
+
+    Each family derives a frozen dataclass that gives these their defaults and adds its own. A recipe and the
+    training data determine the weights.
+    """
+
+    __slots__ = ()
+
+    network: str
+    width: int
+    """Of the hidden states."""
+    layers: int
+    heads: int
+    window: int
+    """Longest input. What is longer is left out or cut, as the family says."""
+    dropout: float
+    batch: int
+    """Examples of a step."""
+    epochs: int
+    steps: int | None
+    """Replaces `epochs` where given."""
+    rate: float
+    """Peak learning rate."""
+    warm_up: int
+    """Steps in which the rate rises to its peak."""
+    weight_decay: float
+    """Of matrices only."""
+    clip: float
+    """Largest norm of the gradient."""
+    patience: int
+    """Epochs without a better validation before the training ends."""
+    validation: int
+    """Most validation examples."""
+    seed: int
+
+    def per_epoch(self, count: int) -> int:
+        """Steps of an epoch of `count` examples."""
+        return -(-count // self.batch)
+
+    def total_steps(self, count: int) -> int:
+        """Steps of a training with `count` examples."""
+        return self.epochs * self.per_epoch(count) if self.steps is None else self.steps
+
+    def as_json(self) -> dict[str, object]:
+        """For the model card, and to recognise an interrupted training."""
+        return asdict(self)  # type: ignore[call-overload, no-any-return]
+
+
+R = TypeVar("R", bound=Recipe)
+
+
+def recipe_of(kind: type[R], **settings: Any) -> R:
+    """A recipe with the given settings, and defaults for the others.
+
+    Raises:
+        UsageError: the heads do not divide the width.
+    """
+    recipe = kind(**settings)
+    if recipe.width % recipe.heads:
+        raise UsageError(f"--heads {recipe.heads} does not divide --width {recipe.width}")
+    return recipe

@@ -1,0 +1,75 @@
+"""Training, validation and test sets that do not overlap, for all papers.
+
+What is held out is decided by hashes, so it depends neither on the order of a corpus nor on a seed.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, Generic, NamedTuple, TypeVar
+
+PARTS: Final = 20
+"""Validation and test each get one part in 20 where they have no corpus of their own."""
+NAMES: Final = ("train", "valid", "test")
+
+T = TypeVar("T")
+K = TypeVar("K")
+
+
+class Splits(NamedTuple, Generic[T]):
+    """What is learned, what chooses the best weights, and what is tested."""
+
+    train: list[T]
+    valid: list[T]
+    test: list[T]
+
+
+def held_out(keys: Iterable[K], spelled: Callable[[K], str]) -> tuple[set[K], set[K]]:
+    """Two disjoint sets of keys, each 1 / PARTS of the distinct ones but at least one; hashes choose them."""
+    ranked = sorted(set(keys), key=lambda key: hashlib.sha256(_bytes(spelled(key))).digest())
+    size = max(1, len(ranked) // PARTS)
+    return set(ranked[:size]), set(ranked[size : 2 * size])
+
+
+def split(
+    train: Sequence[T],
+    valid: Sequence[T] | None,
+    test: Sequence[T] | None,
+    *,
+    group: Callable[[T], K],
+    same: Callable[[T], object],
+    spelled: Callable[[K], str],
+) -> tuple[Splits[T], int]:
+    """The splits, and how many examples were left out because they are also learned.
+
+    Splits that are `None` are groups held out of `train`. Examples of equal `same` count as one.
+    """
+    for_valid, for_test = held_out(map(group, train), spelled)
+    found: Splits[T] = Splits([], [], [])
+    for one in train:
+        key = group(one)
+        if valid is None and key in for_valid:
+            found.valid.append(one)
+        elif test is None and key in for_test:
+            found.test.append(one)
+        else:
+            found.train.append(one)
+    known = {same(one) for one in found.train}
+    left_out = 0
+    for given, place in ((valid, found.valid), (test, found.test)):
+        wanted = place if given is None else given
+        fresh = [one for one in wanted if same(one) not in known]
+        left_out += len(wanted) - len(fresh)
+        place[:] = fresh
+    return found, left_out
+
+
+def content(texts: Iterable[str]) -> str:
+    """A hash of what is learned from."""
+    digest = hashlib.sha256()
+    for text in texts:
+        digest.update(_bytes(text))
+    return digest.hexdigest()
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
