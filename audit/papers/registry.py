@@ -15,7 +15,7 @@ from codeaudit.transforms.errors import UsageError
 
 if TYPE_CHECKING:
     from codeaudit.audit.corpora.records import Corpus
-    from codeaudit.audit.corpora.tables import Column
+    from codeaudit.audit.corpora.tables import LabelColumn
     from codeaudit.audit.papers.checkpoint import CheckpointLearner
 
 PAPERS: Final = "codeaudit.audit.papers"
@@ -45,7 +45,7 @@ class TrainingRequest:
     """Processes that read."""
     note: Callable[[str], None]
 
-    def corpora(self, column: "Column | None" = None) -> "tuple[Corpus, Corpus | None, Corpus | None]":
+    def corpora(self, column: "LabelColumn | None" = None) -> "tuple[Corpus, Corpus | None, Corpus | None]":
         """The corpora for training, validation and test; `column` is where tables have their labels.
 
         Raises:
