@@ -57,7 +57,7 @@ class Family:
         """A family from its rows, which `keeps` and `changes` make.
 
         Args:
-            package: the package that the rows' targets are relative to.
+            package: the package that the rows' targets are relative to; empty if they are absolute.
             name: the family's name.
             doc: the package's docstring; its first line is the summary.
             rows: a transform is named after its attribute: `REORDER_IMPORTS` is `reorder-imports`.
@@ -65,12 +65,13 @@ class Family:
         Raises:
             ValueError: two rows have the same name.
         """
+        prefix = f"{package}." if package else ""
         transforms: dict[str, TransformEntry] = {}
         for row in rows:
             own = row.target.partition(":")[2].lower().replace("_", "-")
             if own in transforms:
                 raise ValueError(f"registered twice in family {name!r}: {own}")
-            transforms[own] = replace(row, target=f"{package}.{row.target}", family=name)
+            transforms[own] = replace(row, target=f"{prefix}{row.target}", family=name)
         return cls(name, (doc or "").partition("\n")[0], transforms)
 
 

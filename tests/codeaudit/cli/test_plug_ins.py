@@ -1,0 +1,145 @@
+"""What an installed package or the user's own project adds to the command line: languages, transforms, formats."""
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.commands import environment
+from tests.support.plugins import install
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "notes_language"
+
+NOTES = "".join(
+    f"[block{number}]\nitem = thing{number}\ncount = {number}\ncolour = red\n\n" for number in range(40)
+)
+
+OWN = '''
+from codeaudit.transforms.interface import Rewritten
+from codeaudit.transforms.records import Move
+
+class Remark:
+    """A comment at the end."""
+    name, kind, unit, languages = "remark", "preserving", "module", frozenset({"python"})
+    def propose(self, source, rng):
+        return (Move(kind="remark", site=0, value=f"# {rng.randrange(100)}", note="a comment"),)
+    def apply(self, source, moves):
+        return Rewritten(source=source + "".join(f"\\n{move.value}" for move in moves), evidence="analysis")
+
+def answers(queries):
+    return [str(sum(map(ord, query.source)) % 9) + "abc" for query in queries]
+
+class Nothing:
+    name = "nothing"
+'''
+
+FUNCTIONS = "".join(f"def f{number}(a):\n    b = a + {number}\n    return b\n\n\n" for number in range(40))
+
+Call = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A folder of installed packages, with the example."""
+    project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text("utf-8"))["project"]
+    module = (EXAMPLE / "notes_language.py").read_text("utf-8")
+    return install(tmp_path / "site", project["name"], project["entry-points"], {"notes_language": module})
+
+
+@pytest.fixture
+def call(tmp_path: Path, site: Path) -> Call:
+    """Runs the command line in a project folder, as a user does."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "own.py").write_text(OWN, "utf-8")
+    (folder / "a.notes").write_text(NOTES, "utf-8")
+    (folder / "src").mkdir()
+    (folder / "src" / "m.py").write_text(FUNCTIONS, "utf-8")
+    env = environment()
+    env["PYTHONPATH"] = os.pathsep.join([str(site), env.get("PYTHONPATH", "")])
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "codeaudit", *words]
+        return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+
+    return run
+
+
+def summary(call: Call, *words: str) -> dict[str, dict[str, object]]:
+    done = call("run", "--limit", "0", "--format", "json", *words)
+    assert done.returncode == 0, done.stderr
+    (model,) = json.loads(done.stdout)["models"]
+    return {row["transform"]: row for row in model["by_transform"]}
+
+
+def test_a_language_is_audited_like_others(call: Call) -> None:
+    listed = call("list", "transforms")
+    assert listed.returncode == 0
+    assert "pairs: The pairs of a block." in listed.stdout
+    assert "reorder-pairs" in listed.stdout
+    assert "add-remark" in listed.stdout
+    shown = call("list", "transforms", "--verbose").stdout
+    assert "+count = 3" in shown
+    rows = summary(call, "--corpus", "a.notes", "--model", "py/own:answers", "--workers", "2", "--out", "r")
+    assert rows.keys() == {"identity", "reorder-pairs", "value-changed"}
+    assert rows["reorder-pairs"]["violations"]["total"] > 30  # type: ignore[index]
+    told = call("explain", "r")
+    assert told.returncode == 0, told.stderr
+    canonical = summary(call, "--corpus", ".", "--model", "canonical/py/own:answers", "--out", "c",
+                        "--transform", "pairs,add-remark", "--no-controls")  # fmt: skip
+    assert canonical["reorder-pairs"]["violations"]["count"] == 0  # type: ignore[index]
+    assert canonical["add-remark"]["violations"]["count"] == 0  # type: ignore[index]
+
+
+def test_a_transform_of_the_project_needs_no_package(call: Call) -> None:
+    name = "py/own:Remark"
+    rows = summary(call, "--corpus", "src", "--model", "py/own:answers", "--transform", name,
+                   "--workers", "2", "--out", "r")  # fmt: skip
+    assert rows[name]["violations"]["total"] == 160  # type: ignore[index]
+    assert call("explain", "r").returncode == 0
+    again = call("run", "--config", "r", "--out", "again", "--format", "json")
+    assert again.returncode == 0, again.stderr
+    copied = call("transform", "src", "--transform", name, "--out", "copy", "--workers", "1")
+    assert copied.returncode == 0, copied.stderr
+    assert "1 of 1 files changed" in copied.stderr
+    refused = call("run", "--corpus", "src", "--model", "py/own:answers", "--transform", "py/own:Nothing")
+    assert refused.returncode == 3
+    assert "transform 'py/own:Nothing': a Nothing is no transform: it lacks " in refused.stderr
+    assert refused.stderr.count("\n") == 1
+
+
+def test_a_broken_plug_in_stops_only_what_uses_it(call: Call, site: Path) -> None:
+    install(site, "broken", {
+        "codeaudit.transforms": {"bad": "no_such_module:X", "rename": "notes_language:AddRemark"},
+        "codeaudit.tasks": {"bad-task": "notes_language:NOTES"},
+        "codeaudit.languages": {"bad-language": "no_such_module:X"},
+        "codeaudit.formats": {"bad-format": "no_such_module:X"},
+    }, {})  # fmt: skip
+    listed = call("list")
+    assert listed.returncode == 0
+    errors = listed.stderr.splitlines()
+    broken = "of 'broken' is broken: cannot import 'no_such_module'"
+    assert [line.partition(broken)[0] for line in errors if broken in line] == [
+        "codeaudit: plug-in 'bad-language' (codeaudit.languages) ",
+        "codeaudit: plug-in 'bad' (codeaudit.transforms) ",
+    ]
+    assert any("'bad-task' (codeaudit.tasks)" in line and "is no task" in line for line in errors)
+    note = "codeaudit: plug-in 'rename' (codeaudit.transforms) of 'broken' has no effect: the built-in one"
+    assert sum(line.startswith(note) for line in errors) == 1
+    done = call("run", "--corpus", "src", "--model", "fake/hash", "--transform", "rename", "--limit", "3")
+    assert done.returncode == 0, done.stderr
+    done = call("run", "--corpus", "src", "--model", "fake/hash", "--transform", "bad", "--limit", "3")
+    assert done.returncode == 3
+    assert broken in done.stderr.splitlines()[-1]
+
+
+def test_two_packages_with_one_name_are_named(call: Call, site: Path) -> None:
+    install(site, "other", {"codeaudit.transforms": {"add-remark": "notes_language:AddRemark"}}, {})
+    done = call("transform", "src", "--transform", "add-remark", "--diff")
+    assert done.returncode == 2
+    assert "is in 'notes-language' and 'other'; uninstall all but one" in done.stderr
