@@ -1,8 +1,11 @@
-"""From what a model wrote to the program that it means: the prompt with its completion.
+"""Programs from replies: the prompt together with the completion that a model wrote.
 
-A completion may be the bare continuation of the prompt, as a base model writes it, which then goes on with
-other functions; or the whole function again, as chat models like to write it, with its imports. Either may
-stand in a fence, have prose around it, or lack its indentation. What is none of these is taken as it is.
+`completed` accepts these forms, each also in a fence, with prose around it, or without its indentation:
+
+- the continuation of the prompt, as base models write it; they often go on with other functions;
+- the whole function again with its imports, as chat models write it.
+
+A reply in no such form is appended to the prompt unchanged.
 """
 
 import ast
@@ -21,15 +24,15 @@ _FENCE: Final = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _BEGINS: Final = re.compile(r"(?:(?:async\s+)?def|class|from|import)\s|@")
-"""A line at the margin with which code of its own begins."""
+"""An unindented line that begins a definition or an import."""
 _TURNS: Final = re.compile(rf"{_BEGINS.pattern}|(?:print|assert|if\s+__name__)\b|#")
-"""A line at the margin with which a model turns to something else than the function it was to finish."""
+"""An unindented line with which a model leaves the function that it had to finish."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def completed(prompt: str, reply: str) -> str:
-    """The program that a reply to a prompt means; not always one that can be read."""
+    """The program that a reply to a prompt means. It need not parse."""
     text = reply.replace("\r\n", "\n")
     opened = _Opened.of(prompt)
     if opened is None:
@@ -44,13 +47,13 @@ def completed(prompt: str, reply: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """The function that a prompt leaves unfinished."""
+    """The unfinished function at the end of a prompt."""
 
     name: str
     before: str
-    """The text of the prompt up to it."""
+    """The prompt's text before the function."""
     margin: str
-    """What its statements are indented by."""
+    """The indentation of its statements."""
 
     @staticmethod
     def of(prompt: str) -> "_Opened | None":
@@ -67,14 +70,14 @@ class _Opened:
         return None
 
     def defined_in(self, text: str) -> bool:
-        """Whether a text has the function from its head on."""
+        """Whether a text defines the function again."""
         return (
             re.search(rf"^[ \t]*(?:async\s+)?def\s+{re.escape(self.name)}\b", text, re.MULTILINE) is not None
         )
 
 
 def _definitions(text: str) -> str:
-    """What a text imports and defines, without prose before and behind it, and without examples of use."""
+    """The imports and definitions of a text, without prose around them and without examples of use."""
     lines = text.split("\n")
     begins = [number for number, line in enumerate(lines) if _BEGINS.match(line)]
     for start in begins:
@@ -87,7 +90,8 @@ def _definitions(text: str) -> str:
 
 
 def _continuations(prompt: str, margin: str, text: str) -> Iterator[str]:
-    """What may be meant, likeliest first; at least one, and at last the text up to where it turns away."""
+    """The continuations that may be meant, the likeliest first; the last one ends where the text leaves the
+    function."""
     lines = text.split("\n")
     first = next((number for number, line in enumerate(lines) if line.strip()), None)
     plain = _until_margin(prompt, lines)
@@ -99,7 +103,7 @@ def _continuations(prompt: str, margin: str, text: str) -> Iterator[str]:
 
 
 def _moved(prompt: str, margin: str, lines: Sequence[str]) -> Iterator[str]:
-    """The same for lines of which the first or all lost their indentation, or that begin with prose."""
+    """The same for lines that lost the indentation of all lines or of the first, or that begin with prose."""
     whole = indent("\n".join(lines), margin)
     if _tree(prompt + whole) is not None:
         yield whole
@@ -118,7 +122,7 @@ def _moved(prompt: str, margin: str, lines: Sequence[str]) -> Iterator[str]:
 
 
 def _until_margin(prompt: str, lines: Sequence[str]) -> str:
-    """The lines up to one at the margin where the function can end; comments there do not end it."""
+    """The lines up to an unindented one at which the function can end. Comments do not end it."""
     ends = _margins(lines, 0)
     for end in ends:
         part = "".join(f"{line}\n" for line in lines[:end])
@@ -131,7 +135,7 @@ def _until_margin(prompt: str, lines: Sequence[str]) -> str:
 
 
 def _margins(lines: Sequence[str], start: int) -> list[int]:
-    """The lines at the left margin that say something and are no comments."""
+    """The numbers of unindented lines that are neither empty nor comments nor closing brackets."""
     return [
         number
         for number, line in enumerate(lines)

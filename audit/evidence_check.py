@@ -1,41 +1,50 @@
-"""What a witness says of a variant, and what becomes of the variant by it.
+"""Evidence for variants from witnesses: independent tools that run, compile or measure code.
 
-A witness runs or measures code. What it says is one of three: the variant does the same as its original,
-something else, or nothing is known.
+`execute` gives the variants of a run to the witness of their language beside their originals. A witness
+answers with one of three findings: the variant behaves as its original, it behaves differently, or neither
+can be shown. `confirm` turns a finding into the outcome of the variant. The witnesses are in
+`codeaudit.audit.witnesses`, one module per language; nothing here depends on a language.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias, get_args
+from itertools import groupby, islice
+from typing import Final, Protocol, TypeAlias, TypeGuard, get_args
 
+from codeaudit.audit.labels import LabelSource
+from codeaudit.audit.run import Case
+from codeaudit.transforms.languages import find_language
+from codeaudit.transforms.loading import load_target
+from codeaudit.transforms.perturb import promised
 from codeaudit.transforms.records import Evidence, Outcome, Perturbed
 
 DIFFERS: Final = "execution differs"
-"""Why a variant that was executed beside its original is not applied."""
+"""Why a variant whose execution differed from its original's is not applied."""
 
 _STRENGTH: Final[Mapping[str, int]] = {name: place for place, name in enumerate(get_args(Evidence))}
 
 
 @dataclass(frozen=True, slots=True)
 class BehavesSame:
-    """The variant does, or costs, the same."""
+    """The variant does, or costs, the same as its original."""
 
     evidence: Evidence
 
 
 @dataclass(frozen=True, slots=True)
 class BehavesDifferently:
-    """The variant does, or costs, something else."""
+    """The variant does, or costs, something else than its original."""
 
     evidence: Evidence
     reason: str
-    """Why a variant that was to keep the meaning is not applied."""
+    """Why a meaning-keeping variant is not applied."""
 
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """The witness can say nothing of this variant."""
+    """The witness can show neither."""
 
     reason: str
 
@@ -43,36 +52,99 @@ class Undecided:
 WitnessFinding: TypeAlias = BehavesSame | BehavesDifferently | Undecided
 
 Judge: TypeAlias = Callable[[Sequence[Perturbed]], Iterable[WitnessFinding]]
-"""A finding for each variant, in order. The variants of one original stand together."""
+"""From variants, grouped by original, to one finding per variant, in order."""
+
+
+class Witness(Protocol):
+    """Runs, compiles or measures the code of one language with the tools of this machine."""
+
+    @property
+    def together(self) -> int:
+        """Number of samples whose variants are judged at once."""
+        ...
+
+    @property
+    def tools(self) -> Sequence[Mapping[str, object]]:
+        """The tools, for manifests: `tool`, and everything that a finding depends on, such as the version."""
+        ...
+
+    @property
+    def missing(self) -> Sequence[str]:
+        """One line per tool that is not installed."""
+        ...
+
+    def judging(self) -> AbstractContextManager[Judge]:
+        """The judge. Its processes end with the context.
+
+        Raises:
+            CannotAudit: this machine cannot contain programs.
+        """
+        ...
 
 
 @dataclass(slots=True)
 class FindingCounts:
-    """What witnesses said of variants, counted."""
+    """Numbers of findings."""
 
     kept: int = 0
-    """Meaning-keeping variants that did the same as their original."""
+    """Meaning-keeping variants that behave as their original."""
     broken: int = 0
-    """Those that did something else. They are not applied."""
+    """Meaning-keeping variants that behave differently. They are not applied."""
     changed: int = 0
-    """Controls that did something else."""
+    """Controls that behave differently."""
     unchanged: int = 0
-    """Controls of which nobody could show a change."""
+    """Controls that behave as their original."""
     open: Counter[str] = field(default_factory=Counter)
-    """Variants of which nothing could be said, by reason."""
+    """Undecided variants by reason."""
 
     @property
     def total(self) -> int:
-        """How many variants were judged, or were to be."""
+        """Number of variants that a witness was asked about."""
         return self.kept + self.broken + self.changed + self.unchanged + self.open.total()
 
 
-def confirm(outcome: Perturbed, finding: WitnessFinding, findings: FindingCounts) -> Outcome:
-    """The outcome with the evidence that the finding gave it.
+def witnesses(languages: Iterable[str], labels: LabelSource) -> Mapping[str, Witness]:
+    """The witnesses of these languages, by language. No process starts yet.
 
-    A meaning-keeping variant that is the same, and a control that is not, earn the witness's evidence, or
-    keep a stronger one. A meaning-keeping variant that is not the same is not applied. All else stays as it
-    was: a control without that evidence could not be confirmed to change anything.
+    If labels are measured, costs are measured with the same tool, so that they are comparable.
+    """
+    found: dict[str, Witness] = {}
+    for name in sorted(set(languages)):
+        language = find_language(name)
+        if language is not None and language.witness:
+            found[name] = load_target(language.witness)(labels)
+    return found
+
+
+def execute(cases: Iterable[Case], known: Mapping[str, Witness], findings: FindingCounts) -> Iterator[Case]:
+    """The cases in order, with the evidence that the witness of their language found; counts go into
+    `findings`.
+
+    A meaning-keeping variant without evidence that no witness confirmed is not applied.
+
+    Raises:
+        CannotAudit: this machine cannot contain programs.
+    """
+    with ExitStack() as stack:
+        judges: dict[str, Judge] = {}
+        for language, run in groupby(cases, key=lambda case: case.sample.language):
+            if language not in known or not known[language].tools:
+                for case in run:
+                    yield replace(case, outcomes=tuple(map(promised, case.outcomes)))
+                continue
+            if language not in judges:
+                judges[language] = stack.enter_context(known[language].judging())
+            while chunk := list(islice(run, known[language].together)):
+                yield from _judged(chunk, judges[language], findings)
+
+
+def confirm(outcome: Perturbed, finding: WitnessFinding, findings: FindingCounts) -> Outcome:
+    """The outcome of a variant after a finding.
+
+    - A meaning-keeping variant that behaves the same, and a control that behaves differently, get the
+      evidence of the finding, unless theirs is stronger.
+    - A meaning-keeping variant that behaves differently is not applied.
+    - Every other variant stays as it is. A control without the evidence may change nothing.
     """
     control = outcome.kind == "control"
     match finding:
@@ -90,8 +162,9 @@ def confirm(outcome: Perturbed, finding: WitnessFinding, findings: FindingCounts
 
 
 def combined(witness_findings: Iterable[WitnessFinding]) -> WitnessFinding:
-    """What several tools say together of one variant: a difference that one of them saw counts, then a
-    sameness, each with the strongest evidence.
+    """The finding of several tools about one variant.
+
+    A difference found by one tool outweighs sameness found by the others; then the strongest evidence counts.
     """
     told = list(witness_findings)
     others = [one for one in told if isinstance(one, BehavesDifferently)]
@@ -101,6 +174,19 @@ def combined(witness_findings: Iterable[WitnessFinding]) -> WitnessFinding:
     if same:
         return max(same, key=lambda one: _STRENGTH[one.evidence])
     return Undecided(", ".join(one.reason for one in told if isinstance(one, Undecided)))
+
+
+def _judged(cases: Sequence[Case], judge: Judge, findings: FindingCounts) -> Iterator[Case]:
+    variants = [one for case in cases for one in case.outcomes if _is_variant(one)]
+    told = zip(variants, judge(variants), strict=True)
+    judged = iter([promised(confirm(one, finding, findings)) for one, finding in told])
+    for case in cases:
+        outcomes = [next(judged) if _is_variant(one) else one for one in case.outcomes]
+        yield replace(case, outcomes=tuple(outcomes))
+
+
+def _is_variant(outcome: Outcome) -> TypeGuard[Perturbed]:
+    return isinstance(outcome, Perturbed) and outcome.kind != "identity"
 
 
 def _lifted(outcome: Perturbed, evidence: Evidence) -> Perturbed:

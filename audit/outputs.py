@@ -1,10 +1,10 @@
-"""The truth of output prediction: what calls give, found by execution in a sandbox.
+"""The labels of output prediction: the results of calls, found by execution in a sandbox.
 
-A function becomes an example by a call of it whose result is plain, short and the same in two processes whose
-hashes differ. The variants are executed on that call, too. One that was to keep the meaning and gives
-something else is not applied; a control carries the result that it has now, if it has one.
+A function becomes an example if a call of it has a result that is plain, short, and equal in two processes
+with different hash seeds. The variants are executed on the same call. A meaning-keeping variant with
+another result is not applied; a control carries its own result, if it has one.
 
-What was found once is kept on disk by the text of the program, so a second run executes nothing.
+Results are cached on disk by the text of the program, so a second run executes nothing.
 """
 
 import hashlib
@@ -43,12 +43,12 @@ from codeaudit.transforms.records import Outcome, Perturbed, Sample
 from codeaudit.transforms.seeding import stream
 
 SCHEMA: Final = 1
-"""Counts up whenever other calls are chosen, or their results are told otherwise."""
+"""Goes up whenever other calls are chosen or results are written differently."""
 FILE: Final = "outputs.sqlite"
 CHOOSE_SECONDS: Final = 0.2
-"""Of processor time that a call may take to become an example."""
+"""Processor time that a call of an original may take."""
 JUDGE_SECONDS: Final = 1.0
-"""The same for a variant: much more, so that none of equal cost is lost."""
+"""Processor time that a call of a variant may take: much more, so that no variant of equal cost is lost."""
 NOTE_SECONDS: Final = 20.0
 UNSTABLE: Final = "a result that is not the same each time"
 TRIVIAL: Final = "no call with a result to ask about"
@@ -59,7 +59,7 @@ _RESULTS: Final[Mapping[str, type[Returned | Raised | Unknown]]] = {
     "unknown": Unknown,
 }
 _WRONG_KIND: Final = frozenset({"TypeError", "AttributeError"})
-"""What raised, where values of a kind that the function does not take were drawn."""
+"""Exceptions that arguments of a wrong type raise; calls that raise them are no examples."""
 
 Note = Callable[[str], None]
 
@@ -78,10 +78,11 @@ def call_results(request: LabelRequest) -> LabelSource:
 
 
 class Outputs(LabelSource):
-    """Finds calls and what they give. The sandboxes are started when first needed, and end with it."""
+    """Finds calls and their results. The sandboxes start when they are first needed, and end with this
+    object."""
 
     def __init__(self, *, cache: Path | None = None, note: Note | None = None) -> None:
-        """`cache` is a folder for what was found; `note` is told what takes long."""
+        """`cache` is a folder for results; `note` receives lines about work that takes long."""
         self._note = note
         self._stack = ExitStack()
         weakref.finalize(self, self._stack.close)
@@ -105,10 +106,10 @@ class Outputs(LabelSource):
         return Callables(source), self.prepared
 
     def prepared(self, sample: Sample) -> Sample | str:
-        """The function, on its last line a call of it, its result as the label; or why it is no example.
+        """The function with a call on its last line and the result as its label; or why it is no example.
 
         Raises:
-            CannotAudit: something has to be executed, and this machine can't contain programs.
+            CannotAudit: something has to be executed, and this machine cannot contain programs.
         """
         self._tell()
         calls = find(sample, longest=LONGEST)
@@ -122,10 +123,10 @@ class Outputs(LabelSource):
         return OUTPUT_PREDICTION.prepare(made)
 
     def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
-        """The cases, each variant executed; see the module.
+        """The cases; each variant is executed, see the module.
 
         Raises:
-            CannotAudit: this machine can't contain programs.
+            CannotAudit: this machine cannot contain programs.
         """
         findings = FindingCounts()
         for case in cases:
@@ -146,7 +147,7 @@ class Outputs(LabelSource):
             )
 
     def _chosen(self, sample: Sample, calls: Calls) -> tuple[str, str] | str:
-        """A call and what it gives, or why none will do."""
+        """A call and its result, or the reason why there is none."""
         order = list(calls.calls)
         stream(0, sample.id, "call").shuffle(order)
         results = self._results([with_call(calls.text, call) for call in order], 0, CHOOSE_SECONDS)
@@ -155,7 +156,7 @@ class Outputs(LabelSource):
         if not fitting:
             reasons = [one.reason for one in results if isinstance(one, Unknown)]
             return reasons[0] if len(reasons) == len(results) else TRIVIAL
-        # What returns says more of a function than what raises.
+        # A returned value says more about a function than an exception.
         call = min(fitting, key=lambda one: isinstance(told[one], Raised))
         (again,) = self._results([with_call(calls.text, call)], 1, JUDGE_SECONDS)
         label = answer_of(told[call])
@@ -164,7 +165,8 @@ class Outputs(LabelSource):
     # ── execution ────────────────────────────────────────────────────────────────────────────────────────
 
     def _results(self, programs: Sequence[str], hashes: int, seconds: float) -> list[Result]:
-        """What each program's last line gives in a process with these hashes, from disk where it is there."""
+        """The result of each program's last line in a process with this hash seed, from the cache if it is
+        there."""
         keys = {program: _key(program, hashes) for program in programs}
         known = {} if self._kept is None else self._kept.fetch(list(keys.values()))
         rest = [program for program, key in keys.items() if key not in known]
@@ -200,7 +202,7 @@ class Outputs(LabelSource):
 
 
 def answer_of(result: Result) -> str | None:
-    """The right answer that a result means, in the task's normal form; `None` where there is none."""
+    """The right answer in the task's normal form; `None` if the result is unknown."""
     match result:
         case Returned(text) | Raised(text):
             return OUTPUT_PREDICTION.normalise(text)
@@ -209,7 +211,7 @@ def answer_of(result: Result) -> str | None:
 
 
 def _is_fit(result: Result, *, given: bool) -> bool:
-    """Whether a result is worth asking about. Where a user gave the call, any is that can be told."""
+    """Whether to ask about a result. If the user gave the call, every known result will do."""
     match result:
         case Returned(text):
             return len(text) <= LONGEST and (given or text != "None")
@@ -228,7 +230,7 @@ def _is_variant(outcome: Outcome) -> TypeGuard[Perturbed]:
 
 
 def _judged(outcome: Perturbed, result: Result, again: Result | None, findings: FindingCounts) -> Outcome:
-    """A variant with the result that it has now; `again` is a control's in another process."""
+    """A variant with its own result; `again` is the result of a control in another process."""
     before, after = outcome.sample.label, _left(result)
     if outcome.kind != "control":
         return confirm(outcome, _finding(before, after), findings)
@@ -239,7 +241,7 @@ def _judged(outcome: Perturbed, result: Result, again: Result | None, findings: 
 
 
 def _left(result: Result) -> str | None:
-    """What a variant gives, also where it is no answer any more: then surely not what the original gives."""
+    """The result of a variant. A result that is no answer differs from every original's."""
     if isinstance(result, Unknown) and result.reason in NO_ANSWERS:
         return f"<{result.reason}>"
     return answer_of(result)

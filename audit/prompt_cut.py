@@ -1,12 +1,12 @@
-"""A function cut in two: what a model is shown, and the rest, which it is to write.
+"""Functions cut in two: the part that a model is shown, and the rest, which it must write.
 
-The cut lies between two statements at the top of a function's body, directly before the line on which the
-second one begins: comments above that line are shown. What stands before the function is shown, too; nothing
-stands after it.
+Tasks that continue code (`generation`, `next-line`) use it. The cut lies between two statements at the top
+level of a function's body, directly before the line on which the second one begins, so comments above that
+line are shown. Text before the function is shown, too; no text follows the function.
 
-A sample that is cut keeps its whole text in `source` and what is shown in `asked`. So perturbations rewrite
-the whole, and `shown` finds the cut again in what they wrote: between the same statements, as far as there is
-an edit that keeps them apart.
+A cut sample has its whole text in `source` and the shown part in `asked`. Perturbations rewrite the whole
+text, and `same_cut` finds the cut in the rewritten text: between the same statements, if the edit keeps
+them apart.
 """
 
 import ast
@@ -23,7 +23,7 @@ from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
 HALF: Final = 0.5
-"""Of the statements at the top of a body, its docstring aside, so many are shown by default."""
+"""The default share of the statements of a body, without its docstring, that is shown."""
 
 NOT_PYTHON: Final = "not Python"
 NO_FUNCTION: Final = "no function at the end of the text"
@@ -36,25 +36,26 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
-    """The last function of a text and the places where it may be cut."""
+class FunctionBody:
+    """The last function of a text, and the places where it can be cut."""
 
     source: str
     name: str
     kinds: tuple[str, ...]
-    """Of the statements at the top, the docstring aside."""
+    """The syntax types of its top-level statements, without the docstring."""
     documented: bool
     places: tuple[int | None, ...]
-    """Where each of them begins its line, in characters; `None` where it shares the line."""
+    """The character at which the line of each statement begins; `None` if it shares its line with another."""
 
     def cut(self, shown: int) -> int | None:
-        """The place before which as many statements stand, or fewer where none is there."""
+        """The last place with at most `shown` statements before it; `None` if there is none."""
         return next((place for place in reversed(self.places[: shown + 1]) if place is not None), None)
 
 
-def begun(source: str, share: float = HALF) -> str | None:
-    """The text up to the cut: with this share of the function's statements, at least one if it is not 0 and
-    at most all but one; `None` where the text is not to be cut.
+def shown_part(source: str, share: float = HALF) -> str | None:
+    """The text up to the cut, with this share of the function's statements; `None` if it cannot be cut.
+
+    At least one statement is shown unless the share is 0, and at least one is left out.
 
     Raises:
         SourceError: the text does not parse.
@@ -69,24 +70,27 @@ def begun(source: str, share: float = HALF) -> str | None:
 
 
 def shown(sample: Sample, source: str) -> str:
-    """What a model is shown of a text that a sample was rewritten to: all of it unless the sample is cut."""
+    """What a model is shown of a sample rewritten to `source`: all of it unless the sample is cut."""
     if not sample.asked:
         return source
     if source == sample.source:
         return sample.asked
-    return again(sample.source, sample.asked, source) or _half(source)
+    return same_cut(sample.source, sample.asked, source) or _half(source)
 
 
-def rewritten(sample: Sample, outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """The outcomes; not applied are variants whose cut is lost, or before which all stays as it is or was
-    the same already under the same transform.
+def askable_variants(sample: Sample, outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """The outcomes. A variant is not applied if:
+
+    - its cut cannot be found;
+    - the shown part did not change;
+    - an earlier variant of the same transform shows the same.
     """
     found: list[Outcome] = []
     seen: set[tuple[str, str]] = set()
     for one in outcomes:
         reason = ""
         if isinstance(one, Perturbed) and one.kind != "identity":
-            asked = again(sample.source, sample.asked, one.source)
+            asked = same_cut(sample.source, sample.asked, one.source)
             if asked is None:
                 reason = NO_CUT
             elif asked == sample.asked:
@@ -100,8 +104,9 @@ def rewritten(sample: Sample, outcomes: Sequence[Outcome]) -> list[Outcome]:
 
 
 @lru_cache(maxsize=4096)
-def again(original: str, asked: str, source: str) -> str | None:
-    """The text up to the place where the original was cut; `None` where that place is not there any more."""
+def same_cut(original: str, asked: str, source: str) -> str | None:
+    """The part of `source` that is shown if it is cut where the original was; `None` if that place is
+    gone."""
     try:
         before, after = body_of(original), body_of(source)
     except SourceError:
@@ -117,8 +122,8 @@ def again(original: str, asked: str, source: str) -> str | None:
     return None if place is None else source[:place]
 
 
-def _unchanged(original: str, at: int, after: Body) -> int | None:
-    """The place where one side of the cut is as it was."""
+def _unchanged(original: str, at: int, after: FunctionBody) -> int | None:
+    """The place at which the text after the cut is unchanged, or else the text before it."""
     for place in after.places:
         if place is not None and after.source[place:] == original[at:]:
             return place
@@ -128,9 +133,9 @@ def _unchanged(original: str, at: int, after: Body) -> int | None:
     return None
 
 
-def _aligned(kinds: Sequence[str], index: int, after: Body) -> int | None:
-    """The place by the kinds of the statements: before the one that was the first behind the cut, or else
-    behind the one that was the last before it.
+def _aligned(kinds: Sequence[str], index: int, after: FunctionBody) -> int | None:
+    """The place found by aligning the types of statements: before the statement that followed the cut, or
+    else after the statement that preceded it.
     """
     for block in SequenceMatcher(None, kinds, after.kinds, autojunk=False).get_matching_blocks():
         for wanted, step in ((index, 0), (index - 1, 1)):
@@ -142,14 +147,14 @@ def _aligned(kinds: Sequence[str], index: int, after: Body) -> int | None:
 
 def _half(source: str) -> str:
     try:
-        return begun(source) or source
+        return shown_part(source) or source
     except SourceError:
         return source
 
 
 @lru_cache(maxsize=4096)
-def body_of(source: str) -> Body | str:
-    """The last function of a text, or why there is none to cut.
+def body_of(source: str) -> FunctionBody | str:
+    """The last function of a text, or the reason why there is none to cut.
 
     Raises:
         SourceError: the text does not parse.
@@ -169,7 +174,7 @@ def body_of(source: str) -> Body | str:
         alone = not text[start : start + _column(statement)].strip()
         places.append(len(text[:start].decode()) if alone else None)
     kinds = tuple(type(one).__name__ for one in statements)
-    return Body(source, node.name, kinds, len(statements) < len(node.body), tuple(places))
+    return FunctionBody(source, node.name, kinds, len(statements) < len(node.body), tuple(places))
 
 
 def _column(statement: ast.stmt) -> int:

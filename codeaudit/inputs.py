@@ -15,8 +15,7 @@ from codeaudit.audit.cache import default_folder
 from codeaudit.audit.corpora.records import Corpus, CorpusResources
 from codeaudit.audit.corpora.selection import Selection, select, units
 from codeaudit.audit.corpora.specs import corpus
-from codeaudit.audit.evidence_check import FindingCounts
-from codeaudit.audit.execution import Witness, execute, witnesses
+from codeaudit.audit.evidence_check import FindingCounts, Witness, execute, witnesses
 from codeaudit.audit.interface import Task
 from codeaudit.audit.labels import LabelSource, labels
 from codeaudit.audit.rows import read_suite

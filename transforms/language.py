@@ -76,7 +76,7 @@ class Language:
 
     # ── evidence ──
     witness: str = ""
-    """`Labels -> Witness` of `codeaudit.audit.execution`, as `module:attribute`: runs or measures
+    """`Labels -> Witness` of `codeaudit.audit.evidence_check`, as `module:attribute`: runs or measures
     variants."""
 
     # ── networks ──

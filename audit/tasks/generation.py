@@ -9,7 +9,7 @@ and the next line is the next statement:
         parts = [word] * times
 
 The answer is the text that follows (`    return '-'.join(parts)`), as a base model continues it, or the whole
-function again, as chat models like to write it; see `codeaudit.audit.completions`. A list of texts is
+function same_cut, as chat models like to write it; see `codeaudit.audit.completions`. A list of texts is
 as many attempts.
 
 The completed program is executed with the tests of the problem, which no model sees. A graded answer is a
@@ -40,10 +40,10 @@ from codeaudit.audit.prompt_cut import (
     NO_FUNCTION,
     NOT_PYTHON,
     ONE_LINE,
-    begun,
+    askable_variants,
     body_of,
-    rewritten,
     shown,
+    shown_part,
 )
 from codeaudit.audit.prompts import ContinuationPrompt
 from codeaudit.audit.records import Answer, Attempt, Predicted
@@ -91,7 +91,7 @@ class Generation(Task):
             return NO_TESTS
         try:
             found = body_of(sample.source)
-            asked = begun(sample.source, self.share)
+            asked = shown_part(sample.source, self.share)
         except SourceError:
             return "source does not parse"
         if isinstance(found, str):
@@ -178,7 +178,7 @@ class Generation(Task):
             return tuple(outcomes)
         chosen = [
             one.left_out(NO_TEXT) if isinstance(one, Perturbed) and _loses_text(sample, one) else one
-            for one in rewritten(sample, outcomes)
+            for one in askable_variants(sample, outcomes)
         ]
         # All at once, so that each verdict below is known already.
         variants = [one for one in chosen if isinstance(one, Perturbed) and one.kind != "identity"]

@@ -29,10 +29,10 @@ from codeaudit.audit.prompt_cut import (
     NO_FUNCTION,
     NOT_PYTHON,
     ONE_LINE,
-    again,
-    begun,
+    askable_variants,
     body_of,
-    rewritten,
+    same_cut,
+    shown_part,
 )
 from codeaudit.audit.prompts import ContinuationPrompt
 from codeaudit.audit.records import Answer
@@ -66,7 +66,7 @@ class NextLine(ExactMatch):
             return NOT_PYTHON
         try:
             found = body_of(sample.source)
-            asked = begun(sample.source, self.share)
+            asked = shown_part(sample.source, self.share)
         except SourceError:
             return "source does not parse"
         if isinstance(found, str):
@@ -83,7 +83,7 @@ class NextLine(ExactMatch):
         """By the line behind the cut, where the meaning is kept."""
         if perturbed.kind == "identity":
             return "same"
-        asked = again(sample.source, sample.asked, perturbed.source) if sample.asked else None
+        asked = same_cut(sample.source, sample.asked, perturbed.source) if sample.asked else None
         if perturbed.kind == "control" or asked is None:
             return "unknown"
         return "same" if _next(perturbed.source, asked) == _next(sample.source, sample.asked) else "other"
@@ -94,7 +94,7 @@ class NextLine(ExactMatch):
             one.left_out(OTHER_LINE)
             if isinstance(one, Perturbed) and one.kind == "preserving" and self.expects(sample, one) != "same"
             else one
-            for one in rewritten(sample, outcomes)
+            for one in askable_variants(sample, outcomes)
         )
 
     def likeness(self, answers: Sequence[tuple[Answer, Sample]]) -> Mapping[str, float]:

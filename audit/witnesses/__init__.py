@@ -1,1 +1,1 @@
-"""What runs or measures code, one file a language; `codeaudit.audit.execution` asks them all in one way."""
+"""The witnesses, one module per language. `codeaudit.audit.evidence_check` calls them all in the same way."""

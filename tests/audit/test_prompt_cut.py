@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 
 from codeaudit.audit.corpora.records import raw_sample
-from codeaudit.audit.prompt_cut import NO_FUNCTION, ONE_LINE, again, begun, body_of, shown
+from codeaudit.audit.prompt_cut import NO_FUNCTION, ONE_LINE, body_of, same_cut, shown, shown_part
 
 HEAD = 'import os\n\n\ndef f(a, b):\n    """Say."""\n'
 FOUR = f"{HEAD}    c = a + b\n    # double it\n    d = c * 2\n    for e in b:\n        d += e\n    return d\n"
 
 
 def rest(source: str, share: float = 0.5) -> str:
-    found = begun(source, share)
+    found = shown_part(source, share)
     assert found is not None
     assert source.startswith(found)
     return source[len(found) :]
@@ -61,21 +61,21 @@ def test_statements_that_share_a_line_are_not_parted(body: str, left: str | None
 )
 def test_texts_that_are_not_cut(source: str, reason: str) -> None:
     assert body_of(source) == reason
-    assert begun(source) is None
+    assert shown_part(source) is None
 
 
 def test_a_body_on_the_line_of_its_head_is_not_cut() -> None:
-    assert begun("def f(a): return a\n") is None
+    assert shown_part("def f(a): return a\n") is None
 
 
 def test_nothing_is_cut_that_is_not_to_be() -> None:
     sample = raw_sample(FOUR, language="python", label=None, path="a.py", line=1)
     assert shown(sample, FOUR) == FOUR
-    asked = replace(sample, asked=begun(FOUR) or "")
+    asked = replace(sample, asked=shown_part(FOUR) or "")
     assert shown(asked, FOUR) == asked.asked != FOUR
 
 
-ASKED = begun(FOUR) or ""
+ASKED = shown_part(FOUR) or ""
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_the_cut_stays_between_the_statements_that_it_lay_between(
     old: str, new: str, left: str | None
 ) -> None:
     source = FOUR.replace(old, new)
-    found = again(FOUR, ASKED, source)
+    found = same_cut(FOUR, ASKED, source)
     assert found is not None
     assert source.startswith(found)
     if left is None:
@@ -105,7 +105,7 @@ def test_the_cut_stays_between_the_statements_that_it_lay_between(
 
 def test_statements_added_on_both_sides_leave_the_cut_between_the_same_kinds() -> None:
     source = FOUR.replace("    c =", "    x = 0\n    c =").replace("    return d", "    y = 0\n    return d")
-    found = again(FOUR, ASKED, source)
+    found = same_cut(FOUR, ASKED, source)
     assert found is not None
     assert source[len(found) :].startswith("    for e in b:")
     assert "x = 0" in found
@@ -115,12 +115,12 @@ def test_another_order_leaves_as_many_statements() -> None:
     source = FOUR.replace("    # double it\n    d = c * 2\n", "").replace(
         "    return d", "    d = c * 2\n    return d"
     )
-    found = again(FOUR, ASKED, source)
+    found = same_cut(FOUR, ASKED, source)
     assert found is not None
     assert source[len(found) :].startswith("    d = c * 2")
 
 
 def test_a_cut_that_is_nowhere_any_more() -> None:
-    assert again(FOUR, ASKED, "def f(a, b):\n    with a:\n        return b\n") is None
-    assert again(FOUR, ASKED, "def f(a, b:\n") is None
-    assert again(FOUR, ASKED, "x = 1\n") is None
+    assert same_cut(FOUR, ASKED, "def f(a, b):\n    with a:\n        return b\n") is None
+    assert same_cut(FOUR, ASKED, "def f(a, b:\n") is None
+    assert same_cut(FOUR, ASKED, "x = 1\n") is None

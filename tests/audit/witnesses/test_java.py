@@ -4,8 +4,7 @@ import shutil
 
 import pytest
 
-from codeaudit.audit.evidence_check import FindingCounts, WitnessFinding
-from codeaudit.audit.execution import execute
+from codeaudit.audit.evidence_check import FindingCounts, WitnessFinding, execute
 from codeaudit.audit.labels import CorpusLabels
 from codeaudit.audit.run import Case
 from codeaudit.audit.witnesses.java import NOT_COMPILED, OTHER_TREE, compiled, witness

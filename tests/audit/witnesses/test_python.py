@@ -3,8 +3,7 @@
 from collections import Counter
 
 from codeaudit.audit.corpora.functions import functions
-from codeaudit.audit.evidence_check import FindingCounts
-from codeaudit.audit.execution import execute
+from codeaudit.audit.evidence_check import FindingCounts, execute
 from codeaudit.audit.labels import CorpusLabels
 from codeaudit.audit.run import Case
 from codeaudit.audit.witnesses.python import DIFFERS, witness

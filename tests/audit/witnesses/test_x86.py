@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codeaudit.audit.evidence_check import BehavesDifferently, BehavesSame, FindingCounts, Undecided
-from codeaudit.audit.execution import execute
+from codeaudit.audit.evidence_check import BehavesDifferently, BehavesSame, FindingCounts, Undecided, execute
 from codeaudit.audit.labels import CorpusLabels, CostLabels
 from codeaudit.audit.run import Case
 from codeaudit.audit.suite import SuitePlan, case

@@ -7,8 +7,7 @@ from random import Random
 
 import pytest
 
-from codeaudit.audit.evidence_check import DIFFERS, FindingCounts
-from codeaudit.audit.execution import execute, witnesses
+from codeaudit.audit.evidence_check import DIFFERS, FindingCounts, execute, witnesses
 from codeaudit.audit.labels import of_corpus
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.suite import SuitePlan, case

@@ -15,8 +15,9 @@ from codeaudit.audit.evidence_check import (
     WitnessFinding,
     combined,
     confirm,
+    execute,
+    witnesses,
 )
-from codeaudit.audit.execution import execute, witnesses
 from codeaudit.audit.labels import CorpusLabels
 from codeaudit.audit.run import Case
 from codeaudit.transforms.languages import LANGUAGES
