@@ -1,0 +1,68 @@
+"""The models `plain/MODEL`: a server that answers `POST {"model", "prompt"}` with `{"text", "tokens"}`.
+
+Concurrency, retries, throttle, cost meter and `--base-url` come from codeaudit's endpoint layer.
+"""
+
+import asyncio
+import json
+from functools import partial
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+from codeaudit.audit.models.endpoints.address import address
+from codeaudit.audit.models.endpoints.arguments import ENDPOINT_ARGUMENTS, Patience, Prices
+from codeaudit.audit.models.endpoints.client import Reply, RequestError
+from codeaudit.audit.models.endpoints.model import Endpoint, EndpointModel
+from codeaudit.audit.models.provider import Provider
+from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.prompts import Prompt
+from codeaudit.audit.records import Query
+
+
+class PlainClient:
+    """Sends one request at a time, in a thread, because urllib blocks."""
+
+    def __init__(self, url: str, model: str, timeout: float) -> None:
+        self.url, self.model, self.timeout = url, model, timeout
+
+    async def ask(self, prompt: Prompt, query: Query, attempt: int = 0) -> Reply:
+        """Send the prompt. Every failure becomes a `RequestError` that says whether to try again."""
+        body = json.dumps({"model": self.model, "prompt": prompt.text(query)}).encode()
+        try:
+            found = json.loads(await asyncio.to_thread(self._post, body))
+            return Reply(text=str(found["text"]), tokens=tuple(found["tokens"]))
+        except HTTPError as error:
+            busy = error.code in (429, 503)
+            raise RequestError(str(error.code), again=busy, busy=busy, status=error.code) from None
+        except (URLError, TimeoutError) as error:
+            raise RequestError("unreachable", message=str(error), again=True, unreachable=True) from None
+        except (ValueError, KeyError, TypeError):
+            raise RequestError("unreadable reply", again=True) from None
+
+    async def close(self) -> None:
+        """Nothing is kept open."""
+
+    def _post(self, body: bytes) -> bytes:
+        with urlopen(Request(self.url, body), timeout=self.timeout) as response:
+            return bytes(response.read())
+
+
+def load(model: str, settings: Settings) -> EndpointModel:
+    """The model of that name at `--base-url`; nothing is asked yet."""
+    where = address(settings.base_url or "http://127.0.0.1:8080", None, key_name="PLAIN_KEY")
+    patience = Patience.read(settings)
+    connect = partial(PlainClient, where.url, model, patience.timeout)
+    endpoint = Endpoint(
+        model=model, address=where, connect=connect, patience=patience, prices=Prices.read(settings)
+    )
+    fingerprint = f"plain/{model}@{where.url}?prompts={endpoint.prompts.digest}"
+    return EndpointModel(endpoint, name=f"plain/{model}", fingerprint=fingerprint)
+
+
+PLAIN = Provider(
+    form="plain/MODEL",
+    summary="a model behind a plain HTTP server",
+    load=load,
+    accepts=frozenset({"base_url", "batch_size"}),
+    arguments=ENDPOINT_ARGUMENTS,
+)
