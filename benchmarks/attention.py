@@ -16,8 +16,8 @@ import numpy as np
 import torch
 
 from codeaudit.audit.papers.checkpoint import PRECISIONS
-from codeaudit.audit.papers.lines.encoding import Encoded
-from codeaudit.audit.papers.lines.trunk import Shape, collate
+from codeaudit.audit.papers.lines.encoding import EncodedLines
+from codeaudit.audit.papers.lines.trunk import LineShape, collate
 from codeaudit.audit.papers.spe_attention.model import LineModel
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
 from codeaudit.transforms.python.analysis.program import analyse
@@ -28,11 +28,11 @@ TOKENS_A_LINE = 8
 REPEATS = 7
 
 
-def made_up(tokens: int, planes: int) -> Encoded:
+def made_up(tokens: int, planes: int) -> EncodedLines:
     """An input of a given length with a random relation of the density that real functions have."""
     rng = np.random.default_rng(tokens)
     lines = tokens // TOKENS_A_LINE
-    return Encoded(
+    return EncodedLines(
         ids=rng.integers(1, 1000, tokens).astype(np.int32),
         line=np.repeat(np.arange(lines, dtype=np.int32), TOKENS_A_LINE),
         position=np.tile(np.arange(TOKENS_A_LINE, dtype=np.int32), lines),
@@ -44,7 +44,7 @@ def timed(name: str, tokens: int) -> float:
     """Milliseconds of one input in one forward pass, the fastest of some."""
     relation = NETWORKS[name].relation
     planes = {"mask": 1, "distances": 2}.get(relation, 0)
-    shape = Shape(vocabulary=1000, labels=100, layers=2, window=max(LENGTHS))
+    shape = LineShape(vocabulary=1000, labels=100, layers=2, window=max(LENGTHS))
     network = build(name, shape, {}).eval()
     encoded = made_up(tokens, planes)
     if relation == "referents":
@@ -64,7 +64,7 @@ def noise(place: str, precision: str, *, count: int = 150) -> float:
     model = LineModel.load(place, device="cpu", precision=precision)
     programs = [analyse(source) for source in stdlib.sample(count)]
     pairs = [(program, model.encoder.features(program)) for program in programs]
-    inputs = [(program, features) for program, features in pairs if isinstance(features, Encoded)]
+    inputs = [(program, features) for program, features in pairs if isinstance(features, EncodedLines)]
     together = model.logits([features for _, features in inputs]).double()
     worst = 0.0
     for number, (program, features) in enumerate(inputs):

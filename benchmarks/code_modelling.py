@@ -46,7 +46,7 @@ from codeaudit.audit.papers.dependency_encoding.streams import Streams, learn
 from codeaudit.audit.papers.dependency_encoding.training import batch_of
 from codeaudit.audit.papers.dependency_encoding.trunk import SPREAD, Decoder, DecoderSizes
 from codeaudit.audit.registry import TASKS
-from codeaudit.audit.training.state import Progress
+from codeaudit.audit.training.state import TrainingProgress
 from codeaudit.audit.training.trainer import Integers, Learner, Validation, adamw, cosine, train
 from codeaudit.reports.records import Metric
 from codeaudit.reports.statistics.adjustment import ALPHA
@@ -307,13 +307,13 @@ class Watch:
     network: str
     total: int
 
-    def stepped(self, progress: Progress, loss: float) -> None:
+    def stepped(self, progress: TrainingProgress, loss: float) -> None:
         """After every step."""
         if sys.stderr.isatty() and progress.step % 20 == 0:
             told = f"\r{self.network}: step {progress.step} of {self.total}, loss {loss:.3f}"
             print(told, end=" ", file=sys.stderr)
 
-    def epoch(self, progress: Progress) -> None:
+    def epoch(self, progress: TrainingProgress) -> None:
         """After the training."""
 
 

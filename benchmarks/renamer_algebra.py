@@ -25,17 +25,16 @@ import torch
 from trials import Ledger, Trial
 
 from codeaudit.audit.papers.renamer import material
-from codeaudit.audit.papers.renamer.baselines import rules
 from codeaudit.audit.papers.renamer.material import TermExamples, TermMaterial
 from codeaudit.audit.papers.renamer.network import BERT
 from codeaudit.audit.papers.renamer.network import NETWORKS as TERM_NETWORKS
 from codeaudit.audit.papers.renamer.recipe import DEFAULTS, TermRecipe
-from codeaudit.audit.papers.renamer.scores import mean_error
+from codeaudit.audit.papers.renamer.scores import mean_error, rules
 from codeaudit.audit.papers.renamer.tasks import TASKS
 from codeaudit.audit.papers.renamer.terms import TermReader
 from codeaudit.audit.papers.renamer.training import TermLearner
 from codeaudit.audit.training import trainer
-from codeaudit.audit.training.state import Progress
+from codeaudit.audit.training.state import TrainingProgress
 from codeaudit.reports.records import Metric
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import verdict
@@ -169,12 +168,12 @@ class Watch:
     name: str
     total: int
 
-    def stepped(self, progress: Progress, loss: float) -> None:
+    def stepped(self, progress: TrainingProgress, loss: float) -> None:
         """After every step."""
         if progress.step % 100 == 0 and sys.stderr.isatty():
             print(f"\r{self.name}: step {progress.step:,} of {self.total:,}", end=" ", file=sys.stderr)
 
-    def epoch(self, progress: Progress) -> None:
+    def epoch(self, progress: TrainingProgress) -> None:
         """After every epoch."""
 
 

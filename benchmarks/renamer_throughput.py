@@ -23,18 +23,17 @@ from trials import Ledger, Trial, table
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.labels import labels
 from codeaudit.audit.papers.renamer import material
-from codeaudit.audit.papers.renamer.baselines import rules
 from codeaudit.audit.papers.renamer.material import TermExample, TermMaterial
 from codeaudit.audit.papers.renamer.model import TermModel
 from codeaudit.audit.papers.renamer.network import BERT
 from codeaudit.audit.papers.renamer.network import NETWORKS as TERM_NETWORKS
 from codeaudit.audit.papers.renamer.recipe import TermRecipe
-from codeaudit.audit.papers.renamer.scores import mean_error
+from codeaudit.audit.papers.renamer.scores import mean_error, rules
 from codeaudit.audit.papers.renamer.training import TermLearner
 from codeaudit.audit.records import Predicted, Query
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.training.splits import Splits
-from codeaudit.audit.training.state import Progress
+from codeaudit.audit.training.state import TrainingProgress
 from codeaudit.audit.training.trainer import train
 from codeaudit.transforms.errors import CodeauditError
 from codeaudit.transforms.x86.language import X86
@@ -66,10 +65,10 @@ RATES = {"tiny": 1e-3, "mini": 5e-4, "small": 3e-4}
 class Quiet:
     """A monitor that keeps the validation errors."""
 
-    def stepped(self, progress: Progress, loss: float) -> None:
+    def stepped(self, progress: TrainingProgress, loss: float) -> None:
         """Nothing to tell."""
 
-    def epoch(self, progress: Progress) -> None:
+    def epoch(self, progress: TrainingProgress) -> None:
         """Nothing to tell."""
 
 

@@ -40,7 +40,7 @@ from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.interface import Model
 from codeaudit.audit.models.canonical import Canonical
 from codeaudit.audit.papers.checkpoint import CONFIG
-from codeaudit.audit.papers.lines.encoding import Encoded, Encoder
+from codeaudit.audit.papers.lines.encoding import EncodedLines, LineEncoder
 from codeaudit.audit.papers.spe_attention import material
 from codeaudit.audit.papers.spe_attention.material import LineMaterial
 from codeaudit.audit.papers.spe_attention.model import LineModel
@@ -51,7 +51,7 @@ from codeaudit.audit.run import AuditSetup, Case, NoMonitor, audit
 from codeaudit.audit.suite import SuitePlan, cases
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.audit.training.splits import Splits
-from codeaudit.audit.training.state import FILE, Progress
+from codeaudit.audit.training.state import FILE, TrainingProgress
 from codeaudit.audit.training.trainer import train
 from codeaudit.reports.observations import Observation, Pair, observe
 from codeaudit.reports.records import Metric, Rate
@@ -187,7 +187,7 @@ def ground(settings: Settings, spec: str, cache: Path) -> Ground:
         for network in READINGS
     }
     encoders = [
-        Encoder(
+        LineEncoder(
             materials[_reads_names(network)].tokenizer,
             window=settings.window,
             relation=NETWORKS[network].relation,
@@ -199,7 +199,7 @@ def ground(settings: Settings, spec: str, cache: Path) -> Ground:
             (
                 sample
                 for sample in drawn("test", TRIED * settings.test)
-                if all(isinstance(one.encode(sample.source), Encoded) for one in encoders)
+                if all(isinstance(one.encode(sample.source), EncodedLines) for one in encoders)
                 and _is_movable(sample)
             ),
             settings.test,
@@ -231,10 +231,10 @@ class Watch:
 
     name: str
 
-    def stepped(self, progress: Progress, loss: float) -> None:
+    def stepped(self, progress: TrainingProgress, loss: float) -> None:
         """After every step."""
 
-    def epoch(self, progress: Progress) -> None:
+    def epoch(self, progress: TrainingProgress) -> None:
         """After every epoch."""
         last = progress.epochs[-1]
         tell(f"  {self.name}: epoch {last['epoch']:.0f}, validation F1 {last['valid']:.1%}")

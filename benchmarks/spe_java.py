@@ -42,7 +42,7 @@ from codeaudit.audit.suite import SuitePlan, cases
 from codeaudit.audit.tasks.error_detection import BUGGY, ERROR_DETECTION
 from codeaudit.audit.training import trainer
 from codeaudit.audit.training.splits import Splits
-from codeaudit.audit.training.state import Progress
+from codeaudit.audit.training.state import TrainingProgress
 from codeaudit.reports.observations import Observation, observe
 from codeaudit.reports.records import Better, Metric
 from codeaudit.reports.scores import score
@@ -203,12 +203,12 @@ class Watch:
     name: str
     total: int
 
-    def stepped(self, progress: Progress, loss: float) -> None:
+    def stepped(self, progress: TrainingProgress, loss: float) -> None:
         """After every step."""
         if progress.step % 50 == 0 and sys.stderr.isatty():
             print(f"\r{self.name}: step {progress.step:,} of {self.total:,}", end=" ", file=sys.stderr)
 
-    def epoch(self, progress: Progress) -> None:
+    def epoch(self, progress: TrainingProgress) -> None:
         """After every epoch."""
 
     def answered(self, count: int, *, recalled: bool) -> None:

@@ -39,7 +39,7 @@ from codeaudit.audit.papers.tree_transformer.recipe import TreeRecipe
 from codeaudit.audit.papers.tree_transformer.training import NameLearner, judged
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.audit.training.splits import Splits
-from codeaudit.audit.training.state import Progress
+from codeaudit.audit.training.state import TrainingProgress
 from codeaudit.audit.training.trainer import train
 from codeaudit.reports.records import Metric
 from codeaudit.reports.statistics.trials import compare_trials
@@ -212,10 +212,10 @@ class Watch:
 
     name: str
 
-    def stepped(self, progress: Progress, loss: float) -> None:
+    def stepped(self, progress: TrainingProgress, loss: float) -> None:
         """After every step."""
 
-    def epoch(self, progress: Progress) -> None:
+    def epoch(self, progress: TrainingProgress) -> None:
         """After every epoch."""
         last = progress.epochs[-1]
         tell(f"  {self.name}: epoch {last['epoch']:.0f}, validation {last['valid']:.1%}")
@@ -242,7 +242,7 @@ def splits(spec: str, settings: Settings) -> Splits[Sample]:
 # ── one trial ────────────────────────────────────────────────────────────────────────────────────────────
 
 Scores = dict[str, float]
-JudgedTraining = tuple[Scores, Progress]
+JudgedTraining = tuple[Scores, TrainingProgress]
 
 
 def named(read: material.TreeMaterial) -> Callable[[TreeRecipe, Path, Watch], JudgedTraining]:

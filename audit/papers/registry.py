@@ -62,7 +62,7 @@ class TrainingRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Family:
+class NetworkFamily:
     """Networks that are trained alike and whose checkpoints are read alike."""
 
     home: str
@@ -85,26 +85,26 @@ _LINE_OPTIONS: Final = frozenset(
 _TERM_OPTIONS: Final = frozenset({"size", "readout", "implied", "device", "labels"})
 
 FAMILIES: Final = (
-    Family(
+    NetworkFamily(
         home=f"{PAPERS}.spe_attention",
         model="LineModel",
         networks=("spe", "symc", "vanilla", "renamer", "code"),
         tasks={"function-name": _LINE_OPTIONS, "error-detection": _LINE_OPTIONS - {"rarest_label"}},
     ),
-    Family(
+    NetworkFamily(
         home=f"{PAPERS}.tree_transformer",
         model="TreeModel",
         networks=("tree", "tree-vanilla", "tree-shaw", "tree-shiv", "tree-kim"),
         tasks={"function-name": frozenset({"vocabulary", "rarest_label", "half"})},
     ),
-    Family(
+    NetworkFamily(
         home=f"{PAPERS}.renamer",
         model="TermModel",
         networks=("renamer", "vanilla", "augmented", "canonicalized"),
         tasks={"throughput": _TERM_OPTIONS, "derivative": _TERM_OPTIONS - {"implied"}},
         best_known_for=("renamer",),
     ),
-    Family(
+    NetworkFamily(
         home=f"{PAPERS}.dependency_encoding",
         model="DecoderModel",
         networks=("code", "rope", "nope", "fire", "hope", "alibi"),
@@ -117,7 +117,7 @@ TASKS: Final = tuple(dict.fromkeys(task for family in FAMILIES for task in famil
 NETWORKS: Final = tuple(dict.fromkeys(name for family in FAMILIES for name in family.networks))
 
 
-def family(network: str, task: str | None) -> tuple[Family, str]:
+def family(network: str, task: str | None) -> tuple[NetworkFamily, str]:
     """Who trains a network for a task, and the task. Without a task, the network's own paper decides.
 
     Raises:
@@ -136,12 +136,12 @@ def family(network: str, task: str | None) -> tuple[Family, str]:
     raise UsageError(f"{network} is not trained for task {task!r}; known: {', '.join(others)}")
 
 
-def foreign(family: Family, task: str, option: str) -> bool:
+def foreign(family: NetworkFamily, task: str, option: str) -> bool:
     """Whether an option means nothing to a family's training for a task."""
     return option not in COMMON | family.tasks[task]
 
 
-def learner(family: Family, request: TrainingRequest) -> "CheckpointLearner[Any, Any]":
+def learner(family: NetworkFamily, request: TrainingRequest) -> "CheckpointLearner[Any, Any]":
     """A training, ready to begin.
 
     Raises:

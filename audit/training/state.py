@@ -20,7 +20,7 @@ class Interrupted(Exception):  # noqa: N818 - an outcome, which the command line
 
 
 @dataclass(slots=True, kw_only=True)
-class Progress:
+class TrainingProgress:
     """How far a training is."""
 
     step: int = 0
@@ -43,7 +43,7 @@ def save(
     path: Path,
     *,
     identity: object,
-    progress: Progress,
+    progress: TrainingProgress,
     tensors: dict[str, Tensor],
     optimiser: torch.optim.Optimizer,
 ) -> None:
@@ -61,7 +61,7 @@ def save(
 
 def load(
     path: Path, *, identity: object, optimiser: torch.optim.Optimizer
-) -> tuple[Progress, dict[str, Tensor]] | None:
+) -> tuple[TrainingProgress, dict[str, Tensor]] | None:
     """The saved progress and tensors; `None` where nothing was saved.
 
     Also sets the optimiser and torch's global random stream to their saved states.
@@ -77,7 +77,7 @@ def load(
             found = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
         known = json.loads(about["recipe"])
         values = json.loads(about["progress"])
-        progress = Progress(**{one.name: values[one.name] for one in fields(Progress)})
+        progress = TrainingProgress(**{one.name: values[one.name] for one in fields(TrainingProgress)})
     except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(
             f"cannot resume from {str(path)!r}: {error}; delete it to start from the beginning"

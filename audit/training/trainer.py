@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from codeaudit.audit.training import state
 from codeaudit.audit.training.recipe import Recipe
-from codeaudit.audit.training.state import Progress
+from codeaudit.audit.training.state import TrainingProgress
 from codeaudit.transforms.errors import ModelError
 
 BUCKET: Final = 50
@@ -36,11 +36,11 @@ B = TypeVar("B")
 class Monitor(Protocol):
     """Is told how far a training is."""
 
-    def stepped(self, progress: Progress, loss: float) -> None:
+    def stepped(self, progress: TrainingProgress, loss: float) -> None:
         """After every step."""
         ...
 
-    def epoch(self, progress: Progress) -> None:
+    def epoch(self, progress: TrainingProgress) -> None:
         """After every epoch; the last entry of `progress.epochs` is new."""
         ...
 
@@ -51,7 +51,7 @@ class Validation(NamedTuple):
     worth: float
     """Decides which weights are kept."""
     told: Mapping[str, float]
-    """Kept in `Progress.epochs` and in the model card."""
+    """Kept in `TrainingProgress.epochs` and in the model card."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class Trained(Generic[N]):
     """The best weights, on the CPU."""
 
     network: N
-    progress: Progress
+    progress: TrainingProgress
 
 
 class Learner(ABC, Generic[N, B]):
@@ -139,7 +139,7 @@ class _Trainer(Generic[N]):
         self._learner, self._path = learner, path
         self._network = learner.make().to(learner.device)
         self._optimiser = learner.optimiser(self._network)
-        self._progress = Progress(best=math.inf if learner.lower_is_better else -1.0)
+        self._progress = TrainingProgress(best=math.inf if learner.lower_is_better else -1.0)
         self._best: dict[str, Tensor] = {}
         self._network.train()
         found = state.load(path, identity=learner.identity, optimiser=self._optimiser)

@@ -14,7 +14,7 @@ from codeaudit.versions import versions
 if TYPE_CHECKING:
     from codeaudit.audit.papers.checkpoint import CheckpointLearner
     from codeaudit.audit.papers.registry import TrainingRequest
-    from codeaudit.audit.training.state import Progress
+    from codeaudit.audit.training.state import TrainingProgress
 
 LINE_EVERY: Final = 20.0
 """Seconds between lines where stderr is no terminal."""
@@ -78,7 +78,7 @@ class TrainingMonitor:
     def __exit__(self, *error: Any) -> None:
         self._live.__exit__(*error)
 
-    def stepped(self, progress: "Progress", loss: float) -> None:
+    def stepped(self, progress: "TrainingProgress", loss: float) -> None:
         """Show the step."""
         self._loss = loss if self._first is None else 0.98 * self._loss + 0.02 * loss
         self._first = self._first or (progress.step, progress.seconds)
@@ -88,12 +88,12 @@ class TrainingMonitor:
             self._told = progress.seconds
             note(self._line(progress))
 
-    def epoch(self, progress: "Progress") -> None:
+    def epoch(self, progress: "TrainingProgress") -> None:
         """Tell the validation score."""
         last = progress.epochs[-1]
         note(f"{self._label}: epoch {last['epoch'] + 1:.0f}, loss {last['loss']:.2f}, {self._tell(last)}")
 
-    def _line(self, progress: "Progress") -> str:
+    def _line(self, progress: "TrainingProgress") -> str:
         since, began = self._first or (0, 0.0)
         steps, seconds = progress.step - since, progress.seconds - began
         ahead = ""

@@ -9,7 +9,7 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
 from codeaudit.audit.papers.checkpoint import CONFIG, TOKENIZER, WEIGHTS
-from codeaudit.audit.papers.lines.trunk import Shape
+from codeaudit.audit.papers.lines.trunk import LineShape
 from codeaudit.audit.papers.spe_attention.model import LineConfig
 from codeaudit.audit.papers.spe_attention.networks import build
 
@@ -25,7 +25,7 @@ def write_checkpoint(
     words = {word: number for number, word in enumerate(WORDS)}
     tokenizer = Tokenizer(WordLevel(words, unk_token="[UNK]"))
     tokenizer.save(str(folder / TOKENIZER))
-    shape = Shape(vocabulary=len(words), labels=len(LABELS), width=16, layers=2, heads=4)
+    shape = LineShape(vocabulary=len(words), labels=len(LABELS), width=16, layers=2, heads=4)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = build(network, shape, {})

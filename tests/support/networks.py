@@ -10,13 +10,13 @@ import torch
 from tokenizers import Tokenizer
 
 from codeaudit.audit.papers.lines import vocabulary
-from codeaudit.audit.papers.lines.encoding import Encoded, Encoder
-from codeaudit.audit.papers.lines.trunk import LineNetwork, Shape, collate
+from codeaudit.audit.papers.lines.encoding import EncodedLines, LineEncoder
+from codeaudit.audit.papers.lines.trunk import LineNetwork, LineShape, collate
 from codeaudit.audit.papers.lines.words import words
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
 from codeaudit.transforms.dependence.moves import is_movable
 from codeaudit.transforms.dependence.orders import enumerate_orders
-from codeaudit.transforms.python.analysis.blocks import Block
+from codeaudit.transforms.python.analysis.blocks import TrunkBlock
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse
 from codeaudit.transforms.python.order.reorder import reordered
 from tests.support import stdlib
@@ -34,10 +34,10 @@ def tokenizer() -> Tokenizer:
     return vocabulary.build(counts, LABELS, size=700)
 
 
-def shape(**sizes: int) -> Shape:
+def shape(**sizes: int) -> LineShape:
     """A small shape over that tokenizer."""
     given = {"width": 16, "layers": 2, "heads": 4, **sizes}
-    return Shape(vocabulary=tokenizer().get_vocab_size(), labels=len(LABELS), **given)  # type: ignore[arg-type]
+    return LineShape(vocabulary=tokenizer().get_vocab_size(), labels=len(LABELS), **given)  # type: ignore[arg-type]
 
 
 def network(kind: str, **options: object) -> LineNetwork:
@@ -52,15 +52,15 @@ def network(kind: str, **options: object) -> LineNetwork:
     return made
 
 
-def encoded(kind: str, source: str) -> Encoded:
+def encoded(kind: str, source: str) -> EncodedLines:
     """The features of a source for a network."""
-    found = Encoder(tokenizer(), window=2048, relation=NETWORKS[kind].relation).encode(source)
-    assert isinstance(found, Encoded), found
+    found = LineEncoder(tokenizer(), window=2048, relation=NETWORKS[kind].relation).encode(source)
+    assert isinstance(found, EncodedLines), found
     return found
 
 
 @torch.no_grad()
-def logits(made: LineNetwork, *inputs: Encoded) -> torch.Tensor:
+def logits(made: LineNetwork, *inputs: EncodedLines) -> torch.Tensor:
     """(B, K)."""
     found: torch.Tensor = made(collate(inputs))
     return found
@@ -84,11 +84,11 @@ def legal_orders(source: str) -> Iterator[Legal]:
         yield Legal(reordered(program, chosen), tuple(_lines(program, program.root, chosen)))
 
 
-def _lines(program: PythonProgram, block: Block, chosen: dict[int, tuple[int, ...]]) -> Iterator[int]:
+def _lines(program: PythonProgram, block: TrunkBlock, chosen: dict[int, tuple[int, ...]]) -> Iterator[int]:
     number = next(place for place, one in enumerate(program.blocks) if one is block)
     for statement in chosen.get(number, range(len(block.statements))):
         for part in block.statements[statement].parts:
-            if isinstance(part, Block):
+            if isinstance(part, TrunkBlock):
                 yield from _lines(program, part, chosen)
             else:
                 yield part

@@ -28,12 +28,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from codeaudit.audit.papers.lines.trunk import (
-    Attention,
     Batch,
     BiasedAttention,
     LineNetwork,
-    Shape,
+    LineShape,
     Trunk,
+    TrunkAttention,
     padding_bias,
     score_type,
 )
@@ -69,7 +69,7 @@ Stages(in_line=1, causal=0, line_wise=1))
     return Stages(in_line, causal, layers - in_line - causal)
 
 
-class LineWiseAttention(Attention):
+class LineWiseAttention(TrunkAttention):
     """Attention with a dictionary of what lines depend on."""
 
     def __init__(self, width: int, heads: int, features: int) -> None:
@@ -114,14 +114,14 @@ class LineWiseAttention(Attention):
 class CoDE(LineNetwork):
     """The naming network with CoDE's attention."""
 
-    def __init__(self, shape: Shape, features: int = FEATURES) -> None:
+    def __init__(self, shape: LineShape, features: int = FEATURES) -> None:
         super().__init__()
         if features < 1:
             raise ValueError(f"CoDE needs at least 1 feature, got {features}")
         plan = stages(shape.layers)
         kinds = chain(repeat(0, plan.in_line), repeat(1, plan.causal), repeat(2, plan.line_wise))
 
-        def attention() -> Attention:
+        def attention() -> TrunkAttention:
             kind = next(kinds)
             if kind < 2:
                 return BiasedAttention(shape.width, shape.heads, kind)

@@ -37,12 +37,12 @@ from torch import Tensor, nn
 
 from codeaudit.audit.papers.dependency_encoding.positions import PositionedAttention
 from codeaudit.audit.papers.dependency_encoding.trunk import (
-    Attention,
     Decoder,
+    DecoderAttention,
     DecoderSizes,
     Memory,
-    Places,
     Rows,
+    TokenPlaces,
 )
 
 
@@ -90,7 +90,7 @@ def _each(layer: nn.Linear, x: Tensor) -> Tensor:
     return torch.baddbmm(layer.bias[None, :, None], layer.weight.expand(len(x), -1, -1), x)
 
 
-class LineAttention(Attention):
+class LineAttention(DecoderAttention):
     """Attention with dependency encodings of lines (section 3.2)."""
 
     def __init__(
@@ -110,7 +110,7 @@ class LineAttention(Attention):
         self.dictionary = Dictionary(sizes, unit_columns=unit_columns)
         self.mixer = Mixer(sizes.heads) if mixer else None
 
-    def forward(self, h: Tensor, places: Places, memory: Memory) -> Tensor:
+    def forward(self, h: Tensor, places: TokenPlaces, memory: Memory) -> Tensor:
         """(B, T, D) to (B, T, D)."""
         d = self._encodings(h, places, memory)
         queries = [
@@ -135,7 +135,7 @@ class LineAttention(Attention):
             return torch.ones_like(positions, dtype=torch.float32)
         return (positions + 1).clamp(min=self.window).float().log() / math.log(self.window)
 
-    def _encodings(self, h: Tensor, places: Places, memory: Memory) -> Tensor:
+    def _encodings(self, h: Tensor, places: TokenPlaces, memory: Memory) -> Tensor:
         """(B, T, D) of the new tokens; each token's as an anchor is remembered."""
         features, own = self.dictionary(h)
         places.codes.append(features)
@@ -144,7 +144,7 @@ class LineAttention(Attention):
         factor = self.enhancement(places.positions[places.before :]).to(known.dtype)
         return known.gather(1, anchors) * factor[:, None]
 
-    def _scores(self, queries: list[Tensor], keys: list[Tensor], places: Places, rows: Rows) -> Tensor:
+    def _scores(self, queries: list[Tensor], keys: list[Tensor], places: TokenPlaces, rows: Rows) -> Tensor:
         """(B, H, R, S), minus infinity after the row."""
         some, seen = [one[:, :, rows.new] for one in queries], [one[:, :, : rows.seen] for one in keys]
         a, b, c, d = (query @ key.transpose(-2, -1) for query in some for key in seen)
@@ -176,7 +176,7 @@ def code(
     return Decoder(sizes, [first] * in_line + [whole] * plain + [rest] * (sizes.layers - in_line - plain))
 
 
-def sparsity(places: Places, real: Tensor) -> Tensor:
+def sparsity(places: TokenPlaces, real: Tensor) -> Tensor:
     """The L1 term: the mean over line-wise layers and lines of Σ |c|; 0 where there are no such layers.
 
     `real` is (B, T), false for padding. Within the training length PACE leaves features as they are.

@@ -19,7 +19,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from codeaudit.audit.papers.dependency_encoding.trunk import Attention, Decoder, DecoderSizes, Memory, Places
+from codeaudit.audit.papers.dependency_encoding.trunk import (
+    Decoder,
+    DecoderAttention,
+    DecoderSizes,
+    Memory,
+    TokenPlaces,
+)
 
 BASE: Final = 10_000.0
 """Of the angles of RoPE."""
@@ -127,7 +133,7 @@ class FIRE(Position):
         return torch.log((self.scale * x).abs() + 1)
 
 
-class PositionedAttention(Attention):
+class PositionedAttention(DecoderAttention):
     """Causal attention that asks a position; with `in_line`, to tokens of the same line only (section 3.1).
 
     The paper's mask of section 3.1 allows later tokens of the line too; for a decoder it has to be causal.
@@ -140,7 +146,7 @@ class PositionedAttention(Attention):
         self.position = Position() if position is None else position
         self.in_line = in_line
 
-    def forward(self, h: Tensor, places: Places, memory: Memory) -> Tensor:
+    def forward(self, h: Tensor, places: TokenPlaces, memory: Memory) -> Tensor:
         """(B, T, D) to (B, T, D)."""
         positions = places.positions
         new = positions[places.before :]

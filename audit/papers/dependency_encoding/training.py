@@ -10,13 +10,12 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from codeaudit.audit.papers import checkpoint
-from codeaudit.audit.papers.dependency_encoding.baselines import rules
 from codeaudit.audit.papers.dependency_encoding.material import NOTHING, StreamMaterial, byte_counts, read
 from codeaudit.audit.papers.dependency_encoding.model import LONGEST, TASKS, DecoderConfig
 from codeaudit.audit.papers.dependency_encoding.network import sparsity
 from codeaudit.audit.papers.dependency_encoding.recipe import StreamRecipe
 from codeaudit.audit.papers.dependency_encoding.registry import DECODERS, build
-from codeaudit.audit.papers.dependency_encoding.scores import judged, of_texts
+from codeaudit.audit.papers.dependency_encoding.scores import judged, of_texts, rules
 from codeaudit.audit.papers.dependency_encoding.trunk import Decoder
 from codeaudit.audit.papers.registry import TrainingRequest
 from codeaudit.audit.training.recipe import recipe_of

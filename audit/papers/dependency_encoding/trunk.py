@@ -54,7 +54,7 @@ class DecoderSizes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
+class TokenPlaces:
     """Where the tokens of an input stand, those that are remembered included."""
 
     new: int
@@ -69,7 +69,7 @@ class Places:
     """(B, T, C) of each line-wise layer: the features of every new token as an anchor."""
 
     @classmethod
-    def of(cls, ids: Tensor, new: int, sizes: DecoderSizes) -> "Places":
+    def of(cls, ids: Tensor, new: int, sizes: DecoderSizes) -> "TokenPlaces":
         """Those of (B, S) ids."""
         ends = (ids == sizes.newline) | (ids == sizes.start)
         count = ends.long()
@@ -166,7 +166,7 @@ class Cache:
         return self._layers[number]
 
 
-class Attention(nn.Module):
+class DecoderAttention(nn.Module):
     """Multi-head attention; a network file derives its own from it, and only `forward` is left to it."""
 
     def __init__(self, sizes: DecoderSizes) -> None:
@@ -188,12 +188,12 @@ class Attention(nn.Module):
         joined: Tensor = self.outward(heads.transpose(1, 2).flatten(2))
         return joined
 
-    def forward(self, h: Tensor, places: Places, memory: Memory) -> Tensor:
+    def forward(self, h: Tensor, places: TokenPlaces, memory: Memory) -> Tensor:
         """(B, T, D) normed states of the new tokens to what is added to the stream."""
         raise NotImplementedError
 
 
-class Feed(nn.Module):
+class SwiGLU(nn.Module):
     """SwiGLU (Shazeer 2020)."""
 
     def __init__(self, sizes: DecoderSizes) -> None:
@@ -208,18 +208,18 @@ class Feed(nn.Module):
         return fed
 
 
-class Block(nn.Module):
+class DecoderBlock(nn.Module):
     """x + attention(norm(x)), then x + feed(norm(x))."""
 
-    def __init__(self, sizes: DecoderSizes, attention: Attention) -> None:
+    def __init__(self, sizes: DecoderSizes, attention: DecoderAttention) -> None:
         super().__init__()
         self.before_attention = nn.RMSNorm(sizes.width, eps=NORM_EPSILON)
         self.attention = attention
         self.before_feed = nn.RMSNorm(sizes.width, eps=NORM_EPSILON)
-        self.feed = Feed(sizes)
+        self.feed = SwiGLU(sizes)
         self.dropout = nn.Dropout(sizes.dropout)
 
-    def forward(self, x: Tensor, places: Places, memory: Memory) -> Tensor:
+    def forward(self, x: Tensor, places: TokenPlaces, memory: Memory) -> Tensor:
         """(B, T, D) to (B, T, D)."""
         x = x + self.dropout(self.attention(self.before_attention(x), places, memory))
         fed: Tensor = x + self.dropout(self.feed(self.before_feed(x)))
@@ -229,7 +229,7 @@ class Block(nn.Module):
 class Decoder(nn.Module):
     """Tokens to the logits of the next one."""
 
-    def __init__(self, sizes: DecoderSizes, attentions: Sequence[Callable[[], Attention]]) -> None:
+    def __init__(self, sizes: DecoderSizes, attentions: Sequence[Callable[[], DecoderAttention]]) -> None:
         """One block for each attention, made in order.
 
         Raises:
@@ -238,7 +238,7 @@ class Decoder(nn.Module):
         super().__init__()
         self.sizes = sizes
         self.tokens = nn.Embedding(sizes.vocabulary, sizes.width)
-        self.blocks = nn.ModuleList(Block(sizes, make()) for make in attentions)
+        self.blocks = nn.ModuleList(DecoderBlock(sizes, make()) for make in attentions)
         self.norm = nn.RMSNorm(sizes.width, eps=NORM_EPSILON)
         self._initialise()
 
@@ -249,10 +249,10 @@ class Decoder(nn.Module):
         """
         return self.logits(self.hidden(ids, cache)[0])
 
-    def hidden(self, ids: Tensor, cache: Cache | None = None) -> tuple[Tensor, Places]:
+    def hidden(self, ids: Tensor, cache: Cache | None = None) -> tuple[Tensor, TokenPlaces]:
         """(B, T) ids to the (B, T, D) states that logits are made of, and what is known of places."""
         cache = Cache() if cache is None else cache
-        places = Places.of(cache.read(ids), ids.shape[1], self.sizes)
+        places = TokenPlaces.of(cache.read(ids), ids.shape[1], self.sizes)
         x = self.tokens(ids)
         for number, block in enumerate(self.blocks):
             x = block(x, places, cache.layer(number))

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Encoding, Tokenizer
 
-from codeaudit.audit.papers.lines.programs import Program, analyse
+from codeaudit.audit.papers.lines.programs import LineProgram, analyse
 from codeaudit.audit.papers.lines.words import Word, masked_name, words
 from codeaudit.audit.records import Failed
 from codeaudit.transforms.dependence.layers import longest_paths, symmetry_mask
@@ -45,7 +45,7 @@ Bytes: TypeAlias = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Encoded:
+class EncodedLines:
     """One function."""
 
     ids: npt.NDArray[np.int32]
@@ -64,11 +64,11 @@ class Encoded:
         """N."""
         return int(self.relation.shape[-1])
 
-    def permuted(self, order: Sequence[int] | npt.NDArray[np.uint16]) -> "Encoded":
+    def permuted(self, order: Sequence[int] | npt.NDArray[np.uint16]) -> "EncodedLines":
         """With its lines in another order: line `order[k]` comes to stand at k."""
         tokens = [np.flatnonzero(self.line == line) for line in order]
         chosen = np.concatenate(tokens)
-        return Encoded(
+        return EncodedLines(
             ids=self.ids[chosen],
             line=np.repeat(np.arange(len(order), dtype=np.int32), [len(one) for one in tokens]),
             position=self.position[chosen],
@@ -77,7 +77,7 @@ class Encoded:
         )
 
 
-class Encoder:
+class LineEncoder:
     """Turns sources into features for one network."""
 
     def __init__(self, tokenizer: Tokenizer, *, window: int, relation: Relation) -> None:
@@ -85,7 +85,7 @@ class Encoder:
         self._window = window
         self._relation = relation
 
-    def encode(self, source: str, language: str = DEFAULT) -> Encoded | Failed:
+    def encode(self, source: str, language: str = DEFAULT) -> EncodedLines | Failed:
         """The features of a source, or why there are none: it does not parse, or is too long, or its
         variables cannot be told apart.
         """
@@ -94,7 +94,7 @@ class Encoder:
         except SourceError:
             return UNPARSABLE
 
-    def features(self, program: Program, language: str = DEFAULT) -> Encoded | Failed:
+    def features(self, program: LineProgram, language: str = DEFAULT) -> EncodedLines | Failed:
         """As `encode`, of an analysed program."""
         if not program.lines:
             return UNPARSABLE
@@ -108,7 +108,7 @@ class Encoder:
         if sum(lengths) > self._window:
             return TOO_LONG
         starts = np.repeat(np.array([0, *accumulate(lengths)][:-1], dtype=np.int32), lengths)
-        return Encoded(
+        return EncodedLines(
             ids=np.array([token for one in ids for token in one], dtype=np.int32),
             line=np.repeat(np.arange(len(ids), dtype=np.int32), lengths),
             position=np.arange(sum(lengths), dtype=np.int32) - starts,
@@ -117,7 +117,7 @@ class Encoder:
         )
 
 
-def line_words(program: Program, language: str, relation: Relation) -> list[list[Word]] | Failed:
+def line_words(program: LineProgram, language: str, relation: Relation) -> list[list[Word]] | Failed:
     """The words of each line, as a network with such a relation reads them."""
     if relation == "referents":
         record = find_language(language)

@@ -15,7 +15,7 @@ def readable_languages() -> tuple[str, ...]:
     return tuple(language.name for language in every_language() if language.lines)
 
 
-class Line(Protocol):
+class LogicalLine(Protocol):
     """One logical line in normal form."""
 
     @property
@@ -29,7 +29,7 @@ class Line(Protocol):
         ...
 
 
-class Program(Protocol):
+class LineProgram(Protocol):
     """A parsed function."""
 
     @property
@@ -38,7 +38,7 @@ class Program(Protocol):
         ...
 
     @property
-    def lines(self) -> Sequence[Line]:
+    def lines(self) -> Sequence[LogicalLine]:
         """In the order of the text, the header of the function first."""
         ...
 
@@ -52,7 +52,7 @@ class Program(Protocol):
         ...
 
 
-def analyse(source: str, language: str) -> Program:
+def analyse(source: str, language: str) -> LineProgram:
     """The program of one function.
 
     Raises:
@@ -61,5 +61,5 @@ def analyse(source: str, language: str) -> Program:
     record = find_language(language)
     if record is None or not record.lines:
         raise SourceError("no reader for this language")
-    found: Program = load_target(record.lines)(source)
+    found: LineProgram = load_target(record.lines)(source)
     return found

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.audit.papers.lines.programs import Line, Program, analyse
+from codeaudit.audit.papers.lines.programs import LineProgram, LogicalLine, analyse
 from codeaudit.audit.papers.lines.words import VARIABLE, Word, masked_name, words
 from codeaudit.transforms.python.identifiers.obstacles import MOVABLE_VIEWS
 from codeaudit.transforms.python.identifiers.variables import variables
@@ -24,7 +24,7 @@ _STEM: Final = "referent"
 class Marked:
     """A function with marks for names."""
 
-    program: Program
+    program: LineProgram
     marks: re.Pattern[str]
     """What a mark looks like, with the mark as its group and the number in it."""
 
@@ -35,7 +35,7 @@ class Marked:
         for line in lines:
             yield list(self._words(line, name))
 
-    def _words(self, line: Line, name: str) -> Iterator[Word]:
+    def _words(self, line: LogicalLine, name: str) -> Iterator[Word]:
         for text in words(line, name, marks=self.marks):
             if self.marks.fullmatch(text):
                 yield Word(VARIABLE, int(text.strip("_").rpartition("_")[2]))

@@ -23,7 +23,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from codeaudit.audit.papers.lines.encoding import Encoded
+from codeaudit.audit.papers.lines.encoding import EncodedLines
 
 Pooling: TypeAlias = Literal["mean", "max", "votes"]
 """Of hidden states before the head, or of what the head says of each token."""
@@ -36,7 +36,7 @@ PAD: Final = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class LineShape:
     """The sizes of a network."""
 
     vocabulary: int
@@ -90,7 +90,7 @@ class Batch:
         return flat.gather(1, pairs.flatten(1)).view_as(pairs)
 
 
-def collate(inputs: Sequence[Encoded]) -> Batch:
+def collate(inputs: Sequence[EncodedLines]) -> Batch:
     """Inputs of any lengths, padded to the longest."""
     tokens = max(len(one.ids) for one in inputs)
     lines = max(one.lines for one in inputs)
@@ -136,7 +136,7 @@ class Projections(nn.Module):
         return joined
 
 
-class Attention(nn.Module):
+class TrunkAttention(nn.Module):
     """Multi-head attention without its `forward`, which each network file adds."""
 
     def __init__(self, width: int, heads: int) -> None:
@@ -144,7 +144,7 @@ class Attention(nn.Module):
         self.projections = Projections(width, heads)
 
 
-class BiasedAttention(Attention):
+class BiasedAttention(TrunkAttention):
     """softmax(Q Kᵀ / √d + bias) V."""
 
     def __init__(self, width: int, heads: int, bias: int = 0) -> None:
@@ -160,10 +160,10 @@ class BiasedAttention(Attention):
         return self.projections.join(weights.to(value.dtype) @ value)
 
 
-class Block(nn.Module):
+class TrunkBlock(nn.Module):
     """x + attention(norm(x)), then x + feed-forward(norm(x)); the inner width is 4 D."""
 
-    def __init__(self, width: int, attention: Attention, dropout: float) -> None:
+    def __init__(self, width: int, attention: TrunkAttention, dropout: float) -> None:
         super().__init__()
         self.before_attention = nn.LayerNorm(width)
         self.attention = attention
@@ -184,12 +184,12 @@ class Trunk(nn.Module):
     label_tokens: Tensor
     """(K,) the token that each label is."""
 
-    def __init__(self, shape: Shape, attention: Callable[[], Attention]) -> None:
+    def __init__(self, shape: LineShape, attention: Callable[[], TrunkAttention]) -> None:
         super().__init__()
         self.pooling = shape.pooling
         self.tokens = nn.Embedding(shape.vocabulary, shape.width)
         self.blocks = nn.ModuleList(
-            Block(shape.width, attention(), shape.dropout) for _ in range(shape.layers)
+            TrunkBlock(shape.width, attention(), shape.dropout) for _ in range(shape.layers)
         )
         self.norm = nn.LayerNorm(shape.width)
         self.mix = nn.Linear(shape.width, shape.width)
@@ -217,7 +217,7 @@ class Trunk(nn.Module):
         """The last layers of all blocks' two branches: with these at zero, the blocks change nothing."""
         found: list[nn.Linear] = []
         for block in self.blocks:
-            if isinstance(block, Block):
+            if isinstance(block, TrunkBlock):
                 found += [block.attention.projections.outward]
                 found += [layer for layer in list(block.feed)[-1:] if isinstance(layer, nn.Linear)]
         return found

@@ -10,8 +10,11 @@ from torch import nn
 
 from codeaudit.audit.papers.permutation_equivariance.opening import Opened
 from codeaudit.transforms.columns.groups import AxisGroups, infer
+from codeaudit.transforms.columns.keys import Key
 from codeaudit.transforms.columns.layout import Layout, draw
+from codeaudit.transforms.columns.permute import permute_module
 from codeaudit.transforms.columns.proof import EXACT, SINGLE, Deviation, change, deviation, exactly
+from codeaudit.transforms.columns.sealing import Seal
 from codeaudit.transforms.errors import ModelError
 
 LARGE: Final = 200_000_000
@@ -125,3 +128,22 @@ def _in_files(opened: Opened, layout: Layout) -> Layout:
 
 def _parameters(module: nn.Module, names: set[str]) -> list[nn.Parameter]:
     return [one for name, one in module.named_parameters(remove_duplicate=False) if name in names]
+
+
+def authorise(opened: Opened, key: Key) -> None:
+    """Permute the outside of a sealed module in place, so that it answers as before it was sealed.
+
+    Raises:
+        ModelError: another key, another scheme, or a module that gives hidden states.
+    """
+    found = Seal.read(opened.folder)
+    salted = found.opened(key)
+    if found.scheme != "columns":
+        raise ModelError("a checkpoint sealed by cipher cannot run; unseal it")
+    if not opened.answers:
+        raise ModelError(
+            f"{type(opened.module).__name__} gives hidden states, which stay permuted; unseal it"
+        )
+    every = {number: number for number in range(len(found.layout.sizes))}
+    names = {opened.names[name]: name for name in found.outside}
+    permute_module(opened.module, found.layout.only(every, names), salted.permutations(found.layout.sizes))

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.audit.papers.renamer.terms import START, Choices, Reading, Term, TermLanguage, word
+from codeaudit.audit.papers.renamer.terms import START, Reading, Term, TermChoices, TermLanguage, word
 from codeaudit.transforms.x86.language import X86
 from codeaudit.transforms.x86.legality import choices as legal
 from codeaudit.transforms.x86.printing import att_text
@@ -70,7 +70,7 @@ def words(reading: Reading) -> Iterator[str]:
                 yield from (word(view, f"#{number}") for number in range(len(BASES[kind])))
 
 
-def choices(source: str) -> Choices:
+def choices(source: str) -> TermChoices:
     """What the bases of a block may become.
 
     Raises:

@@ -24,8 +24,8 @@ from codeaudit.audit.papers.renamer.network import NETWORKS, TermBatch, collate
 from codeaudit.audit.papers.renamer.recipe import TermRecipe
 from codeaudit.audit.papers.renamer.tasks import TASKS, TermTask
 from codeaudit.audit.papers.renamer.terms import (
-    Choices,
     Term,
+    TermChoices,
     TermInput,
     TermReader,
     renamed,
@@ -93,7 +93,7 @@ class TermExamples:
         return collate(inputs), self.labels[torch.from_numpy(chosen)]
 
     @cached_property
-    def _choices(self) -> list[Choices]:
+    def _choices(self) -> list[TermChoices]:
         choices = self.task.language.choices
         return [choices(example.source) for example in self.examples]
 

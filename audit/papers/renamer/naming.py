@@ -21,7 +21,7 @@ from codeaudit.audit.papers.lines.trunk import (
     Batch,
     BiasedAttention,
     LineNetwork,
-    Shape,
+    LineShape,
     Trunk,
     padding_bias,
     score_type,
@@ -31,7 +31,7 @@ from codeaudit.audit.papers.lines.trunk import (
 class Referents(LineNetwork):
     """The naming network with Renamer's reading and first layer."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: LineShape) -> None:
         super().__init__()
         if shape.layers < 2:
             raise ValueError(f"Renamer needs at least 2 layers, got {shape.layers}")

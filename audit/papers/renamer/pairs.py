@@ -24,7 +24,7 @@ _KINDS: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class PairNames:
     """What the variables of a pair may become."""
 
     pools: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
@@ -62,11 +62,11 @@ def words(reading: Reading) -> Iterator[str]:
                 yield from (word(kind, f"#{number}") for number in range(len(names)))
 
 
-def choices(source: str) -> Names:
+def choices(source: str) -> PairNames:
     """What the variables of a pair may become; the extra coefficient only where it stands already."""
     used = movable(source)
     own = (tuple(name for name in used if name in names) for names in POOLS)
-    return Names(tuple((some, pool(some[0], source)) for some in own if some))
+    return PairNames(tuple((some, pool(some[0], source)) for some in own if some))
 
 
 @cache

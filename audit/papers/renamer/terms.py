@@ -52,7 +52,7 @@ class Term:
     """Words for where it stands, at most two; a renaming leaves them as they are."""
 
 
-class Choices(Protocol):
+class TermChoices(Protocol):
     """What the names of one text may become."""
 
     def draw(self, rng: Random) -> Mapping[str, str]:
@@ -70,7 +70,7 @@ class TermLanguage:
     """Raises `SourceError` where the text cannot be read."""
     words: Callable[[Reading], Iterable[str]]
     """Every word that a name may be, whether or not a corpus has it."""
-    choices: Callable[[str], Choices]
+    choices: Callable[[str], TermChoices]
     """What the names of a text may become."""
     implied: Callable[[str], bool] = lambda source: False
     """Whether a text uses a name without a choice."""

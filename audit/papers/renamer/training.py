@@ -13,12 +13,11 @@ from torch import Tensor
 from codeaudit.audit.labels import SYNTAX, labels
 from codeaudit.audit.papers import checkpoint
 from codeaudit.audit.papers.registry import TrainingRequest
-from codeaudit.audit.papers.renamer.baselines import rules
 from codeaudit.audit.papers.renamer.material import UNLABELLED, TermExamples, TermMaterial, read
 from codeaudit.audit.papers.renamer.model import TermConfig
 from codeaudit.audit.papers.renamer.network import BERT, NETWORKS, Renamer
 from codeaudit.audit.papers.renamer.recipe import DEFAULTS, TermRecipe
-from codeaudit.audit.papers.renamer.scores import mean_error
+from codeaudit.audit.papers.renamer.scores import mean_error, rules
 from codeaudit.audit.papers.renamer.tasks import TASKS
 from codeaudit.audit.training.recipe import recipe_of
 from codeaudit.audit.training.trainer import Integers, Trained, Validation, adamw, bucketed, cosine

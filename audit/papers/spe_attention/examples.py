@@ -14,7 +14,14 @@ import numpy.typing as npt
 import torch
 from tokenizers import Tokenizer
 
-from codeaudit.audit.papers.lines.encoding import PLANES, TOO_LONG, UNPARSABLE, Encoded, Encoder, Relation
+from codeaudit.audit.papers.lines.encoding import (
+    PLANES,
+    TOO_LONG,
+    UNPARSABLE,
+    EncodedLines,
+    LineEncoder,
+    Relation,
+)
 from codeaudit.audit.papers.lines.programs import analyse
 from codeaudit.audit.papers.lines.tasks import NAMING, LineTask
 from codeaudit.audit.papers.lines.trunk import Batch, collate
@@ -89,12 +96,12 @@ class Examples:
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             return None
 
-    def encoded(self, example: int, relation: Relation, order: int | None = None) -> Encoded:
+    def encoded(self, example: int, relation: Relation, order: int | None = None) -> EncodedLines:
         """One example, in one of its stored orders or in the text's own."""
         tokens = slice(self._token_ends[example] - self.tokens[example], self._token_ends[example])
         count = int(self.lines[example])
         square = slice(self._square_ends[example] - count * count, self._square_ends[example])
-        found = Encoded(
+        found = EncodedLines(
             ids=self.ids[tokens].astype(np.int32),
             line=self.line[tokens].astype(np.int32),
             position=self.position[tokens].astype(np.int32),
@@ -134,14 +141,16 @@ def featurise(
 ) -> Examples:
     """The features of all samples, in their order; those without features are left out and counted."""
     work = partial(_encode, _Setting(tokenizer.to_str(), window, orders, seed, relation))
-    chunks = _chunks(_Given(one.id, one.language, one.source, task.truth(one.label) or ()) for one in samples)
+    chunks = _chunks(
+        _Labelled(one.id, one.language, one.source, task.truth(one.label) or ()) for one in samples
+    )
     if workers == 1:
         return _flat([row for done in map(work, chunks) for row in done], labels, orders)
     with get_context("spawn").Pool(workers) as pool:
         return _flat([row for done in pool.imap(work, chunks) for row in done], labels, orders)
 
 
-class _Given(NamedTuple):
+class _Labelled(NamedTuple):
     id: str
     language: str
     source: str
@@ -157,22 +166,24 @@ class _Setting(NamedTuple):
 
 
 class _Row(NamedTuple):
-    features: Encoded
+    features: EncodedLines
     orders: npt.NDArray[np.uint16]
     truth: tuple[str, ...]
 
 
 @lru_cache(maxsize=1)
-def _encoder(setting: _Setting) -> Encoder:
-    return Encoder(Tokenizer.from_str(setting.tokenizer), window=setting.window, relation=setting.relation)
+def _encoder(setting: _Setting) -> LineEncoder:
+    return LineEncoder(
+        Tokenizer.from_str(setting.tokenizer), window=setting.window, relation=setting.relation
+    )
 
 
-def _encode(setting: _Setting, chunk: list[_Given]) -> list[_Row | Failed]:
+def _encode(setting: _Setting, chunk: list[_Labelled]) -> list[_Row | Failed]:
     encoder = _encoder(setting)
     return [_row(encoder, setting, given) for given in chunk]
 
 
-def _row(encoder: Encoder, setting: _Setting, given: _Given) -> _Row | Failed:
+def _row(encoder: LineEncoder, setting: _Setting, given: _Labelled) -> _Row | Failed:
     try:
         program = analyse(given.source, given.language)
     except SourceError:
@@ -189,7 +200,7 @@ def _row(encoder: Encoder, setting: _Setting, given: _Given) -> _Row | Failed:
     )
 
 
-def _chunks(given: Iterator[_Given]) -> Iterator[list[_Given]]:
+def _chunks(given: Iterator[_Labelled]) -> Iterator[list[_Labelled]]:
     while chunk := list(islice(given, CHUNK)):
         yield chunk
 

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Final
 import torch
 
 from codeaudit.audit.papers.checkpoint import WEIGHTS, Config, Files, Known, PaperModel, broken
-from codeaudit.audit.papers.lines.encoding import VERSION, Encoded, Encoder
+from codeaudit.audit.papers.lines.encoding import VERSION, EncodedLines, LineEncoder
 from codeaudit.audit.papers.lines.programs import readable_languages
 from codeaudit.audit.papers.lines.tasks import TASKS
-from codeaudit.audit.papers.lines.trunk import LineNetwork, Shape, collate
+from codeaudit.audit.papers.lines.trunk import LineNetwork, LineShape, collate
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.transforms.languages import DEFAULT
@@ -29,12 +29,12 @@ up by a factor of four or more."""
 class LineConfig(Config):
     """The content of config.json."""
 
-    size_type: ClassVar[type] = Shape
+    size_type: ClassVar[type] = LineShape
 
     task: str
     network: str
     options: Mapping[str, Any]
-    shape: Shape
+    shape: LineShape
     threshold: float
     precision: str = "float32"
     languages: tuple[str, ...] = (DEFAULT,)
@@ -83,7 +83,7 @@ class LineModel(PaperModel[LineConfig, LineNetwork]):
         if network.trunk.label_tokens.tolist() != spoken:
             raise broken(files.folder / WEIGHTS, "made with another tokenizer.json or other labels")
         relation = NETWORKS[config.network].relation
-        self.encoder = Encoder(files.tokenizer, window=config.shape.window, relation=relation)
+        self.encoder = LineEncoder(files.tokenizer, window=config.shape.window, relation=relation)
 
     @property
     def noise(self) -> float:
@@ -93,7 +93,7 @@ class LineModel(PaperModel[LineConfig, LineNetwork]):
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """As of `PaperModel`."""
         found: list[Prediction | None] = [None] * len(queries)
-        readable: list[tuple[int, Encoded]] = []
+        readable: list[tuple[int, EncodedLines]] = []
         for number, query in enumerate(queries):
             features = self.refused(query) or self.encoder.encode(query.source, query.language)
             if isinstance(features, Failed):
@@ -107,7 +107,7 @@ class LineModel(PaperModel[LineConfig, LineNetwork]):
         return [prediction for prediction in found if prediction is not None]
 
     @torch.no_grad()
-    def logits(self, inputs: Sequence[Encoded]) -> torch.Tensor:
+    def logits(self, inputs: Sequence[EncodedLines]) -> torch.Tensor:
         """(B, K) in the model's precision, on the CPU."""
         logits: torch.Tensor = self.module(collate(inputs).to(self.device))
         return logits.cpu()
@@ -128,9 +128,9 @@ class LineModel(PaperModel[LineConfig, LineNetwork]):
         return found
 
 
-def _batches(readable: list[tuple[int, Encoded]]) -> list[list[tuple[int, Encoded]]]:
+def _batches(readable: list[tuple[int, EncodedLines]]) -> list[list[tuple[int, EncodedLines]]]:
     """Inputs of similar length together, as many as `TOKENS_AT_ONCE` allows."""
-    batches: list[list[tuple[int, Encoded]]] = []
+    batches: list[list[tuple[int, EncodedLines]]] = []
     for pair in sorted(readable, key=lambda one: len(one[1].ids)):
         room = TOKENS_AT_ONCE // max(1, len(pair[1].ids))
         if not batches or len(batches[-1]) >= room:

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Final
 
 from codeaudit.audit.papers.lines.encoding import Relation
-from codeaudit.audit.papers.lines.trunk import LineNetwork, Shape
+from codeaudit.audit.papers.lines.trunk import LineNetwork, LineShape
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.registration import unknown
 
@@ -64,7 +64,7 @@ NETWORKS: Final[Mapping[str, LineArchitecture]] = {
 }
 
 
-def build(name: str, shape: Shape, options: Mapping[str, object]) -> LineNetwork:
+def build(name: str, shape: LineShape, options: Mapping[str, object]) -> LineNetwork:
     """A network with torch's initial weights.
 
     Raises:

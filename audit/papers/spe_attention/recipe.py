@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from codeaudit.audit.papers.lines.trunk import Pooling, Shape
+from codeaudit.audit.papers.lines.trunk import LineShape, Pooling
 from codeaudit.audit.training.recipe import Recipe
 
 
@@ -51,9 +51,9 @@ class LineRecipe(Recipe):
     half: bool = True
     """Whether matrices are multiplied in bfloat16; the weights stay in float32."""
 
-    def shape(self, *, vocabulary: int, labels: int, pooling: Pooling = "mean") -> Shape:
+    def shape(self, *, vocabulary: int, labels: int, pooling: Pooling = "mean") -> LineShape:
         """The sizes of the network, once the words and labels are counted and the task is known."""
-        return Shape(
+        return LineShape(
             vocabulary=vocabulary,
             labels=labels,
             width=self.width,

@@ -21,11 +21,11 @@ import torch
 from torch import Tensor, nn
 
 from codeaudit.audit.papers.lines.trunk import (
-    Attention,
     Batch,
     LineNetwork,
-    Shape,
+    LineShape,
     Trunk,
+    TrunkAttention,
     padding_bias,
     score_type,
 )
@@ -72,7 +72,7 @@ def head_plan(heads: int, *, all_heads: bool = False) -> HeadPlan:
     return HeadPlan(mask, transposed, heads - mask - transposed)
 
 
-class SPEAttention(Attention):
+class SPEAttention(TrunkAttention):
     """softmax(Q Kᵀ / √d ∘ M + padding) V with one mask per head."""
 
     def forward(self, x: Tensor, relation: tuple[Tensor, Tensor]) -> Tensor:
@@ -88,7 +88,7 @@ class SPEAttention(Attention):
 class SPE(LineNetwork):
     """The naming network with SPE attention."""
 
-    def __init__(self, shape: Shape, variant: SPEVariant | None = None) -> None:
+    def __init__(self, shape: LineShape, variant: SPEVariant | None = None) -> None:
         super().__init__()
         self.variant = variant or SPEVariant()
         self.plan = head_plan(shape.heads, all_heads=self.variant.all_heads)
@@ -115,6 +115,6 @@ class SPE(LineNetwork):
         return factor, bias
 
 
-def made(shape: Shape, **options: Any) -> SPE:
+def made(shape: LineShape, **options: Any) -> SPE:
     """The network with the ablations of `SPEVariant` as options."""
     return SPE(shape, SPEVariant(**options))

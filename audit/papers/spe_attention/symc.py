@@ -19,7 +19,7 @@ from codeaudit.audit.papers.lines.trunk import (
     Batch,
     BiasedAttention,
     LineNetwork,
-    Shape,
+    LineShape,
     Trunk,
     padding_bias,
     score_type,
@@ -31,7 +31,7 @@ Sign: TypeAlias = Literal[1, -1]
 class SYMC(LineNetwork):
     """The naming network with SYMC's attention."""
 
-    def __init__(self, shape: Shape, sign: Sign = 1) -> None:
+    def __init__(self, shape: LineShape, sign: Sign = 1) -> None:
         super().__init__()
         if shape.heads < 2:
             raise ValueError(f"SYMC needs at least 2 heads, got {shape.heads}")

@@ -15,19 +15,22 @@ from codeaudit.audit.papers.lines.splits import read
 from codeaudit.audit.papers.lines.tasks import TASKS, Detection
 from codeaudit.audit.papers.lines.trunk import LineNetwork
 from codeaudit.audit.papers.registry import TrainingRequest
-from codeaudit.audit.papers.spe_attention.baselines import (
-    Baseline,
-    always_buggy,
-    copying,
-    longer,
-    most_frequent,
-)
 from codeaudit.audit.papers.spe_attention.examples import Examples
 from codeaudit.audit.papers.spe_attention.material import LineMaterial, prepare
 from codeaudit.audit.papers.spe_attention.model import LineConfig
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
 from codeaudit.audit.papers.spe_attention.recipe import LineRecipe
-from codeaudit.audit.papers.spe_attention.scores import Scores, judged, scores, tune
+from codeaudit.audit.papers.spe_attention.scores import (
+    Baseline,
+    Scores,
+    always_buggy,
+    copying,
+    judged,
+    longer,
+    most_frequent,
+    scores,
+    tune,
+)
 from codeaudit.audit.training.recipe import recipe_of
 from codeaudit.audit.training.trainer import (
     Integers,

@@ -12,7 +12,7 @@ from codeaudit.audit.papers.lines.trunk import (
     Batch,
     BiasedAttention,
     LineNetwork,
-    Shape,
+    LineShape,
     Trunk,
     padding_bias,
     score_type,
@@ -22,7 +22,7 @@ from codeaudit.audit.papers.lines.trunk import (
 class Vanilla(LineNetwork):
     """The naming network with plain attention."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: LineShape) -> None:
         super().__init__()
         self.trunk = Trunk(shape, lambda: BiasedAttention(shape.width, shape.heads))
         self.positions: nn.Embedding = nn.Embedding(shape.window, shape.width)

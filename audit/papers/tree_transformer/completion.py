@@ -15,11 +15,9 @@ from torch import Tensor
 
 from codeaudit.audit.papers.lines.splits import hashes
 from codeaudit.audit.papers.lines.vocabulary import UNKNOWN
-from codeaudit.audit.papers.tree_transformer.branches import EMPTY, SPECIALS
-from codeaudit.audit.papers.tree_transformer.examples import TreeExamples, flat
-from codeaudit.audit.papers.tree_transformer.material import TreeWords, vocabulary
+from codeaudit.audit.papers.tree_transformer.material import TreeExamples, TreeWords, flat, vocabulary
 from codeaudit.audit.papers.tree_transformer.network import Completer
-from codeaudit.audit.papers.tree_transformer.nodes import Degree, Tree, read
+from codeaudit.audit.papers.tree_transformer.nodes import EMPTY, SPECIALS, Degree, Tree, read
 from codeaudit.audit.papers.tree_transformer.recipe import TreeRecipe
 from codeaudit.audit.papers.tree_transformer.registry import completer
 from codeaudit.audit.papers.tree_transformer.scores import CompletionScores, CompletionTally

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from codeaudit.audit.papers.tree_transformer.branches import EMPTY, FUNCTION, Branch, is_mask, known
+from codeaudit.audit.papers.tree_transformer.nodes import EMPTY, FUNCTION, Branch, is_mask, known
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.parsing import read
 

@@ -7,9 +7,8 @@ from typing import Any, ClassVar, Final
 from codeaudit.audit.papers.checkpoint import Config, Files, Known, PaperModel, one_thread
 from codeaudit.audit.papers.lines.programs import readable_languages
 from codeaudit.audit.papers.tree_transformer.batches import collate, whole
-from codeaudit.audit.papers.tree_transformer.branches import SPECIALS
 from codeaudit.audit.papers.tree_transformer.network import END_ID, Namer, TreeShape
-from codeaudit.audit.papers.tree_transformer.nodes import VERSION, Degree, NodeReader, Spelling
+from codeaudit.audit.papers.tree_transformer.nodes import SPECIALS, VERSION, Degree, NodeReader, Spelling
 from codeaudit.audit.papers.tree_transformer.registry import DEGREES, TREE_NETWORKS, namer
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.transforms.languages import DEFAULT

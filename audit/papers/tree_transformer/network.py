@@ -18,8 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from codeaudit.audit.papers.tree_transformer.batches import TreeBatch
-from codeaudit.audit.papers.tree_transformer.branches import BEGIN, END, SPECIALS
-from codeaudit.audit.papers.tree_transformer.nodes import LIMIT
+from codeaudit.audit.papers.tree_transformer.nodes import BEGIN, END, LIMIT, SPECIALS
 from codeaudit.audit.papers.tree_transformer.positions import LayerScheme, Prepared, Scheme
 
 Norm: TypeAlias = Literal["post", "pre"]
@@ -51,7 +50,7 @@ class TreeShape:
     dropout: float = 0.1
 
 
-class Attention(nn.Module):
+class TreeAttention(nn.Module):
     """Multi-head attention, with a scheme's part in the scores."""
 
     def __init__(self, width: int, heads: int, scheme: LayerScheme | None = None) -> None:
@@ -83,7 +82,7 @@ class Attention(nn.Module):
         return x.view(*x.shape[:2], self.heads, -1).transpose(1, 2)
 
 
-class Block(nn.Module):
+class TreeBlock(nn.Module):
     """Attention to itself, to another text where there is one, and a feed-forward of the inner width 4 d."""
 
     def __init__(
@@ -92,8 +91,8 @@ class Block(nn.Module):
         super().__init__()
         width = shape.width
         self.norm = norm
-        self.attention = Attention(width, shape.heads, scheme)
-        self.cross = Attention(width, shape.heads) if crossed else None
+        self.attention = TreeAttention(width, shape.heads, scheme)
+        self.cross = TreeAttention(width, shape.heads) if crossed else None
         self.feed = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(3 if crossed else 2))
         self.dropout = nn.Dropout(shape.dropout)
@@ -179,16 +178,18 @@ class Namer(nn.Module):
         super().__init__()
         self.embedded = Embedded(shape)
         self.scheme = scheme
-        self.blocks = nn.ModuleList(Block(shape, "post", scheme.layer()) for _ in range(shape.layers))
+        self.blocks = nn.ModuleList(TreeBlock(shape, "post", scheme.layer()) for _ in range(shape.layers))
         self.places = nn.Embedding(LONGEST + 1, shape.width)
-        self.decoder = nn.ModuleList(Block(shape, "post", crossed=True) for _ in range(shape.decoder_layers))
+        self.decoder = nn.ModuleList(
+            TreeBlock(shape, "post", crossed=True) for _ in range(shape.decoder_layers)
+        )
         self.bias = nn.Parameter(torch.zeros(1 + shape.names))
         self.dropout = nn.Dropout(shape.dropout)
         self.register_buffer("spoken", torch.full((1 + shape.names,), END_ID))
         with torch.no_grad():
             self.places.weight.normal_(0, 0.02)
             for block in self.decoder:
-                assert isinstance(block, Block)
+                assert isinstance(block, TreeBlock)
                 block.listen_plainly()
 
     def encode(self, batch: TreeBatch) -> Tensor:
@@ -257,7 +258,7 @@ class Completer(nn.Module):
         super().__init__()
         self.embedded = Embedded(shape)
         self.scheme = scheme
-        self.blocks = nn.ModuleList(Block(shape, "pre", scheme.layer()) for _ in range(shape.layers))
+        self.blocks = nn.ModuleList(TreeBlock(shape, "pre", scheme.layer()) for _ in range(shape.layers))
         self.norm = nn.LayerNorm(shape.width)
         self.for_types, self.for_values = (nn.Linear(shape.width, shape.width) for _ in range(2))
         self.type_bias = nn.Parameter(torch.zeros(shape.types))

@@ -7,22 +7,52 @@ a function is called. The masked name of the function is the value `FUNCTION` wh
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from codeaudit.audit.papers.lines.vocabulary import PAD, UNKNOWN
 from codeaudit.audit.papers.lines.words import NUMBER, SHORT_NUMBER, STRING, STRING_WORDS
-from codeaudit.audit.papers.tree_transformer.branches import EMPTY, FUNCTION, SPECIALS, Branch, is_mask, known
 from codeaudit.audit.records import Failed
-from codeaudit.audit.tasks.function_name import subtokens
+from codeaudit.audit.tasks.function_name import MASK, subtokens
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.languages import find_language
 from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.python.parsing import parse
+
+EMPTY: Final = "<empty>"
+"""The value of nodes that have none."""
+FUNCTION: Final = "<function_name>"
+"""The value that stands for the masked name."""
+BEGIN: Final = "<s>"
+END: Final = "</s>"
+SPECIALS: Final = (PAD, UNKNOWN, EMPTY, FUNCTION, BEGIN, END, STRING, NUMBER)
+"""Values that no source spells. Their ids are their places; padding is 0."""
+
+_MASKED: Final = re.compile(rf"{MASK}(?:_\d+)?")
+
+
+class Branch(NamedTuple):
+    """A node with its children, before the tree is laid flat."""
+
+    type: str
+    value: str
+    children: "Sequence[Branch | object]"
+
+
+def known(value: str) -> str:
+    """A value of a source, which is not taken for one of the `SPECIALS`."""
+    return UNKNOWN if value in SPECIALS else value or "''"
+
+
+def is_mask(name: str) -> bool:
+    """Whether a name is that of a function whose name was masked."""
+    return _MASKED.fullmatch(name) is not None
+
 
 Degree: TypeAlias = Literal["full", "prefix"]
 """How many children a parent is said to have: all of the finished tree, as in the paper, or those that have

@@ -17,8 +17,14 @@ from codeaudit.audit.papers import checkpoint
 from codeaudit.audit.papers.lines.splits import read
 from codeaudit.audit.papers.registry import TrainingRequest
 from codeaudit.audit.papers.tree_transformer.baselines import STEPS, Kim, between
-from codeaudit.audit.papers.tree_transformer.examples import IGNORED, TreeExamples, told
-from codeaudit.audit.papers.tree_transformer.material import NamedTrees, TreeMaterial, prepare
+from codeaudit.audit.papers.tree_transformer.material import (
+    IGNORED,
+    NamedTrees,
+    TreeExamples,
+    TreeMaterial,
+    prepare,
+    told,
+)
 from codeaudit.audit.papers.tree_transformer.model import TASK, TreeConfig
 from codeaudit.audit.papers.tree_transformer.network import Namer, TreeShape, sizes
 from codeaudit.audit.papers.tree_transformer.recipe import TreeRecipe

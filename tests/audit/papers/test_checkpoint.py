@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 from codeaudit.audit import checkpoints
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.papers.checkpoint import CONFIG, read_json, usable_device
-from codeaudit.audit.papers.lines.encoding import Encoded
+from codeaudit.audit.papers.lines.encoding import EncodedLines
 from codeaudit.audit.papers.lines.programs import analyse
 from codeaudit.audit.papers.registry import load as load_trained
 from codeaudit.audit.papers.spe_attention.model import LineConfig, LineModel
@@ -311,7 +311,7 @@ def test_an_equivariant_bundled_checkpoint_answers_legal_orders_alike(name: str)
         )
         program = analyse(masked.source if isinstance(masked, Sample) else source, language)
         features = model.encoder.features(program, language)
-        if isinstance(features, Encoded):
+        if isinstance(features, EncodedLines):
             turned = features.permuted(program.sample_lines(Random(0)))
             one, other = model.logits([features]), model.logits([turned])
             moved = max(moved, float((one - other).abs().max()))

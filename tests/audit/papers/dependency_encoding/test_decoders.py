@@ -11,7 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from codeaudit.audit.papers.dependency_encoding.positions import PositionedAttention
 from codeaudit.audit.papers.dependency_encoding.registry import DECODERS, OPTIONS, build
-from codeaudit.audit.papers.dependency_encoding.trunk import Cache, Decoder, DecoderSizes, Places
+from codeaudit.audit.papers.dependency_encoding.trunk import Cache, Decoder, DecoderSizes, TokenPlaces
 from codeaudit.transforms.errors import UsageError
 
 NEWLINE, START = 3, 19
@@ -143,7 +143,7 @@ def test_a_baseline_has_one_layer_more(name: str) -> None:
 def test_lines_and_anchors_are_those_of_a_naive_loop() -> None:
     """A line break belongs to the line that it ends, and is the anchor of the next."""
     for row in texts(4, 30):
-        found = Places.of(row[None], 1, SIZES)
+        found = TokenPlaces.of(row[None], 1, SIZES)
         line = anchor = 0
         for number, one in enumerate(row.tolist()):
             assert (int(found.lines[0, number]), int(found.anchors[0, number])) == (line, anchor)
@@ -158,7 +158,7 @@ def test_an_in_line_layer_sees_one_line() -> None:
     torch.manual_seed(1)
     layer = PositionedAttention(SIZES, in_line=True).eval()
     ids = torch.tensor([[START, 5, 6, NEWLINE, 7, 8, 9, NEWLINE, 10, 11]])
-    places = Places.of(ids, ids.shape[1], SIZES)
+    places = TokenPlaces.of(ids, ids.shape[1], SIZES)
     h = torch.randn(1, ids.shape[1], SIZES.width)
     before = layer(h, places, Cache().layer(0))
     for place in range(ids.shape[1]):

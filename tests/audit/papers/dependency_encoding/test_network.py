@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from codeaudit.audit.papers.dependency_encoding.network import LineAttention, code, sparsity
-from codeaudit.audit.papers.dependency_encoding.trunk import Cache, Places
+from codeaudit.audit.papers.dependency_encoding.trunk import Cache, TokenPlaces
 from tests.audit.papers.dependency_encoding.test_decoders import NEWLINE, SIZES, START, network, texts
 
 LENGTH = 13
@@ -77,7 +77,7 @@ def test_a_line_wise_layer_is_what_loops_say(options: dict[str, bool]) -> None:
     assert SIZES.window < LENGTH
     net = layer(**options)
     h = torch.randn(LENGTH, SIZES.width)
-    found = net(h[None], Places.of(IDS, LENGTH, SIZES), Cache().layer(0))
+    found = net(h[None], TokenPlaces.of(IDS, LENGTH, SIZES), Cache().layer(0))
     torch.testing.assert_close(found[0], by_loops(net, h, **options), rtol=1e-4, atol=1e-4)
 
 

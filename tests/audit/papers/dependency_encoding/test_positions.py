@@ -17,7 +17,7 @@ from codeaudit.audit.papers.dependency_encoding.positions import (
     sharpen,
     slopes,
 )
-from codeaudit.audit.papers.dependency_encoding.trunk import Block, Cache, Places
+from codeaudit.audit.papers.dependency_encoding.trunk import Cache, DecoderBlock, TokenPlaces
 from tests.audit.papers.dependency_encoding.test_decoders import SIZES, network, texts
 
 WIDE = replace(SIZES, width=32, heads=2, window=64)
@@ -36,7 +36,7 @@ def test_attention_is_what_a_loop_says() -> None:
     """One softmax over the tokens before for each token and head; λ counts outside training alone."""
     torch.manual_seed(2)
     layer = PositionedAttention(SIZES, Position(1.7)).eval()
-    h, places = torch.randn(1, 9, SIZES.width), Places.of(texts(1, 9), 9, SIZES)
+    h, places = torch.randn(1, 9, SIZES.width), TokenPlaces.of(texts(1, 9), 9, SIZES)
     size = SIZES.width // SIZES.heads
     for factor in (1.7, 1.0):
         expected = torch.zeros(1, 9, SIZES.width)
@@ -63,9 +63,9 @@ def test_nope_has_no_positions() -> None:
     shuffled[0, 1:11] = ids[0, 1:11].flip(0)
     with torch.no_grad():
         block = net.blocks[0]
-        assert isinstance(block, Block)
+        assert isinstance(block, DecoderBlock)
         h, other = (block.before_attention(net.tokens(one)) for one in (ids, shuffled))
-        places = Places.of(ids, 12, SIZES)
+        places = TokenPlaces.of(ids, 12, SIZES)
         found, again = (block.attention(one, places, Cache().layer(0))[0, -1] for one in (h, other))
     torch.testing.assert_close(found, again)
 

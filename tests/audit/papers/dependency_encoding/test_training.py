@@ -17,18 +17,17 @@ from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.papers import registry
 from codeaudit.audit.papers.dependency_encoding import material
-from codeaudit.audit.papers.dependency_encoding.baselines import rules
 from codeaudit.audit.papers.dependency_encoding.material import NOTHING, StreamMaterial
 from codeaudit.audit.papers.dependency_encoding.model import LONGEST, DecoderModel
 from codeaudit.audit.papers.dependency_encoding.recipe import StreamRecipe
 from codeaudit.audit.papers.dependency_encoding.registry import DECODERS
-from codeaudit.audit.papers.dependency_encoding.scores import judged, of_texts
+from codeaudit.audit.papers.dependency_encoding.scores import judged, of_texts, rules
 from codeaudit.audit.papers.dependency_encoding.streams import learn
 from codeaudit.audit.papers.dependency_encoding.training import StreamLearner, batch_of
 from codeaudit.audit.papers.dependency_encoding.trunk import Decoder
 from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.audit.training import state
-from codeaudit.audit.training.state import Progress
+from codeaudit.audit.training.state import TrainingProgress
 from codeaudit.audit.training.trainer import Trained, train
 from codeaudit.cli.main import main
 from codeaudit.transforms.errors import ModelError
@@ -82,10 +81,10 @@ class Watcher:
     after: int = -1
     steps: int = 0
 
-    def stepped(self, progress: Progress, loss: float) -> None:
+    def stepped(self, progress: TrainingProgress, loss: float) -> None:
         self.steps += 1
 
-    def epoch(self, progress: Progress) -> None:
+    def epoch(self, progress: TrainingProgress) -> None:
         pass
 
     def stop(self) -> bool:

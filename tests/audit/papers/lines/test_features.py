@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from codeaudit.audit.papers.lines import vocabulary
-from codeaudit.audit.papers.lines.encoding import LINE_TOKENS, Encoded, Encoder
+from codeaudit.audit.papers.lines.encoding import LINE_TOKENS, EncodedLines, LineEncoder
 from codeaudit.audit.papers.lines.words import masked_name, words
 from codeaudit.audit.records import Failed
 from codeaudit.transforms.python.analysis.program import LogicalLine
@@ -66,13 +66,13 @@ def test_the_vocabulary_depends_on_counts_alone_not_on_their_order() -> None:
     )
 
 
-def encoder(*, window: int = 256) -> Encoder:
-    return Encoder(tokenizer(), window=window, relation="every")
+def encoder(*, window: int = 256) -> LineEncoder:
+    return LineEncoder(tokenizer(), window=window, relation="every")
 
 
 def test_tokens_know_their_line_and_their_place_in_it() -> None:
     found = encoder().encode("def MASK(a):\n    return a\n")
-    assert isinstance(found, Encoded)
+    assert isinstance(found, EncodedLines)
     assert found.lines == 2
     assert found.line.tolist() == [0] * 7 + [1] * 3
     assert found.position.tolist() == [*range(7), *range(3)]
@@ -84,25 +84,25 @@ def test_comments_docstrings_and_layout_are_not_seen() -> None:
     dressed = encoder().encode(
         'def MASK( a ):\n    """What it does."""\n\n    # why\n    return (a +\n        1)\n'
     )
-    assert isinstance(plain, Encoded)
-    assert isinstance(dressed, Encoded)
+    assert isinstance(plain, EncodedLines)
+    assert isinstance(dressed, EncodedLines)
     assert (plain.ids == dressed.ids).all()
     assert (plain.relation == dressed.relation).all()
 
 
 def test_a_long_line_is_cut_inside_itself() -> None:
     found = encoder().encode(f"def MASK(a):\n    x = [{', '.join(['a'] * 90)}]\n    return x\n")
-    assert isinstance(found, Encoded)
+    assert isinstance(found, EncodedLines)
     assert np.bincount(found.line).tolist() == [7, LINE_TOKENS, 3]
 
 
 @pytest.mark.parametrize("source", SMALL)
 def test_no_legal_order_changes_whether_an_input_is_too_long(source: str) -> None:
     whole = encoder().encode(source)
-    assert isinstance(whole, Encoded)
+    assert isinstance(whole, EncodedLines)
     length = len(whole.ids)
     for order in legal_orders(source):
-        assert isinstance(encoder(window=length).encode(order.source), Encoded)
+        assert isinstance(encoder(window=length).encode(order.source), EncodedLines)
         assert encoder(window=length - 1).encode(order.source) == Failed(reason="input too long")
 
 
@@ -113,7 +113,7 @@ def test_what_does_not_parse_is_a_failure_not_an_exception(source: str) -> None:
 
 def test_permuting_lines_permutes_tokens_and_both_axes() -> None:
     found = encoder().encode(CHAIN)
-    assert isinstance(found, Encoded)
+    assert isinstance(found, EncodedLines)
     order = (0, 2, 1, 3, 4)
     moved = found.permuted(order)
     assert moved.relation[0].tolist() == found.relation[0][list(order)][:, list(order)].tolist()
@@ -123,7 +123,7 @@ def test_permuting_lines_permutes_tokens_and_both_axes() -> None:
 
 def test_every_relation_is_the_mask_and_both_distances() -> None:
     found = encoder().encode(CHAIN)
-    assert isinstance(found, Encoded)
+    assert isinstance(found, EncodedLines)
     mask, near, far = found.relation
     assert set(np.unique(mask)) <= {0, 1}
     assert (mask.diagonal() == 1).all()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from codeaudit.audit.papers.lines.encoding import NO_REFERENTS, NOT_ONE, UNPARSABLE, Encoded, Encoder
+from codeaudit.audit.papers.lines.encoding import NO_REFERENTS, NOT_ONE, UNPARSABLE, EncodedLines, LineEncoder
 from codeaudit.audit.papers.lines.trunk import collate
 from codeaudit.audit.papers.lines.words import VARIABLE
 from codeaudit.audit.papers.renamer.naming import Referents
@@ -45,7 +45,7 @@ def variables_of(source: str) -> list[int]:
     return [number for _, number in found if number]
 
 
-def same(one: Encoded, other: Encoded) -> bool:
+def same(one: EncodedLines, other: EncodedLines) -> bool:
     assert one.referents is not None
     assert other.referents is not None
     return all(
@@ -122,7 +122,7 @@ def test_a_text_that_looks_like_a_mark_is_no_variable() -> None:
 
 
 def test_what_cannot_be_told_apart_is_a_failure() -> None:
-    encoder = Encoder(tokenizer(), window=256, relation="referents")
+    encoder = LineEncoder(tokenizer(), window=256, relation="referents")
     assert encoder.encode("int mask(int a) { return a; }", "java") == NO_REFERENTS
     assert encoder.encode("x = 1\ny = x\n") == NOT_ONE
     assert encoder.encode("def (") == UNPARSABLE

@@ -16,19 +16,18 @@ from safetensors.torch import load_file
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.labels import of_corpus
 from codeaudit.audit.papers.renamer import material
-from codeaudit.audit.papers.renamer.baselines import rules
 from codeaudit.audit.papers.renamer.blocks import terms
 from codeaudit.audit.papers.renamer.material import TermExample, TermMaterial
 from codeaudit.audit.papers.renamer.network import NETWORKS as TERM_NETWORKS
 from codeaudit.audit.papers.renamer.network import Renamer
 from codeaudit.audit.papers.renamer.recipe import TermRecipe
-from codeaudit.audit.papers.renamer.scores import mean_error
+from codeaudit.audit.papers.renamer.scores import mean_error, rules
 from codeaudit.audit.papers.renamer.tasks import Cost
 from codeaudit.audit.papers.renamer.training import TermLearner, recipe_for
 from codeaudit.audit.tasks.throughput import THROUGHPUT
 from codeaudit.audit.training import state
 from codeaudit.audit.training.splits import Splits
-from codeaudit.audit.training.state import Progress
+from codeaudit.audit.training.state import TrainingProgress
 from codeaudit.audit.training.trainer import Trained, train
 from codeaudit.cli.main import main
 from codeaudit.transforms.errors import ModelError
@@ -81,10 +80,10 @@ class Watcher:
     steps: int = 0
     errors: list[float] = field(default_factory=list)
 
-    def stepped(self, progress: Progress, loss: float) -> None:
+    def stepped(self, progress: TrainingProgress, loss: float) -> None:
         self.steps += 1
 
-    def epoch(self, progress: Progress) -> None:
+    def epoch(self, progress: TrainingProgress) -> None:
         self.errors.append(progress.epochs[-1]["valid"])
 
     def stop(self) -> bool:

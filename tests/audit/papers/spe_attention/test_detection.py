@@ -10,13 +10,20 @@ import pytest
 import torch
 
 from codeaudit.audit.corpora.records import raw_sample
-from codeaudit.audit.papers.lines.encoding import Encoder
+from codeaudit.audit.papers.lines.encoding import LineEncoder
 from codeaudit.audit.papers.lines.programs import analyse
 from codeaudit.audit.papers.lines.splits import read as read_splits
 from codeaudit.audit.papers.lines.tasks import DETECTION, MARK, NAMING
 from codeaudit.audit.papers.lines.words import masked_name, words
 from codeaudit.audit.papers.spe_attention.model import LineModel
-from codeaudit.audit.papers.spe_attention.scores import BugScores, Judged, bugs, of_answers, scores, tune
+from codeaudit.audit.papers.spe_attention.scores import (
+    BugScores,
+    JudgedLogits,
+    bugs,
+    of_answers,
+    scores,
+    tune,
+)
 from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.audit.tasks.error_detection import ERROR_DETECTION
 from codeaudit.cli.main import main
@@ -155,7 +162,7 @@ def test_the_scores_of_a_detector() -> None:
 
 def test_the_threshold_of_a_detector_is_no_choice() -> None:
     truth = torch.tensor([[True], [True], [False]])
-    found = Judged(logits=torch.tensor([[-1.0], [2.0], [-3.0]]), truth=truth, wanted=truth.sum(1))
+    found = JudgedLogits(logits=torch.tensor([[-1.0], [2.0], [-3.0]]), truth=truth, wanted=truth.sum(1))
     assert tune(found, DETECTION) == 0.0
     reached = scores(found, 0.0, DETECTION)
     assert isinstance(reached, BugScores)
@@ -178,7 +185,7 @@ def test_lines_of_java_as_words() -> None:
 
 
 def test_an_encoder_reads_both_languages_and_refuses_others() -> None:
-    encoder = Encoder(tokenizer(), window=200, relation="every")
+    encoder = LineEncoder(tokenizer(), window=200, relation="every")
     found = encoder.encode(HEADED, "java")
     assert not isinstance(found, Failed)
     assert found.lines == 3

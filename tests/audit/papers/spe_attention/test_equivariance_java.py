@@ -9,7 +9,7 @@ import torch
 
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.corpora.specs import corpus
-from codeaudit.audit.papers.lines.encoding import Encoded, Encoder
+from codeaudit.audit.papers.lines.encoding import EncodedLines, LineEncoder
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import Perturbed, Sample
@@ -34,12 +34,14 @@ def orders(samples: Iterator[Sample], variants: int) -> Iterator[Perturbed]:
 
 def compared(found: list[Perturbed], kind: str) -> list[bool]:
     """Whether the answers are equal, of each pair that fits the window."""
-    encoder, made = Encoder(tokenizer(), window=600, relation=NETWORKS[kind].relation), network(kind)
+    encoder, made = LineEncoder(tokenizer(), window=600, relation=NETWORKS[kind].relation), network(kind)
     told = []
     for one in found:
         before, after = (encoder.encode(text, "java") for text in (one.sample.source, one.source))
-        assert isinstance(before, Encoded) == isinstance(after, Encoded), "a reordering decides what fits"
-        if isinstance(before, Encoded) and isinstance(after, Encoded):
+        assert isinstance(before, EncodedLines) == isinstance(after, EncodedLines), (
+            "a reordering decides what fits"
+        )
+        if isinstance(before, EncodedLines) and isinstance(after, EncodedLines):
             told.append(torch.allclose(logits(made, before), logits(made, after), rtol=0, atol=1e-8))
     return told
 

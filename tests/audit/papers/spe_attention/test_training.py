@@ -16,7 +16,7 @@ from safetensors.torch import load_file
 
 from codeaudit.audit.papers import registry
 from codeaudit.audit.papers.dependency_encoding.registry import DECODERS
-from codeaudit.audit.papers.lines.encoding import Encoded, Encoder
+from codeaudit.audit.papers.lines.encoding import EncodedLines, LineEncoder
 from codeaudit.audit.papers.lines.splits import read as read_splits
 from codeaudit.audit.papers.lines.tasks import NAMING
 from codeaudit.audit.papers.lines.tasks import TASKS as LINE_TASKS
@@ -25,13 +25,12 @@ from codeaudit.audit.papers.lines.words import VARIABLE
 from codeaudit.audit.papers.renamer.network import NETWORKS as TERM_NETWORKS
 from codeaudit.audit.papers.renamer.tasks import TASKS
 from codeaudit.audit.papers.spe_attention import material
-from codeaudit.audit.papers.spe_attention.baselines import copying, most_frequent
 from codeaudit.audit.papers.spe_attention.examples import Examples
 from codeaudit.audit.papers.spe_attention.material import LineMaterial
 from codeaudit.audit.papers.spe_attention.model import LineModel
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
 from codeaudit.audit.papers.spe_attention.recipe import LineRecipe
-from codeaudit.audit.papers.spe_attention.scores import Judged, f1, scores, tune
+from codeaudit.audit.papers.spe_attention.scores import JudgedLogits, copying, f1, most_frequent, scores, tune
 from codeaudit.audit.papers.spe_attention.training import LineLearner, initialise, threshold_of
 from codeaudit.audit.papers.tree_transformer.registry import TREE_NETWORKS
 from codeaudit.audit.records import Query
@@ -124,11 +123,11 @@ class Watcher:
     steps: int = 0
     losses: list[float] = field(default_factory=list)
 
-    def stepped(self, progress: state.Progress, loss: float) -> None:
+    def stepped(self, progress: state.TrainingProgress, loss: float) -> None:
         self.steps += 1
         self.losses.append(loss)
 
-    def epoch(self, progress: state.Progress) -> None:
+    def epoch(self, progress: state.TrainingProgress) -> None:
         assert 0 <= progress.epochs[-1]["valid"] <= 1
 
     def stop(self) -> bool:
@@ -189,8 +188,8 @@ def test_names_and_variables_are_two_readings(
     assert unnamed.tokenizer.token_to_id(VARIABLE) is not None
     assert read.tokenizer.token_to_id(VARIABLE) is None
     assert read.labels == unnamed.labels
-    encoder = Encoder(unnamed.tokenizer, window=TINY.window, relation="referents")
-    told = [found for one in splits.test if isinstance(found := encoder.encode(one.source), Encoded)]
+    encoder = LineEncoder(unnamed.tokenizer, window=TINY.window, relation="referents")
+    told = [found for one in splits.test if isinstance(found := encoder.encode(one.source), EncodedLines)]
     assert len(told) == len(unnamed.test)
     for number, expected in enumerate(told):
         actual = unnamed.test.encoded(number, "referents")
@@ -365,7 +364,7 @@ def test_f1_counts_subtokens_that_are_no_labels_as_missed() -> None:
 def test_the_threshold_is_the_best_one() -> None:
     logits = torch.tensor([[2.0, -1.05], [-3.0, 1.0], [0.0, -1.95]])
     truth = torch.tensor([[True, True], [False, True], [True, False]])
-    found = Judged(logits=logits, truth=truth, wanted=truth.sum(1))
+    found = JudgedLogits(logits=logits, truth=truth, wanted=truth.sum(1))
     threshold = tune(found)
     assert -1.95 <= threshold < -1.05
     assert scores(found, threshold).micro == 1.0

@@ -2,9 +2,11 @@
 
 import pytest
 
-from codeaudit.audit.papers.tree_transformer.branches import EMPTY, FUNCTION, SPECIALS
 from codeaudit.audit.papers.tree_transformer.nodes import (
+    EMPTY,
+    FUNCTION,
     PIECES,
+    SPECIALS,
     TOO_LONG,
     UNPARSABLE,
     NodeReader,

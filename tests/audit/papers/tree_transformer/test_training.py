@@ -14,11 +14,10 @@ import torch
 from safetensors.torch import load_file
 
 from codeaudit.audit.papers.tree_transformer import completion, material, training
-from codeaudit.audit.papers.tree_transformer.branches import SPECIALS
-from codeaudit.audit.papers.tree_transformer.examples import IGNORED, flat, told
+from codeaudit.audit.papers.tree_transformer.material import IGNORED, flat, told
 from codeaudit.audit.papers.tree_transformer.model import TreeModel
 from codeaudit.audit.papers.tree_transformer.network import Namer
-from codeaudit.audit.papers.tree_transformer.nodes import Tree, read
+from codeaudit.audit.papers.tree_transformer.nodes import SPECIALS, Tree, read
 from codeaudit.audit.papers.tree_transformer.recipe import TreeRecipe
 from codeaudit.audit.papers.tree_transformer.registry import TREE_NETWORKS
 from codeaudit.audit.papers.tree_transformer.scores import (
@@ -34,7 +33,7 @@ from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.audit.training import state
 from codeaudit.audit.training.recipe import recipe_of
 from codeaudit.audit.training.splits import Splits
-from codeaudit.audit.training.state import Progress
+from codeaudit.audit.training.state import TrainingProgress
 from codeaudit.audit.training.trainer import Trained, train
 from codeaudit.cli.main import main
 from codeaudit.transforms.errors import ModelError, UsageError
@@ -230,11 +229,11 @@ def test_what_follows_a_node_is_the_next_one_that_counts() -> None:
 class Silent:
     steps: int = 0
 
-    def stepped(self, progress: Progress, loss: float) -> None:
+    def stepped(self, progress: TrainingProgress, loss: float) -> None:
         self.steps += 1
         assert math.isfinite(loss)
 
-    def epoch(self, progress: Progress) -> None:
+    def epoch(self, progress: TrainingProgress) -> None:
         pass
 
 
