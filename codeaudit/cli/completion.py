@@ -1,4 +1,4 @@
-"""What the shell completes: names of models, tasks, transforms and corpora. It imports no framework."""
+"""Shell completion of models, tasks, transforms and corpora. It imports no framework."""
 
 from collections.abc import Iterable
 

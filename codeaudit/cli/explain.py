@@ -31,27 +31,31 @@ SPREAD: Final = 50
 @click.command()
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("sample", required=False, metavar="[SAMPLE_ID]")
-@option("--model", multiple=True, metavar="NAME", help="Only of this model of the run; repeatable.")
+@option("--model", multiple=True, metavar="NAME", help="Only violations of this model; repeatable.")
 @option(
     "--transform",
     cls=Listed,
     metavar="NAME[,NAME]",
     shell_complete=completion.transforms,
-    help="Only under these transforms.",
+    help="Only violations under these transforms.",
 )
 @option(
     "--limit",
     type=click.IntRange(min=0),
     default=SPREAD,
     metavar="N",
-    help="Violations of each model, taken over samples in turn; 0 for all.",
+    help="Largest number of violations per model, taken from the samples in turn; 0 for all.",
 )
 @option(
-    "--show", type=click.IntRange(min=0), default=5, metavar="N", help="Diffs shown; the table is over all."
+    "--show",
+    type=click.IntRange(min=0),
+    default=5,
+    metavar="N",
+    help="Diffs shown; the table counts all.",
 )
-@option("--format", "form", type=click.Choice(FORMATS), default="rich", help="What goes to stdout.")
+@option("--format", "form", type=click.Choice(FORMATS), default="rich", help="Format on stdout.")
 @option("--device", default="auto", metavar="NAME", help="Where models run: auto, cpu, cuda, …")
-@option("--batch-size", type=POSITIVE, default=32, metavar="N", help="Queries asked together.")
+@option("--batch-size", type=POSITIVE, default=32, metavar="N", help="Number of queries asked at once.")
 def explain(
     run: Path,
     sample: str | None,

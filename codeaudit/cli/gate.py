@@ -94,7 +94,7 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False)
     "--baseline",
     type=click.Path(path_type=Path),
     metavar="RUN_OR_SUMMARY",
-    help="An earlier run, or its summary.json: fail where violations rose.",
+    help="An earlier run, or its summary.json: fail if violations rose.",
     show_default=False,
 )
 @option(
@@ -102,7 +102,7 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False)
     cls=Listed,
     shell_complete=completion.transforms,
     metavar="NAME[,NAME]",
-    help="Judge these transforms or families alone.  [default: all that keep the meaning]",
+    help="Judge only these transforms or families.  [default: all that keep the meaning]",
 )
 @option(
     "--max-violation-rate",
@@ -115,7 +115,7 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False)
     "--max-f1-drop",
     type=_loss,
     metavar="D",
-    help="Fail where the task's score loses more under attack (worst variant of each sample).",
+    help="Fail if the task's score loses more under attack (worst variant of each sample).",
     show_default=False,
 )
 @option(
@@ -125,21 +125,25 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False)
     help="Fail below this share of answers that change under controls.",
     show_default=False,
 )
-@option("--margin", type=_share, metavar="P", default=0.01, help="A rise up to this is let through.")
+@option("--margin", type=_share, metavar="P", default=0.01, help="A rise up to this share passes.")
 @option(
     "--alpha",
     type=_share,
     metavar="P",
     default=0.01,
-    help="False alarms: how often an unchanged model may fail.",
+    help="Rate of false alarms: how often an unchanged model may fail.",
 )
 @option(
-    "--max-unjudged", type=_share, metavar="P", default=0.2, help="Decide nothing where more is unjudged."
+    "--max-unjudged",
+    type=_share,
+    metavar="P",
+    default=0.2,
+    help="Decide nothing if more is unjudged.",
 )
 @option("--junit", type=FILE, metavar="FILE", help="Write a JUnit XML report.", show_default=False)
 @option("--sarif", type=FILE, metavar="FILE", help="Write SARIF for code scanning.", show_default=False)
 @option("--github/--no-github", default=False, help="Print annotations and write the step's summary.")
-@option("--format", "form", type=click.Choice(FORMATS), default="rich", help="What goes to stdout.")
+@option("--format", "form", type=click.Choice(FORMATS), default="rich", help="Format on stdout.")
 @click.option(
     "--config",
     type=FILE,
@@ -150,7 +154,7 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False)
     help="Read options from the table [gate] of a TOML file.",
 )
 def gate(**options: Any) -> int:
-    """Fail where a run is not good enough, or worse than an earlier one.
+    """Fail if a run is not good enough, or worse than an earlier one.
 
     Exit code 0 passed, 1 failed, 2 wrong usage, 3 could not be judged: no answers, no shared inputs, or too
     few samples to show any rise.

@@ -1,4 +1,4 @@
-"""What pre-commit calls: `codeaudit run`, then `codeaudit gate`, by the repository's `codeaudit.toml`."""
+"""The hook for pre-commit: `codeaudit run`, then `codeaudit gate`, with the repository's `codeaudit.toml`."""
 
 import subprocess
 import sys
@@ -12,9 +12,9 @@ CONFIG: Final = "codeaudit.toml"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Audit and judge; the exit code is that of the first of the two that does not end well.
+    """Audit, then judge. Returns the exit code of the first of the two that fails, else 0.
 
-    The one argument that may be given is the file to read instead of `codeaudit.toml`.
+    The only argument is optional: the file to read instead of `codeaudit.toml`.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     config = words[0] if words else CONFIG
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _folder() -> Path:
-    """A place that git does not track: in its own folder, or beside other runs where there is none."""
+    """A folder that git does not track: inside `.git`, or below `codeaudit-runs` without git."""
     try:
         done = subprocess.run(
             ["git", "rev-parse", "--git-path", "codeaudit"], capture_output=True, text=True, check=True

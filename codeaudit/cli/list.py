@@ -1,5 +1,7 @@
-"""`codeaudit list`: what there is to name on the command line. Imports no engine and no framework, but for
-`transforms --verbose`, which shows what each engine does."""
+"""The command `codeaudit list`: the names for the command line.
+
+It imports no transform and no framework, except for `transforms --verbose`, which shows an example of each.
+"""
 
 import difflib
 import json
@@ -35,9 +37,9 @@ CONTEXT: Final = 3
 
 @click.command("list")
 @click.argument("what", type=click.Choice(KINDS), required=False)
-@click.option("--verbose", "-v", is_flag=True, help="Say what each one is; of a transform, show an example.")
+@click.option("--verbose", "-v", is_flag=True, help="Describe each name; show an example of each transform.")
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="For people or not."
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Format of the output."
 )
 def listing(what: str | None, verbose: bool, form: str) -> int:
     """List models, tasks, transforms or corpora; all of them without an argument.

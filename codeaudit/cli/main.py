@@ -1,4 +1,7 @@
-"""The command `codeaudit`: finds the subcommand, and turns every end of it into a line and an exit code."""
+"""The command `codeaudit`: finds the subcommand, and turns every error into one line and an exit code.
+
+Importing it imports no subcommand, so that `codeaudit --help` is fast.
+"""
 
 import errno
 import io
@@ -13,7 +16,6 @@ from typing import Final
 
 import click
 
-from codeaudit.cli.streams import silence_stdout
 from codeaudit.transforms.errors import CodeauditError
 from codeaudit.transforms.loading import load_target
 
@@ -21,7 +23,7 @@ INTERRUPTED: Final = 130
 CANNOT_AUDIT: Final = 3
 USAGE: Final = 2
 FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""What the system says where there is no room to write to."""
+"""Errors of the system that mean: no space left for the output."""
 
 COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "run": ("codeaudit.cli.run:run", "Audit one or more models on a perturbed suite."),
@@ -32,9 +34,9 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "gate": ("codeaudit.cli.gate:gate", "Fail CI when invariance regressed."),
     "transform": (
         "codeaudit.cli.transform:transform",
-        "Write a perturbed suite, or a perturbed copy of a source tree.",
+        "Write a perturbed suite, or a perturbed copy of source files.",
     ),
-    "verify": ("codeaudit.cli.verify:verify", "Prove the engines on a project by its own tests."),
+    "verify": ("codeaudit.cli.verify:verify", "Perturb a copy of a project and run its own tests."),
     "explain": (
         "codeaudit.cli.explain:explain",
         "Show the smallest edit that flips a prediction, as a diff.",
@@ -42,17 +44,17 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "report": ("codeaudit.cli.report:report", "Render a run: HTML, Markdown, LaTeX, CSV, JUnit."),
     "train": ("codeaudit.cli.train:train", "Train one of the papers' models."),
     "seal": ("codeaudit.cli.seal:seal", "Permute or encrypt a checkpoint under a secret key."),
-    "unseal": ("codeaudit.cli.seal:unseal", "Give a sealed checkpoint back, bit for bit."),
+    "unseal": ("codeaudit.cli.seal:unseal", "Restore a sealed checkpoint, bit for bit."),
     "list": ("codeaudit.cli.list:listing", "List models, tasks, transforms, corpora."),
 }
-"""Each command's lazy target and its line in the help, so that `--help` imports none of them."""
+"""The lazy target and the help line of each command."""
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are imported when they are called."""
+    """A group that imports a command when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order of the table."""
+        """The names in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -65,7 +67,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click's, with the nearest name for a command that does not exist."""
+        """As in click; an unknown command is told with the nearest name."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             near = get_close_matches(args[0], list(COMMANDS), n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(COMMANDS)}"
@@ -73,7 +75,7 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The table of commands, without importing one."""
+        """Write the table of commands without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
@@ -100,7 +102,7 @@ def cli() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line and return its exit code; every error becomes one line on stderr."""
+    """Run a command line. Returns its exit code; every error becomes one line on stderr."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -126,7 +128,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except click.ClickException as error:
             return _say(error.format_message(), CANNOT_AUDIT)
         except BrokenPipeError:
-            # The reader of our output has had enough; what was to be kept is in the run folder.
+            # The reader closed the pipe, as `head` does; the run folder is complete nevertheless.
+            from codeaudit.cli.output import silence_stdout  # brings rich
+
             silence_stdout()
             return 0
         except OSError as error:
@@ -153,8 +157,9 @@ def _invoke(words: list[str]) -> int:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """The first Ctrl-C raises KeyboardInterrupt, the second ends the process on the spot. So does SIGTERM, by
-    which schedulers and CI cancel.
+    """The first Ctrl-C raises KeyboardInterrupt; the second ends the process at once.
+
+    SIGTERM counts as Ctrl-C, because schedulers and CI cancel with it.
     """
     seen = False
 
@@ -187,7 +192,7 @@ def _say(message: str, code: int) -> int:
 
 
 def _sentence(text: str) -> str:
-    """click's message in the voice of ours: one line, no capital, no full stop."""
+    """A message of click in the style of ours: one line, no capital, no full stop."""
     line = " ".join(text.split()).rstrip(".")
     return line[:1].lower() + line[1:]
 

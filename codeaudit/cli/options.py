@@ -1,4 +1,4 @@
-"""The options of `codeaudit run`: from the command line, the environment, a TOML file or an old manifest."""
+"""The options of `codeaudit run`: from the command line, the environment, a TOML file or a manifest."""
 
 import shlex
 import tomllib
@@ -22,11 +22,11 @@ FORMATS: Final = ("rich", "json", "markdown")
 WRAPPERS: Final = ("canonical", "columns")
 ENGINES: Final = ("local",)
 NOT_REPEATED: Final = frozenset({"out", "config"})
-"""Options that a manifest does not hand on to its repetition."""
+"""Options that are not taken from a manifest."""
 
 
 class ModelSpec(click.types.StringParamType):
-    """A model; in the environment several, quoted as in a shell."""
+    """The SPEC of a model; in the environment several, quoted as in a shell."""
 
     name = "SPEC"
 
@@ -36,20 +36,20 @@ class ModelSpec(click.types.StringParamType):
 
 
 class Listed(click.Option):
-    """An option with commas between its values; given again, it adds to them."""
+    """An option with commas between its values. Given twice, both lists count."""
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """As click's, but the last one does not replace the others."""
+        """As in click, but a later value does not replace an earlier one."""
         parser.add_option(obj=self, opts=self.opts, dest=self.name, action="append", nargs=self.nargs)
 
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> Any:
-        """What was given, as one text."""
+        """All values, as one text."""
         value, source = super().consume_value(ctx, opts)
         return (",".join(value) if isinstance(value, list) else value), source
 
 
 def option(*names: str, **settings: Any) -> Callable[[F], F]:
-    """An option that `CODEAUDIT_<OPTION>` sets too."""
+    """An option that the variable `CODEAUDIT_<OPTION>` sets, too."""
     long = next(name for name in names if name.startswith("--")).partition("/")[0]
     variable = "CODEAUDIT_" + long.removeprefix("--").replace("-", "_").upper()
     return click.option(*names, envvar=variable, show_default=settings.pop("show_default", True), **settings)
@@ -57,9 +57,9 @@ def option(*names: str, **settings: Any) -> Callable[[F], F]:
 
 POSITIVE: Final = click.IntRange(min=1)
 EXECUTE: Final = (
-    "Run each variant beside its original. Python: in a sandbox, on the sample's own tests or on inputs "
-    "drawn from its text. Java, where nothing runs: by a second reader and javac. x86: by llvm-mca and an "
-    "emulator. Each as far as it is installed."
+    "Check each variant against its original. Python: run both in a sandbox, on the sample's own tests or on "
+    "inputs drawn from its text. Java: a second parser and javac; nothing runs. x86: llvm-mca and an "
+    "emulator. Tools that are not installed are left out."
 )
 
 RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
@@ -80,14 +80,14 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
     option(
         "--base-url",
         metavar="URL",
-        help="Where the models openai/MODEL are, such as http://127.0.0.1:8000/v1. Their key is taken from "
+        help="Address of the models openai/MODEL, such as http://127.0.0.1:8000/v1. The key is read from "
         "OPENAI_API_KEY.  [default: OPENAI_BASE_URL, else OpenAI's]",
     ),
     option(
         "--task",
         metavar="NAME",
         shell_complete=completion.tasks,
-        help="What is asked.  [default: the model's own, else function-name]",
+        help="What the models are asked.  [default: the model's own task, else function-name]",
     ),
     option(
         "--corpus",
@@ -98,7 +98,7 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
     option(
         "--labels",
         metavar="SPEC",
-        help="What is true: COLUMN[/DIVISOR] of a table (by number where it has no header), "
+        help="Where the labels come from: COLUMN[/DIVISOR] of a table (a number if it has no header), "
         "llvm-mca[:PROCESSOR], or none.  "
         "[default: the corpus's own; for throughput else llvm-mca, if installed]",
     ),
@@ -107,38 +107,38 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         cls=Listed,
         metavar="NAME[,NAME]",
         shell_complete=completion.transforms,
-        help="Which perturbations: transforms or families of them; `all` for every one that keeps the "
-        "meaning and what callers see.  [default: the standard set for the language]",
+        help="Transforms or families of them; `all` for every one that keeps the meaning and what "
+        "callers see.  [default: the standard set for the language]",
     ),
     option(
         "--sites",
         type=click.Choice(get_args(Sites)),
         default="auto",
-        help="At how many places a transform edits: all and then random subsets, always all, or one.",
+        help="Places that a transform edits. auto: all, then random subsets; all: always all; one: one.",
     ),
     option("--variants", type=POSITIVE, default=4, metavar="K", help="Variants per sample and transform."),
     option(
         "--controls/--no-controls",
         default=True,
-        help="Also audit sensitivity, with changes of the meaning: the standard ones, and the twin of each "
-        "named transform that has one.",
+        help="Also measure sensitivity, with transforms that change the meaning: the standard ones, and the "
+        "twin of each named transform.",
     ),
     option("--execute/--no-execute", default=False, help=EXECUTE),
     option(
         "--attack",
         cls=Listed,
         metavar="STRATEGY[,…]",
-        help=f"Besides, search for a variant that changes the answer: {', '.join(ATTACKS)}.",
+        help=f"Also search for a variant that changes the answer: {', '.join(ATTACKS)}.",
     ),
     option(
         "--budget",
         type=POSITIVE,
         default=32,
         metavar="Q",
-        help="Most texts that an attack asks about a sample.",
+        help="Largest number of texts that an attack asks per sample.",
     ),
     option("--limit", type=click.IntRange(min=0), default=200, metavar="N", help="Samples; 0 for all."),
-    option("--seed", type=int, default=0, metavar="S", help="Decides which samples and which variants."),
+    option("--seed", type=int, default=0, metavar="S", help="Decides which samples and variants are drawn."),
     option("--trials", type=POSITIVE, default=1, metavar="N", help="Repeat with seeds S, S+1, …"),
     option(
         "--suite",
@@ -149,8 +149,8 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
     option(
         "--wrap",
         type=click.Choice(WRAPPERS),
-        help="canonical: show the models canonical code only. columns: answer the repeated inputs with the "
-        "hidden columns of the weights permuted; the noise floor then shows what that changed.",
+        help="canonical: the models see canonical code only. columns: repeated inputs are answered with "
+        "permuted hidden columns of the weights; the noise floor shows what that changes.",
     ),
     option(
         "--out",
@@ -158,24 +158,33 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         metavar="DIR",
         help="Run folder.  [default: codeaudit-runs/<time>-<task>]",
     ),
-    option("--format", type=click.Choice((*FORMATS, "latex")), default="rich", help="What goes to stdout."),
+    option(
+        "--format",
+        type=click.Choice((*FORMATS, "latex")),
+        default="rich",
+        help="Format on stdout.",
+    ),
     option("--device", default="auto", metavar="NAME", help="Where models run: auto, cpu, cuda, …"),
-    option("--precision", type=click.Choice(PRECISIONS), help="Arithmetic.  [default: the model's own]"),
-    option("--batch-size", type=POSITIVE, default=32, metavar="N", help="Queries asked together."),
+    option(
+        "--precision",
+        type=click.Choice(PRECISIONS),
+        help="Number format of the model's arithmetic.  [default: the model's own]",
+    ),
+    option("--batch-size", type=POSITIVE, default=32, metavar="N", help="Number of queries asked at once."),
     option(
         "--workers",
         type=POSITIVE,
         default=default_workers,
         show_default="one per core, at most 4",
         metavar="N",
-        help="Processes that make the variants.",
+        help="Number of processes that make the variants.",
     ),
-    option("--engine", type=click.Choice(ENGINES), default="local", help="Where the work is done."),
+    option("--engine", type=click.Choice(ENGINES), default="local", help="How the work is distributed."),
     option(
         "--cache",
         type=click.Path(path_type=Path),
         metavar="DIR",
-        help="Where answers are kept between runs.  [default: the user's cache folder]",
+        help="Folder of the answers that runs share.  [default: the user's cache folder]",
         show_default=False,
     ),
 )
@@ -207,7 +216,7 @@ def _configure(ctx: click.Context, param: click.Parameter, path: Path | None) ->
 
 
 def _read(path: Path, known: set[str]) -> dict[str, object]:
-    """The options that a file sets, by parameter name.
+    """The options in a file, by parameter name.
 
     Raises:
         UsageError: it sets an option that does not exist.
@@ -232,7 +241,7 @@ def _read(path: Path, known: set[str]) -> dict[str, object]:
 
 
 def _as_option(name: str, value: object, multiple: Collection[str | None]) -> object:
-    """A value of a file as click takes it: lists for repeatable options, joined text for the others."""
+    """A value of a file for click: a list for a repeatable option, else one text."""
     if isinstance(value, Mapping):
         return [f"{key}={each}" for key, each in value.items()]
     if name in multiple:

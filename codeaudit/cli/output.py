@@ -1,12 +1,12 @@
-"""Results on stdout; everything else goes to stderr."""
+"""Writes results to stdout. Everything else goes to stderr: see `codeaudit.cli.progress`."""
 
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console, RenderableType
 
-from codeaudit.cli.streams import silence_stdout
 from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.registry import FORMATS
 from codeaudit.reports.render.markdown import of_sheets
@@ -16,7 +16,7 @@ from codeaudit.reports.sheets import Sheet
 
 
 def show(report: Summary | Comparison, form: str) -> None:
-    """Write a report in a format. A reader that closes the pipe early is no error."""
+    """Write a report in a format of `FORMATS`. It is no error if the reader closes the pipe early."""
     with _unbroken():
         FORMATS.get(form)(report, _Stdout(file=sys.stdout))
 
@@ -44,16 +44,21 @@ def show_text(text: str) -> None:
 
 
 def show_parts(*parts: RenderableType) -> None:
-    """Write parts for a terminal, one below the other."""
+    """Write rich objects for a terminal, one below the other."""
     with _unbroken():
         out = _Stdout(file=sys.stdout)
         for part in parts:
             out.print(part)
 
 
+def silence_stdout() -> None:
+    """Redirect stdout to nothing, because the interpreter's last flush would fail on a closed pipe."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
 @contextmanager
 def _unbroken() -> Iterator[None]:
-    """Write everything, unless the reader has had enough."""
+    """Flush stdout at the end; stay silent after the reader has closed the pipe."""
     try:
         yield
         sys.stdout.flush()
@@ -62,7 +67,7 @@ def _unbroken() -> Iterator[None]:
 
 
 class _Stdout(Console):
-    """A console that leaves a closed pipe to us; rich's own answer is to exit with 1."""
+    """A console that raises on a closed pipe; rich would end the process with exit code 1."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError

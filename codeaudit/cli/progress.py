@@ -1,4 +1,4 @@
-"""Progress on stderr: how much, how fast, how long still."""
+"""Tells progress on stderr: how much is done, how fast, and the time left."""
 
 import time
 from types import TracebackType
@@ -18,16 +18,16 @@ from rich.progress import (
 from rich.text import Text
 
 LINE_EVERY: Final = 10.0
-"""Seconds between lines where stderr is no terminal."""
+"""Seconds between two lines if stderr is no terminal."""
 
 
 def note(message: str) -> None:
-    """A line for people, on stderr."""
+    """Write one line for the user to stderr."""
     click.echo(f"codeaudit: {message}", err=True)
 
 
 class _Rate(ProgressColumn):
-    """Answers a second."""
+    """Answers per second."""
 
     def render(self, task: Task) -> Text:
         """The speed of the last seconds."""
@@ -35,7 +35,7 @@ class _Rate(ProgressColumn):
 
 
 class ProgressMonitor:
-    """Shows things getting done, such as a model's answers; a bar on a terminal, lines elsewhere."""
+    """Shows how many units are done: a bar on a terminal, else a line every `LINE_EVERY` seconds."""
 
     def __init__(self, label: str, total: int | None, *, unit: str = "answers") -> None:
         self._asked = 0
@@ -69,7 +69,7 @@ class ProgressMonitor:
             note(self._done())
 
     def answered(self, count: int, *, recalled: bool) -> None:
-        """Count and show them."""
+        """As `codeaudit.audit.run.AnswerMonitor.answered`."""
         self._recalled += count if recalled else 0
         self._asked += 0 if recalled else count
         self._bar.advance(self._task, count)
@@ -93,7 +93,7 @@ class ProgressMonitor:
 
 
 class _Stderr:
-    """The progress of `codeaudit.audit.run`, on stderr."""
+    """A `codeaudit.audit.run.Progress` on stderr."""
 
     def note(self, message: str) -> None:
         """As `note`."""

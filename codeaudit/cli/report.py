@@ -41,19 +41,29 @@ def _options_of_plug_ins(command: Callable[..., int]) -> Callable[..., int]:
 
 @click.command()
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
-@option("--html", type=FILE, metavar="FILE", help="One page with everything, that needs nothing else.")
+@option("--html", type=FILE, metavar="FILE", help="One page with everything; it needs no other file.")
 @option("--markdown", type=FILE, metavar="FILE", help="Tables for a README or a pull request.")
 @option("--latex", type=FILE, metavar="FILE", help="Tables for a paper: booktabs, the best in bold.")
 @option(
-    "--csv", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Plain numbers, a file a table."
+    "--csv",
+    "folder",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Numbers, one file per table.",
 )
 @option(
-    "--junit", type=FILE, metavar="FILE", help="A test case for each sample, with the diff of what failed."
+    "--junit", type=FILE, metavar="FILE", help="A test case for each sample, with the diff of each violation."
 )
 @_options_of_plug_ins
-@option("--format", "form", type=click.Choice(tuple(FORMATS)), default="rich", help="What goes to stdout.")
+@option(
+    "--format",
+    "form",
+    type=click.Choice(tuple(FORMATS)),
+    default="rich",
+    help="Format on stdout.",
+)
 def report(run: Path, folder: Path | None, form: str, **files: Any) -> int:
-    """Render a finished run: as files, or on stdout where none is named. FILE may be `-` for stdout.
+    """Render a finished run: as files, or on stdout if none is named. FILE may be `-` for stdout.
 
     \b
     Examples:

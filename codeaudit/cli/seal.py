@@ -1,4 +1,4 @@
-"""`codeaudit seal` and `codeaudit unseal`: checkpoints under a secret key."""
+"""The commands `codeaudit seal` and `codeaudit unseal`: checkpoints under a secret key."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from codeaudit.transforms.columns.layout import Layout
 
 SCHEMES: Final = ("columns", "cipher")
-"""Named here so that the help needs no framework; a test compares them with the engine's."""
+"""Repeated here so that the help imports no framework; a test compares them with those of `sealing`."""
 Command = TypeVar("Command", bound=Callable[..., object])
 
 READABLE: Final = 0o077
-"""The bits of a file's mode that let others in."""
+"""The bits of a file's mode that let other users read it."""
 
 
 def _key_option(text: str) -> Callable[[Command], Command]:
@@ -35,30 +35,30 @@ _out_option: Final = click.option(
 
 @click.command()
 @click.argument("checkpoint", metavar="CHECKPOINT")
-@_key_option("The secret. Made if there is no such file, for its owner's eyes only.")
+@_key_option("The secret. A new one is written if there is no such file; only its owner can read it.")
 @_out_option
 @click.option(
     "--scheme",
     type=click.Choice(SCHEMES),
     default="columns",
     show_default=True,
-    help="columns: permute the hidden columns of the blocks. The copy loads and computes nonsense; who has "
-    "the weights that it was tuned from can undo it. cipher: encrypt every number; only the key undoes it.",
+    help="columns: permute the hidden columns of the blocks. The copy loads and computes nonsense; anyone "
+    "with the base weights can reverse it. cipher: encrypt every number; only the key reverses it.",
 )
 @click.option(
     "--inner/--no-inner",
     default=True,
     show_default=True,
-    help="With columns: also permute what stands inside the blocks alone, such as heads. This is no lock.",
+    help="With columns: also permute the parts inside a block, such as heads. They lock nothing.",
 )
 def seal(checkpoint: str, key_file: Path, out: Path, scheme: str, inner: bool) -> int:
     """Permute or encrypt a checkpoint under a secret key.
 
     CHECKPOINT is a folder of Hugging Face (config.json and model.safetensors, or shards), a folder written by
     `codeaudit train`, or a bundled name. The copy in DIR keeps configuration and tokenizer in the clear.
-    Without the key nothing brings the weights back: keep it, and not beside them.
+    Without the key the weights are lost: keep it, but not beside them.
 
-    Columns are obfuscation. Use cipher where the weights have to stay secret.
+    Columns only obfuscate. Use cipher if the weights have to stay secret.
 
     \b
     Examples:
@@ -85,9 +85,9 @@ def seal(checkpoint: str, key_file: Path, out: Path, scheme: str, inner: bool) -
 @_key_option("The key that it was sealed with.")
 @_out_option
 def unseal(sealed: Path, key_file: Path, out: Path) -> int:
-    """Give a sealed checkpoint back, bit for bit.
+    """Restore a sealed checkpoint, bit for bit.
 
-    A wrong key and a damaged file are told, and nothing is written.
+    With a wrong key or a damaged file nothing is written.
 
     \b
     Example:
@@ -104,7 +104,7 @@ def unseal(sealed: Path, key_file: Path, out: Path) -> int:
 
 
 def _checkpoint(place: str) -> Path:
-    """The folder that is meant; nothing is loaded."""
+    """The folder of a checkpoint; nothing is loaded."""
     from codeaudit.audit import checkpoints
 
     bundled = checkpoints.FOLDER / place
@@ -117,7 +117,7 @@ def _checkpoint(place: str) -> Path:
 
 
 def _check_places(folder: Path, key_file: Path, out: Path) -> None:
-    """See that nothing is overwritten, and that the key does not travel with what it locks."""
+    """Check that nothing is overwritten, and that the key is not stored with the checkpoint."""
     for place, noun in ((out, "sealed"), (folder, "plain")):
         if key_file.resolve().is_relative_to(place.resolve()):
             raise UsageError(f"--key {str(key_file)!r} lies in the {noun} checkpoint; keep it elsewhere")
@@ -152,7 +152,7 @@ def _bits(layout: "Layout", groups: int) -> float:
 
 @contextmanager
 def _key(path: Path) -> "Iterator[Key]":
-    """The key of a file; a new one is written before it is used, and is gone if nothing was sealed."""
+    """The key in a file. A new key is written before use, and removed if nothing was sealed."""
     from codeaudit.transforms.columns.keys import Key
 
     if path.exists():

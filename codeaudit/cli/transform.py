@@ -15,7 +15,7 @@ from codeaudit.cli import completion
 from codeaudit.cli.options import EXECUTE, POSITIVE, Listed, option
 from codeaudit.cli.output import show_sheet, show_text
 from codeaudit.cli.progress import PROGRESS, note
-from codeaudit.cli.tallies import tally_json, tally_sheet
+from codeaudit.cli.transform_counts import counts_json, counts_sheet
 from codeaudit.perturbed_files import FilePerturbation, copy, preview, write_suite
 from codeaudit.run_options import RunOptions, listed
 from codeaudit.transforms.errors import UsageError
@@ -31,7 +31,7 @@ from codeaudit.transforms.registry import expand
     shell_complete=completion.transforms,
     metavar="NAME[,NAME]",
     help="Transforms or families of them, one after the other; `all` for every one that keeps the meaning.  "
-    "[default: the standard set; for a tree without those that change what callers see]",
+    "[default: the standard set; for files without those that change what callers see]",
 )
 @option("--seed", type=int, default=0, metavar="S", help="Decides which edits are made.")
 @option(
@@ -56,7 +56,7 @@ from codeaudit.transforms.registry import expand
     "--sites",
     type=click.Choice(("auto", "all", "one")),
     default="auto",
-    help="At how many places a transform edits: all and then random subsets, always all, or one.",
+    help="Places that a transform edits. auto: all, then random subsets; all: always all; one: one.",
 )
 @option(
     "--variants",
@@ -72,18 +72,16 @@ from codeaudit.transforms.registry import expand
     default=DEFAULT_TASK,
     metavar="NAME",
     shell_complete=completion.tasks,
-    help="What a suite's models are asked.",
+    help="What the models of a suite are asked.",
 )
 @option(
     "--controls/--no-controls",
     default=True,
-    help="Put changes of the meaning into a suite, to audit sensitivity.",
+    help="Put transforms that change the meaning into a suite, to measure sensitivity.",
 )
 @option("--execute/--no-execute", default=False, help=f"For a suite. {EXECUTE}")
-@option("--workers", type=POSITIVE, default=1, metavar="N", help="Processes that perturb.")
-@option(
-    "--format", "form", type=click.Choice(("rich", "json")), default="rich", help="How the counts are told."
-)
+@option("--workers", type=POSITIVE, default=1, metavar="N", help="Number of processes.")
+@option("--format", "form", type=click.Choice(("rich", "json")), default="rich", help="Format of the counts.")
 def transform(
     sources: tuple[str, ...],
     transform: str | None,
@@ -189,11 +187,11 @@ def _show(
 ) -> None:
     """Show the counts on stdout, or on stderr below the diffs."""
     if form == "json":
-        text = json.dumps({"schema": 1, "seed": seed, "by_transform": tally_json(counts)}, indent=2)
+        text = json.dumps({"schema": 1, "seed": seed, "by_transform": counts_json(counts)}, indent=2)
         if diff:
             note(text)
         else:
             show_text(text + "\n")
         return
     title = f"{' '.join(sources)}, seed {seed}"
-    show_sheet(tally_sheet(counts, title=title, units=units), stderr=diff)
+    show_sheet(counts_sheet(counts, title=title, units=units), stderr=diff)

@@ -1,4 +1,4 @@
-"""`codeaudit verify`: a project's own tests as the judge of the engines."""
+"""The command `codeaudit verify`: checks the transforms with a project's own tests."""
 
 import json
 import shlex
@@ -19,15 +19,15 @@ from codeaudit.cli import completion
 from codeaudit.cli.options import POSITIVE, Listed, option
 from codeaudit.cli.output import show_sheet, show_text
 from codeaudit.cli.progress import note
-from codeaudit.cli.tallies import tally_json, tally_sheet
+from codeaudit.cli.transform_counts import counts_json, counts_sheet
 from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.registry import ALL, expand
 from codeaudit.transforms.trees import Unit
 
 SHOWN: Final = 10
-"""Failing tests that are told of with their traceback's units, for each seed."""
+"""Number of failing tests shown with the units in their tracebacks, for each seed."""
 LINES: Final = 12
-"""Lines of a failure's text that are shown."""
+"""Number of lines shown of a failure's text."""
 
 
 @click.command("verify")
@@ -44,7 +44,7 @@ LINES: Final = 12
     default=ALL,
     metavar="NAME[,NAME]",
     shell_complete=completion.transforms,
-    help="Which perturbations, all at once.",
+    help="The transforms; all of them are applied.",
 )
 @option("--seeds", type=POSITIVE, default=1, metavar="N", help="Repeat with seeds S, S+1, …")
 @option("--seed", type=int, default=0, metavar="S", help="The first seed.")
@@ -53,7 +53,7 @@ LINES: Final = 12
     "sources",
     multiple=True,
     metavar="PATH",
-    help="A folder (its tests aside) or file of the project to perturb; repeatable.  [default: all of it, "
+    help="A folder (without its tests) or file of the project to perturb; repeatable.  [default: all of it, "
     "without tests, documents, examples, setup.py]",
     show_default=False,
 )
@@ -76,12 +76,18 @@ LINES: Final = 12
     type=POSITIVE,
     default=1,
     metavar="N",
-    help="Processes that perturb.",
+    help="Number of processes that perturb.",
 )
-@option("--narrow/--no-narrow", default=True, help="Look for the smallest edit that makes tests fail.")
-@option("--format", "form", type=click.Choice(("rich", "json")), default="rich", help="What goes to stdout.")
+@option("--narrow/--no-narrow", default=True, help="Search for the smallest edit that makes tests fail.")
+@option(
+    "--format",
+    "form",
+    type=click.Choice(("rich", "json")),
+    default="rich",
+    help="Format on stdout.",
+)
 def verify(project: Path, narrow: bool, form: str, **options: Any) -> int:
-    """Prove the engines on a project: perturb a copy of it, run its own tests before and after.
+    """Check the transforms on a project: perturb a copy of it, and run its own tests before and after.
 
     The project's tests and code run as they always do, with your rights and without a sandbox, but in a
     private copy; PROJECT itself is only read. Exit code 0: no test that passed fails now. 1: some do; they
@@ -164,7 +170,7 @@ def _source(project: Path, source: str) -> str:
 
 def _show(verified: Verification, culprits: Mapping[int, Bisection]) -> None:
     for trial in verified.trials:
-        show_sheet(tally_sheet(trial.counts, title=f"seed {trial.seed}", units="units"))
+        show_sheet(counts_sheet(trial.counts, title=f"seed {trial.seed}", units="units"))
         show_text("\n")
         for failure in trial.failures[:SHOWN]:
             show_text("\n".join(_failure_lines(trial, failure)) + "\n\n")
@@ -273,7 +279,7 @@ def _trial_json(trial: VerifyTrial, narrowed: Bisection | None) -> dict[str, obj
         "seconds": trial.seconds,
         "timed_out": trial.timed_out,
         "flaky": trial.flaky,
-        "by_transform": tally_json(trial.counts),
+        "by_transform": counts_json(trial.counts),
         "failures": [
             {
                 "test": failure.test,
