@@ -35,7 +35,7 @@ from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.tree import PYTHON_FILES, places
 from codeaudit.transforms.registry import ENTRIES, TRANSFORMS, expand
-from codeaudit.transforms.trees import Applied, Series, perturb_file
+from codeaudit.transforms.source_files import Applied, TransformSeries, perturb_file
 
 MODULES = (
     *("textwrap", "statistics", "heapq", "bisect", "fnmatch"),
@@ -171,7 +171,11 @@ def single(suites: Mapping[str, Suite], names: Sequence[str], seed: int) -> Iter
             for place in functions(module):
                 only = frozenset({(place.name, name)})
                 done = perturb_file(
-                    PYTHON_FILES, data, f"{module}.py", Series(transforms=(transform,), seed=seed), only=only
+                    PYTHON_FILES,
+                    data,
+                    f"{module}.py",
+                    TransformSeries(transforms=(transform,), seed=seed),
+                    only=only,
                 )
                 if any(isinstance(record, Applied) for record in done.records):
                     tests = tuple(suite.covering(place.name))
@@ -187,7 +191,9 @@ def whole(suites: Mapping[str, Suite], names: Sequence[str], seed: int) -> Itera
     for name, transforms in groups:
         for module in suites:
             data = source_of(module)
-            done = perturb_file(PYTHON_FILES, data, f"{module}.py", Series(transforms=transforms, seed=seed))
+            done = perturb_file(
+                PYTHON_FILES, data, f"{module}.py", TransformSeries(transforms=transforms, seed=seed)
+            )
             if done.data != data:
                 yield Task(transform=name, module=module, function="", source=done.data, tests=())
 

@@ -241,13 +241,13 @@ def _file(source: str, name: str, language: str, seed: int, sites: Sites) -> str
     """
     from codeaudit.audit.projects.languages import loaded, source_languages
     from codeaudit.transforms.loading import load_target
-    from codeaudit.transforms.trees import Declined, Series, perturb_file
+    from codeaudit.transforms.source_files import Declined, TransformSeries, perturb_file
 
     formats = {one.name: one.files for one in source_languages().values()}
     if language not in formats:
         raise UsageError(f"no whole files of {language!r}; known: {', '.join(formats)}")
     data = source.encode("utf-8", "surrogatepass")
-    series = Series(transforms=loaded((name,), language), seed=seed, sites=sites)
+    series = TransformSeries(transforms=loaded((name,), language), seed=seed, sites=sites)
     found = perturb_file(load_target(formats[language]), data, "<source>", series)
     if found.data == data:
         reasons = Counter(one.reason for one in found.records if isinstance(one, Declined))

@@ -2,7 +2,7 @@
 
 A family of transforms says it in the `__init__` of its package, beside the modules that define them:
 
-    FAMILY: Final = Family.of(
+    FAMILY: Final = TransformFamily.of(
         __name__,
         "strings",
         __doc__,
@@ -44,7 +44,7 @@ class TransformEntry(Entry):
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class TransformFamily:
     """Transforms of one language that one name stands for on the command line."""
 
     name: str

@@ -12,7 +12,7 @@ empty target says that the language does not offer this.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from codeaudit.transforms.entries import Family, TransformEntry
+from codeaudit.transforms.entries import TransformEntry, TransformFamily
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Language:
     """One unit, for tracing a network that reads the language."""
 
     # ── transforms ──
-    families: tuple[Family, ...] = ()
+    families: tuple[TransformFamily, ...] = ()
     """Its transforms. A name may be that of another language's transform; it then means the same idea."""
     standard: tuple[str, ...] = ()
     """Names of the meaning-keeping transforms of a default run."""

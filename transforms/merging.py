@@ -13,7 +13,7 @@ NO_PAIR: Final = "no two variables to merge"
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Pair:
+class VariableMerge:
     """Variable `gone` becomes variable `into`."""
 
     gone: int
@@ -29,20 +29,20 @@ class Merges(Protocol):
         ...
 
     @property
-    def certain(self) -> Sequence[Pair]:
+    def certain(self) -> Sequence[VariableMerge]:
         """Those after which a read certainly finds another value."""
         ...
 
     @property
-    def likely(self) -> Sequence[Pair]:
+    def likely(self) -> Sequence[VariableMerge]:
         """The others."""
         ...
 
-    def names(self, pair: Pair) -> tuple[str, str]:
+    def names(self, pair: VariableMerge) -> tuple[str, str]:
         """What the two variables are called."""
         ...
 
-    def text(self, pair: Pair) -> str | None:
+    def text(self, pair: VariableMerge) -> str | None:
         """The merged text; `None` where it would be more or less than this one merge."""
         ...
 

@@ -7,7 +7,7 @@ them, `TRANSFORMS.get("rename")` that of the first language that has the name.
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
-from codeaudit.transforms.entries import Entry, Family, TransformEntry
+from codeaudit.transforms.entries import Entry, TransformEntry, TransformFamily
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.language import Language
@@ -101,7 +101,7 @@ def languages_of(name: str) -> tuple[str, ...]:
     return found or tuple(sorted(TRANSFORMS.get(name).languages))
 
 
-def families(languages: Collection[str] = ()) -> tuple[Family, ...]:
+def families(languages: Collection[str] = ()) -> tuple[TransformFamily, ...]:
     """The families of these languages, or of all, in the order of registration."""
     return tuple(
         family

@@ -22,7 +22,7 @@ Proof: TypeAlias = Literal["tree", "analysis"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule(ABC):
+class SiteRule(ABC):
     """A transform made of one rule; a language says how texts are read and what proves a result.
 
     One site is one move. A control edits one site only, since two changes of meaning may cancel out.
@@ -86,7 +86,7 @@ class Rule(ABC):
 
 
 @lru_cache(maxsize=8)
-def _found(rule: Rule, source: str) -> tuple[tuple[Site, ...], str | None]:
+def _found(rule: SiteRule, source: str) -> tuple[tuple[Site, ...], str | None]:
     """The sites of a rule, and the commonest of its reasons to decline."""
     sites: list[Site] = []
     reasons: dict[str, int] = {}

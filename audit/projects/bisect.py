@@ -12,7 +12,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from codeaudit.audit.projects.verify import VerifyTrial
 from codeaudit.audit.projects.working_copy import ChangedFile, WorkingCopy, changed_files, new_bytes
-from codeaudit.transforms.trees import Choice, Unit
+from codeaudit.transforms.source_files import Choice, SourceUnit
 
 RUNS: Final = 48
 """Maximal number of test runs for one culprit."""
@@ -20,7 +20,7 @@ CULPRITS: Final = 5
 """Maximal number of culprits that are searched for under one seed."""
 
 T = TypeVar("T")
-Rewrite: TypeAlias = tuple[Unit, str]
+Rewrite: TypeAlias = tuple[SourceUnit, str]
 """A unit and the name of a transform that rewrote it."""
 
 
@@ -102,7 +102,7 @@ class _CulpritSearch:
     def culprit(self, every: Sequence[Rewrite]) -> Culprit:
         """The smallest failing subset found of rewrites that make the test fail."""
 
-        def of(units: Iterable[Unit]) -> list[Rewrite]:
+        def of(units: Iterable[SourceUnit]) -> list[Rewrite]:
             wanted = set(units)
             return [one for one in every if one[0] in wanted]
 

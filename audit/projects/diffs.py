@@ -6,7 +6,7 @@ from typing import Final
 
 from codeaudit.audit.projects.languages import file_format
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.trees import MODULE
+from codeaudit.transforms.source_files import MODULE
 
 _NO_END: Final = "\\ No newline at end of file\n"
 

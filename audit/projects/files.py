@@ -18,7 +18,7 @@ from codeaudit.audit.workers import spread
 from codeaudit.transforms.decoding import LARGEST
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.records import Sites
-from codeaudit.transforms.trees import Choice, FileFormat, Record, Series, perturb_file
+from codeaudit.transforms.source_files import Choice, FileFormat, TransformSeries, UnitRecord, perturb_file
 
 NOT_COPIED: Final = frozenset({".git", "__pycache__"})
 """Names that are never copied."""
@@ -34,10 +34,10 @@ class ProjectPlan:
     seed: int
     sites: Sites = "auto"
 
-    def series(self, form: FileFormat) -> Series:
+    def series(self, form: FileFormat) -> TransformSeries:
         """The plan for files of one language, with its transforms loaded."""
         transforms = loaded(self.transforms, form.language)
-        return Series(transforms=transforms, seed=self.seed, sites=self.sites)
+        return TransformSeries(transforms=transforms, seed=self.seed, sites=self.sites)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class FileResult:
     """Relative to the source folder, with `/`."""
     before: bytes
     after: bytes
-    records: tuple[Record, ...]
+    records: tuple[UnitRecord, ...]
 
 
 def copy_tree(

@@ -9,7 +9,7 @@ from codeaudit.transforms.language import Language
 from codeaudit.transforms.languages import every_language
 from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.registry import entry_of, languages_of, transform_for
-from codeaudit.transforms.trees import FileFormat
+from codeaudit.transforms.source_files import FileFormat
 
 
 class Probes(Protocol):

@@ -8,7 +8,7 @@ from typing import Final
 
 from codeaudit.audit.projects.languages import file_format
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.trees import MODULE
+from codeaudit.transforms.source_files import MODULE
 
 _FRAMES: Final = (
     re.compile(r'File "([^"\n]+\.py)", line (\d+)'),

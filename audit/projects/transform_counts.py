@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from codeaudit.transforms.records import Kind, NotApplied, Outcome, Perturbed
 from codeaudit.transforms.registry import entry_of
-from codeaudit.transforms.trees import Applied, Declined, Record
+from codeaudit.transforms.source_files import Applied, Declined, UnitRecord
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ def prepare(counts: CountsByTransform, names: Iterable[str]) -> None:
         counts.setdefault(name, TransformCounts(entry_of(name).kind))
 
 
-def count(counts: CountsByTransform, records: Iterable[Record | Outcome]) -> None:
+def count(counts: CountsByTransform, records: Iterable[UnitRecord | Outcome]) -> None:
     """Add the outcomes for units of a project, or for samples."""
     for record in records:
         found = counts.setdefault(record.transform, TransformCounts(record.kind))

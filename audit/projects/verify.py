@@ -15,7 +15,7 @@ from codeaudit.audit.projects.tracebacks import units_in_traceback
 from codeaudit.audit.projects.transform_counts import CountsByTransform, prepare
 from codeaudit.audit.projects.working_copy import ChangedFile, WorkingCopy, changed_files, new_bytes
 from codeaudit.transforms.errors import CannotAudit
-from codeaudit.transforms.trees import MODULE, Unit, changed_units, function_names
+from codeaudit.transforms.source_files import MODULE, SourceUnit, changed_units, function_names
 
 CHEAP: Final = 60.0
 """Seconds. If the first run of the tests is faster, they run twice before anything is changed."""
@@ -57,7 +57,7 @@ class NewFailure:
 
     test: str
     text: str
-    units: tuple[Unit, ...]
+    units: tuple[SourceUnit, ...]
     """The perturbed units in its traceback, innermost first."""
 
 

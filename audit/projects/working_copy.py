@@ -20,7 +20,7 @@ from codeaudit.audit.projects.runner import ProjectTestCommand, ProjectTestRun
 from codeaudit.audit.projects.transform_counts import CountsByTransform, count
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.records import Sites
-from codeaudit.transforms.trees import Applied, Choice, Record, Unit
+from codeaudit.transforms.source_files import Applied, Choice, SourceUnit, UnitRecord
 
 CACHES: Final = NOT_COPIED | {
     ".hg", ".svn", ".tox", ".nox", ".venv", "venv", "node_modules",
@@ -65,7 +65,7 @@ class ChangedFile:
 
     before: bytes
     after: bytes
-    applied: Mapping[Unit, tuple[str, ...]]
+    applied: Mapping[SourceUnit, tuple[str, ...]]
     """By unit, the transforms that rewrote it, in order."""
 
 
@@ -147,8 +147,8 @@ def changed_files(results: Iterable[FileResult], counts: CountsByTransform) -> d
     return found
 
 
-def _by_unit(records: Iterable[Record]) -> dict[Unit, tuple[str, ...]]:
-    found: dict[Unit, tuple[str, ...]] = {}
+def _by_unit(records: Iterable[UnitRecord]) -> dict[SourceUnit, tuple[str, ...]]:
+    found: dict[SourceUnit, tuple[str, ...]] = {}
     for record in records:
         if isinstance(record, Applied) and record.kind != "identity":
             found[record.unit] = (*found.get(record.unit, ()), record.transform)

@@ -14,7 +14,7 @@ import click
 from codeaudit.audit.corpora.specs import forms
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.registry import TASKS
-from codeaudit.transforms.entries import Family, TransformEntry
+from codeaudit.transforms.entries import TransformEntry, TransformFamily
 from codeaudit.transforms.errors import CannotAudit, CodeauditError
 from codeaudit.transforms.language import Language
 from codeaudit.transforms.languages import every_language
@@ -149,7 +149,7 @@ def _write_transforms(*, indent: str, verbose: bool) -> None:
     """The transforms by family; `--transform` takes a family's name too."""
     known = dict(_summaries(TRANSFORMS))
     width = max(map(len, known))
-    identity = Family("identity", "", {"identity": ENTRIES["identity"]})
+    identity = TransformFamily("identity", "", {"identity": ENTRIES["identity"]})
     _write_members(identity, None, indent, width, verbose=verbose)
     listed = {"identity"}
     for language in every_language():
@@ -159,12 +159,12 @@ def _write_transforms(*, indent: str, verbose: bool) -> None:
             listed |= family.transforms.keys()
     if added := {name: entry_of(name) for name in known if name not in listed}:
         click.echo(f"\n{indent}{PLUG_INS}: transforms of installed packages")
-        family = Family(PLUG_INS, "", added)
+        family = TransformFamily(PLUG_INS, "", added)
         _write_members(family, None, f"{indent}  ", width, verbose=verbose)
 
 
 def _write_members(
-    family: Family, language: Language | None, indent: str, width: int, *, verbose: bool
+    family: TransformFamily, language: Language | None, indent: str, width: int, *, verbose: bool
 ) -> None:
     for name, entry in family.transforms.items():
         if verbose:

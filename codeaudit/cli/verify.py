@@ -22,7 +22,7 @@ from codeaudit.cli.progress import note
 from codeaudit.cli.transform_counts import counts_json, counts_sheet
 from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.registry import ALL, expand
-from codeaudit.transforms.trees import Unit
+from codeaudit.transforms.source_files import SourceUnit
 
 SHOWN: Final = 10
 """Number of failing tests shown with the units in their tracebacks, for each seed."""
@@ -226,11 +226,11 @@ def _closing_lines(verified: Verification) -> Iterator[str]:
         yield f"seed {trial.seed}: {len(trial.failures):,} tests fail that passed before{flaky}{late}"
 
 
-def _place(unit: Unit) -> str:
+def _place(unit: SourceUnit) -> str:
     return f"{unit.path}:{unit.line} {unit.name}"
 
 
-def _diff(changed: ChangedFile, unit: Unit) -> str:
+def _diff(changed: ChangedFile, unit: SourceUnit) -> str:
     return unit_diff(unit.path, unit.name, changed.before, changed.after)
 
 
@@ -308,5 +308,5 @@ def _trial_json(trial: VerifyTrial, narrowed: Bisection | None) -> dict[str, obj
     }
 
 
-def _unit_json(unit: Unit) -> dict[str, object]:
+def _unit_json(unit: SourceUnit) -> dict[str, object]:
     return {"path": unit.path, "name": unit.name, "line": unit.line}

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from codeaudit.transforms.entries import Family, keeps
+from codeaudit.transforms.entries import TransformFamily, keeps
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.language import Language
 from codeaudit.transforms.languages import LANGUAGES
@@ -116,7 +116,7 @@ def test_no_name_is_registered_twice_in_a_language() -> None:
         Language(name="toy", title="Toy", units="lines", families=(order.FAMILY, order.FAMILY))
     row = keeps("module:REORDER", "", "")
     with pytest.raises(ValueError, match="registered twice in family 'order': reorder"):
-        Family.of("package", "order", None, row, row)
+        TransformFamily.of("package", "order", None, row, row)
     known = {family.name for family in families()}
     assert not known & ENTRIES.keys()
     assert ALL not in {*ENTRIES, *known}

@@ -2,12 +2,12 @@
 
 from typing import Final
 
-from codeaudit.transforms.entries import Family, changes, keeps
+from codeaudit.transforms.entries import TransformFamily, changes, keeps
 
 _PAIR: Final = "mul a0 sin mul y x =? mul a0 mul y cos mul y x"
 
 
-FAMILY: Final = Family.of(
+FAMILY: Final = TransformFamily.of(
     __name__,
     "algebra",
     __doc__,

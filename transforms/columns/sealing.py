@@ -22,7 +22,7 @@ import numpy as np
 
 from codeaudit.transforms.columns.keys import SALT, Key, Salted
 from codeaudit.transforms.columns.layout import Indices, Layout, indices, inverse
-from codeaudit.transforms.columns.tensor_files import Bytes, Entry, TensorFile
+from codeaudit.transforms.columns.tensor_files import Bytes, TensorEntry, TensorFile
 from codeaudit.transforms.errors import CannotAudit, ModelError
 
 Scheme: TypeAlias = Literal["columns", "cipher"]
@@ -191,12 +191,12 @@ def _changing(
     layout: Layout,
     outside: frozenset[str],
     permutations: list[Indices],
-) -> Callable[[Entry, Bytes], Bytes]:
+) -> Callable[[TensorEntry, Bytes], Bytes]:
     """What becomes of each tensor of a file."""
     if scheme == "cipher":
         return lambda entry, data: salted.masked(data, f"{file}/{entry.name}")
 
-    def permuted(entry: Entry, data: Bytes) -> Bytes:
+    def permuted(entry: TensorEntry, data: Bytes) -> Bytes:
         places = () if entry.name in outside else layout.tensors.get(entry.name, ())
         if not places:
             return data

@@ -27,7 +27,7 @@ class Tagger(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class TensorEntry:
     """One tensor of a file."""
 
     name: str
@@ -56,7 +56,7 @@ class TensorFile:
     path: Path
     prefix: bytes
     """What stands before the tensors."""
-    entries: tuple[Entry, ...]
+    entries: tuple[TensorEntry, ...]
     """In the order of their bytes."""
 
     @classmethod
@@ -84,7 +84,7 @@ class TensorFile:
             raise ModelError(f"{str(path)!r} is damaged: {size} bytes of tensors, its header says {place}")
         return cls(path=path, prefix=prefix, entries=entries)
 
-    def tensors(self) -> Iterator[tuple[Entry, Bytes]]:
+    def tensors(self) -> Iterator[tuple[TensorEntry, Bytes]]:
         """Each tensor with its bytes.
 
         Raises:
@@ -101,7 +101,7 @@ class TensorFile:
     def rewrite(
         self,
         onto: Path,
-        change: Callable[[Entry, Bytes], Bytes],
+        change: Callable[[TensorEntry, Bytes], Bytes],
         *,
         before: Tagger | None = None,
         after: Tagger | None = None,
@@ -139,9 +139,9 @@ def _prefix(file: IO[bytes]) -> bytes:
     return length + header
 
 
-def _entries(header: Mapping[str, Any]) -> tuple[Entry, ...]:
+def _entries(header: Mapping[str, Any]) -> tuple[TensorEntry, ...]:
     found = [
-        Entry(
+        TensorEntry(
             name=name,
             dtype=str(one["dtype"]),
             shape=tuple(map(int, one["shape"])),

@@ -10,13 +10,13 @@ from codeaudit.transforms.java.code import Code, study
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.parsing import Reading, only_callable, read
 from codeaudit.transforms.patches import HARD, Patch, Site, patched
-from codeaudit.transforms.rules import OTHER_TREE, Rule
+from codeaudit.transforms.rules import OTHER_TREE, SiteRule
 
 UNREADABLE: Final = "result does not parse"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rewriting(Rule):
+class Rewriting(SiteRule):
     """A rule about one method. Evidence is `parsed` where the proof is an equal tree, parentheses aside, else
     `analysis`.
     """

@@ -1,4 +1,4 @@
-"""Java's files, for `codeaudit.transforms.trees`: the outermost methods and constructors, each as it is.
+"""Java's files for `transforms.source_files`: the outermost methods and constructors, each as it is.
 
 A method's text means what it seems to mean only in its file and package. Nothing in a file is touched where
 characters that are spelt by their number might change how it is read; a method stays as it is where it names
@@ -18,7 +18,7 @@ from codeaudit.transforms.java.analysis.knowledge import KNOWN_TYPES
 from codeaudit.transforms.java.function_context import ESCAPED, REBOUND, mentions, rebound
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.parsing import TYPES, Reading, callables, only_callable, read
-from codeaudit.transforms.trees import FileFormat, Place
+from codeaudit.transforms.source_files import FileFormat, FunctionLocation
 
 _ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*(\\u+([0-9a-fA-F]{4}))")
 _DANGEROUS: Final = frozenset("\n\r\"'\\*/")
@@ -47,7 +47,7 @@ class Decoded(DecodedFile):
 
 
 @lru_cache(maxsize=4)
-def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[Place, ...]:
+def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[FunctionLocation, ...]:
     """The outermost methods and constructors of a text, in the order of the text.
 
     A file beside this one declares a type of its name, which goes before those of the JDK here.
@@ -59,14 +59,14 @@ def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[Place, .
     starts = line_starts(reading.source)
     unclear = misread(reading, text)
     strange = rebound(reading) | (KNOWN_TYPES & around)
-    found: list[Place] = []
+    found: list[FunctionLocation] = []
     seen: dict[str, int] = {}
     for node in callables(reading):
         name = _qualified(reading, node)
         seen[name] = seen.get(name, 0) + 1
         obstacle = ESCAPED if unclear else REBOUND if mentions(reading.text(node), strange) else None
         found.append(
-            Place(
+            FunctionLocation(
                 name=name if seen[name] == 1 else f"{name}#{seen[name]}",
                 first=bisect_right(starts, node.start),
                 last=bisect_right(starts, node.end - 1),

@@ -17,7 +17,7 @@ from codeaudit.transforms.patches import HARD, Patch, Site, Span, patched
 from codeaudit.transforms.python.contexts import editable_nodes
 from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.python.source import PythonSource, read
-from codeaudit.transforms.rules import OTHER_TREE, Rule
+from codeaudit.transforms.rules import OTHER_TREE, SiteRule
 
 Finder: TypeAlias = Callable[[PythonSource], Iterator[Site | Refused]]
 """The `find` of a rule: the sites of a text, and the reasons for candidates that are left alone."""
@@ -54,7 +54,7 @@ def at_each(*kinds: type[ast.AST]) -> Callable[[_Edit[Any]], Finder]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PythonRule(Rule):
+class PythonRule(SiteRule):
     """A rule about a Python text.
 
     The evidence is `compiled` if the proof is an equal syntax tree (the compiler is then given the same

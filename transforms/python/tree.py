@@ -17,7 +17,7 @@ from codeaudit.transforms.python.analysis.blocks import first_line
 from codeaudit.transforms.python.encoding import DecodedPython
 from codeaudit.transforms.python.function_context import REBOUND, mentions, rebound_names
 from codeaudit.transforms.python.parsing import FunctionNode, parse
-from codeaudit.transforms.trees import FileFormat, Place
+from codeaudit.transforms.source_files import FileFormat, FunctionLocation
 
 IN_CLASS: Final = "class _:\n"
 """The wrapper line of a method. A class whose name is all underscores mangles no names."""
@@ -26,7 +26,7 @@ IN_BLOCK: Final = "if 1:\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionPlace(Place):
+class FunctionPlace(FunctionLocation):
     """A function in a text, its indentation included."""
 
     node: FunctionNode

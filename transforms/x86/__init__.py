@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.entries import Family, changes, keeps
+from codeaudit.transforms.entries import TransformFamily, changes, keeps
 
 _FIGURE: Final = """\
 movq 64(%rsp), %rax
@@ -19,7 +19,7 @@ leaq 16(%rsi), %rsi
 """
 
 
-FAMILY: Final = Family.of(
+FAMILY: Final = TransformFamily.of(
     __name__,
     "x86",
     __doc__,

@@ -14,7 +14,7 @@ from codeaudit.transforms.python.analysis.blocks import first_line
 from codeaudit.transforms.python.encoding import DecodedPython
 from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.python.tree import places
-from codeaudit.transforms.trees import MODULE
+from codeaudit.transforms.source_files import MODULE
 
 _COMPOUND: Final = (
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.AsyncFor, ast.While, ast.If, ast.With,

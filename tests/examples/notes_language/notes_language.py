@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from codeaudit.audit.corpora.records import raw_sample
-from codeaudit.transforms.entries import Family, changes, keeps
+from codeaudit.transforms.entries import TransformFamily, changes, keeps
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.language import Language
@@ -145,7 +145,7 @@ NOTES = Language(
     units="blocks",
     example=_EXAMPLE,
     families=(
-        Family.of(
+        TransformFamily.of(
             "",
             "pairs",
             "The pairs of a block.",

@@ -11,14 +11,14 @@ from codeaudit.transforms.java.function_context import ESCAPED, REBOUND
 from codeaudit.transforms.java.tree import JAVA_FILES, Decoded, places
 from codeaudit.transforms.perturb import EXHAUSTED, NOT_PARSED
 from codeaudit.transforms.records import Kind, Move, Unit
-from codeaudit.transforms.trees import (
+from codeaudit.transforms.source_files import (
     MODULE,
     NOT_COMPILED,
     WRAPPER_LOST,
     Applied,
     Declined,
     PerturbedFile,
-    Series,
+    TransformSeries,
     changed_units,
     function_names,
     perturb_file,
@@ -86,7 +86,7 @@ def perturbed(
 ) -> PerturbedFile:
     data = text if isinstance(text, bytes) else text.encode()
     return perturb_file(
-        JAVA_FILES, data, "p/Outer.java", Series(transforms=transforms, seed=0), around=around
+        JAVA_FILES, data, "p/Outer.java", TransformSeries(transforms=transforms, seed=0), around=around
     )
 
 

@@ -17,7 +17,7 @@ from codeaudit.transforms.perturb import UNCONFIRMED, perturb_one, reapply
 from codeaudit.transforms.python.codemod import BROKEN, NOTHING, SKIPPED, load
 from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
 from codeaudit.transforms.registry import TRANSFORMS, expand, transform_for
-from codeaudit.transforms.trees import Declined, Series, perturb_file
+from codeaudit.transforms.source_files import Declined, TransformSeries, perturb_file
 
 FORMAT = "codemod/libcst.codemod.commands.convert_format_to_fstring:ConvertFormatStringCommand"
 
@@ -117,7 +117,9 @@ def test_what_execution_cannot_decide_does_not_count() -> None:
 def test_files_in_place_are_left_alone() -> None:
     from codeaudit.transforms.python.tree import PYTHON_FILES
 
-    done = perturb_file(PYTHON_FILES, LABEL.encode(), "a.py", Series(transforms=(load(FORMAT),), seed=0))
+    done = perturb_file(
+        PYTHON_FILES, LABEL.encode(), "a.py", TransformSeries(transforms=(load(FORMAT),), seed=0)
+    )
     (record,) = done.records
     assert isinstance(record, Declined)
     assert record.reason == UNCONFIRMED

@@ -17,13 +17,13 @@ from codeaudit.transforms.python.encoding import DecodedPython
 from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.python.tree import IN_BLOCK, IN_CLASS, PYTHON_FILES, places
 from codeaudit.transforms.records import Kind, Move, Unit
-from codeaudit.transforms.trees import (
+from codeaudit.transforms.source_files import (
     MODULE,
     NOT_COMPILED,
     WRAPPER_LOST,
     Applied,
     Declined,
-    Series,
+    TransformSeries,
     changed_units,
     function_names,
     perturb_file,
@@ -47,8 +47,8 @@ class Edit:
         return Rewritten(source=self.do(source), evidence="analysis")
 
 
-def series(*transforms: Transform, seed: int = 0) -> Series:
-    return Series(transforms=transforms, seed=seed)
+def series(*transforms: Transform, seed: int = 0) -> TransformSeries:
+    return TransformSeries(transforms=transforms, seed=seed)
 
 
 def one_to_two(text: str) -> str:

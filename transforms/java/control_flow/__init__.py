@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.entries import Family, changes, keeps
+from codeaudit.transforms.entries import TransformFamily, changes, keeps
 
 _GRADE: Final = """\
 static String grade(int points, int limit) {
@@ -108,7 +108,7 @@ static String ending(int number) {
 """
 
 
-FAMILY: Final = Family.of(
+FAMILY: Final = TransformFamily.of(
     __name__,
     "control-flow",
     __doc__,

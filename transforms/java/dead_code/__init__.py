@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.entries import Family, changes, keeps
+from codeaudit.transforms.entries import TransformFamily, changes, keeps
 
 _TOTAL: Final = """\
 static int total(int[] values, int start) {
@@ -18,7 +18,7 @@ static int total(int[] values, int start) {
 """
 
 
-FAMILY: Final = Family.of(
+FAMILY: Final = TransformFamily.of(
     __name__,
     "dead-code",
     __doc__,

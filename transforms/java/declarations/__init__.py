@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.entries import Family, keeps
+from codeaudit.transforms.entries import TransformFamily, keeps
 
 _SCALED: Final = """\
 static int scaled(int[] values, int factor) {
@@ -22,7 +22,7 @@ static int scaled(int[] values, int factor) {
 """
 
 
-FAMILY: Final = Family.of(
+FAMILY: Final = TransformFamily.of(
     __name__,
     "declarations",
     __doc__,

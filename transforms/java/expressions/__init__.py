@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.entries import Family, changes, keeps
+from codeaudit.transforms.entries import TransformFamily, changes, keeps
 
 _AREA: Final = """\
 static int area(int width, int height, int rows) {
@@ -49,7 +49,7 @@ static int scaled(int value, int factor) {
 """
 
 
-FAMILY: Final = Family.of(
+FAMILY: Final = TransformFamily.of(
     __name__,
     "expressions",
     __doc__,

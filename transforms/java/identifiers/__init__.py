@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.entries import Family, changes, keeps
+from codeaudit.transforms.entries import TransformFamily, changes, keeps
 
 _TOTAL: Final = """\
 static int total(int[] prices, int tax) {
@@ -31,7 +31,7 @@ static int clamp(int value, int low, int high) {
 """
 
 
-FAMILY: Final = Family.of(
+FAMILY: Final = TransformFamily.of(
     __name__,
     "identifiers",
     __doc__,

@@ -21,7 +21,7 @@ from codeaudit.transforms.java.function_context import ESCAPED, escaped
 from codeaudit.transforms.java.identifiers.obstacles import COMPACT, Guard
 from codeaudit.transforms.java.identifiers.variables import NOT_A_MOVE
 from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.merging import Merging, Pair
+from codeaudit.transforms.merging import Merging, VariableMerge
 
 _SIMPLE: Final = frozenset(
     {"expression_statement", "return_statement", "throw_statement", "local_variable_declaration"}
@@ -47,10 +47,10 @@ class _Merges:
         self.certain = tuple(pair for pair, certain in pairs if certain)
         self.likely = tuple(pair for pair, certain in pairs if not certain)
 
-    def names(self, pair: Pair) -> tuple[str, str]:
+    def names(self, pair: VariableMerge) -> tuple[str, str]:
         return self.scopes.bindings[pair.gone].name, self.scopes.bindings[pair.into].name
 
-    def text(self, pair: Pair) -> str | None:
+    def text(self, pair: VariableMerge) -> str | None:
         """The merged text; `None` where its names would not be those of this one merge."""
         gone, into = self.scopes.bindings[pair.gone], self.scopes.bindings[pair.into]
         assert gone.node is not None
@@ -86,7 +86,7 @@ class RenameMerging(Merging):
         return _merges(source)
 
 
-def _is_merge(before: Scopes, after: Scopes, pair: Pair) -> bool:
+def _is_merge(before: Scopes, after: Scopes, pair: VariableMerge) -> bool:
     """Whether each name belongs to what it did, but for the one that became the other."""
     if len(before.slots) != len(after.slots):
         return False
@@ -98,7 +98,7 @@ def _is_merge(before: Scopes, after: Scopes, pair: Pair) -> bool:
     return len(set(image.values())) == len(image)
 
 
-def _pairs(scopes: Scopes) -> Iterator[tuple[Pair, bool]]:
+def _pairs(scopes: Scopes) -> Iterator[tuple[VariableMerge, bool]]:
     """Every merge that compiles, with whether it is certain."""
     guard = Guard(scopes)
     described = [(one, _description(one, scopes)) for one in scopes.bindings if not one.captured]
@@ -115,7 +115,7 @@ def _pairs(scopes: Scopes) -> Iterator[tuple[Pair, bool]]:
             later = [use for use in into.occurrences if use.start >= value.end and use.use != "write"]
             if not later or _same_value(scopes, value, into):
                 continue
-            yield Pair(gone.number, into.number), _is_certain(gone, into)
+            yield VariableMerge(gone.number, into.number), _is_certain(gone, into)
 
 
 def _movable(binding: Binding, guard: Guard) -> bool:

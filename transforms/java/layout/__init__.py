@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.entries import Family, changes, keeps
+from codeaudit.transforms.entries import TransformFamily, changes, keeps
 
 _MEDIAN: Final = """\
 static double median(double[] values, String name) {
@@ -32,7 +32,7 @@ static String mark(int points) {
 """
 
 
-FAMILY: Final = Family.of(
+FAMILY: Final = TransformFamily.of(
     __name__,
     "layout",
     __doc__,

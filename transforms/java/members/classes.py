@@ -14,7 +14,7 @@ from codeaudit.transforms.java.parsing import BODIES, read
 from codeaudit.transforms.java.tree import misread
 from codeaudit.transforms.patches import Patch, Site, patched
 from codeaudit.transforms.records import Unit
-from codeaudit.transforms.rules import Rule
+from codeaudit.transforms.rules import SiteRule
 
 UNREADABLE: Final = "result does not parse"
 _CONSTANTS: Final = frozenset({"interface_body", "annotation_type_body"})
@@ -129,7 +129,7 @@ def ancestors(node: Node, last: Node) -> Iterator[Node]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemberRewriting(Rule):
+class MemberRewriting(SiteRule):
     """A rule about the members of all classes in a text. Evidence is `analysis`."""
 
     unit: Unit = "module"

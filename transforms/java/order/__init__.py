@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.entries import Family, changes, keeps
+from codeaudit.transforms.entries import TransformFamily, changes, keeps
 
 _SPREAD: Final = """\
 int spread(int[] values) {
@@ -44,7 +44,7 @@ class Limits {
 """
 
 
-FAMILY: Final = Family.of(
+FAMILY: Final = TransformFamily.of(
     __name__,
     "order",
     __doc__,

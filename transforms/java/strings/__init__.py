@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.entries import Family, changes, keeps
+from codeaudit.transforms.entries import TransformFamily, changes, keeps
 
 _LABEL: Final = """\
 static String label(String name, int count) {
@@ -12,7 +12,7 @@ static String label(String name, int count) {
 """
 
 
-FAMILY: Final = Family.of(
+FAMILY: Final = TransformFamily.of(
     __name__,
     "strings",
     __doc__,

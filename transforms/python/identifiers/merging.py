@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.merging import Merging, Pair
+from codeaudit.transforms.merging import Merging, VariableMerge
 from codeaudit.transforms.python.analysis.liveness import interferences
 from codeaudit.transforms.python.analysis.scopes import PythonBinding, PythonScopes, resolve
 from codeaudit.transforms.python.identifiers.bytecode import compiled
@@ -32,31 +32,31 @@ class _Merges:
     def __init__(self, source: str) -> None:
         self._variables = variables(source)
         self.scopes = self._variables.scopes
-        self._texts: dict[Pair, str | None] = {}
+        self._texts: dict[VariableMerge, str | None] = {}
 
     @cached_property
     def obstacle(self) -> str:
         return REFLECTION if reflects(self.scopes) else ""
 
     @cached_property
-    def certain(self) -> tuple[Pair, ...]:
+    def certain(self) -> tuple[VariableMerge, ...]:
         return tuple(sorted(certain_pairs(self.scopes)))
 
     @cached_property
-    def likely(self) -> tuple[Pair, ...]:
+    def likely(self) -> tuple[VariableMerge, ...]:
         return tuple(sorted(likely_pairs(self.scopes)))
 
-    def names(self, pair: Pair) -> tuple[str, str]:
+    def names(self, pair: VariableMerge) -> tuple[str, str]:
         return self.scopes.bindings[pair.gone].name, self.scopes.bindings[pair.into].name
 
-    def text(self, pair: Pair) -> str | None:
+    def text(self, pair: VariableMerge) -> str | None:
         """The merged text; `None` where it would not compile or would be more than this one merge."""
         if pair not in self._texts:
             text = self._variables.rewritten({pair.gone: self.names(pair)[1]})
             self._texts[pair] = text if self._is_merge(pair, text) else None
         return self._texts[pair]
 
-    def _is_merge(self, pair: Pair, text: str) -> bool:
+    def _is_merge(self, pair: VariableMerge, text: str) -> bool:
         try:
             after = resolve.__wrapped__(text)
         except SourceError:
@@ -87,7 +87,7 @@ class RenameMerging(Merging):
         return _merges(source)
 
 
-def certain_pairs(scopes: PythonScopes) -> set[Pair]:
+def certain_pairs(scopes: PythonScopes) -> set[VariableMerge]:
     """Merges after which a read certainly finds the other variable's value."""
     return {
         pair
@@ -97,13 +97,13 @@ def certain_pairs(scopes: PythonScopes) -> set[Pair]:
     }
 
 
-def likely_pairs(scopes: PythonScopes) -> set[Pair]:
+def likely_pairs(scopes: PythonScopes) -> set[VariableMerge]:
     """Merges where on some path the one is written while the other is still needed."""
-    found: set[Pair] = set()
+    found: set[VariableMerge] = set()
     for node, names in _by_function(scopes):
         for written, needed in interferences(node):
             if written in names and needed in names and names[written].view in _LOCAL_VIEWS:
-                found.add(Pair(names[written].number, names[needed].number))
+                found.add(VariableMerge(names[written].number, names[needed].number))
     return found
 
 
@@ -146,7 +146,7 @@ def _blocks(function: ast.AST) -> Iterator[list[ast.stmt]]:
                 yield from _blocks(part)
 
 
-def _conflicts(block: list[ast.stmt], names: dict[str, PythonBinding]) -> Iterator[Pair]:
+def _conflicts(block: list[ast.stmt], names: dict[str, PythonBinding]) -> Iterator[VariableMerge]:
     values: dict[str, str] = {}
     mentioned = [_mentioned(statement) for statement in block]
     for place, statement in enumerate(block):
@@ -163,7 +163,7 @@ def _conflicts(block: list[ast.stmt], names: dict[str, PythonBinding]) -> Iterat
                     continue
                 after = next((at for at in range(place + 1, len(block)) if other in mentioned[at]), None)
                 if after is not None and _is_read_first(block[after], other, name):
-                    yield Pair(gone.number, into.number)
+                    yield VariableMerge(gone.number, into.number)
         values.update(dict.fromkeys(written, text))
 
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.entries import Family, changes, keeps
+from codeaudit.transforms.entries import TransformFamily, changes, keeps
 
 _MEDIAN: Final = """\
 def median(values, default=255):
@@ -29,7 +29,7 @@ def marks(value):
 '''
 
 
-FAMILY: Final = Family.of(
+FAMILY: Final = TransformFamily.of(
     __name__,
     "layout",
     __doc__,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.entries import Family, keeps
+from codeaudit.transforms.entries import TransformFamily, keeps
 
 _TOTAL: Final = '''\
 def total(values: list[int], start: int = 0) -> int:
@@ -27,7 +27,7 @@ def product(values):
 """
 
 
-FAMILY: Final = Family.of(
+FAMILY: Final = TransformFamily.of(
     __name__,
     "notes",
     __doc__,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.entries import Family, changes, keeps
+from codeaudit.transforms.entries import TransformFamily, changes, keeps
 
 _MEAN: Final = """\
 def mean(values):
@@ -127,7 +127,7 @@ def larger(one, other):
 """
 
 
-FAMILY: Final = Family.of(
+FAMILY: Final = TransformFamily.of(
     __name__,
     "order",
     __doc__,

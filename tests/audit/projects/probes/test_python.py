@@ -3,7 +3,7 @@
 import pytest
 
 from codeaudit.audit.projects.probes.python import PROBES
-from codeaudit.transforms.trees import MODULE
+from codeaudit.transforms.source_files import MODULE
 
 RAISING = PROBES.raising
 with_first = PROBES.with_first

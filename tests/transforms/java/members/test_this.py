@@ -29,7 +29,7 @@ from codeaudit.transforms.java.tree import JAVA_FILES
 from codeaudit.transforms.java.witnesses.javac import find
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import Move, Origin, Perturbed, Sample
-from codeaudit.transforms.trees import MODULE, Applied, Series, perturb_file
+from codeaudit.transforms.source_files import MODULE, Applied, TransformSeries, perturb_file
 
 SETTING = re.compile(r"this\.(blank|value|door)")
 
@@ -332,7 +332,7 @@ def test_examples_are_rewritten_and_run(tmp_path: Path) -> None:
 
 def test_a_file_is_rewritten_as_a_whole_and_nothing_else_in_it() -> None:
     data = b"\xef\xbb\xbfpackage p;\r\n\r\nclass A {\r\n\tint x;\r\n\tint f(int y) { return x + y; } // x\r\n}\r\n"
-    series = Series(transforms=(INSERT_THIS, REMOVE_THIS, INSERT_THIS), seed=0)
+    series = TransformSeries(transforms=(INSERT_THIS, REMOVE_THIS, INSERT_THIS), seed=0)
     found = perturb_file(JAVA_FILES, data, "A.java", series)
     assert found.data == data.replace(b"return x", b"return this.x")
     assert [type(record) for record in found.records] == [Applied] * 3

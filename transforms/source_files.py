@@ -25,7 +25,7 @@ WRAPPER_LOST: Final = "more than the function would change"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
+class SourceUnit:
     """An outermost function or method of a file, or the file."""
 
     path: str
@@ -40,7 +40,7 @@ class Unit:
 class Applied:
     """A transform rewrote this unit."""
 
-    unit: Unit
+    unit: SourceUnit
     transform: str
     kind: Kind
     evidence: Evidence
@@ -51,19 +51,19 @@ class Applied:
 class Declined:
     """A transform left this unit as it was."""
 
-    unit: Unit
+    unit: SourceUnit
     transform: str
     kind: Kind
     reason: str
 
 
-Record: TypeAlias = Applied | Declined
+UnitRecord: TypeAlias = Applied | Declined
 Choice: TypeAlias = tuple[str, str]
 """A unit's name and a transform's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Series:
+class TransformSeries:
     """What is done to every file of a tree."""
 
     transforms: tuple[Transform, ...]
@@ -78,11 +78,11 @@ class PerturbedFile:
 
     data: bytes
     """The unchanged bytes where nothing was applied."""
-    records: tuple[Record, ...]
+    records: tuple[UnitRecord, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class FunctionLocation:
     """Where a function stands in a text."""
 
     name: str
@@ -99,10 +99,10 @@ class Place:
     """Why it cannot be taken out of its file, if so."""
 
 
-class Places(Protocol):
+class FunctionFinder(Protocol):
     """Finds the outermost functions and methods of a text."""
 
-    def __call__(self, text: str, around: frozenset[str] = frozenset(), /) -> Sequence[Place]:
+    def __call__(self, text: str, around: frozenset[str] = frozenset(), /) -> Sequence[FunctionLocation]:
         """The places in the order of the text. Functions in functions belong to their outer one.
 
         Args:
@@ -122,7 +122,7 @@ class FileFormat:
     language: str
     """Its name, as in samples: `python`."""
     decode: Callable[[bytes], DecodedFile]
-    places: Places
+    places: FunctionFinder
     is_one: Callable[[str, str], bool]
     """Whether a text is still one function under its wrapper."""
 
@@ -131,7 +131,7 @@ def perturb_file(
     form: FileFormat,
     data: bytes,
     path: str,
-    series: Series,
+    series: TransformSeries,
     *,
     only: frozenset[Choice] | None = None,
     around: frozenset[str] = frozenset(),
@@ -143,7 +143,7 @@ def perturb_file(
     rewriting after which the file would not compile is dropped. Raises nothing: what cannot be read is
     declined.
     """
-    whole = Unit(path=path, name=MODULE, line=1)
+    whole = SourceUnit(path=path, name=MODULE, line=1)
     try:
         decoded = form.decode(data)
         tree = _Tree(form, decoded, path, series, only, around)
@@ -195,13 +195,13 @@ class _Tree:
         form: FileFormat,
         decoded: DecodedFile,
         path: str,
-        series: Series,
+        series: TransformSeries,
         only: frozenset[Choice] | None,
         around: frozenset[str],
     ) -> None:
         self.form = form
         self.text = decoded.text
-        self.records: list[Record] = []
+        self.records: list[UnitRecord] = []
         self._decoded = decoded
         self._path = path
         self._series = series
@@ -254,7 +254,7 @@ class _Tree:
         self.text = text
         self.records += [record for chain in found for record in chain.records]
 
-    def outcome(self, text: str, unit: Unit, transform: Transform) -> Perturbed | Declined:
+    def outcome(self, text: str, unit: SourceUnit, transform: Transform) -> Perturbed | Declined:
         """What a transform makes of a text; whatever it does instead is a reason to count."""
         origin = Origin(path=unit.path, line=unit.line)
         name = self.form.language
@@ -275,9 +275,9 @@ class _Tree:
             return _declined(unit, transform, str(error))
         return outcome
 
-    def unit(self, name: str, line: int = 1) -> Unit:
+    def unit(self, name: str, line: int = 1) -> SourceUnit:
         """The unit with this name, and with this line where the unchanged file does not have the name."""
-        return Unit(path=self._path, name=name, line=self._lines.get(name, line))
+        return SourceUnit(path=self._path, name=name, line=self._lines.get(name, line))
 
     def chosen(self, name: str, transform: Transform) -> bool:
         """Whether this unit and this transform may meet."""
@@ -292,9 +292,9 @@ class _Chain:
     """One function on its way through transforms of functions."""
 
     def __init__(
-        self, tree: _Tree, source: bytes, place: Place, checked: tuple[Edit, ...] | None = None
+        self, tree: _Tree, source: bytes, place: FunctionLocation, checked: tuple[Edit, ...] | None = None
     ) -> None:
-        self.records: list[Record] = []
+        self.records: list[UnitRecord] = []
         self._tree = tree
         self._source = source
         self._place = place
@@ -315,7 +315,7 @@ class _Chain:
                 self.records.append(self._step(unit, transform))
         return self
 
-    def _step(self, unit: Unit, transform: Transform) -> Record:
+    def _step(self, unit: SourceUnit, transform: Transform) -> UnitRecord:
         if self._place.obstacle is not None:
             return _declined(unit, transform, self._place.obstacle)
         outcome = self._tree.outcome(self._text, unit, transform)
@@ -333,7 +333,7 @@ class _Chain:
         return self._tree.compiles(splice(self._source, [*others, self.edit]).decode())
 
 
-def _applied(unit: Unit, outcome: Perturbed) -> Applied:
+def _applied(unit: SourceUnit, outcome: Perturbed) -> Applied:
     return Applied(
         unit=unit,
         transform=outcome.transform,
@@ -343,5 +343,5 @@ def _applied(unit: Unit, outcome: Perturbed) -> Applied:
     )
 
 
-def _declined(unit: Unit, transform: Transform, reason: str) -> Declined:
+def _declined(unit: SourceUnit, transform: Transform, reason: str) -> Declined:
     return Declined(unit=unit, transform=transform.name, kind=transform.kind, reason=reason)
