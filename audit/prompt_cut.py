@@ -19,6 +19,7 @@ from typing import Final
 from codeaudit.transforms.edits import line_starts
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.blocks import first_line
+from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
@@ -101,6 +102,19 @@ def askable_variants(sample: Sample, outcomes: Sequence[Outcome]) -> list[Outcom
                 seen.add((one.transform, asked))
         found.append(one.left_out(reason) if reason and isinstance(one, Perturbed) else one)
     return found
+
+
+def cut_of(sample: Sample, share: float) -> tuple[FunctionBody, str] | str:
+    """The last function of a Python sample and its shown part, or the reason why it cannot be cut."""
+    if sample.language != PYTHON.name:
+        return NOT_PYTHON
+    try:
+        body, asked = body_of(sample.source), shown_part(sample.source, share)
+    except SourceError:
+        return "source does not parse"
+    if isinstance(body, str):
+        return NO_FUNCTION
+    return ONE_LINE if asked is None else (body, asked)
 
 
 @lru_cache(maxsize=4096)

@@ -1,1 +1,1 @@
-"""What can be asked of a model, and when two answers are the same."""
+"""The tasks, one module per task. `codeaudit.audit.registry` names them; the README says how to add one."""

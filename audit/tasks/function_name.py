@@ -14,7 +14,6 @@ from codeaudit.audit.answer_kinds import NameOfCode
 from codeaudit.audit.interface import Expectation, Task
 from codeaudit.audit.prompts import QuestionPrompt, plain_line
 from codeaudit.audit.records import Answer, Predicted
-from codeaudit.audit.tasks.numbers import mean
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.languages import LANGUAGES, find_language
 from codeaudit.transforms.loading import load_target
@@ -22,7 +21,7 @@ from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.records import Perturbed, Sample
 
 MASK: Final = "MASK"
-"""What stands for the name in the source. Where it is taken already, `MASK_1`, `MASK_2`, … are tried."""
+"""Replaces the name in the source. If the source has this word already, `MASK_1`, `MASK_2`, … are tried."""
 
 _CHUNKS: Final = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -56,7 +55,7 @@ def tells_name(language: str) -> bool:
 
 
 def function_name(source: str) -> str | None:
-    """The name of the one function that a Python text defines; `None` where it is anything else."""
+    """The name of the last function at the top level of a Python text; `None` if there is none."""
     try:
         tree = parse(source)
     except SourceError:
@@ -66,7 +65,7 @@ def function_name(source: str) -> str | None:
 
 
 def masked(source: str, name: str) -> str:
-    """The source with the name replaced wherever it stands as a whole word, in strings and comments too."""
+    """The source with the name replaced wherever it is a whole word, also in strings and comments."""
     mask = MASK
     number = 0
     while re.search(rf"(?<!\w){mask}(?!\w)", source):
@@ -78,7 +77,7 @@ def masked(source: str, name: str) -> str:
 
 
 class Counts(NamedTuple):
-    """Predicted subtokens that are true, predicted ones that are not, and true ones that were missed."""
+    """True positives (hits), false positives (extras) and false negatives (misses) among subtokens."""
 
     hits: int
     extras: int
@@ -86,13 +85,13 @@ class Counts(NamedTuple):
 
     @property
     def f1(self) -> float | None:
-        """The harmonic mean of precision and recall; `None` where there was nothing to find or to say."""
+        """The harmonic mean of precision and recall; `None` if nothing was true and nothing was predicted."""
         total = 2 * self.hits + self.extras + self.misses
         return 2 * self.hits / total if total else None
 
 
 def counts(answer: Answer, sample: Sample) -> Counts | None:
-    """One answer against the label as sets; `None` without a label."""
+    """The counts of one answer against the label, both as sets; `None` without a label."""
     if not isinstance(sample.label, tuple) or not isinstance(answer, tuple):
         return None
     true, said = set(sample.label), set(answer)
@@ -106,7 +105,7 @@ _PLACEHOLDERS: Final = frozenset({"full_name", "full name", "fullname"})
 
 
 def _full_name(line: str) -> str | None:
-    """The full name of `[full_name] [abbreviation]`; the abbreviation may lack where it ends the line."""
+    """The full name of `[full_name] [abbreviation]`. Without an abbreviation, nothing may follow."""
     found = _NAMES.fullmatch(line.replace("\\_", "_"))
     if not found or (found["short"] is None and found["rest"].strip(" .[]")):
         return None
@@ -119,7 +118,7 @@ class FunctionName(Task):
     """The type of `FUNCTION_NAME`."""
 
     def prepare(self, sample: Sample) -> Sample | str:
-        """The sample with its label read off and its name masked, or why it is no example.
+        """The sample with the name as its label and masked in the source; or why it is no example.
 
         In a language whose texts do not tell the name, the raw sample's label must be the name.
         """
@@ -153,7 +152,7 @@ class FunctionName(Task):
         return before.answer == after.answer
 
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
-        """A name tells what a function means."""
+        """A control changes the meaning, so another name is right."""
         return "other" if perturbed.kind == "control" else "same"
 
     def score(self, answer: Answer, sample: Sample) -> float | None:
@@ -162,13 +161,9 @@ class FunctionName(Task):
         return found.f1 if found else None
 
     def corpus_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
-        """The micro-averaged F1: hits, extras and misses are summed over the corpus first."""
+        """The micro-averaged F1: counts are summed over the corpus first."""
         found = [one for answer, sample in answers if (one := counts(answer, sample))]
         return Counts(*map(sum, zip(*found, strict=True))).f1 if found else None
-
-    def macro_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
-        """The mean of the samples' F1, in which short and long names weigh the same."""
-        return mean(self.score(answer, sample) for answer, sample in answers)
 
 
 def _placeholder(source: str, language: str) -> str | None:

@@ -1,28 +1,29 @@
 """Generation: write the rest of a function, so that it passes its tests.
 
-The source of a query is the beginning of a Python file, to be continued as it is: what the function needs,
-its head and docstring, and the first half of the statements of its body, each whole. It ends with a line end,
-and the next line is the next statement:
+The source of a query is the beginning of a Python file, to be continued unchanged: the code that the
+function needs, its head and docstring, and the first half of the statements of its body, each complete. It
+ends with a line end; the next line is the next statement:
 
     def repeated(word, times=2):
         \"\"\"Repeat a word.\"\"\"
         parts = [word] * times
 
-The answer is the text that follows (`    return '-'.join(parts)`), as a base model continues it, or the whole
-function same_cut, as chat models like to write it; see `codeaudit.audit.completions`. A list of texts is
-as many attempts.
+The answer is the text that follows (`    return '-'.join(parts)`), as a base model continues it, or the
+whole function again, as chat models write it; see `codeaudit.audit.completions`. A list of texts is a list
+of attempts.
 
 The completed program is executed with the tests of the problem, which no model sees. A graded answer is a
 tuple of `Attempt`: each text with the type of the exception or the limit that ended its tests, or with none
-if it passes. Two answers are the same if both hold a passing attempt, or neither does. A variant is asked
-about only if the whole rewritten reference still passes its own tests, so that a passing answer exists. The
-score is pass@1: the share of attempts that pass, as a mean over problems.
+if it passes. Two answers are the same if both hold a passing attempt, or neither does. The score is pass@1:
+the share of attempts that pass, as a mean over problems.
 
-Variants without the docstring are left out: it says what the function is for.
+Which variants are asked about:
 
-A control changes the meaning of the code that is shown: the rewritten reference fails its tests, and so does
-the rest of the original behind what is shown now. An answer that passed and does not any more has seen it. A
-control of which either passes is no test of that: no verdict.
+- A meaning-keeping variant must be solvable: the whole rewritten reference still passes its own tests.
+- A variant must keep the docstring, because it says what the function is for.
+- A control counts if no known continuation passes: neither the rewritten reference, nor the rest of the
+  original behind the part that is shown now. An answer that passed before and fails now shows that the
+  model saw the change. If one of the two passes, there is no verdict.
 """
 
 import re
@@ -37,13 +38,11 @@ from codeaudit.audit.interface import Expectation, Task
 from codeaudit.audit.labels import LabelRequest, LabelSource, prompt_labels
 from codeaudit.audit.prompt_cut import (
     HALF,
-    NO_FUNCTION,
     NOT_PYTHON,
-    ONE_LINE,
     askable_variants,
     body_of,
+    cut_of,
     shown,
-    shown_part,
 )
 from codeaudit.audit.prompts import ContinuationPrompt
 from codeaudit.audit.records import Answer, Attempt, Predicted
@@ -54,9 +53,9 @@ from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
 REFERENCE_SECONDS: Final = 1.0
-"""Of processor time that a reference may take for its tests."""
+"""Processor time that a reference may take for its tests."""
 SECONDS: Final = 4.0
-"""The same for variants and answers: much more, so that none of equal cost is lost."""
+"""Processor time for variants and answers: much more, so that no program of equal cost is lost."""
 
 _CHECK: Final = re.compile(r"^def check\b", re.MULTILINE)
 
@@ -79,35 +78,29 @@ class Generation(Task):
         return replace(self, share=share)
 
     def prepare(self, sample: Sample) -> Sample | str:
-        """The problem, its tests as the label and the beginning of its text as what is asked; or why it is
-        no example.
+        """The problem with its tests as the label and its shown part in `asked`; or why it is no example.
 
         Raises:
-            CannotAudit: this machine can't contain programs.
+            CannotAudit: this machine cannot contain programs.
         """
         if sample.language != PYTHON.name:
             return NOT_PYTHON
         if not sample.tests:
             return NO_TESTS
-        try:
-            found = body_of(sample.source)
-            asked = shown_part(sample.source, self.share)
-        except SourceError:
-            return "source does not parse"
+        found = cut_of(sample, self.share)
         if isinstance(found, str):
-            return NO_FUNCTION
-        if asked is None:
-            return ONE_LINE
+            return found
+        body, asked = found
         tests = f"{sample.tests.rstrip()}\n"
         if _CHECK.search(tests):
             named = isinstance(sample.label, str) and sample.label.isidentifier()
-            tests += f"\n\ncheck({sample.label if named else found.name})\n"
+            tests += f"\n\ncheck({sample.label if named else body.name})\n"
         if _originals().failures([(sample.source, tests)]) != [None]:
             return FAILS_ITSELF
         return replace(sample, label=tests, asked=asked, context="")
 
     def normalise(self, answer: object) -> Answer | None:
-        """A text as it is, or several."""
+        """A text, or several, unchanged."""
         if isinstance(answer, str):
             return answer
         if isinstance(answer, list | tuple) and answer and all(isinstance(one, str) for one in answer):
@@ -151,10 +144,10 @@ class Generation(Task):
         return any(self.attempts(before.answer)) == any(self.attempts(after.answer))
 
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
-        """By what the tests say of the whole rewritten text, and of a control also of the original's rest.
+        """Another answer if all known references fail the tests; see `_references`.
 
         Raises:
-            CannotAudit: this machine can't contain programs.
+            CannotAudit: this machine cannot contain programs.
         """
         tests = _tests(sample)
         control = perturbed.kind == "control"
@@ -168,10 +161,10 @@ class Generation(Task):
         return "same" if None in found else "other"
 
     def askable(self, sample: Sample, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
-        """Variants whose reference passes its tests, with another beginning than all before them.
+        """The outcomes; only variants that can be solved and show another part than earlier ones are applied.
 
         Raises:
-            CannotAudit: this machine can't contain programs.
+            CannotAudit: this machine cannot contain programs.
         """
         tests = _tests(sample)
         if tests is None:
@@ -180,23 +173,22 @@ class Generation(Task):
             one.left_out(NO_TEXT) if isinstance(one, Perturbed) and _loses_text(sample, one) else one
             for one in askable_variants(sample, outcomes)
         ]
-        # All at once, so that each verdict below is known already.
+        # Execution of many programs at once is faster; `_proved` then finds the results in the cache.
         variants = [one for one in chosen if isinstance(one, Perturbed) and one.kind != "identity"]
         solutions().failures([(text, tests) for one in variants for text in _references(sample, one)])
         return tuple(self._proved(sample, one) for one in chosen)
 
     def _proved(self, sample: Sample, outcome: Outcome) -> Outcome:
-        """A variant with what its tests say of it."""
+        """A variant with evidence from its tests, or not applied if it must keep the meaning and fails
+        them."""
         if not isinstance(outcome, Perturbed) or outcome.kind == "identity":
             return outcome
         found = self.expects(sample, replace(outcome, evidence="none"))
         if outcome.kind == "preserving" and found != "same":
             return outcome.left_out(FAILS_NOW)
-        return (
-            outcome
-            if outcome.kind == "control" and found == "same"
-            else replace(outcome, evidence="executed")
-        )
+        if outcome.kind == "control" and found == "same":
+            return outcome
+        return replace(outcome, evidence="executed")
 
     def score(self, answer: Answer, sample: Sample) -> float | None:
         """The share of attempts that pass."""
@@ -211,17 +203,17 @@ class Generation(Task):
 
 
 def _references(sample: Sample, perturbed: Perturbed) -> tuple[str, ...]:
-    """The programs of which one at least has to pass where the right answer is to stay."""
+    """The right answer stays the same if at least one of these programs passes."""
     if perturbed.kind != "control":
         return (perturbed.source,)
     return perturbed.source, shown(sample, perturbed.source) + sample.source[len(sample.asked) :]
 
 
 def _loses_text(sample: Sample, perturbed: Perturbed) -> bool:
-    """Whether a variant lacks the docstring that says what is to be written."""
+    """Whether a variant lost the docstring, which says what to write."""
     try:
         before, after = body_of(sample.source), body_of(perturbed.source)
-    except SourceError:  # of a suite from elsewhere
+    except SourceError:  # possible in a suite that another program wrote
         return True
     if isinstance(before, str) or isinstance(after, str):
         return True
@@ -242,7 +234,7 @@ def _tests(sample: Sample) -> str | None:
 
 @cache
 def solutions() -> Solutions:
-    """Who runs variants and answers."""
+    """Executes variants and answers."""
     return Solutions(cpu_seconds=SECONDS)
 
 

@@ -1,4 +1,4 @@
-"""How near a text is to another: by the edits between them, and by the runs of words that they share."""
+"""Closeness of texts: edit similarity and BLEU."""
 
 import re
 from collections import Counter
@@ -11,9 +11,9 @@ _WORD: Final = re.compile(r"\w+|[^\w\s]")
 
 
 def edit_similarity(text: str, other: str) -> float:
-    """1 less the share of characters to insert, delete or replace, of those of the longer text.
+    """1 minus the Levenshtein distance divided by the length of the longer text, from 0 to 1.
 
-    Two empty texts are equal.
+    Two empty texts have similarity 1.
     """
     longest = max(len(text), len(other))
     return 1 - _distance(text, other) / longest if longest else 1.0
@@ -22,9 +22,10 @@ def edit_similarity(text: str, other: str) -> float:
 def bleu(pairs: Iterable[tuple[str, str]], *, smooth: bool = False) -> float:
     """Corpus BLEU-4 of texts against one reference each, from 0 to 1.
 
-    Words are runs of letters, digits and underscores, and every other sign that is no blank. Runs longer
-    than both texts of every pair do not count: a corpus of very short texts has no runs of four. `smooth`
-    adds one to the hits and tries of runs of two and more, so that few texts without a long hit are not 0.
+    Words are runs of letters, digits and underscores; every other character that is no blank is a word, too.
+    N-grams longer than every text do not count, because a corpus of very short texts has no 4-grams. `smooth`
+    adds one to the numerators and denominators of 2-grams and longer ones, so that a small corpus without a
+    common 4-gram does not score 0.
 
     References
     ----------
@@ -55,7 +56,7 @@ def _runs(words: Sequence[str], size: int) -> Counter[tuple[str, ...]]:
 
 
 def _distance(text: str, other: str) -> int:
-    """Levenshtein's."""
+    """The Levenshtein distance."""
     row = list(range(len(other) + 1))
     for number, letter in enumerate(text, start=1):
         corner, row[0] = row[0], number

@@ -1,19 +1,19 @@
 """Next line: which line of the function comes next?
 
-The source of a query is the beginning of a Python file, to be continued as it is: a function's head and
-docstring and the first half of the statements of its body, each whole. It ends with a line end, and the right
-answer is the line that follows, the first of the next statement:
+The source of a query is the beginning of a Python file, to be continued unchanged: a function's head and
+docstring, and the first half of the statements of its body, each complete. It ends with a line end. The
+right answer is the line that follows, the first of the next statement:
 
     def repeated(word, times=2):
         parts = [word] * times
 
-The answer is a text. Its first line counts that says something, without fences, and with one blank where it
-has several: `return '-'.join(parts)`.
+The answer is a text. Its first non-empty line counts, without fences, each run of blanks as one blank:
+`return '-'.join(parts)`.
 
-A variant is asked about only if the lines before the cut changed and the line after it did not, so that the
-right answer is the same. What a control makes of the right answer nobody knows: no verdict. Quality is the
-share of lines that match exactly; beside it stand the mean edit similarity and corpus BLEU-4, and, in the
-papers' evaluations of LCC and RepoBench, CodeBLEU, which is not computed here.
+A variant is asked about only if the shown lines changed and the next line did not, so that the right answer
+is the same. Controls have no verdict, because nobody knows which line should follow changed code. The score
+is the share of lines that match exactly. Reports add the mean edit similarity and corpus BLEU-4. CodeBLEU,
+which the evaluations of LCC and RepoBench use, is not computed.
 """
 
 import re
@@ -26,20 +26,15 @@ from codeaudit.audit.interface import Expectation
 from codeaudit.audit.labels import prompt_labels
 from codeaudit.audit.prompt_cut import (
     HALF,
-    NO_FUNCTION,
-    NOT_PYTHON,
     ONE_LINE,
     askable_variants,
-    body_of,
+    cut_of,
     same_cut,
-    shown_part,
 )
 from codeaudit.audit.prompts import ContinuationPrompt
 from codeaudit.audit.records import Answer
 from codeaudit.audit.tasks.exact_match import ExactMatch
 from codeaudit.audit.tasks.likeness import bleu, edit_similarity
-from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
 _FENCE: Final = re.compile(r"\s*(?:`{3,}|~{3,})[\w+-]*\s*$")
@@ -59,28 +54,23 @@ class NextLine(ExactMatch):
         return replace(self, share=share)
 
     def prepare(self, sample: Sample) -> Sample | str:
-        """The function, the line behind the cut as the label and what stands before as what is asked; or why
-        it is no example.
+        """The function with the line after the cut as its label and the shown part in `asked`; or why it is
+        no example.
         """
-        if sample.language != PYTHON.name:
-            return NOT_PYTHON
-        try:
-            found = body_of(sample.source)
-            asked = shown_part(sample.source, self.share)
-        except SourceError:
-            return "source does not parse"
+        found = cut_of(sample, self.share)
         if isinstance(found, str):
-            return NO_FUNCTION
-        if asked is None or not found.places.index(len(asked)):
+            return found
+        body, asked = found
+        if not body.places.index(len(asked)):  # nothing of the body is shown
             return ONE_LINE
         return replace(sample, label=_next(sample.source, asked), asked=asked)
 
     def normalise(self, answer: object) -> str | None:
-        """The first line of a text that says something."""
+        """The first non-empty line of a text."""
         return _first(answer) if isinstance(answer, str) else None
 
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
-        """By the line behind the cut, where the meaning is kept."""
+        """The same if the meaning is kept and the line after the cut did not change."""
         if perturbed.kind == "identity":
             return "same"
         asked = same_cut(sample.source, sample.asked, perturbed.source) if sample.asked else None
@@ -89,7 +79,8 @@ class NextLine(ExactMatch):
         return "same" if _next(perturbed.source, asked) == _next(sample.source, sample.asked) else "other"
 
     def askable(self, sample: Sample, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
-        """Variants with the same next line after another beginning than all before them."""
+        """The outcomes; only variants with the same next line and another shown part than earlier ones are
+        applied."""
         return tuple(
             one.left_out(OTHER_LINE)
             if isinstance(one, Perturbed) and one.kind == "preserving" and self.expects(sample, one) != "same"
@@ -107,7 +98,7 @@ class NextLine(ExactMatch):
 
 
 def _next(source: str, asked: str) -> str:
-    """The line behind the cut."""
+    """The line after the cut."""
     return _first(source[len(asked) :]) or ""
 
 

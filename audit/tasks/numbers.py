@@ -1,4 +1,4 @@
-"""What tasks with numbers have in common: reading one, comparing two, and the mean of scores."""
+"""Numeric answers: reading one, comparing two; and the mean of scores."""
 
 from collections.abc import Iterable
 from math import isclose, isfinite
@@ -7,11 +7,11 @@ from typing import Final
 from codeaudit.audit.records import Predicted
 
 TOLERANCE: Final = 1e-6
-"""By how much two equal answers may differ, as a share of the larger one."""
+"""The difference between two equal answers, relative to the larger one, is at most this."""
 
 
 def number(answer: object) -> float | None:
-    """A finite number, or the text of one."""
+    """A finite number, from a number or a text; `None` for anything else."""
     if isinstance(answer, str):
         try:
             answer = float(answer)
@@ -32,6 +32,6 @@ def nearly_equal(before: Predicted, after: Predicted) -> bool:
 
 
 def mean(scores: Iterable[float | None]) -> float | None:
-    """The mean of the scores that there are."""
+    """The mean of the scores that are not `None`; `None` if all are."""
     known = [score for score in scores if score is not None]
     return sum(known) / len(known) if known else None

@@ -1,7 +1,7 @@
 """Output prediction: what does this call return?
 
-The source of a query is Python that is legal as it stands: what the function needs, the function, two empty
-lines, and on the last line, from its first column on, nothing but the call:
+The source of a query is a complete Python text: the code that the function needs, the function, two empty
+lines, and on the last line, unindented, only the call:
 
     def repeated(word, times=2):
         parts = [word] * times
@@ -10,18 +10,23 @@ lines, and on the last line, from its first column on, nothing but the call:
 
     repeated('ab', 3)
 
-The call is by position and its arguments are literals. A perturbation rewrites the function and leaves the
-call as it is, but for the function's own name where that is renamed.
+The arguments of the call are literals, given by position. A perturbation rewrites the function and leaves
+the call unchanged, except for the function's own name if that is renamed.
 
-The right answer is a text: `repr` of what the call returns (here `'ab-ab-ab'`, with its quotes), or, where it
-raises an exception, the name of the exception's type alone (`ValueError`). Calls are chosen so that their
-result is made of plain values (None, numbers, texts, bytes, and lists, tuples, sets and dicts of them), is
-written in at most 200 characters, and is equal in two processes. Truth is what execution gives, for every
-variant too. So a control after which the call returns what it did is no test of sensitivity: no verdict.
+The right answer is a text: `repr` of the returned value (here `'ab-ab-ab'`, with its quotes), or, if the
+call raises an exception, the name of its type alone (`ValueError`). Calls are chosen so that the result
+
+- consists of plain values: None, numbers, texts, bytes, and lists, tuples, sets and dicts of them;
+- is written in at most 200 characters;
+- is equal in two processes.
+
+Execution gives the right answer for every variant, too. A control whose call returns the same value has no
+verdict, because it does not test sensitivity.
 
 Two answers are the same if they show equal values of equal types: `1`, `1.0` and `True` differ; blanks,
-quotes, the order of a set and that of a dict do not count. An answer that shows no value is compared as text.
-A number or a list as such is no answer: only its text tells `1` from `1.0`, and `(1,)` from `[1]`.
+quotes, and the order of sets and dicts do not count. An answer that shows no value is compared as text. A
+number or a list that is no text is malformed, because only text distinguishes `1` from `1.0`, and `(1,)`
+from `[1]`.
 """
 
 import ast
@@ -42,7 +47,7 @@ from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.records import Perturbed, Sample
 
 LONGEST: Final = 200
-"""Characters of a result, and of a call, that is asked about."""
+"""Maximum number of characters of a result, and of a call."""
 
 _RAISED: Final = re.compile(
     r"(?:raises?\s+)?(?:builtins\.)?((?:[^\W\d]\w*)?(?:Error|Exception|Exit|Group|Interrupt|Iteration|Warning))"
@@ -53,7 +58,7 @@ _NUMBERS: Final = {"inf": inf, "nan": nan}
 
 
 def parted(source: str) -> tuple[str, str] | None:
-    """A text without its last line, and the call that stands there; `None` where it does not end so.
+    """The text before the last line, and the call on the last line; `None` if there is no call alone.
 
     Raises:
         SourceError: the text does not parse.
@@ -85,7 +90,7 @@ class OutputPrediction(ExactMatch):
         return sample if isinstance(sample.label, str) else "no result"
 
     def normalise(self, answer: object) -> str | None:
-        """A value or the name of an exception's type, in the one form that equal ones share."""
+        """A value, or the name of an exception's type, in a form that equal answers share."""
         if not isinstance(answer, str) or not (text := answer.strip()):
             return None
         value = _value(text)
@@ -95,9 +100,10 @@ class OutputPrediction(ExactMatch):
         return raised[1] if raised else text
 
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
-        """By the results of the call before and after; without one of them nobody knows.
+        """Decided by the results of the call before and after; unknown without both.
 
-        What keeps the meaning and was not executed, as in suites from elsewhere, keeps the result.
+        A meaning-keeping variant that was not executed, as in a suite that another program wrote, is
+        expected to keep the result.
         """
         before, after = sample.label, perturbed.sample.label
         if perturbed.kind != "control" and after is None:
@@ -115,11 +121,11 @@ _DISPLAYS: Final = (
     *(ast.Expression, ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Name, ast.Attribute),
     *(ast.UnaryOp, ast.USub, ast.UAdd, ast.BinOp, ast.Add, ast.Sub, ast.Call, ast.keyword, ast.Load),
 )
-"""What the text of a value is made of: displays, and calls as `Counter({'a': 1})`."""
+"""Nodes in the text of a value: displays, and calls such as `Counter({'a': 1})`."""
 
 
 def _shown_value(line: str) -> str | None:
-    """The text of a value, or an exception's type, of which the message may follow."""
+    """The text of a value, or an exception's type; its message may follow."""
     if raised := _RAISED_LINE.fullmatch(line):
         return raised[1]
     if _OBJECT.fullmatch(line):
@@ -139,7 +145,7 @@ def _shown_value(line: str) -> str | None:
 
 
 def _value(text: str) -> str | None:
-    """The value that a text shows, written in one way; `None` where it shows none."""
+    """The value that a text shows, in one way of writing; `None` if it shows none."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -187,14 +193,15 @@ def _present(key: ast.expr | None) -> ast.expr:
 
 
 def _number(node: ast.expr) -> complex | float | int:
-    """A number with its sign, `nan`, `inf`, or the sum of a real and an imaginary part; zeros have signs."""
+    """A number with its sign, `nan`, `inf`, or the sum of a real and an imaginary part. Zeros keep their
+    sign."""
     match node:
         case ast.Constant(value=int() | float() | complex() as value) if not isinstance(value, bool):
             return value
         case ast.Name(id="nan" | "inf" as name):
             return _NUMBERS[name]
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=complex() as part)):
-            return complex(0.0, -part.imag)  # what is written so; `-` of it would negate the real part too
+            return complex(0.0, -part.imag)  # `-complex` would negate the real part, too
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_number(operand)
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
@@ -208,7 +215,7 @@ def _number(node: ast.expr) -> complex | float | int:
 
 
 def _real(node: ast.expr) -> float:
-    """The real part of a sum: `-0` has a sign there."""
+    """The real part of a sum; `-0` keeps its sign there."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return -_real(node.operand)
     value = _number(node)

@@ -1,10 +1,11 @@
-"""The witnesses of Java: a second reader, javalang, and the compiler, where there is one. Nothing is run.
+"""The witnesses of Java: a second parser (javalang), and the compiler if it is installed. No code is
+executed.
 
-The reader says whether a renamed method is the same tree but for the new names, and whether a reordered one
-holds the same statements in its blocks. The compiler is asked about texts that compile on their own: without
-names of variables and numbers of lines, the classes of a variant have to be the original's byte for byte.
-A variant that is another program to the reader, or that no longer compiles, is not applied. Of a control
-neither can say anything: another text need not mean another thing.
+The second parser shows whether a renamed method has the same syntax tree except for the new names, and
+whether a reordered one has the same statements in its blocks. The compiler is asked about texts that
+compile on their own: without variable names and line numbers, the classes of a variant must equal the
+original's byte for byte. A variant that the parser sees as another program, or that does not compile, is
+not applied. Controls stay undecided, because another text need not mean another behaviour.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,14 +47,14 @@ _PACKAGE: Final = "codeaudit"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readers:
-    """The second reader, and the compiler if there is one."""
+    """The second parser, and the compiler if it is installed."""
 
     javac: Javac | None
     together: int = CASES_AT_ONCE
 
     @property
     def tools(self) -> Sequence[Mapping[str, object]]:
-        """Version of the reader, and whether there is a compiler."""
+        """The version of the parser, and whether there is a compiler."""
         found: list[Mapping[str, object]] = [{"tool": "javalang", "version": version("javalang")}]
         if self.javac is not None:
             found.append({"tool": "javac"})
@@ -61,12 +62,12 @@ class Readers:
 
     @property
     def missing(self) -> Sequence[str]:
-        """A line where there is no compiler."""
+        """One line if there is no compiler."""
         return () if self.javac else ("no javac on the path; install a JDK for evidence of the compiler",)
 
     @contextmanager
     def judging(self) -> Iterator[Judge]:
-        """A judge of variants; the compiler is called once or a few times for all that come together."""
+        """A judge that calls the compiler once or a few times for all variants that it is given together."""
 
         def judge(variants: Sequence[Perturbed]) -> Iterator[WitnessFinding]:
             words = {} if self.javac is None else compiled(self.javac, variants)
@@ -80,13 +81,13 @@ class Readers:
 
 
 def witness(labels: LabelSource) -> Readers:
-    """The witness; which labels there are is nothing to it."""
+    """The witness. It ignores `labels`."""
     javac = find()
     return Readers(javac=None if javac is None else replace(javac, options=("-g:none",), seconds=120))
 
 
 def read_again(variant: Perturbed) -> WitnessFinding:
-    """What the second reader says of a variant."""
+    """The finding of the second parser."""
     before, after = variant.sample.source, variant.source
     kinds = {move.kind for move in variant.moves}
     if kinds == {"rename"}:
@@ -103,7 +104,7 @@ def read_again(variant: Perturbed) -> WitnessFinding:
 
 
 def compiled(javac: Javac, variants: Sequence[Perturbed]) -> dict[int, WitnessFinding]:
-    """What the compiler says of the variants, by their places, whose originals compile on their own."""
+    """The findings of the compiler by place, for variants whose originals compile on their own."""
     originals = {text: place for place, text in enumerate({one.sample.source: None for one in variants})}
     known = {place: one for place, one in enumerate(variants) if one.kind != "control"}
     first = len(originals)
@@ -129,7 +130,8 @@ def compiled(javac: Javac, variants: Sequence[Perturbed]) -> dict[int, WitnessFi
 
 
 def _classes(javac: Javac, texts: Mapping[int, str]) -> dict[int, dict[str, bytes]]:
-    """The classes of each text that compiles, by name, with no trace of the package that each text got."""
+    """The classes of each text that compiles, by name, without the name of the package that the text was
+    given."""
     files = {_path(number): whole for number, text in texts.items() if (whole := _alone(number, text))}
     with TemporaryDirectory(prefix="codeaudit-javac-") as folder:
         target = Path(folder)
@@ -149,7 +151,7 @@ def _classes(javac: Javac, texts: Mapping[int, str]) -> dict[int, dict[str, byte
 
 
 def _alone(number: int, text: str) -> str | None:
-    """A file of a package of its own with this text; none where the text has a package."""
+    """The text as a file of its own package; `None` if the text declares a package."""
     try:
         reading = read(text)
     except SourceError:

@@ -1,6 +1,6 @@
 """The witness of Python: original and variant run in a sandbox.
 
-The sample's own tests decide where it has some, inputs that are drawn from its text elsewhere.
+The inputs are the sample's own tests, or else arguments that are drawn to fit its text.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,10 +31,10 @@ class Execution:
 
     @contextmanager
     def judging(self) -> Iterator[Judge]:
-        """A judge with a sandbox of its own.
+        """A judge with its own sandbox.
 
         Raises:
-            CannotAudit: this machine can't contain programs.
+            CannotAudit: this machine cannot contain programs.
         """
         with Oracle() as oracle:
 
@@ -49,7 +49,7 @@ class Execution:
 
 
 def witness(labels: LabelSource) -> Execution:
-    """The witness; which labels there are is nothing to it."""
+    """The witness. It ignores `labels`."""
     return Execution()
 
 

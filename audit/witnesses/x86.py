@@ -1,11 +1,11 @@
-"""The witnesses of x86: llvm-mca, which tells what a block costs, and an emulator, which runs it.
+"""The witnesses of x86: llvm-mca, which computes the cost of a block, and an emulator, which executes it.
 
-Either may be missing. Costs are compared in full after a renaming: cycles, micro-operations, instructions and
-reciprocal throughput. In another order a block's cycles may change while it does the same, so there they do
-not count. Equal costs do not show that two blocks do the same, and are so no word against a control.
+Either may be missing. After a renaming, all costs are compared: cycles, micro-operations, instructions and
+reciprocal throughput. After a reordering, cycles are not, because they may change although the behaviour
+does not. Equal costs do not show equal behaviour, so they are no evidence against a control.
 
-The emulator compares what is left in registers, flags and memory, after a renaming with the registers
-renamed. It is not believed on AVX, x87 and MMX.
+The emulator compares final registers, flags and memory; after a renaming, with the registers renamed. Its
+results for AVX, x87 and MMX are ignored.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,28 +31,28 @@ from codeaudit.transforms.x86.witnesses.emulator import Agreed, Differed, Emulat
 from codeaudit.transforms.x86.witnesses.mca import Mca, Measured, Measurement, find
 
 CASES_AT_ONCE: Final = 100
-"""With the usual number of variants these are a thousand blocks, as many as one process measures."""
+"""With the usual number of variants, a thousand blocks: as many as one llvm-mca process measures."""
 COST_DIFFERS: Final = "llvm-mca's cost differs"
 EMULATION_DIFFERS: Final = "emulation differs"
 NOT_MEASURED: Final = "no result of llvm-mca"
 FAULTS: Final = "emulation ends in a fault"
 ORDER: Final = "order"
-"""The kind of the moves that give instructions another order."""
+"""The kind of the moves that reorder instructions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
-    """What there is of the two."""
+    """The installed ones of the two tools."""
 
     mca: Mca | None
     emulator: str
-    """Unicorn's version; empty without it."""
+    """The version of Unicorn; empty if it is not installed."""
     missing: Sequence[str] = ()
     together: int = CASES_AT_ONCE
 
     @property
     def tools(self) -> Sequence[Mapping[str, object]]:
-        """Version, processor and iterations of llvm-mca, version of Unicorn."""
+        """Version, processor and iterations of llvm-mca; version of Unicorn."""
         found: list[Mapping[str, object]] = []
         if (one := self.mca) is not None:
             found.append({"tool": MCA, "version": one.version, "cpu": one.cpu, "iterations": one.iterations})
@@ -62,7 +62,7 @@ class Tools:
 
     @contextmanager
     def judging(self) -> Iterator[Judge]:
-        """A judge with an engine of its own."""
+        """A judge with its own emulator."""
         emulator = Emulator() if self.emulator else None
 
         def judge(variants: Sequence[Perturbed]) -> Iterator[WitnessFinding]:
@@ -79,7 +79,7 @@ class Tools:
 
 
 def witness(labels: LabelSource) -> Tools:
-    """What is installed, with the processor by which labels are measured where they are."""
+    """The installed tools. llvm-mca measures for the processor of the labels, if these are measured."""
     missing: list[str] = []
     mca, version = (labels.mca if isinstance(labels, CostLabels) else None), ""
     if mca is None:
@@ -95,7 +95,7 @@ def witness(labels: LabelSource) -> Tools:
 
 
 def compared(variant: Perturbed, before: Measurement | None, after: Measurement | None) -> WitnessFinding:
-    """What the costs of a block and its variant say."""
+    """The finding from the costs of a block and of its variant."""
     if not (isinstance(before, Measured) and isinstance(after, Measured)):
         return Undecided(NOT_MEASURED)
     if _is_reordered(variant):
@@ -104,7 +104,7 @@ def compared(variant: Perturbed, before: Measurement | None, after: Measurement 
 
 
 def emulated(variant: Perturbed, emulator: Emulator) -> WitnessFinding:
-    """What running a block and its variant from the same states says."""
+    """The finding from executing a block and its variant from the same states."""
     before, after = read(variant.sample.source), read(variant.source)
     reordered = _is_reordered(variant)
     renaming: Mapping[str, str] = {}
@@ -125,7 +125,7 @@ def emulated(variant: Perturbed, emulator: Emulator) -> WitnessFinding:
 
 
 def _costs(mca: Mca, variants: Sequence[Perturbed]) -> Mapping[str, Measurement]:
-    """The cost of every block; none where the tool fails as a whole."""
+    """The cost of every block; empty if the tool fails as a whole."""
     texts = list(dict.fromkeys(text for one in variants for text in (one.sample.source, one.source)))
     try:
         return dict(zip(texts, mca.measure(texts), strict=True))
