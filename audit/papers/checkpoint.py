@@ -384,7 +384,7 @@ class CheckpointLearner(Learner[N, B]):
     @property
     @abstractmethod
     def size(self) -> str:
-        """What is learned from, in words: '1,234 functions, 56 labels'."""
+        """The size of the training data in words: '1,234 functions, 56 labels'."""
 
     @abstractmethod
     def told(self, epoch: Mapping[str, float]) -> str:

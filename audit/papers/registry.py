@@ -137,7 +137,7 @@ def family(network: str, task: str | None) -> tuple[NetworkFamily, str]:
 
 
 def foreign(family: NetworkFamily, task: str, option: str) -> bool:
-    """Whether an option means nothing to a family's training for a task."""
+    """Whether a family's training for a task does not have this option."""
     return option not in COMMON | family.tasks[task]
 
 
@@ -164,7 +164,7 @@ def load(place: str, *, device: str, precision: str | None) -> Model:
     config = read_json(folder_of(place) / CONFIG)
     task, network = config.get("task"), config.get("network")
     able = [one for one in FAMILIES if task in one.tasks]
-    # A family that trains neither the network nor the task says best what it would have read.
+    # Unknown names also go to a family, because its reader lists the known ones in its error.
     found = next((one for one in able if network in one.networks), (able or FAMILIES)[0])
     model: Model = getattr(import_module(f"{found.home}.model"), found.model).load(
         place, device=device, precision=precision

@@ -1,4 +1,4 @@
-"""What the recipes of all papers have in common: every number that decides what comes out of a training."""
+"""The common part of the recipes of all papers. A recipe holds every number that determines a training."""
 
 from dataclasses import asdict
 from typing import Any, TypeVar
@@ -21,7 +21,7 @@ class Recipe:
     layers: int
     heads: int
     window: int
-    """Longest input. What is longer is left out or cut, as the family says."""
+    """Longest input. Longer ones are left out or cut, depending on the family."""
     dropout: float
     batch: int
     """Examples of a step."""

@@ -1,6 +1,6 @@
 """Training, validation and test sets that do not overlap, for all papers.
 
-What is held out is decided by hashes, so it depends neither on the order of a corpus nor on a seed.
+Hashes decide the held-out part, so it depends neither on the order of a corpus nor on a seed.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ K = TypeVar("K")
 
 
 class Splits(NamedTuple, Generic[T]):
-    """What is learned, what chooses the best weights, and what is tested."""
+    """Examples to learn from, to choose the best weights with, and to test."""
 
     train: list[T]
     valid: list[T]
@@ -64,7 +64,7 @@ def split(
 
 
 def content(texts: Iterable[str]) -> str:
-    """A hash of what is learned from."""
+    """A hash of texts."""
     digest = hashlib.sha256()
     for text in texts:
         digest.update(_bytes(text))

@@ -1,7 +1,7 @@
 """The one training loop: steps and epochs, validation, saving, stopping, and exact resume.
 
-A `Learner` says what one family of networks learns from and how. What a step does is decided by the recipe,
-the data and the number of the step alone. So two trainings with one recipe give equal weights on one machine,
+A `Learner` provides the network, data and loss of one family. A step depends only on the recipe, the data and
+the number of the step. So two trainings with one recipe give equal weights on one machine,
 interrupted or not.
 """
 
@@ -34,7 +34,7 @@ B = TypeVar("B")
 
 
 class Monitor(Protocol):
-    """Is told how far a training is."""
+    """Receives the progress of a training."""
 
     def stepped(self, progress: TrainingProgress, loss: float) -> None:
         """After every step."""
@@ -49,7 +49,7 @@ class Validation(NamedTuple):
     """How good the present weights are."""
 
     worth: float
-    """Decides which weights are kept."""
+    """The number that decides which weights are kept."""
     told: Mapping[str, float]
     """Kept in `TrainingProgress.epochs` and in the model card."""
 
@@ -88,7 +88,7 @@ class Learner(ABC, Generic[N, B]):
 
     @abstractmethod
     def optimiser(self, network: N) -> torch.optim.Optimizer:
-        """Groups of parameters may have a `factor`, by which their learning rate is multiplied."""
+        """The optimiser. A group of parameters may have a `factor` for its learning rate."""
 
     @abstractmethod
     def rate(self, step: int) -> float:

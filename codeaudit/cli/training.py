@@ -22,7 +22,7 @@ LINE_EVERY: Final = 20.0
 
 @contextmanager
 def asked_to_stop() -> Iterator[Callable[[], bool]]:
-    """The first Ctrl-C is heard after the step in hand, so that what is saved is whole."""
+    """The first Ctrl-C takes effect after the current step, so that the saved state is complete."""
     asked = False
     before: dict[signal.Signals, Any] = {}
 

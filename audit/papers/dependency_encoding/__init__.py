@@ -1,1 +1,1 @@
-"""CoDE (Zhang et al.) and what it is compared with: decoders that predict the next token."""
+"""CoDE (Zhang et al.) and its baselines: decoders that predict the next token."""

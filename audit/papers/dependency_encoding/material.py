@@ -41,7 +41,7 @@ class Windows:
         return rows[:, :-1].clamp(min=0), rows[:, 1:]
 
     def bytes(self, chosen: Integers) -> int:
-        """How much text the tokens are that are to be predicted."""
+        """The bytes of the tokens to predict."""
         targets = self.rows[chosen][:, 1:]
         return int(self._bytes[targets[targets != NOTHING]].sum())
 
@@ -57,7 +57,7 @@ def byte_counts(streams: Streams) -> Integers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamMaterial:
-    """All that a training reads."""
+    """The input of a training."""
 
     streams: Streams
     train: Windows
@@ -69,7 +69,7 @@ class StreamMaterial:
     counts: Mapping[str, int]
     """The samples of each split."""
     languages: tuple[str, ...]
-    """Of what is learned."""
+    """Of the training samples."""
     left_out: Mapping[str, int]
     """Why samples were left out, and how many."""
 

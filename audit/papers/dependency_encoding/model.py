@@ -1,8 +1,8 @@
 """Checkpoints of language models: CoDE and its baselines, written by `codeaudit train`.
 
-One network answers three tasks. `code-modelling`: bits per byte of the text, which starts as a text in
-training does. `next-line`: the line that it writes behind the text. `generation`: what it writes behind the
-text. It always writes the most likely token; the start token ends what it writes.
+One network answers three tasks. `code-modelling`: the bits per byte of the text. `next-line`: the next line
+after the text. `generation`: a continuation of the text. It always writes the most likely token; the start
+token ends the continuation.
 """
 
 import math
@@ -34,7 +34,7 @@ LINE_TOKENS: Final = 64
 WRITTEN_TOKENS: Final = 256
 """Tokens that a completion is given."""
 LEAVING: Final = ("\ndef ", "\nclass ", "\nif ", "\nprint", "\n#", "\n@", "\nimport ", "\nfrom ")
-"""What shows that a completion has left the function that it was to complete."""
+"""Texts that show that a completion has left the function."""
 
 TOO_LONG: Final = Failed(reason="input too long")
 UNREADABLE: Final = Failed(reason="text that cannot be written in UTF-8")
@@ -95,8 +95,8 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder]):
         return [self._predicted(query) for query in queries]
 
     def continued(self, prompts: Sequence[str], *, tokens: int, stop: Sequence[str] = ()) -> list[str]:
-        """What it writes behind each prompt: the most likely tokens, at most so many, up to the first of the
-        `stop` texts, which is left out.
+        """The continuation of each prompt: at most `tokens` most likely tokens, up to the first of the `stop`
+        texts, which is left out.
 
         Raises:
             SourceError: a prompt that cannot be written in UTF-8.
@@ -150,7 +150,7 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder]):
         return text[: min((text.find(end) for end in stop if end in text), default=len(text))]
 
     def _end_of(self, ids: list[int], most: int) -> list[int]:
-        """The last tokens, at most so many, from the start of a line where they hold one."""
+        """The last tokens, at most `most`, from the start of a line if they contain one."""
         if len(ids) <= most:
             return ids
         kept = ids[len(ids) - most :]

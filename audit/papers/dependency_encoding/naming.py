@@ -1,12 +1,12 @@
 """CoDE's attention: code dependencies encoded by line.
 
 The paper's model is a decoder that predicts the next token. This is its attention under the head that all
-networks here share, so that it can name functions; norms and feed-forward layers are the trunk's as well.
-No position enters anywhere: what is known of the order comes from causality and from the lines.
+networks that read lines share, so that it can name functions; norms and feed-forward layers are the trunk's.
+There are no positions: the order comes from causality and from the lines.
 
 The first layers are in-line, where a token sees the tokens of its own line up to itself. Then, with three
 layers or more, comes a plain causal one. The rest are line-wise. There each token reads from the anchor of
-its line, the last token of the line before (the first line has a learned anchor), what it depends on:
+its line, the last token of the line before (the first line has a learned anchor), its dependences:
 c = ReLU(E h + b) with F features, d = D c. With that the scores have four terms,
 
     a = q(h) k(h),  b = q(h) k(d),  c = q(d) k(h),  d = q(d) k(d),
@@ -14,8 +14,8 @@ c = ReLU(E h + b) with F features, d = D c. With that the scores have four terms
 and the score is a + b + c + MLP([a | b | c | d]), the values are those of h + d. PACE makes d stronger by
 log_m(position) beyond the m tokens of the training window; within it the factor is 1.
 
-Left out is the penalty on the features, α · Σ|c|: the training that all networks share knows no loss but
-that of the labels. The network is not invariant to orders of the lines; that is to be measured.
+The penalty on the features, α · Σ|c|, is left out, because the shared training has no loss except that of the
+labels. The network is not invariant to the order of the lines; audits measure by how much.
 
 Dimension key: B batch, T tokens, D width, H heads, F features.
 """
@@ -41,11 +41,11 @@ from codeaudit.audit.papers.lines.trunk import (
 FEATURES: Final = 64
 
 Lines: TypeAlias = tuple[Tensor, Tensor, Tensor, Tensor]
-"""What `CoDE.relate` tells the layers: the in-line bias, the causal bias, anchors, and PACE's factors."""
+"""From `CoDE.relate` to the layers: the in-line bias, the causal bias, anchors, and PACE's factors."""
 
 
 class Stages(NamedTuple):
-    """How many layers are of which kind, from the first on."""
+    """The number of layers of each kind, in their order."""
 
     in_line: int
     causal: int
@@ -70,7 +70,7 @@ Stages(in_line=1, causal=0, line_wise=1))
 
 
 class LineWiseAttention(TrunkAttention):
-    """Attention with a dictionary of what lines depend on."""
+    """Attention with a dictionary of the dependences of lines."""
 
     def __init__(self, width: int, heads: int, features: int) -> None:
         super().__init__(width, heads)

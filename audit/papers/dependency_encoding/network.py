@@ -1,7 +1,7 @@
 """CoDE: a decoder that knows lines and what they do, not positions ("Beyond Sequences", Zhang et al.).
 
 The first layers see one line at a time (section 3.1), one layer sees everything, and in the others every line
-has a dependency encoding, made of what its anchor holds (section 3.2):
+has a dependency encoding, made from the state of its anchor (section 3.2):
 
     c_r = ReLU(E h_a + b),   d_r = D c_r,   d_i = log_m(max(l_i, m)) · d_r      for a token i of line r
 
@@ -159,7 +159,7 @@ class LineAttention(DecoderAttention):
 def code(
     sizes: DecoderSizes, *, in_line: int = 1, plain: int = 1, in_line_mask: bool = True, **variant: bool
 ) -> Decoder:
-    """CoDE with so many in-line layers, so many plain ones, and line-wise ones.
+    """CoDE with `in_line` in-line layers, then `plain` causal ones, then line-wise ones.
 
     The paper's table 5 has one plain layer in the model of 71 M weights (2 + 1 + 5), and none in that of 10 M
     (1 + 3). Without the `in_line_mask` (the ablation "w/o In-line Modeling") the first layers see everything.
@@ -177,7 +177,7 @@ def code(
 
 
 def sparsity(places: TokenPlaces, real: Tensor) -> Tensor:
-    """The L1 term: the mean over line-wise layers and lines of Σ |c|; 0 where there are no such layers.
+    """The L1 term: the mean over line-wise layers and lines of Σ |c|; 0 without line-wise layers.
 
     `real` is (B, T), false for padding. Within the training length PACE leaves features as they are.
     """

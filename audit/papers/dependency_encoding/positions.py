@@ -2,7 +2,7 @@
 
 Scores are s(i, j) = q_i · k_j / sqrt(K) for j <= i. Positions count from 0; Δ = i - j.
 
-NoPE (Haviv et al. 2022) adds nothing: what is known of order comes from the causal mask alone. NoPE_λ (Wang
+NoPE (Haviv et al. 2022) adds nothing: the causal mask alone gives the order. NoPE_λ (Wang
 et al. 2024) multiplies all scores by one λ > 1 when the trained network is used. RoPE (Su et al. 2024) turns
 the k-th pair of numbers of queries and keys by the angle i · θ_k with θ_k = 10000^(-2k/K). HoPE (Chen et al.
 2024) does so where the wavelength 2π / θ_k is at most the training length, and leaves the other pairs without
@@ -36,7 +36,7 @@ EPSILON: Final = 1e-6
 
 
 class Position(nn.Module):
-    """What an attention asks. By itself it knows nothing: NoPE, or NoPE_λ with a `sharpness` beside 1."""
+    """The positions of an attention. The base has none: NoPE, or NoPE_λ with another `sharpness` than 1."""
 
     held = 0
     """How many numbers a bias takes for each pair of tokens while it is made."""
@@ -44,14 +44,14 @@ class Position(nn.Module):
     def __init__(self, sharpness: float = 1.0) -> None:
         super().__init__()
         self.sharpness = sharpness
-        """λ, by which scores are multiplied outside training."""
+        """λ: scores are multiplied by it outside training."""
 
     def turned(self, x: Tensor, positions: Tensor) -> Tensor:
         """(B, H, T, K) queries or keys at (T,) positions, as they are compared."""
         return x
 
     def bias(self, queries: Tensor, keys: Tensor) -> Tensor | None:
-        """(H, R, S) what is added to the scores of (R,) and (S,) positions, if anything."""
+        """The bias (H, R, S) of the scores of (R,) and (S,) positions; `None` for none."""
         return None
 
 

@@ -25,7 +25,7 @@ class StreamRecipe(Recipe):
     """Tokens of a training example."""
     features: int = 64
     sparsity: float = 1e-5
-    """α, what the L1 term of CoDE's features counts."""
+    """α: the weight of the L1 term of CoDE's features."""
     dropout: float = 0.0
     vocabulary: int = 2048
     batch: int = 16
@@ -47,7 +47,7 @@ class StreamRecipe(Recipe):
     """Texts of the test set that the card's scores are of."""
     seed: int = 0
     half: bool = True
-    """Whether matrices are multiplied in bfloat16 while it learns; weights and what is judged are float32."""
+    """Whether matrices are multiplied in bfloat16 while it learns; weights and validation are in float32."""
 
     def sizes(self, streams: Streams) -> DecoderSizes:
         """The sizes of the network, once the tokens are known."""

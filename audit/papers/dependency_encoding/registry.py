@@ -31,7 +31,7 @@ OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "code": ("in_line", "plain", "in_line_mask", "pace", "mixer", "direct", "residual_add", "unit_columns"),
     "nope": ("sharpness",),
 }
-"""What may vary besides the sizes."""
+"""Settings beside the sizes, by network."""
 
 
 def build(name: str, sizes: "DecoderSizes", options: Mapping[str, object]) -> "Decoder":

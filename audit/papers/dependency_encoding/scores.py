@@ -19,7 +19,7 @@ from codeaudit.audit.papers.dependency_encoding.trunk import Decoder
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextTokens:
-    """What was predicted, summed up."""
+    """Sums over predicted tokens."""
 
     nats: float
     tokens: int
@@ -84,7 +84,7 @@ def judged(
 
 
 def of_logits(logits: Tensor, targets: Tensor) -> NextTokens:
-    """(…, V) logits against (…) tokens, `NOTHING` aside; bytes are left at 0."""
+    """(…, V) logits against (…) tokens, without `NOTHING`; bytes stay 0."""
     real = targets != NOTHING
     nats = F.cross_entropy(logits.flatten(0, -2), targets.flatten(), ignore_index=NOTHING, reduction="sum")
     right = (logits.argmax(-1) == targets) & real

@@ -22,7 +22,7 @@ from codeaudit.transforms.errors import SourceError
 VERSION: Final = 1
 """Counts up whenever a text is shown otherwise to a network."""
 WORDS: Final = r"\n| ?[\p{L}_]+| ?\p{N}{1,3}| ?[^\s\p{L}\p{N}_]+|[^\S\n]+(?!\S)|[^\S\n]+"
-"""What no token goes beyond: a line break, a word or sign with the blank before it, or blanks."""
+"""The pieces that no token crosses: a line break, a word or sign with the blank before it, or blanks."""
 
 Integers = npt.NDArray[np.int64]
 
@@ -82,7 +82,7 @@ def places(ids: Sequence[int], newline: int, start: int) -> tuple[Integers, Inte
 
 
 def learn(texts: Iterable[str], vocabulary: int) -> Streams:
-    """The pairs that are most frequent in texts, so many ids in all; fewer where there are no more pairs."""
+    """A tokenizer of the most frequent pairs in texts: `vocabulary` ids, or fewer without more pairs."""
     tokenizer = Tokenizer(BPE())
     tokenizer.pre_tokenizer = Steps(
         [Split(Regex(WORDS), "isolated"), ByteLevel(add_prefix_space=False, use_regex=False)]

@@ -1,8 +1,8 @@
-"""What the decoders share: everything but attention.
+"""The trunk of the decoders: everything except attention.
 
 A decoder of Llama's kind (Touvron et al. 2023), as CoDE and its baselines are ("Beyond Sequences", Zhang et
 al., section 4): blocks with a norm before each branch (RMSNorm), SwiGLU, no biases, and one table of tokens
-that is read from and predicted with. What was read is remembered, so that the next token costs one row.
+for reading and predicting. Tensors of read tokens are cached, so the next token costs one row.
 
 A line break ends the line in which it stands. The token that starts a text is a line by itself, line 0. The
 anchor of a line is the token that ended the line before it (section 3.2).
@@ -58,7 +58,7 @@ class TokenPlaces:
     """Where the tokens of an input stand, those that are remembered included."""
 
     new: int
-    """T: the last so many tokens are new."""
+    """T: the number of new tokens, which are the last ones."""
     lines: Tensor
     """(B, S) the line of each token."""
     anchors: Tensor
@@ -133,13 +133,13 @@ class Rows:
 
 
 class Memory:
-    """What one layer remembers of the tokens that it has read."""
+    """The tensors that one layer keeps of the tokens that it has read."""
 
     def __init__(self) -> None:
         self._kept: dict[str, Tensor] = {}
 
     def extended(self, name: str, new: Tensor) -> Tensor:
-        """(…, T, size) put behind what is remembered under that name: (…, S, size)."""
+        """(…, T, size) appended to the tensor kept under that name: (…, S, size)."""
         before = self._kept.get(name)
         whole = new if before is None else torch.cat((before, new), -2)
         self._kept[name] = whole
@@ -147,7 +147,7 @@ class Memory:
 
 
 class Cache:
-    """What a decoder remembers of a batch of texts; given to it again, it reads on."""
+    """The state of a decoder after reading a batch of texts; with it the decoder reads on."""
 
     def __init__(self) -> None:
         self.ids: Tensor | None = None
@@ -189,7 +189,7 @@ class DecoderAttention(nn.Module):
         return joined
 
     def forward(self, h: Tensor, places: TokenPlaces, memory: Memory) -> Tensor:
-        """(B, T, D) normed states of the new tokens to what is added to the stream."""
+        """(B, T, D) normed states of the new tokens to the (B, T, D) addition to the residual stream."""
         raise NotImplementedError
 
 
@@ -250,7 +250,7 @@ class Decoder(nn.Module):
         return self.logits(self.hidden(ids, cache)[0])
 
     def hidden(self, ids: Tensor, cache: Cache | None = None) -> tuple[Tensor, TokenPlaces]:
-        """(B, T) ids to the (B, T, D) states that logits are made of, and what is known of places."""
+        """(B, T) ids to the (B, T, D) states before the logits, and the places of the tokens."""
         cache = Cache() if cache is None else cache
         places = TokenPlaces.of(cache.read(ids), ids.shape[1], self.sizes)
         x = self.tokens(ids)

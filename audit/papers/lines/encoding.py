@@ -26,14 +26,14 @@ from codeaudit.transforms.languages import DEFAULT, find_language
 from codeaudit.transforms.loading import load_target
 
 Relation: TypeAlias = Literal["none", "mask", "distances", "every", "referents"]
-"""What a network must know about its lines: nothing, the symmetry mask, or SYMC's distances. With `referents`
-it knows nothing about lines, and variables are read as what they are instead of how they are called.
+"""The relation between lines that a network reads: none, the symmetry mask, or SYMC's distances. With
+`referents` it reads no relation, and variables by their identity instead of their names.
 """
 
 VERSION: Final = 2
-"""Grows whenever a network is shown something else of the same text: remembered answers then do not count."""
+"""Increased whenever the features of the same text change, which invalidates remembered answers."""
 LINE_TOKENS: Final = 48
-"""A line is cut after so many tokens. The cut is inside the line, so no reordering changes it."""
+"""Lines are cut after this number of tokens. The cut is inside a line, so no reordering changes it."""
 TOO_LONG: Final = Failed(reason="input too long")
 UNPARSABLE: Final = Failed(reason="source does not parse")
 NO_REFERENTS: Final = Failed(reason="variables are told apart in Python only")

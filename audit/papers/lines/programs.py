@@ -1,4 +1,4 @@
-"""A function as lines with dependences, in whatever language: what networks are fed from."""
+"""A function as lines with dependences, in any language: the source of the networks' features."""
 
 from collections.abc import Sequence
 from random import Random

@@ -1,8 +1,8 @@
-"""A function whose variables are read as what they are instead of how they are called.
+"""A function whose variables are read by their identity instead of their names.
 
-Before the text is read, every local variable and parameter gets a mark for a name, numbered in the order of
-first occurrences. Which words are one variable is told by the analysis that renaming itself goes by, so no
-renaming changes what is read. Variables whose names a renaming has to leave alone get marks as well.
+Before the text is read, a mark replaces the name of every local variable and parameter; marks are numbered by
+first occurrence. The analysis behind the renaming transform decides which words are one variable, so no
+renaming changes the features. Variables that a renaming must not touch get marks as well.
 """
 
 import re
@@ -26,7 +26,7 @@ class Marked:
 
     program: LineProgram
     marks: re.Pattern[str]
-    """What a mark looks like, with the mark as its group and the number in it."""
+    """The pattern of a mark; the mark is its group and contains its number."""
 
     def lines(self) -> Iterator[list[Word]]:
         """The words of each line."""

@@ -1,7 +1,7 @@
-"""The tasks of the networks that read lines: what their labels are, and what the labels that they choose say.
+"""The tasks of the networks that read lines: the labels to learn, and the answers that chosen labels mean.
 
-A network gives a logit for each label. Names are sets of subtokens: any number of labels. A bug is there or
-not: one label, and the answer of an empty set of labels is an answer, too.
+A network gives a logit for each label. A name is a set of subtokens, so any number of labels is chosen. For
+bugs there is one label, and choosing none is an answer, too.
 
 Dimension key: B batch, K labels.
 """
@@ -31,16 +31,16 @@ class Naming:
 
     name: str = "function-name"
     thresholds: tuple[float, ...] = THRESHOLDS
-    """What validation chooses from."""
+    """The candidates of validation."""
     pooling: Pooling = "mean"
     """How a network's tokens become its answer: a name is about all of a function."""
 
     def truth(self, label: Answer | None) -> tuple[str, ...] | None:
-        """What a sample's label is as labels of the network; `None` without one."""
+        """A sample's label as labels of the network; `None` for a sample without one."""
         return tuple(sorted(set(map(str, label)))) if isinstance(label, tuple) else None
 
     def labels(self, truths: Collection[tuple[str, ...]], *, rarest: int) -> tuple[str, ...]:
-        """The subtokens that stand in at least so many names, in the alphabet's order.
+        """The subtokens of at least `rarest` names, in alphabetical order.
 
         Raises:
             CorpusError: there is none.
@@ -63,11 +63,11 @@ class Naming:
         return margin(logits, threshold)
 
     def answer(self, chosen: Sequence[str]) -> Answer:
-        """What the chosen labels say."""
+        """The answer that the chosen labels mean."""
         return tuple(sorted(chosen))
 
     def shown(self, label: str) -> str:
-        """What a label is called in the scores of an answer."""
+        """The name of a label in the scores of an answer."""
         return label
 
 

@@ -1,15 +1,16 @@
-"""What the naming networks share: everything but positions and attention.
+"""The trunk of the networks that read lines: everything except positions and attention.
 
 Pre-norm transformer blocks (Vaswani et al. 2017; Xiong et al. 2020), pooling over the tokens, and the
 two-layer head of SPE attention, section 5.2. A network file adds its attention and its positions.
 
-Two things are not in the papers; all networks have them alike, and no order of lines changes them. The rows
-of the last layer are the embeddings of the labels' own tokens, so that what was read can be said. And every
-token votes for the label that it is (after the copying of See et al. 2017): a label's logit gains
-c · log(1 + Σ softplus(w · x_t + b)) over its occurrences. Mean pooling alone dilutes a word in a hundred.
+Two things are not in the papers. All networks have them, and no order of the lines changes them:
 
-Where what is looked for is at one place, as a bug is, the head reads every token by itself, and the log of
-the mean of exp is taken over what it says: a smooth maximum, which no order of the tokens changes either.
+- The rows of the last layer are the embeddings of the labels' own tokens, so a word that is read can be said.
+- Every token votes for the label that it is (after the copying of See et al. 2017): a label's logit gains
+  c · log(1 + Σ softplus(w · x_t + b)) over its occurrences. Mean pooling alone dilutes one word in a hundred.
+
+A bug is at one place. To find it, the head reads every token by itself, and the log of the mean of exp is
+taken over its outputs: a smooth maximum, independent of the order of the tokens.
 
 Dimension key: B batch, T tokens, N lines, D width, H heads, K labels, V vocabulary.
 """
@@ -26,7 +27,7 @@ from torch import Tensor, nn
 from codeaudit.audit.papers.lines.encoding import EncodedLines
 
 Pooling: TypeAlias = Literal["mean", "max", "votes"]
-"""Of hidden states before the head, or of what the head says of each token."""
+"""`mean` and `max` pool hidden states before the head; `votes` pools the head's outputs for each token."""
 
 Relation: TypeAlias = tuple[Tensor, ...]
 """What an attention knows about pairs of tokens; only the network that made it looks inside."""
@@ -45,9 +46,9 @@ class LineShape:
     layers: int = 3
     heads: int = 4
     window: int = 256
-    """Most tokens of an input; the vanilla network has so many positions."""
+    """Most tokens of an input; also the number of positions of the vanilla network."""
     line: int = 48
-    """Most tokens of a line; the other networks have so many positions."""
+    """Most tokens of a line; also the number of positions of the other networks."""
     pooling: Pooling = "mean"
     dropout: float = 0.0
 
@@ -172,7 +173,7 @@ class TrunkBlock(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor, relation: Relation) -> Tensor:
-        """(B, T, D) and what the attention wants to know, to (B, T, D)."""
+        """(B, T, D) and the attention's relation, to (B, T, D)."""
         x = x + self.dropout(self.attention(self.before_attention(x), relation))
         fed: Tensor = x + self.dropout(self.feed(self.before_feed(x)))
         return fed
@@ -199,7 +200,7 @@ class Trunk(nn.Module):
         self.dropout = nn.Dropout(shape.dropout)
         self.register_buffer("label_tokens", torch.zeros(shape.labels, dtype=torch.long))
         self.bag = False
-        """Skip the blocks: what is left is a bag of tokens, which warms the embeddings and the head up."""
+        """Skip the blocks, which leaves a bag of tokens: the first stage of a training."""
 
     def forward(self, batch: Batch, positions: Tensor, relation: Relation) -> Tensor:
         """(B, T, D) embedded positions and the attention's relation, to (B, K)."""
@@ -214,7 +215,7 @@ class Trunk(nn.Module):
         return said + self.vote_weight * torch.log1p(self._votes(x, batch))
 
     def ways_out(self) -> list[nn.Linear]:
-        """The last layers of all blocks' two branches: with these at zero, the blocks change nothing."""
+        """The last layers of both branches of all blocks: with these at zero, the blocks change nothing."""
         found: list[nn.Linear] = []
         for block in self.blocks:
             if isinstance(block, TrunkBlock):
@@ -239,7 +240,7 @@ class Trunk(nn.Module):
         return heard[:, self.label_tokens]
 
     def _drop_tokens(self, x: Tensor) -> Tensor:
-        """Whole tokens are left out in training, so that no single word is relied on."""
+        """Drop whole tokens in training, so that the network relies on no single word."""
         if not self.training or not self.dropout.p:
             return x
         return x * (torch.rand(x.shape[:2], device=x.device) > self.dropout.p)[:, :, None]

@@ -20,10 +20,10 @@ _LONGEST: Final = 100
 
 
 def build(counts: Counter[str], labels: Sequence[str], *, size: int) -> Tokenizer:
-    """A tokenizer with the specials, all labels as whole words, all characters, and what is frequent.
+    """A tokenizer with the specials, all labels as whole words, all characters, and frequent words.
 
     A tenth of the size goes to continuations of two and three characters, counted in the words that
-    are left over. Ties are broken by the alphabet, so that the same counts give the same vocabulary.
+    are left over. The alphabet breaks ties, so the same counts give the same vocabulary.
     """
     entries = dict.fromkeys([*SPECIALS, *labels, *CHARACTERS, *(f"##{sign}" for sign in CHARACTERS)])
     for word in _frequent(counts):

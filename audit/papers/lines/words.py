@@ -1,7 +1,7 @@
 """A line of code as words: the unit in which networks read code.
 
 Identifiers fall apart into lower-cased subtokens, so that `read_text` and `readText` are the same two words;
-a string keeps a few of its words, since texts tell what a function is about.
+a string keeps a few of its words, because texts hint at the purpose of a function.
 """
 
 import re
@@ -31,7 +31,7 @@ class Word(NamedTuple):
 
     text: str
     referent: int = 0
-    """The number of the variable that it is, counted from 1; 0 where names are read, and for what is none."""
+    """The number of the variable, counted from 1; 0 for other words, and where names are read."""
 
 
 _PATTERN: Final = r"""
@@ -53,7 +53,7 @@ def _pattern(language: str) -> re.Pattern[str]:
 
 
 def masked_name(header: str) -> str:
-    """What stands for the name in a function whose header this is; `MASK` where it was not masked."""
+    """The masked name in the header of a function; `MASK` where the name was not masked."""
     found = _MASKED.search(header)
     return found.group(1) if found else MASK
 
@@ -63,7 +63,7 @@ def words(
 ) -> Iterator[str]:
     """The words of a line, its depth first; the identifier `name` is the masked name of the function.
 
-    What `marks` matches, a pattern with one group, is a word as it stands, also inside strings.
+    A text that matches `marks`, a pattern with one group, is a word unchanged, also inside strings.
     """
     yield DEPTHS[min(line.depth, len(DEPTHS) - 1)]
     for match in _pattern(language).finditer(line.text):

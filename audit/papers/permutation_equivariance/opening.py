@@ -1,4 +1,4 @@
-"""A checkpoint folder as a module and one call of it: what tracing needs, whoever wrote the folder."""
+"""Opens a checkpoint folder for tracing, ours or of `transformers`: a module and one call of it."""
 
 import hashlib
 import json
@@ -123,7 +123,7 @@ def _example(module: Any) -> Call:
 
 
 def _names(folder: Path, module: nn.Module) -> dict[str, str]:
-    """The parameters by their names in the files, told by their numbers, since libraries rename on the way.
+    """The parameters by their names in the files, matched by their numbers, because libraries rename them.
 
     A parameter that is the same number everywhere need not be found: it has no order.
     """

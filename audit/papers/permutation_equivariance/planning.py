@@ -1,4 +1,4 @@
-"""What sealing by columns does to a checkpoint: found by tracing, proved before anything is written."""
+"""Plans the sealing of a checkpoint by columns: found by tracing, proved before anything is written."""
 
 from contextlib import suppress
 from copy import deepcopy
@@ -20,7 +20,7 @@ from codeaudit.transforms.errors import ModelError
 LARGE: Final = 200_000_000
 """Parameters from which the proof is in single precision, since memory is short."""
 USELESS: Final = 0.01
-"""What the outputs have to change by without the key, relative to the largest."""
+"""Least change of the outputs without the key, relative to the largest output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class Plan:
 
 
 def plan(opened: Opened, *, inner: bool = True) -> Plan:
-    """Find what may be permuted, and prove on random input that it may.
+    """Find the axes that may be permuted, and prove it on random input.
 
     With `inner` the groups that stand inside the blocks only are permuted too.
 

@@ -1,7 +1,7 @@
-"""`--wrap columns`: the same network with its hidden columns permuted has to give the same answers.
+"""`--wrap columns`: the same network with permuted hidden columns must give the same answers.
 
-The verdict compares two models on one input, not one model on two: what is asked a second time, unchanged,
-is answered with permuted weights. So the noise floor of the run counts what the permutation changed.
+A repeated, unchanged query is answered with permuted weights. So the noise floor of the run counts the
+answers that the permutation changed: it compares two models on one input.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from codeaudit.transforms.errors import ModelError
 from codeaudit.transforms.seeding import stream
 
 NOISE: Final = 1e-4
-"""What sums in another order move a score by, at most; measured on the bundled checkpoints, times four."""
+"""Largest change of a score by sums in another order: measured on the bundled checkpoints, times four."""
 
 
 class Columns(Wrapping):
@@ -82,7 +82,7 @@ class Columns(Wrapping):
 
 
 def _alone(call: Call) -> Call:
-    """The call without what it shares with others: caches, and tensors of inference mode."""
+    """The call without state shared with other calls: caches, and tensors of inference mode."""
     kept = {key: one for key, one in call.kwargs.items() if key != "past_key_values"}
     if "use_cache" in kept or len(kept) < len(call.kwargs):
         kept["use_cache"] = False

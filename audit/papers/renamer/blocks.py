@@ -5,7 +5,7 @@ order of AT&T text, and `;`. An opcode is a mnemonic with the kinds of its opera
 costs are known. The context of a term is its opcode and its place in the instruction, counted from the
 destination. The view of a register is its class and width, its referent the base. Constants are the words
 `IMM` and `D`: no cost that llvm-mca tells depends on their values. A register that a mnemonic implies is a
-term of its own, so that `push` is seen to depend on `rsp`; the paper leaves such blocks out.
+term of its own, so that `push` depends on `rsp` visibly; the paper leaves out blocks with implied registers.
 """
 
 from collections.abc import Iterator, Mapping
@@ -71,7 +71,7 @@ def words(reading: Reading) -> Iterator[str]:
 
 
 def choices(source: str) -> TermChoices:
-    """What the bases of a block may become.
+    """The legal renamings of the bases of a block.
 
     Raises:
         SourceError: a line is no instruction.

@@ -1,8 +1,8 @@
-"""From corpora of labelled texts to examples, split so that nothing tested was learned under other names.
+"""From corpora of labelled texts to examples, split so that no renaming of a learned text is tested.
 
-Texts of which one is a renaming of the other (constants aside) form an alpha class. In BHive a random split
-puts the class of two test blocks in three into the training set too, so classes are split, never texts. Where
-an answer is proposed in the text, as for pairs of expressions, what it is proposed to decides on the class.
+Texts that are renamings of each other (constants excepted) form an alpha class. In BHive a random split puts
+the class of two test blocks in three into the training set too. So classes are split, never texts. A text
+that proposes an answer, as a pair of expressions does, has the class of the part before the proposal.
 """
 
 from collections import Counter
@@ -108,7 +108,7 @@ class TermExamples:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermMaterial:
-    """All that a training reads."""
+    """The input of a training."""
 
     tokenizer: Tokenizer
     train: TermExamples

@@ -3,7 +3,7 @@
 "Renamer" (Ankner, Renda and Carbin) changes two things in a transformer (section 4). Every occurrence of a
 local variable or parameter is read as one token, the same for all, so no name enters. And in the first layer
 a token attends only to tokens with the same referent: to the occurrences of its variable, or for any other
-token to equal tokens. What enters is so the same for a function and its renamings, bit for bit, and equal
+token to equal tokens. So the input is the same for a function and its renamings, bit for bit, and equal
 inputs of equal shape have equal outputs. With one layer no token would see another one; there must be two.
 
 The order of the tokens is seen through absolute positions, as by the vanilla network. The paper's own model,

@@ -1,12 +1,12 @@
 """Renamer: a transformer that is invariant to renaming ("Renamer", Ankner, Renda and Carbin).
 
 Two changes to BERT (section 4): a term is embedded by its view, and in the first layer a term attends only to
-terms with the same referent. What enters so is the same for a text and its renamings, and equal inputs of
+terms with the same referent. So the input is the same for a text and its renamings, and equal inputs of
 equal shape have bit-identical outputs. One layer alone would never mix terms with different referents, so
 there must be two. Without the two changes this is the plain BERT of the paper's baselines.
 
 In the first layer of Renamer an operand does not see the opcode that it belongs to. So the embedding of a
-term holds that of its context besides (for blocks the opcode and the operand's place), and positions count
+term includes that of its context (for blocks the opcode and the operand's place), and positions count
 steps (instructions) where the language has them. All networks get the same; the paper does neither.
 
 Three readouts. `cls` is the paper's. With two layers its `<cls>` sees other terms in one layer only, so `sum`

@@ -1,4 +1,4 @@
-"""Pairs of expressions as terms: a function, `=?`, and what may be its derivative.
+"""Pairs of expressions as terms: a function, `=?`, and a candidate for its derivative.
 
 The views are those of the language: coefficients share one, so do the inputs other than x; operators, digits
 and x are words of their own, which nothing may rename.
@@ -25,7 +25,7 @@ _KINDS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class PairNames:
-    """What the variables of a pair may become."""
+    """The legal renamings of the variables of a pair."""
 
     pools: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
     """The variables of each view that the pair has, and those that they may become."""
@@ -63,7 +63,7 @@ def words(reading: Reading) -> Iterator[str]:
 
 
 def choices(source: str) -> PairNames:
-    """What the variables of a pair may become; the extra coefficient only where it stands already."""
+    """The legal renamings of a pair's variables; the extra coefficient only where it occurs already."""
     used = movable(source)
     own = (tuple(name for name in used if name in names) for names in POOLS)
     return PairNames(tuple((some, pool(some[0], source)) for some in own if some))

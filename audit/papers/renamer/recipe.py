@@ -10,7 +10,7 @@ from codeaudit.audit.training.recipe import Recipe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermRecipe(Recipe):
-    """How Renamer or one of its baselines is trained: BERT-Tiny's sizes, and what else suits throughput."""
+    """How Renamer or one of its baselines is trained: BERT-Tiny's sizes, and defaults for throughput."""
 
     network: str
     task: str = "throughput"
@@ -31,7 +31,7 @@ class TermRecipe(Recipe):
     """Peak learning rate: linear warm-up, then a cosine down to a fiftieth."""
     autocast: bool = False
     """Whether products of matrices are computed in bfloat16 while it learns: twice as fast where the
-    processor has instructions for it. Weights and what is judged stay in float32."""
+    processor has instructions for it. Weights and validation stay in float32."""
     warm_up: int = 200
     weight_decay: float = 0.01
     clip: float = 1.0

@@ -1,4 +1,4 @@
-"""How good such a network is: its mean error, as its task counts errors."""
+"""How good a network that reads terms is, beside rules without a network."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class TermRule:
     test: float
     """Its score, as networks have it."""
     factor: float | None = None
-    """What it answers, or multiplies by, chosen on the training set."""
+    """The constant answer, or the factor, fitted to the training set."""
 
 
 def rules(train: TermExamples, test: TermExamples) -> tuple[TermRule, ...]:

@@ -1,7 +1,7 @@
-"""The tasks of the networks that read terms: what is read, and what the one number that they give means.
+"""The tasks of the networks that read terms: their language, and the meaning of the network's one number.
 
-A number is the logarithm of a cost, or the log-odds of a truth. Each meaning has a loss to learn by, an error
-by which weights are judged (lower is better), and a score to tell.
+The number is the logarithm of a cost, or the log-odds of a truth. Each meaning has a loss for training, an
+error that judges weights (lower is better), and a score for people.
 
 Dimension key: B batch.
 """
@@ -20,7 +20,7 @@ from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.tasks.derivative import FALSE, TRUE
 
 LOG: Final = "log"
-"""The name of a cost's one score: the answer's logarithm, so that its move is the answer's relative one."""
+"""The one score of a cost: the logarithm of the answer. Its change is the relative change of the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Cost:
         return self.losses(outputs, labels)
 
     def score(self, error: float) -> float:
-        """The mean error is what is told."""
+        """The mean error."""
         return error
 
     def outputs(self, labels: Tensor) -> Tensor:
@@ -97,7 +97,7 @@ class TermTask:
     language: TermLanguage
     target: Target
     noun: str
-    """What several of its texts are called."""
+    """Its texts, in the plural."""
 
 
 TASKS: Final[Mapping[str, TermTask]] = {

@@ -1,13 +1,16 @@
-"""Text as terms: what Renamer (Ankner et al., section 3) knows of a token.
+"""Text as terms: a token's view and referent (Renamer, Ankner et al., section 3).
 
-The *view* of a term is all that may be said of it without its name; its *referent* is what it names. A term
-that names nothing is its own view, and all of its occurrences are one referent: the relation is one on the
+The *view* of a term is everything about it except its name. Its *referent* is the thing that it names. A term
+that names nothing is its own view, and all its occurrences have one referent: the relation is defined on the
 vocabulary, so two occurrences of a word are coreferential.
 
-The networks of the paper read the same terms in three ways: their views, with the partition by referents
-beside them (Renamer); view and name together, which is the plain token (Vanilla, Augmented); view and number
-of the referent in the order of first use (Canonicalized). The first and the last are equal for two texts of
-which one is a renaming of the other.
+The networks of the paper read the same terms in three ways:
+
+- Renamer reads views, and separately the partition by referents.
+- Vanilla and Augmented read view and name together, which is the plain token.
+- Canonicalized reads the view and the number of the referent in the order of first use.
+
+The first and the last reading are equal for a text and its renamings.
 
 Dimension key: T terms.
 """
@@ -31,7 +34,7 @@ PAD: Final = "<pad>"
 UNKNOWN: Final = "<unk>"
 START: Final = "<cls>"
 VERSION: Final = 2
-"""Grows whenever a network is shown something else of the same text: remembered answers then do not count."""
+"""Increased whenever the input for the same text changes, which invalidates remembered answers."""
 CONTEXT: Final = 2
 """Most words of a context."""
 SPECIALS: Final = (PAD, UNKNOWN, START)
@@ -47,13 +50,13 @@ class Term:
     kind: str = ""
     """The class within which its name may be exchanged; empty for a term that names nothing."""
     referent: str = ""
-    """What it names."""
+    """The name of the thing that it names."""
     context: tuple[str, ...] = ()
     """Words for where it stands, at most two; a renaming leaves them as they are."""
 
 
 class TermChoices(Protocol):
-    """What the names of one text may become."""
+    """The legal renamings of one text."""
 
     def draw(self, rng: Random) -> Mapping[str, str]:
         """A legal renaming, uniformly among all of them, the identity included."""
@@ -71,18 +74,18 @@ class TermLanguage:
     words: Callable[[Reading], Iterable[str]]
     """Every word that a name may be, whether or not a corpus has it."""
     choices: Callable[[str], TermChoices]
-    """What the names of a text may become."""
+    """The legal renamings of a text."""
     implied: Callable[[str], bool] = lambda source: False
     """Whether a text uses a name without a choice."""
     end: str = ""
     """The view of the term that ends a step; without one every term is a step of its own."""
     divider: str = ""
-    """The view of the term behind which an answer is proposed to what stands before it."""
+    """The view of the term between a question and its proposed answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermInput:
-    """What a network is shown of one text."""
+    """One text as a network reads it."""
 
     ids: npt.NDArray[np.int32]
     """(T,) ids of the words."""
@@ -141,7 +144,7 @@ def renamed(terms: Sequence[Term], renaming: Mapping[str, str]) -> list[Term]:
 
 
 class TermReader:
-    """Turns terms into what one network reads."""
+    """Turns terms into the input of one network."""
 
     def __init__(self, tokenizer: Tokenizer, reading: Reading, *, window: int, end: str = "") -> None:
         self._ids: dict[str, int] = tokenizer.get_vocab()

@@ -48,7 +48,7 @@ class Examples:
     tokens: Integers
     """(count,) the tokens of each example."""
     relation: npt.NDArray[np.uint8]
-    """(3, Σ N²) the symmetry mask and SYMC's two distances; (3, 0) where variables were told apart."""
+    """(3, Σ N²) the symmetry mask and SYMC's two distances; (3, 0) where names were not read."""
     lines: Integers
     """(count,) the lines N of each example."""
     orders: npt.NDArray[np.uint16]
@@ -89,7 +89,7 @@ class Examples:
 
     @classmethod
     def load(cls, path: Path) -> "Examples | None":
-        """What was saved; `None` where there is nothing, or nothing readable."""
+        """The saved examples; `None` where there is no readable file."""
         try:
             with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                 return cls(**{one.name: file[one.name] for one in fields(cls)})

@@ -28,14 +28,14 @@ from codeaudit.transforms.languages import DEFAULT
 from codeaudit.transforms.records import Sample
 
 SCHEMA: Final = 1
-"""Counts up whenever the features of a source change, so that no stale cache is read."""
+"""Increased whenever the features of a source change, so that no stale cache is read."""
 
 Note = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineMaterial:
-    """All that a training reads."""
+    """The input of a training."""
 
     tokenizer: Tokenizer
     labels: tuple[str, ...]
@@ -134,12 +134,12 @@ def _read_counts(path: Path) -> Counter[str] | None:
 
 
 def _apart(relation: Relation) -> tuple[str, ...]:
-    """What keeps a reading's files apart from those of the usual one."""
+    """Part of the cache key for an unusual reading; empty for the usual one."""
     return () if relation == "every" else (relation,)
 
 
 def word_counts(samples: Sequence[Sample], *, workers: int, relation: Relation = "every") -> Counter[str]:
-    """How often each word stands in the sources, as a network with such a relation reads them."""
+    """How often each word occurs in the sources, as a network with this relation reads them."""
     count = partial(_count, relation=relation)
     sources = ((sample.language, sample.source) for sample in samples)
     chunks = iter(partial(lambda: list(islice(sources, CHUNK))), [])

@@ -34,7 +34,7 @@ class NameScores:
 
     @property
     def told(self) -> float:
-        """The one number to tell."""
+        """The one number to show."""
         return self.micro
 
     @property
@@ -44,13 +44,13 @@ class NameScores:
 
     @property
     def worth(self) -> float:
-        """By which weights are chosen."""
+        """The number that chooses the weights."""
         return self.micro
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BugScores:
-    """How well bugs are told."""
+    """How well bugs are detected."""
 
     f1: float
     """Of the class `buggy`."""
@@ -68,12 +68,12 @@ class BugScores:
 
     @property
     def line(self) -> str:
-        """As of names, with what tells a detector from one answer to everything."""
+        """As of names; accuracy and share also expose a detector with one answer to everything."""
         return f"F1 {self.f1:.1%}, accuracy {self.accuracy:.1%}, {self.called_buggy:.1%} called buggy"
 
     @property
     def worth(self) -> float:
-        """As of names: not the F1, which is high for one answer to everything."""
+        """As of names; not the F1, because one answer to everything has a high F1."""
         return self.balanced
 
 

@@ -5,7 +5,7 @@ path from a to i and n_ij that from a to j. Half of the heads add p to the score
 distances move with the lines, so the network is equivariant too; positions start again in every line.
 
 The bias is positive as written in the paper, which favours far lines; `sign=-1` favours near ones, and is
-what `codeaudit train` takes unless told otherwise.
+the default of `codeaudit train`.
 
 Dimension key: B batch, T tokens, N lines, D width, H heads, K labels.
 """

@@ -1,1 +1,1 @@
-"""The tree transformer (Peng et al.) and what it is compared with: two-dimensional positions in trees."""
+"""The tree transformer (Peng et al.) and its baselines: two-dimensional positions in syntax trees."""

@@ -1,4 +1,4 @@
-"""What the paper compares with: other ways for a transformer to know where the nodes of a tree are.
+"""The baselines of the paper: other ways for a transformer to know the positions of nodes.
 
 Dimension key: B batch, n nodes, H heads, k width of a head, d width.
 """
@@ -16,7 +16,7 @@ Combination: TypeAlias = Literal["additive", "multiplicative"]
 """How a relation's number joins a score."""
 
 STEPS: Final = 64
-"""Steps up or down beyond this one less are this one less."""
+"""Steps up or down are clamped to STEPS − 1."""
 _LONGEST_WAVE: Final = 10_000.0
 _FAR: Final = 1 << 20
 
@@ -80,7 +80,7 @@ class _Distances(LayerScheme):
         return heard @ self.values.weight[rows].to(weights.dtype)
 
     def _distances(self, nodes: int, device: torch.device) -> tuple[Tensor, slice]:
-        """(n, n) numbers of the distances j - i in the rows of the tables that so many nodes need."""
+        """(n, n) row numbers of the distances j - i, and the rows of the tables that `nodes` nodes need."""
         reach = min(self.reach, nodes - 1)
         place = torch.arange(nodes, device=device)
         found = (place[None, :] - place[:, None]).clamp(-reach, reach) + reach

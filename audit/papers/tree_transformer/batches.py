@@ -15,7 +15,7 @@ from torch import Tensor
 from codeaudit.audit.papers.tree_transformer.nodes import Degree, TreeInput
 
 CLIP: Final = 16
-"""Each dimension of a coordinate ranges from 1 to this; what is beyond is this."""
+"""Each dimension of a coordinate ranges from 1 to this; larger values are clipped."""
 COORDINATES: Final = CLIP * (CLIP + 1) // 2 + 1
 """Distinct coordinates, with padding, which is 0."""
 NEAREST: Final = 8

@@ -1,7 +1,7 @@
-"""Completing trees: of each node the next one's type and value, `tree-transformer`, section 4.2.
+"""Completion of trees: the type and value of the next node, at each node (tree transformer, section 4.2).
 
-The loss is the sum of the cross-entropies of types, and of values where there is a known one. No task of the
-audit; it compares ways to tell where a node stands.
+The loss is the sum of the cross entropies of types, and of known values. No task of the audit asks for
+completions; they compare schemes of positions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ EMPTY_ID: Final = SPECIALS.index(EMPTY)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletionMaterial:
-    """All that a training of a completer reads."""
+    """The input of a completer's training."""
 
     words: TreeWords
     train: TreeExamples
@@ -70,18 +70,18 @@ def _trees(samples: Sequence[Sample]) -> list[Tree]:
 
 
 class NextNodes(NamedTuple):
-    """What follows the nodes that count, and where these are."""
+    """The next nodes, where these count."""
 
     at: Tensor
     """(B, n - 1) true where the next node counts."""
     types: Tensor
     """(N,) of the nodes that count."""
     values: Tensor
-    """(N,) likewise; the first word of each."""
+    """(N,) the first word of the value of each."""
 
 
 def following(types: Tensor, values: Tensor, fresh: Tensor) -> NextNodes:
-    """(B, n) types, (B, n, s) values and which nodes count, to what is to be predicted one node earlier."""
+    """(B, n) types, (B, n, s) values and which nodes count, to the targets of the nodes before them."""
     at = fresh[:, 1:]
     return NextNodes(at, types[:, 1:][at], values[:, 1:, 0][at])
 

@@ -1,4 +1,4 @@
-"""From samples to trees as numbers: the words, the types, and what can be said."""
+"""From samples to trees as numbers, in batches: the types, the words, and the words of names."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -36,7 +36,7 @@ from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.records import Sample
 
 IGNORED: Final = -100
-"""A target that counts for nothing."""
+"""A target without loss."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class TreeExamples:
     ends: Integers
     """Where each tree ends in these."""
     pieces: npt.NDArray[np.int64]
-    """(count, 4) of each example its tree, its first node, the one behind its last, the first to count."""
+    """(count, 4) of each example: its tree, first node, end, and the first node that counts."""
     left_out: tuple[int, int]
     """How many samples did not parse, and how many were too long."""
 
@@ -162,7 +162,7 @@ class NamedTrees:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeWords:
-    """What a network knows."""
+    """The types and words of a network."""
 
     types: tuple[str, ...]
     values: tuple[str, ...]
@@ -172,7 +172,7 @@ class TreeWords:
 
     @property
     def spoken(self) -> list[int]:
-        """The values of what is said, the end first."""
+        """The values of the words that can be said, the end first."""
         places = {value: number for number, value in enumerate(self.values)}
         return [SPECIALS.index("</s>"), *(places[label] for label in self.labels)]
 
@@ -187,7 +187,7 @@ class TreeWords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeMaterial:
-    """All that a training of a namer reads."""
+    """The input of a namer's training."""
 
     words: TreeWords
     train: NamedTrees
@@ -234,7 +234,7 @@ def prepare(splits: Splits[Sample], recipe: TreeRecipe, *, note: Note) -> TreeMa
 
 
 def vocabulary(trees: Iterable[Tree], labels: Sequence[str], *, size: int, spelling: Spelling) -> TreeWords:
-    """All types; of the values' words the labels and what is frequent. Ties go by the alphabet."""
+    """All types; as words the labels and the frequent words of values. The alphabet breaks ties."""
     types: set[str] = set()
     counts: Counter[str] = Counter()
     for tree in trees:

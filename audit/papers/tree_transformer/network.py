@@ -1,7 +1,7 @@
 """Transformers over trees: one that names a function, and one that completes a tree.
 
 The sum of the embeddings of type and value enters. Embeddings have rows of norm 1 and are scaled by √d, as in
-Vaswani et al. (2017); the rows of what is said are those of what is read. The namer's encoder and decoder are
+Vaswani et al. (2017). Output words share the embeddings of input words. The namer's encoder and decoder are
 post-norm as in the paper, the completer is pre-norm.
 
 Dimension key: B batch, n nodes, T words of a name, S words of a value, K names, V values, H heads, k width
@@ -36,13 +36,13 @@ class TreeShape:
     types: int
     values: int
     names: int = 0
-    """Words that a namer can say, the end aside."""
+    """Words that a namer can say, without the end."""
     width: int = 128
     layers: int = 2
     decoder_layers: int = 1
     heads: int = 4
     levels: int = 16
-    """D: how much of a path is told."""
+    """D: levels of a path that are read."""
     embedding: int = 32
     """Of a coordinate."""
     window: int = LIMIT
@@ -98,7 +98,7 @@ class TreeBlock(nn.Module):
         self.dropout = nn.Dropout(shape.dropout)
 
     def listen_plainly(self) -> None:
-        """Let what is heard of the other text be as it is there, from the first step on."""
+        """Values and output of the cross attention start at the identity: it passes states on as they are."""
         if self.cross is not None:
             for layer in (self.cross.value, self.cross.outward):
                 nn.init.eye_(layer.weight)
@@ -158,7 +158,7 @@ def padding(batch: TreeBatch) -> Tensor:
 
 
 class Said(NamedTuple):
-    """What a namer says, word by word."""
+    """The words of a namer, with their logits."""
 
     words: Tensor
     """(B, T) numbers of names, 0 from the end on."""
@@ -201,7 +201,7 @@ class Namer(nn.Module):
         return x
 
     def forward(self, batch: TreeBatch, given: Tensor) -> Tensor:
-        """(B, T) values said before, `BEGIN` first, to (B, T, 1 + K) logits of what is said next."""
+        """(B, T) values said before, `BEGIN` first, to (B, T, 1 + K) logits of the next word."""
         found: Tensor = self.decode(self.encode(batch), padding(batch), given)
         return found
 
@@ -243,7 +243,7 @@ class Namer(nn.Module):
 
 
 class Completed(NamedTuple):
-    """What comes next, at each node."""
+    """Logits of the next node, at each node."""
 
     types: Tensor
     """(B, n, types) logits."""
@@ -266,7 +266,7 @@ class Completer(nn.Module):
         self.dropout = nn.Dropout(shape.dropout)
 
     def forward(self, batch: TreeBatch) -> Completed:
-        """The logits of what follows each node."""
+        """The logits of the node after each node."""
         x = self.hidden(batch)
         return Completed(self.type_logits(x), self.value_logits(x))
 
@@ -275,7 +275,7 @@ class Completer(nn.Module):
         x = self.dropout(self.scheme.enter(self.embedded(batch), batch))
         nodes = x.shape[1]
         later = torch.ones(nodes, nodes, dtype=torch.bool, device=x.device).triu(1)
-        # Padding stands behind everything, so that nobody sees it.
+        # Padding is at the end, so no node sees it.
         prepared = self.scheme.prepare(batch)
         for block in self.blocks:
             x = block(x, later, prepared)

@@ -1,8 +1,8 @@
-"""A function as a syntax tree of (type, value) nodes in depth-first order: what tree transformers read.
+"""A function as a syntax tree of (type, value) nodes in depth-first order: the input of tree transformers.
 
 A node's position is the path of pairs (which child it is, how many children its parent has) from the root
-down to it, `tree-transformer`, section 3.1. A docstring is no node, and neither are comments: both tell what
-a function is called. The masked name of the function is the value `FUNCTION` wherever it stands.
+down to it (tree transformer, section 3.1). Docstrings and comments are no nodes, because both reveal the name
+of a function. The masked name of the function is the value `FUNCTION` wherever it stands.
 """
 
 import ast
@@ -55,8 +55,8 @@ def is_mask(name: str) -> bool:
 
 
 Degree: TypeAlias = Literal["full", "prefix"]
-"""How many children a parent is said to have: all of the finished tree, as in the paper, or those that have
-been seen when the node is reached. From the former a model that completes a tree learns what is to come."""
+"""The number of children of a parent: all of the finished tree, as in the paper, or those that have
+been seen when the node is reached. The full number tells a model that completes a tree about later nodes."""
 
 Spelling: TypeAlias = Literal["whole", "subtokens"]
 """A value as one word, as in the paper, or as its first few subtokens."""
@@ -66,7 +66,7 @@ LIMIT: Final = 250
 PIECES: Final = 5
 """Most subtokens of a value."""
 VERSION: Final = 1
-"""Grows whenever another tree is made of the same text."""
+"""Increased whenever the tree of the same text changes, which invalidates remembered answers."""
 TOO_LONG: Final = Failed(reason="input too long")
 UNPARSABLE: Final = Failed(reason="source does not parse")
 
@@ -81,7 +81,7 @@ _GROUPED: Final = frozenset(
         "posonlyargs", "kwonlyargs", "type_params", "cases", "patterns", "kwd_patterns",
     }
 )  # fmt: skip
-"""Lists that get a node of their own, so that it is told which list a child is from."""
+"""Lists that get a node of their own, which shows the list that a child belongs to."""
 _WRAPPED: Final = frozenset({"returns", "lower", "upper", "step", "vararg", "kwarg", "guard", "bound"})
 """Children that may be missing and be mistaken for one another."""
 _SKIPPED: Final = frozenset({"kind", "type_comment", "type_ignores", "simple", "ops"})
@@ -197,7 +197,7 @@ class NodeReader:
 
     @cached_property
     def sizes(self) -> tuple[int, int]:
-        """How many types and values there are, with padding and what is unknown."""
+        """The numbers of types and values, with padding and unknown ones."""
         return len(self._types) + 2, len(self._values)
 
 

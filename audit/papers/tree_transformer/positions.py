@@ -25,7 +25,7 @@ from codeaudit.audit.papers.tree_transformer.batches import CLIP, COORDINATES, T
 Terms: TypeAlias = Literal["both", "local", "global"]
 """Which of γ and β are added."""
 Dimension: TypeAlias = Literal["both", "first", "second"]
-"""What of a coordinate is told: which child it is, how many there are, or both."""
+"""The parts of a coordinate that are read: which child it is, how many there are, or both."""
 Nonadjacent: TypeAlias = Literal["zero", "learned"]
 """r of nodes that are not parent and child: zero as the paper says, or LN(W_r 0) as its code has it."""
 
@@ -37,21 +37,21 @@ class Scheme(nn.Module):
     """How a transformer knows where nodes are. The base knows nothing."""
 
     def enter(self, x: Tensor, batch: TreeBatch) -> Tensor:
-        """(B, n, d) embedded nodes, of about unit variance, with what is added to them."""
+        """(B, n, d) embedded nodes, of about unit variance, with the positions added."""
         return x
 
     def prepare(self, batch: TreeBatch) -> "Prepared":
-        """What all layers share."""
+        """The tensors that all layers share."""
         return Prepared()
 
     def layer(self) -> "LayerScheme":
-        """What one layer has of its own."""
+        """The scheme's part of one layer."""
         return LayerScheme()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """What all layers share; each scheme reads what it wrote."""
+    """Tensors that all layers share. Each scheme sets those that it reads."""
 
     constant: Tensor | None = None
     """(B, H, n, n) added to the scores."""
@@ -69,7 +69,7 @@ class Local:
     up_key: Tensor
     """(B, H, n, k) r_ij R_k where j is the parent of i, by i."""
     up_query: Tensor
-    """(B, H, n, k) r_ij R_q, likewise."""
+    """(B, H, n, k) r_ij R_q, in the same order."""
     down_key: Tensor
     """(B, H, n, k) r_ij R_k where i is the parent of j, by j."""
     down_query: Tensor
@@ -100,7 +100,7 @@ class Local:
 
 
 class LayerScheme(nn.Module):
-    """What a layer has of its own. The base has nothing, and uses what is shared."""
+    """A scheme's part of one layer. The base has no parameters, and uses the shared tensors."""
 
     def scores(self, scores: Tensor, query: Tensor, key: Tensor, prepared: Prepared) -> Tensor:
         """(B, H, n, n) scores q k / √k of (B, H, n, k) queries and keys, as they enter the softmax."""
@@ -113,7 +113,7 @@ class LayerScheme(nn.Module):
         return scores / prepared.divisor if prepared.divisor != 1.0 else scores
 
     def gain(self, weights: Tensor) -> Tensor | None:
-        """(B, H, n, n) attention to what is added to its result, (B, H, n, k)."""
+        """(B, H, n, n) attention to the addition to its result, (B, H, n, k)."""
         return None
 
 

@@ -1,4 +1,4 @@
-"""The schemes by name: the paper's positions, and what they are compared with."""
+"""The schemes by name: the paper's positions and the baselines."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Purpose: TypeAlias = Literal["names", "completion"]
 REACH: Final[Mapping[Purpose, int]] = {"names": 250, "completion": 32}
 """Shaw's farthest distances, as in the paper's code."""
 RELATIONS: Final[Mapping[Purpose, int]] = {"names": 600, "completion": 10_405}
-"""Kim's relations with a number of their own, likewise; there are 4096 in all here."""
+"""Kim's relations with a number of their own, as in the paper's code; there are 4096 relations here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class TreeArchitecture:
 
     summary: str
     options: Mapping[str, object]
-    """What may vary besides the shape, with the defaults."""
+    """Settings beside the shape, with their defaults."""
     make: Callable[..., Scheme]
 
 

@@ -26,9 +26,9 @@ class TreeNameScores:
     """How well names are said."""
 
     f1: float
-    """Of each name as a multiset of words, averaged; what the paper's code calls F1."""
+    """Of each name as a multiset of words, averaged; F1 in the paper's code."""
     exact: float
-    """The share of names of which every word is said, in order."""
+    """The share of names with every word right, in order."""
     bleu: float
     """Of the corpus, up to `ORDER` words, with one added to every count."""
     micro: float
@@ -44,7 +44,7 @@ class TreeNameScores:
 
 
 def names(said: Sequence[Words], gold: Sequence[Words]) -> TreeNameScores:
-    """The scores of some names, of which there is one at least."""
+    """The scores of one or more names."""
     pairs = list(zip(said, gold, strict=True))
     sets = [_as_sets(one, right) for one, right in pairs]
     return TreeNameScores(
@@ -63,7 +63,7 @@ def _as_sets(said: Words, gold: Words) -> Counts:
 
 
 def multiset_f1(said: Words, gold: Words) -> float:
-    """The harmonic mean of precision and recall, where a word counts as often as it stands on both sides."""
+    """The harmonic mean of precision and recall of multisets of words."""
     hits = (Counter(said) & Counter(gold)).total()
     total = len(said) + len(gold)
     return 2 * hits / total if total else 0.0
@@ -72,8 +72,8 @@ def multiset_f1(said: Words, gold: Words) -> float:
 def bleu(said: Sequence[Words], gold: Sequence[Words]) -> float:
     """Corpus BLEU with one reference each; one is added to hits and to tries, after Lin and Och (2004).
 
-    Without that it would be 0 for names, few of which have `ORDER` words. No order has fewer tries than the
-    references have runs: else a single word would be best, which has no longer runs to be wrong in.
+    Without the added one it would be 0 for names, because few have `ORDER` words. Tries are at least the
+    number of runs in the references. Otherwise one-word names would be best, which have no long runs.
     """
     hits, tries, runs = [0] * ORDER, [0] * ORDER, [0] * ORDER
     for one, right in zip(said, gold, strict=True):
@@ -104,10 +104,10 @@ class CompletionScores:
     value_mrr: float
     value_accuracy: float
     both: float
-    """The share of nodes with a value of which type and value are right."""
+    """The share of nodes with a value whose type and value are both right."""
     both_with_empty: float
-    """The share of all nodes of which the type is right, and the value is right or there is none: the
-    paper's code counts a missing value as predicted, so that of these nodes only the type has to be said."""
+    """The share of all nodes whose type is right, and whose value is right or missing. The paper's code
+    counts a missing value as predicted, so only the type of these nodes has to be right."""
     count: int
     """Nodes."""
     valued: int
@@ -137,7 +137,7 @@ class CompletionTally:
         unknown: int,
         empty: int,
     ) -> None:
-        """(N, types) and (N, V) logits of nodes, and the (N,) numbers of what is right."""
+        """(N, types) and (N, V) logits of nodes, and the (N,) right types and values."""
         type_rank, value_rank = rank(types, right_types), rank(values, right_values)
         valued = right_values != empty
         value_rank = torch.where(right_values == unknown, RANKS, value_rank)
@@ -179,7 +179,7 @@ def reciprocal(ranks: Tensor) -> Tensor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeRule:
-    """What a rule without any network reaches."""
+    """The result of a rule without a network."""
 
     name: str
     subtokens: int

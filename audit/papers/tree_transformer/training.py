@@ -50,7 +50,7 @@ N = TypeVar("N", bound=nn.Module)
 
 
 class TreeLearner(Learner[N, Integers]):
-    """What namers and completers share; a batch is the numbers of its examples."""
+    """The common part of namers and completers; a batch is the numbers of its examples."""
 
     def __init__(self, recipe: TreeRecipe, train: TreeExamples, hashes: Mapping[str, str]) -> None:
         super().__init__(recipe, hashes, len(train))
