@@ -11,11 +11,11 @@ from typing import Final, TypeAlias
 
 from codeaudit.audit.records import Explained, Gone, Predicted, Prediction, Violated
 from codeaudit.audit.run import AuditSetup, answer_to, first_answers, judge, query_of
-from codeaudit.transforms.dependence.moves import milder
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.perturb import reapply
 from codeaudit.transforms.records import Label, Move, Perturbed, Sample
 from codeaudit.transforms.registry import transform_for
+from codeaudit.transforms.reordering import milder
 
 Moves: TypeAlias = tuple[Move, ...]
 

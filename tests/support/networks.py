@@ -14,11 +14,11 @@ from codeaudit.audit.papers.lines.encoding import EncodedLines, LineEncoder
 from codeaudit.audit.papers.lines.trunk import LineNetwork, LineShape, collate
 from codeaudit.audit.papers.lines.words import words
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
-from codeaudit.transforms.dependence.moves import is_movable
 from codeaudit.transforms.dependence.orders import enumerate_orders
 from codeaudit.transforms.python.analysis.blocks import TrunkBlock
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse
 from codeaudit.transforms.python.order.reorder import reordered
+from codeaudit.transforms.reordering import is_movable
 from tests.support import stdlib
 
 LABELS = ("add", "get", "name", "sum", "total", "value")

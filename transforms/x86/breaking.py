@@ -1,70 +1,61 @@
-"""`reorder-breaking`: a control that puts one instruction before the one whose result it reads."""
+"""`reorder-breaking`: the control of `reorder` for x86. One instruction stands before the one whose result it
+reads.
+"""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from random import Random
 from typing import Final
 
-from codeaudit.transforms.dependence.reversals import broken, reversed_pair, reversible
-from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.records import Kind, Move, Unit
+from codeaudit.transforms.breaking import ReorderBreaking, reversible
 from codeaudit.transforms.x86.canonical import canonicalise
-from codeaudit.transforms.x86.effects import conflicts, flow, touch
+from codeaudit.transforms.x86.effects import flow, touch
 from codeaudit.transforms.x86.reading import Block, read
-from codeaudit.transforms.x86.reorder import NOT_A_MOVE, ONE, order_move, reordered
+from codeaudit.transforms.x86.reorder import ONE, InstructionOrdering, reordered
 
 NO_PAIR: Final = "no true dependence that stands alone"
 STILL: Final = "a renaming of what it was"
 """As `movq %rax, %rbx; movq %rbx, %rax` in the other order, with the registers exchanged."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReorderBreaking:
+class BreakableInstructions(InstructionOrdering):
+    """A basic block, with the reads after writes of registers and flags that may be reversed."""
+
+    @property
+    def unbreakable(self) -> str:
+        """The reason to count where no dependence may be reversed."""
+        return ONE if len(self.block.operations) < 2 else NO_PAIR
+
+    def pairs(self, site: int) -> Iterator[tuple[int, int]]:
+        """Pairs (writer, reader) whose order can be told."""
+        found = reversible(self.blocks[site].predecessors, flow(self.block))
+        return (pair for pair in found if matters(self.block, *pair))
+
+    def breaks(self, site: int, pair: tuple[int, int]) -> bool:
+        """Only a read after a write whose order can be told."""
+        writer, reader = pair
+        return bool(flow(self.block)[reader] >> writer & 1) and matters(self.block, writer, reader)
+
+    def flaw(self, site: int, order: Sequence[int]) -> str:
+        """`STILL` if a legal order and a renaming make the result into the block; the control changes
+        nothing.
+        """
+        text = reordered(self.block, order)
+        return STILL if canonicalise(self.block.source) == canonicalise(text) else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstructionReorderBreaking(ReorderBreaking):
     """Reverses exactly one read after write of a register or flag; every other pair keeps its order."""
 
-    name: str = "reorder-breaking"
-    kind: Kind = "control"
     languages: frozenset[str] = field(default_factory=lambda: frozenset({"x86"}))
-    unit: Unit = "function"
 
-    def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
-        """An order with one pair reversed.
+    def ordering(self, source: str) -> BreakableInstructions:
+        """The instructions of a block.
 
         Raises:
             SourceError: a line of the source is no instruction.
         """
-        block = read(source)
-        if len(block.operations) < 2:
-            return Refused(ONE)
-        predecessors = conflicts(block)
-        pairs = [pair for pair in reversible(predecessors, flow(block)) if matters(block, *pair)]
-        if not pairs:
-            return Refused(NO_PAIR)
-        while pairs:
-            order = reversed_pair(predecessors, *pairs.pop(rng.randrange(len(pairs))))
-            if not is_renaming(source, reordered(block, order)):
-                return (order_move(order),)
-        return Refused(STILL)
-
-    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
-        """Rewrite; refuses an order that breaks no pair or more than one, or that gives a renaming."""
-        block = read(source)
-        if len(moves) != 1 or isinstance(moves[0].value, str) or moves[0].site:
-            return Refused(NOT_A_MOVE)
-        pairs = broken(conflicts(block), moves[0].value)
-        if pairs is None or len(pairs) != 1:
-            return Refused("not exactly one broken pair")
-        ((first, second),) = pairs
-        if not (flow(block)[second] >> first & 1 and matters(block, first, second)):
-            return Refused("not exactly one broken pair")
-        text = reordered(block, moves[0].value)
-        if is_renaming(source, text):
-            return Refused(STILL)
-        return Rewritten(source=text, evidence="analysis")
-
-
-def is_renaming(source: str, text: str) -> bool:
-    """Whether a legal order and a renaming make one block into the other."""
-    return canonicalise(source) == canonicalise(text)
+        return BreakableInstructions(read(source))
 
 
 def matters(block: Block, first: int, second: int) -> bool:
@@ -77,4 +68,4 @@ def matters(block: Block, first: int, second: int) -> bool:
     return bool(shared - updated or one.flags_written & block.operations[second].instruction.rflags_read)
 
 
-REORDER_BREAKING: Final = ReorderBreaking()
+REORDER_BREAKING: Final = InstructionReorderBreaking()

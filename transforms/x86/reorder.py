@@ -5,102 +5,78 @@ is drawn uniformly. The block's effect is kept. Its cost is not: `BlockRThroughp
 cycles change for about a fifth of blocks, so for throughput the label is to be worked out anew.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from random import Random
-from typing import Final
+from functools import cached_property
+from typing import Final, NamedTuple
 
-from codeaudit.transforms.dependence import orders
-from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.records import Kind, Move, Unit
+from codeaudit.transforms.reordering import Reorder
 from codeaudit.transforms.x86.effects import conflicts
 from codeaudit.transforms.x86.reading import Block, read
 
-DRAWS: Final = 32
-"""Draws before two neighbours that may change places are taken."""
-
 ONE: Final = "no two instructions"
 TOTAL: Final = "one legal order only"
-NOT_A_MOVE: Final = "not a move of this transform"
-ILLEGAL: Final = "illegal order"
 
 
-@dataclass(frozen=True, slots=True)
-class Reorder:
-    """Draws a legal order other than the text's own. The whole order is one move."""
+class Instructions(NamedTuple):
+    """The instructions of a block as the elements that are put into order."""
 
-    name: str = "reorder"
-    kind: Kind = "preserving"
+    predecessors: Sequence[int]
+    """The conflicts as bit masks."""
+    fixed: None = None
+    """No block keeps its order whatever its instructions do."""
+
+
+class InstructionOrdering:
+    """A basic block as the one block of its text."""
+
+    noun: Final = "instructions"
+    obstacle: Final = ""
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+
+    @cached_property
+    def blocks(self) -> Sequence[Instructions]:
+        """The one block."""
+        return (Instructions(conflicts(self.block)),)
+
+    @property
+    def immovable(self) -> str:
+        """The reason to count where no other legal order changes the text."""
+        return ONE if len(self.block.operations) < 2 else TOTAL
+
+    def numbers(self, site: int) -> Sequence[int]:
+        """The number of each instruction, from 1."""
+        return range(1, len(self.block.operations) + 1)
+
+    def changes(self, site: int, order: Sequence[int]) -> bool:
+        """Whether the order changes the text; equal instructions may change places without a trace."""
+        operations = self.block.operations
+        return any(operations[old].text != one.text for old, one in zip(order, operations, strict=True))
+
+    def text(self, orders: Mapping[int, Sequence[int]]) -> str:
+        """The text in the order given for block 0."""
+        return reordered(self.block, orders[0]) if orders else self.block.source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstructionReorder(Reorder):
+    """Puts the instructions of a block into another legal order. The whole order is one move."""
+
     languages: frozenset[str] = field(default_factory=lambda: frozenset({"x86"}))
-    unit: Unit = "function"
 
-    def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
-        """A uniform legal order that changes the text.
+    def ordering(self, source: str) -> InstructionOrdering:
+        """The instructions of a block.
 
         Raises:
             SourceError: a line of the source is no instruction.
         """
-        block = read(source)
-        if len(block.operations) < 2:
-            return Refused(ONE)
-        predecessors = conflicts(block)
-        free = [number for number in range(1, len(predecessors)) if is_free(block, number)]
-        if not free:
-            return Refused(TOTAL)
-        own = texts(block, range(len(predecessors)))
-        for _ in range(DRAWS):
-            order = orders.sample(predecessors, rng)
-            if texts(block, order) != own:
-                return (order_move(order),)
-        number = rng.choice(free)
-        swapped = list(range(len(predecessors)))
-        swapped[number - 1], swapped[number] = number, number - 1
-        return (order_move(swapped),)
-
-    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
-        """Put the instructions into the order of the move."""
-        if not moves:
-            return Rewritten(source=source, evidence="analysis")
-        block = read(source)
-        if len(moves) > 1 or isinstance(moves[0].value, str) or moves[0].site:
-            return Refused(NOT_A_MOVE)
-        if not orders.is_legal(conflicts(block), moves[0].value):
-            return Refused(ILLEGAL)
-        return Rewritten(source=reordered(block, moves[0].value), evidence="analysis")
-
-    def count(self, source: str) -> int | None:
-        """How many legal orders there are besides the text's own."""
-        number = orders.count(conflicts(read(source)))
-        return None if number is None else number - 1
-
-    def every(self, source: str) -> Iterator[tuple[Move, ...]]:
-        """The moves of each legal order besides the text's own."""
-        found = orders.enumerate_orders(conflicts(read(source)))
-        next(found, None)
-        yield from ((order_move(order),) for order in found)
-
-
-def is_free(block: Block, number: int) -> bool:
-    """Whether an instruction may change places with the one before it, and that changes the text."""
-    before, after = block.operations[number - 1 : number + 1]
-    return not conflicts(block)[number] >> (number - 1) & 1 and before.text != after.text
-
-
-def order_move(order: Sequence[int]) -> Move:
-    """The move that puts a block into an order of old numbers."""
-    moved = [number for number, old in enumerate(order) if number != old]
-    lines = ", ".join(str(number + 1) for number in moved)
-    note = f"instructions {lines} -> {', '.join(str(order[number] + 1) for number in moved)}"
-    return Move(kind="order", site=0, value=tuple(order), note=note)
-
-
-def texts(block: Block, order: Sequence[int]) -> list[str]:
-    """The instructions in an order."""
-    return [block.operations[number].text for number in order]
+        return InstructionOrdering(read(source))
 
 
 def reordered(block: Block, order: Sequence[int]) -> str:
-    """The text in an order; a line takes the comment lines above it along."""
+    """The text of a block in another order. A line takes the comment lines above it along."""
     source = block.source
     pieces: list[str] = []
     done = 0
@@ -115,4 +91,4 @@ def reordered(block: Block, order: Sequence[int]) -> str:
     )
 
 
-REORDER: Final = Reorder()
+REORDER: Final = InstructionReorder()

@@ -4,14 +4,15 @@ from random import Random
 
 import pytest
 
+from codeaudit.transforms.breaking import broken
 from codeaudit.transforms.dependence import orders
-from codeaudit.transforms.dependence.reversals import broken
-from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
 from codeaudit.transforms.records import Move
+from codeaudit.transforms.reordering import ILLEGAL
 from codeaudit.transforms.x86.breaking import NO_PAIR, REORDER_BREAKING, STILL, matters
 from codeaudit.transforms.x86.effects import conflicts, flow
 from codeaudit.transforms.x86.reading import read
-from codeaudit.transforms.x86.reorder import ILLEGAL, NOT_A_MOVE, ONE, REORDER, TOTAL
+from codeaudit.transforms.x86.reorder import ONE, REORDER, TOTAL
 from tests.transforms.x86.support import draw, own_blocks, reason, rewrite
 
 

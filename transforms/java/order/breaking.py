@@ -7,11 +7,11 @@ is only read where it has a value in either order.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from random import Random
 from typing import Final
 
+from codeaudit.transforms.breaking import ReorderBreaking, reversible
 from codeaudit.transforms.dependence.blocks import Block, Statement
 from codeaudit.transforms.dependence.effects import (
     ACTS,
@@ -23,84 +23,66 @@ from codeaudit.transforms.dependence.effects import (
     Effects,
     reaching_reads,
 )
-from codeaudit.transforms.dependence.moves import NO_BLOCK, NOT_A_MOVE
-from codeaudit.transforms.dependence.reversals import broken, reversed_pair, reversible
-from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.dependence.obstacles import NO_BLOCK
 from codeaudit.transforms.java.analysis.library import BUILDERS
 from codeaudit.transforms.java.analysis.program import Program, analyse
 from codeaudit.transforms.java.analysis.scopes import Binding
-from codeaudit.transforms.java.order.reorder import note_of, reordered, unreadable
-from codeaudit.transforms.records import Kind, Move, Unit
+from codeaudit.transforms.java.order.reorder import JavaOrdering
 
 NO_PAIR: Final = "no dependence that stands alone"
-NOT_ONE: Final = "not exactly one broken pair"
 
 _LEAVES: Final = BARRIER | LEAVES_LOOP | ENDS_CALL
 
 
-@dataclass(frozen=True, slots=True)
-class ReorderBreaking:
+class JavaBreakable(JavaOrdering):
+    """The blocks of a Java method, with the dependences that may be reversed."""
+
+    @property
+    def unbreakable(self) -> str:
+        """The reason to count where no dependence may be reversed."""
+        return NO_PAIR if self.large else NO_BLOCK
+
+    def pairs(self, site: int) -> Iterator[tuple[int, int]]:
+        """Pairs of statements whose order matters and may be reversed by itself."""
+        program, block = self.program, self.blocks[site]
+        if block.fixed is not None or len(block.statements) < 2:
+            return
+        true = reaching_reads(block.effects, kills=[True] * len(block.effects))
+        exits = sum(1 << number for number, effect in enumerate(block.effects) if effect.flags & EXITS)
+        wanted = [mask | block.predecessors[number] & exits for number, mask in enumerate(true)]
+        for before, after in reversible(block.predecessors, wanted):
+            first, second = block.effects[before], block.effects[after]
+            if (first.flags | second.flags) & _LEAVES or not _compiles(
+                program, block.statements[before], first, second
+            ):
+                continue
+            if _is_guard(first, second) or any(
+                _matters(program, block, before, after, name) for name in first.writes & second.reads
+            ):
+                yield before, after
+
+    def breaks(self, site: int, pair: tuple[int, int]) -> bool:
+        """Only the pairs that `pairs` offers: another order may not compile."""
+        return pair in set(self.pairs(site))
+
+    def flaw(self, site: int, order: Sequence[int]) -> str:
+        """No order is known to keep the meaning after all."""
+        return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JavaReorderBreaking(ReorderBreaking):
     """Puts one statement directly before another that it depends on."""
 
-    name: str = "reorder-breaking"
-    kind: Kind = "control"
     languages: frozenset[str] = field(default_factory=lambda: frozenset({"java"}))
-    unit: Unit = "function"
 
-    def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
-        """One block's order with one dependence pair reversed.
+    def ordering(self, source: str) -> JavaBreakable:
+        """The blocks of the method.
 
         Raises:
             SourceError: the source does not parse or is not one method.
         """
-        program = analyse(source)
-        if reason := unreadable(program):
-            return Refused(reason)
-        found = [(site, pair) for site, block in enumerate(program.blocks) for pair in _pairs(program, block)]
-        if not found:
-            large = any(len(block.statements) > 1 for block in program.blocks)
-            return Refused(NO_PAIR if large else NO_BLOCK)
-        site, (definition, use) = rng.choice(found)
-        block = program.blocks[site]
-        order = reversed_pair(block.predecessors, definition, use)
-        return (Move(kind="order", site=site, value=order, note=note_of(program, block, order)),)
-
-    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
-        """Rewrite; refuses an order that is legal after all, or breaks another pair, or more than one."""
-        program = analyse(source)
-        if reason := unreadable(program):
-            return Refused(reason)
-        chosen = {}
-        for move in moves:
-            if isinstance(move.value, str) or move.site >= len(program.blocks):
-                return Refused(NOT_A_MOVE)
-            block = program.blocks[move.site]
-            pairs = broken(block.predecessors, move.value)
-            if pairs is None or len(pairs) != 1 or pairs[0] not in set(_pairs(program, block)):
-                return Refused(NOT_ONE)
-            chosen[move.site] = move.value
-        if not moves:
-            return Refused("nothing to break")
-        return Rewritten(source=reordered(program, chosen), evidence="analysis")
-
-
-def _pairs(program: Program, block: Block) -> Iterator[tuple[int, int]]:
-    """Pairs of statements whose order matters and may be reversed by itself."""
-    if block.fixed is not None or len(block.statements) < 2:
-        return
-    true = reaching_reads(block.effects, kills=[True] * len(block.effects))
-    exits = sum(1 << number for number, effect in enumerate(block.effects) if effect.flags & EXITS)
-    wanted = [mask | block.predecessors[number] & exits for number, mask in enumerate(true)]
-    for before, after in reversible(block.predecessors, wanted):
-        first, second = block.effects[before], block.effects[after]
-        if (first.flags | second.flags) & _LEAVES or not _compiles(
-            program, block.statements[before], first, second
-        ):
-            continue
-        if _is_guard(first, second) or any(
-            _matters(program, block, before, after, name) for name in first.writes & second.reads
-        ):
-            yield before, after
+        return JavaBreakable(analyse(source))
 
 
 def _is_guard(first: Effects, second: Effects) -> bool:
@@ -160,5 +142,4 @@ def _text(program: Program, statement: Statement) -> str:
     return program.reading.source[statement.start : statement.end].decode()
 
 
-REORDER_BREAKING: Final = ReorderBreaking()
-"""The control of `reorder`."""
+REORDER_BREAKING: Final = JavaReorderBreaking()

@@ -5,116 +5,87 @@ with the relation made sound); each block is drawn uniformly and independently, 
 statement. Only whole statements move: every byte of every statement, its comments included, survives.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from random import Random
 from typing import Final
 
-from codeaudit.transforms.dependence import moves as moves_of
-from codeaudit.transforms.dependence.blocks import Block, Statement
-from codeaudit.transforms.dependence.moves import is_movable
-from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms import reordering
+from codeaudit.transforms.dependence import obstacles
+from codeaudit.transforms.dependence.blocks import Block
 from codeaudit.transforms.java.analysis.builder import Dependence
 from codeaudit.transforms.java.analysis.program import Program, analyse
 from codeaudit.transforms.java.function_context import ESCAPED, escaped
-from codeaudit.transforms.records import Kind, Move, Unit
+from codeaudit.transforms.reordering import Reorder
 
-OBSTACLES: Final = (*moves_of.OBSTACLES, "neighbours leave the block")
+OBSTACLES: Final = (*obstacles.OBSTACLES, "neighbours leave the block")
 """Why a method has one legal order only; the first would be the easiest to remove."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reorder:
-    """Draws a legal order other than the text's own."""
+class JavaOrdering:
+    """The blocks of a Java method, with their statements as elements."""
 
-    name: str = "reorder"
-    kind: Kind = "preserving"
+    noun: Final = "lines"
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    @property
+    def obstacle(self) -> str:
+        """Why Java may read the text otherwise than it was read here; empty if it does not."""
+        return ESCAPED if escaped(self.program.source) else ""
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        """Every block, outer before inner."""
+        return self.program.blocks
+
+    @property
+    def large(self) -> Sequence[Block]:
+        """The blocks with at least two statements."""
+        return [block for block in self.blocks if len(block.statements) > 1]
+
+    @property
+    def immovable(self) -> str:
+        """The reason to count where no block has another legal order."""
+        return obstacles.why_not(self.large, OBSTACLES)
+
+    def numbers(self, site: int) -> Sequence[int]:
+        """The line of each statement, from 1; comments above belong to the statement."""
+        text = self.program.reading.source
+        return [text.count(b"\n", 0, statement.start) + 1 for statement in self.blocks[site].statements]
+
+    def changes(self, site: int, order: Sequence[int]) -> bool:
+        """Every order changes the text, or is counted as if it did."""
+        return True
+
+    def text(self, orders: Mapping[int, Sequence[int]]) -> str:
+        """The text with the blocks in these orders."""
+        return reordered(self.program, orders)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JavaReorder(Reorder):
+    """Puts the statements of a Java method into another legal order."""
+
     languages: frozenset[str] = field(default_factory=lambda: frozenset({"java"}))
-    unit: Unit = "function"
     dependence: Dependence = "full"
 
-    def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
-        """A uniform legal order of every block, at least one of them not the identity.
+    def ordering(self, source: str) -> JavaOrdering:
+        """The blocks of the method.
 
         Raises:
             SourceError: the source does not parse or is not one method.
         """
-        program = analyse(source, dependence=self.dependence)
-        if reason := unreadable(program):
-            return Refused(reason)
-        movable = [site for site, block in enumerate(program.blocks) if is_movable(block)]
-        if not movable:
-            large = [block for block in program.blocks if len(block.statements) > 1]
-            return Refused(moves_of.why_not(large, OBSTACLES))
-        return moves_of.draw(program.blocks, movable, rng, partial(note_of, program))
-
-    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
-        """Put the blocks into the orders of the moves; blocks are independent, so any subset is legal."""
-        program = analyse(source, dependence=self.dependence)
-        if reason := unreadable(program):
-            return Refused(reason)
-        chosen = moves_of.chosen(program.blocks, moves)
-        if isinstance(chosen, Refused):
-            return chosen
-        text = reordered(program, chosen)
-        return Rewritten(source=text, evidence="analysis" if self.dependence == "full" else "none")
-
-    def count(self, source: str) -> int | None:
-        """How many legal orders there are besides the text's own."""
-        return moves_of.count(analyse(source, dependence=self.dependence).blocks)
-
-    def every(self, source: str) -> Iterator[tuple[Move, ...]]:
-        """The moves of each legal order besides the text's own."""
-        program = analyse(source, dependence=self.dependence)
-        return moves_of.every(program.blocks, partial(note_of, program))
+        return JavaOrdering(analyse(source, dependence=self.dependence))
 
 
-def unreadable(program: Program) -> str | None:
-    """Why Java may read a text otherwise than it was read here, if so."""
-    if escaped(program.source):
-        return ESCAPED
-    return None
-
-
-def reordered(program: Program, chosen: Mapping[int, Sequence[int]]) -> str:
+def reordered(program: Program, orders: Mapping[int, Sequence[int]]) -> str:
     """The method's text with the blocks of these numbers in these orders."""
-    text = program.reading.source
-    numbers = {id(block): number for number, block in enumerate(program.blocks)}
-
-    def outermost(block: Block) -> Iterator[Block]:
-        """The chosen blocks of a block or, where it is not chosen itself, of what is nested in it."""
-        if numbers[id(block)] in chosen:
-            yield block
-        else:
-            yield from nested(block.statements)
-
-    def nested(statements: Iterable[Statement]) -> Iterator[Block]:
-        for statement in statements:
-            for part in statement.parts:
-                if isinstance(part, Block):
-                    yield from outermost(part)
-
-    def render(start: int, end: int, blocks: Iterable[Block]) -> bytes:
-        """The bytes of a range with these blocks rearranged, from the inside out."""
-        out, position = [], start
-        for block in blocks:
-            parts = block.statements
-            pieces = [render(part.start, part.end, nested([part])) for part in parts]
-            for part, old in zip(parts, chosen[numbers[id(block)]], strict=True):
-                out += [text[position : part.start], pieces[old]]
-                position = part.end
-        return b"".join([*out, text[position:end]])
-
-    return render(0, len(text), outermost(program.root)).decode()
+    blocks = program.blocks
+    return reordering.reordered(
+        program.reading.source, blocks, orders, lambda number: blocks[number].statements
+    )
 
 
-def note_of(program: Program, block: Block, order: Sequence[int]) -> str:
-    """What an order does, for people: the line numbers in their old and their new order."""
-    text = program.reading.source
-    before = [text.count(b"\n", 0, statement.start) + 1 for statement in block.statements]
-    return moves_of.told(before, order)
-
-
-REORDER: Final = Reorder()
-REORDER_NAMES_ONLY: Final = Reorder(name="reorder-names-only", dependence="names")
+REORDER: Final = JavaReorder()
+REORDER_NAMES_ONLY: Final = JavaReorder(name="reorder-names-only", dependence="names", evidence="none")

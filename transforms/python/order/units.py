@@ -29,15 +29,6 @@ def units(text: bytes, starts: Sequence[int], block: Block) -> list[Unit]:
     return found
 
 
-def rearrange(text: bytes, parts: Sequence[Unit], pieces: Sequence[bytes]) -> bytes:
-    """Put `pieces` where `parts` stand; everything between them is kept."""
-    out, position = [], parts[0].start
-    for part, piece in zip(parts, pieces, strict=True):
-        out += [text[position : part.start], piece]
-        position = part.end
-    return b"".join(out)
-
-
 def _with_comments(text: bytes, starts: Sequence[int], node: ast.stmt, lowest: int) -> int:
     """The first of the comment lines directly above a statement, none of them indented deeper."""
     first = first_line(node)

@@ -8,7 +8,7 @@ import pytest
 
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.order.breaking import REORDER_BREAKING
-from codeaudit.transforms.java.order.reorder import REORDER, REORDER_NAMES_ONLY, Reorder
+from codeaudit.transforms.java.order.reorder import REORDER, REORDER_NAMES_ONLY, JavaReorder
 from tests.support.java_fuzzing import Writer, outcomes
 
 PROGRAMS = 150
@@ -33,7 +33,7 @@ def variants(source: str, transform: object, draws: int) -> set[str]:
 def test_every_drawn_order_does_what_the_method_did(tmp_path: Path) -> None:
     methods: dict[str, str] = {}
     origin: dict[str, tuple[str, str]] = {}
-    plan: tuple[tuple[str, Reorder | object, int], ...] = (
+    plan: tuple[tuple[str, JavaReorder | object, int], ...] = (
         ("full", REORDER, DRAWS), ("names", REORDER_NAMES_ONLY, 1), ("breaking", REORDER_BREAKING, 1),
     )  # fmt: skip
     for number in range(PROGRAMS):

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from codeaudit.transforms.dependence import orders
-from codeaudit.transforms.dependence.moves import NO_BLOCK
+from codeaudit.transforms.dependence.obstacles import NO_BLOCK
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.analysis.builder import SHARED_LINE
 from codeaudit.transforms.java.analysis.knowledge import KNOWN_TYPES

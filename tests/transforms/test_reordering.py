@@ -5,9 +5,9 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeaudit.transforms.dependence.moves import milder
 from codeaudit.transforms.dependence.orders import enumerate_orders, is_legal
 from codeaudit.transforms.records import Move
+from codeaudit.transforms.reordering import milder
 
 ORDERS = st.integers(2, 6).flatmap(lambda n: st.permutations(range(n)))
 RELATIONS = st.integers(2, 5).flatmap(lambda n: st.tuples(*(st.integers(0, 2**k - 1) for k in range(n))))

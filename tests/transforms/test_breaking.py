@@ -3,8 +3,8 @@
 from itertools import combinations
 from random import Random
 
+from codeaudit.transforms.breaking import broken, reversed_pair, reversible
 from codeaudit.transforms.dependence.orders import is_legal
-from codeaudit.transforms.dependence.reversals import broken, reversed_pair, reversible
 
 
 def test_a_reversed_pair_is_the_only_one_that_is_broken() -> None:

@@ -1,0 +1,331 @@
+"""Reordering in any language: `reorder` puts the elements of blocks into another legal order.
+
+A block is a list of statements (or instructions) that run one after the other. Its legal orders are the
+linear extensions of its conflict relation (SPE attention, section 3.2, with the relation made sound). Each
+block is drawn uniformly and independently of the others; one permuted block is one move.
+
+`Reorder` draws, checks and counts the orders; a language gives it `Ordering`, the blocks of one text. The
+same protocol serves `breaking`, the control. `audit.search.shrinking` asks for `milder` moves.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from random import Random
+from typing import Final, Protocol
+
+from codeaudit.transforms.dependence import orders
+from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
+from codeaudit.transforms.records import Evidence, Kind, Move, Unit
+
+DRAWS: Final = 32
+"""Draws of all blocks before one movable block is made to move."""
+
+ILLEGAL: Final = "illegal order"
+UNREADABLE: Final = "result does not parse"
+
+
+class Ordered(Protocol):
+    """A block whose elements depend on one another."""
+
+    @property
+    def fixed(self) -> str | None:
+        """Why its elements keep their order whatever they depend on; `None` if they need not."""
+        ...
+
+    @property
+    def predecessors(self) -> Sequence[int]:
+        """One bit mask per element: bit i of mask j is set if element i has to stay before element j."""
+        ...
+
+
+class Ordering(Protocol):
+    """The blocks of one text. The number of a block is the site of its move."""
+
+    @property
+    def obstacle(self) -> str:
+        """Why the text is left alone as a whole; empty if it need not be."""
+        ...
+
+    @property
+    def blocks(self) -> Sequence[Ordered]:
+        """Every block, in the order of the text, outer before inner."""
+        ...
+
+    @property
+    def immovable(self) -> str:
+        """The reason to count where no block has another legal order."""
+        ...
+
+    @property
+    def noun(self) -> str:
+        """The word for `numbers` in the note of a move: `lines`, `instructions`."""
+        ...
+
+    def numbers(self, site: int) -> Sequence[int]:
+        """For people: the number of each element of a block, such as its line, from 1."""
+        ...
+
+    def changes(self, site: int, order: Sequence[int]) -> bool:
+        """Whether an order other than the identity changes the text: equal instructions may change places."""
+        ...
+
+    def text(self, orders: Mapping[int, Sequence[int]]) -> str | None:
+        """The text with the blocks of these numbers in these orders; `None` if the result does not parse."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reorder(ABC):
+    """Draws a legal order other than the text's own. One block is one move; any subset can be applied."""
+
+    name: str = "reorder"
+    kind: Kind = "preserving"
+    unit: Unit = "function"
+    evidence: Evidence = "analysis"
+    """Weaker if the relation is not the sound one."""
+
+    @abstractmethod
+    def ordering(self, source: str) -> Ordering:
+        """The blocks of a text.
+
+        Raises:
+            SourceError: the source cannot be parsed.
+        """
+
+    def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
+        """A uniform legal order of every block, at least one of them not its own.
+
+        Raises:
+            SourceError: the source cannot be parsed.
+        """
+        found = self.ordering(source)
+        if found.obstacle:
+            return Refused(found.obstacle)
+        movable = [
+            site
+            for site, block in enumerate(found.blocks)
+            if any(found.changes(site, swap) for swap in swaps(block))
+        ]
+        if not movable:
+            return Refused(found.immovable)
+        moves: tuple[Move, ...] = ()
+        for _ in range(DRAWS):
+            if moves := _drawn(found, movable, rng):
+                return moves
+        while not moves:
+            moves = _drawn(found, [rng.choice(movable)], rng)
+        return moves
+
+    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
+        """Put the blocks into the orders of the moves. Blocks are independent, so any subset is legal.
+
+        Raises:
+            SourceError: the source cannot be parsed.
+        """
+        found = self.ordering(source)
+        if found.obstacle:
+            return Refused(found.obstacle)
+        chosen = chosen_orders(found, moves)
+        if isinstance(chosen, Refused):
+            return chosen
+        for site, order in chosen.items():
+            block = found.blocks[site]
+            if block.fixed or not orders.is_legal(block.predecessors, order):
+                return Refused(ILLEGAL)
+        text = found.text(chosen)
+        return Refused(UNREADABLE) if text is None else Rewritten(source=text, evidence=self.evidence)
+
+    def count(self, source: str) -> int | None:
+        """Number of combinations of legal orders without the text's own; `None` if too costly to count.
+
+        Raises:
+            SourceError: the source cannot be parsed.
+        """
+        total = 1
+        for block in self.ordering(source).blocks:
+            if is_movable(block):
+                number = orders.count(block.predecessors)
+                if number is None:
+                    return None
+                total *= number
+        return total - 1
+
+    def every(self, source: str) -> Iterator[tuple[Move, ...]]:
+        """All that `propose` may draw, each once: the legal orders of all blocks in every combination.
+
+        Raises:
+            SourceError: the source cannot be parsed.
+        """
+        found = self.ordering(source)
+        options = [
+            [
+                None,
+                *(
+                    order_move(found, site, order)
+                    for order in list(orders.enumerate_orders(block.predecessors))[1:]
+                ),
+            ]
+            for site, block in enumerate(found.blocks)
+            if is_movable(block)
+        ]
+        for combination in product(*options):
+            if moves := tuple(move for move in combination if move is not None):
+                yield moves
+
+
+def is_movable(block: Ordered) -> bool:
+    """Whether a block has a legal order other than its own.
+
+    It has one exactly if two neighbours do not conflict: they can change places, and if every neighbouring
+    pair is ordered, the order is total.
+    """
+    return next(swaps(block), None) is not None
+
+
+def swaps(block: Ordered) -> Iterator[Sequence[int]]:
+    """The legal orders in which only two neighbours have changed places."""
+    if block.fixed is None:
+        own = list(range(len(block.predecessors)))
+        for number in own[1:]:
+            if not block.predecessors[number] >> (number - 1) & 1:
+                yield [*own[: number - 1], number, number - 1, *own[number + 1 :]]
+
+
+def _drawn(found: Ordering, sites: Sequence[int], rng: Random) -> tuple[Move, ...]:
+    """A draw of these blocks, without those that stay as they are."""
+    drawn = [(site, orders.sample(found.blocks[site].predecessors, rng)) for site in sites]
+    return tuple(
+        order_move(found, site, order)
+        for site, order in drawn
+        if list(order) != sorted(order) and found.changes(site, order)
+    )
+
+
+def order_move(found: Ordering, site: int, order: Sequence[int]) -> Move:
+    """The move that puts a block into an order, given as old numbers in their new order."""
+    note = told(found.noun, found.numbers(site), order)
+    return Move(kind="order", site=site, value=tuple(order), note=note)
+
+
+def chosen_orders(found: Ordering, moves: Iterable[Move]) -> dict[int, Sequence[int]] | Refused:
+    """The orders of the moves by block; refuses moves of no block, and two of one block."""
+    chosen: dict[int, Sequence[int]] = {}
+    for move in moves:
+        if isinstance(move.value, str) or not 0 <= move.site < len(found.blocks) or move.site in chosen:
+            return Refused(NOT_A_MOVE)
+        chosen[move.site] = move.value
+    return chosen
+
+
+def milder(move: Move) -> Iterator[Move]:
+    """The moves that reorder the same block less, down to the exchange of two neighbours.
+
+    First every exchange of two neighbours of the original that the order makes too, then the order itself
+    with two of its neighbours put right, by place. All have fewer inversions than the order. Where the
+    original and the order are both linear extensions of one relation, two neighbours in the order that stand
+    the wrong way round are unrelated, so putting them right is legal. The exchanges at the beginning may be
+    illegal; `apply` refuses those.
+    """
+    if move.kind != "order" or isinstance(move.value, str):
+        return
+    order = move.value
+    place = {statement: number for number, statement in enumerate(order)}
+    own = list(range(len(order)))
+    seen = {tuple(own), tuple(order)}
+    exchanged = [(own, n) for n in own[:-1] if place[n] > place[n + 1]]
+    for start, n in [*exchanged, *((list(order), n) for n in own[:-1] if order[n] > order[n + 1])]:
+        less = [*start[:n], start[n + 1], start[n], *start[n + 2 :]]
+        if tuple(less) not in seen:
+            seen.add(tuple(less))
+            yield replace(move, value=tuple(less), note=told("statements", [each + 1 for each in own], less))
+
+
+def told(noun: str, numbers: Sequence[int], order: Sequence[int]) -> str:
+    """The note of an order, for people: the numbers of the moved elements in their old and their new
+    order.
+    """
+    moved = [number for number, old in enumerate(order) if number != old]
+    before = ", ".join(str(numbers[number]) for number in moved)
+    after = ", ".join(str(numbers[order[number]]) for number in moved)
+    return f"{noun} {before} -> {after}"
+
+
+class ByteRange(Protocol):
+    """A half-open range of bytes."""
+
+    @property
+    def start(self) -> int:
+        """The first byte, from 0."""
+        ...
+
+    @property
+    def end(self) -> int:
+        """The byte behind the last one."""
+        ...
+
+
+class NestedStatement(Protocol):
+    """A statement with what is nested in it."""
+
+    @property
+    def parts(self) -> "Sequence[int | NestedBlock]":
+        """Its own lines and its blocks, in the order of the text."""
+        ...
+
+
+class NestedBlock(Protocol):
+    """A block whose statements may hold other blocks."""
+
+    @property
+    def statements(self) -> Sequence[NestedStatement]:
+        """Its statements, in the order of the text."""
+        ...
+
+
+def reordered(
+    text: bytes,
+    blocks: Sequence[NestedBlock],
+    chosen: Mapping[int, Sequence[int]],
+    ranges: Callable[[int], Sequence[ByteRange]],
+) -> str:
+    """The text with some blocks in other orders. What stands between two statements stays where it is.
+
+    Args:
+        text: the source as UTF-8.
+        blocks: all blocks of the text, the outermost first.
+        chosen: the new order by the number of the block; the other blocks keep theirs.
+        ranges: the bytes that move with each statement, by the number of the block.
+    """
+    numbers = {id(block): number for number, block in enumerate(blocks)}
+
+    def outermost(block: NestedBlock) -> Iterator[NestedBlock]:
+        """The block if it is chosen, else the chosen blocks nested in it."""
+        if numbers[id(block)] in chosen:
+            yield block
+        else:
+            yield from nested(block.statements)
+
+    def nested(statements: Iterable[NestedStatement]) -> Iterator[NestedBlock]:
+        for statement in statements:
+            for part in statement.parts:
+                if not isinstance(part, int):
+                    yield from outermost(part)
+
+    def render(start: int, end: int, found: Iterable[NestedBlock]) -> bytes:
+        """The bytes of a range with these blocks reordered, from the inside out."""
+        out, position = [], start
+        for block in found:
+            number = numbers[id(block)]
+            places = ranges(number)
+            pieces = [
+                render(place.start, place.end, nested([statement]))
+                for place, statement in zip(places, block.statements, strict=True)
+            ]
+            for place, old in zip(places, chosen[number], strict=True):
+                out += [text[position : place.start], pieces[old]]
+                position = place.end
+        return b"".join([*out, text[position:end]])
+
+    return render(0, len(text), outermost(blocks[0])).decode()
