@@ -93,7 +93,7 @@ class NoMonitor:
         """Do nothing."""
 
 
-class Progress(Protocol):
+class RunProgress(Protocol):
     """Tells the user about long work. The command line shows it on stderr."""
 
     def note(self, message: str) -> None:
@@ -107,7 +107,7 @@ class Progress(Protocol):
         ...
 
 
-class NoProgress:
+class SilentProgress:
     """Tells nothing."""
 
     def note(self, message: str) -> None:

@@ -27,8 +27,8 @@ from codeaudit.audit.run import (
     AnswerMonitor,
     AuditSetup,
     NoMonitor,
-    NoProgress,
-    Progress,
+    RunProgress,
+    SilentProgress,
     audit,
     queries,
     repeats,
@@ -89,7 +89,7 @@ class PreparedRun:
     folder: RunFolder
     command: tuple[str, ...]
     """How the user started the run, for the manifest."""
-    progress: Progress
+    progress: RunProgress
 
 
 def audit_models(
@@ -98,7 +98,7 @@ def audit_models(
     given: Mapping[str, Model] | None = None,
     corpus: Corpus | None = None,
     command: Sequence[str],
-    progress: Progress | None = None,
+    progress: RunProgress | None = None,
 ) -> tuple[Summary, RunFolder]:
     """Audit models and write a run folder. Returns the summary and the folder.
 
@@ -109,7 +109,7 @@ def audit_models(
         UsageError: an option has a value that does not exist or does not fit the others.
         CannotAudit: the models, the corpus or the folder cannot be used.
     """
-    progress = progress or NoProgress()
+    progress = progress or SilentProgress()
     given = given or {}
     check_names(options, given)
     with _reserved(options.out or _default_folder(options)) as folder, _resumable(folder, progress):
@@ -207,7 +207,7 @@ def _reserved(path: Path) -> Iterator[RunFolder]:
 
 
 @contextmanager
-def _resumable(folder: RunFolder, progress: Progress) -> Iterator[None]:
+def _resumable(folder: RunFolder, progress: RunProgress) -> Iterator[None]:
     """Tell how to resume after an interruption or after a model failed."""
     place = shlex.quote(str(folder.path))
     again = f"codeaudit run --config {place} --out {place}"
@@ -227,7 +227,7 @@ def _resumable(folder: RunFolder, progress: Progress) -> Iterator[None]:
 
 
 @contextmanager
-def answer_cache(options: RunOptions, folder: RunFolder, progress: Progress) -> Iterator[AnswerCache]:
+def answer_cache(options: RunOptions, folder: RunFolder, progress: RunProgress) -> Iterator[AnswerCache]:
     """The cache of `options.cache`, else the user's; if the user's cannot be used, one in the run folder.
 
     Raises:

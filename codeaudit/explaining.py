@@ -13,7 +13,7 @@ from codeaudit.audit.cache import ModelMemory, answers_scope
 from codeaudit.audit.records import Explained, Gone, Predicted, Violated
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.rows import keep_explanations, prediction_of, read_suite
-from codeaudit.audit.run import AuditSetup, NoMonitor, Progress
+from codeaudit.audit.run import AuditSetup, NoMonitor, RunProgress
 from codeaudit.audit.search.shrinking import explain as shrink
 from codeaudit.audit.store import SUITE, VERDICTS, RunFolder
 from codeaudit.audit.tables import read_rows
@@ -85,7 +85,7 @@ def violations(
 
 
 def explain(
-    run: Run, found: Sequence[RecordedViolation], *, device: str, batch_size: int, progress: Progress
+    run: Run, found: Sequence[RecordedViolation], *, device: str, batch_size: int, progress: RunProgress
 ) -> Explanations:
     """Shrink each violation, and keep the results in the run folder; after an interruption, too.
 
@@ -103,7 +103,7 @@ def explain(
 
 
 def _shrunk(
-    options: RunOptions, run: Run, found: Sequence[RecordedViolation], progress: Progress
+    options: RunOptions, run: Run, found: Sequence[RecordedViolation], progress: RunProgress
 ) -> Iterator[Explained | Gone]:
     recorded = {str(each["name"]): each["fingerprint"] for each in run.manifest["models"]}
     specs = dict(zip(recorded, run.manifest["options"]["model"], strict=True))

@@ -21,8 +21,7 @@ from codeaudit.audit.rows import read_audited
 from codeaudit.audit.store import EXPLANATIONS, MANIFEST, SUITE, SUMMARY, VERDICTS, Manifest, RunFolder
 from codeaudit.audit.tables import read_rows
 from codeaudit.reports.gate import Judged
-from codeaudit.reports.records import Flip, ModelHeader, RunHeader, Summary
-from codeaudit.reports.records import Run as ComparedRun
+from codeaudit.reports.records import ComparedRun, Flip, ModelHeader, RunHeader, Summary
 from codeaudit.reports.summarise import summarise
 from codeaudit.transforms.errors import RunError, SourceError, UsageError
 from codeaudit.transforms.records import Kind, Sample

@@ -19,7 +19,7 @@ from codeaudit.audit.evidence_check import FindingCounts, Witness, execute, witn
 from codeaudit.audit.interface import Task
 from codeaudit.audit.labels import LabelSource, labels
 from codeaudit.audit.rows import read_suite
-from codeaudit.audit.run import Case, Progress
+from codeaudit.audit.run import Case, RunProgress
 from codeaudit.audit.tables import read_about, suite_contents
 from codeaudit.run_options import RunOptions
 from codeaudit.transforms.errors import CorpusError, UsageError
@@ -43,7 +43,7 @@ class DrawnInputs:
     witnesses: Mapping[str, Witness] | None = None
     """Confirm the variants, by language; `None` if nothing is executed."""
     labels: LabelSource
-    progress: Progress
+    progress: RunProgress
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -154,7 +154,7 @@ def _commonest(languages: Iterable[str]) -> str:
     return Counter(languages).most_common(1)[0][0]
 
 
-def prepare_inputs(options: RunOptions, task: Task, samples: Corpus | None, progress: Progress) -> Inputs:
+def prepare_inputs(options: RunOptions, task: Task, samples: Corpus | None, progress: RunProgress) -> Inputs:
     """Draw the samples, or open the suite. `samples` replaces the SPEC in `options.corpus`.
 
     Raises:
@@ -191,7 +191,7 @@ def suite_task(path: Path) -> str:
 
 
 def draw(
-    options: RunOptions, task: Task, samples: Corpus, source: LabelSource, progress: Progress
+    options: RunOptions, task: Task, samples: Corpus, source: LabelSource, progress: RunProgress
 ) -> DrawnInputs:
     """The samples of every trial with their labels; nothing is perturbed yet.
 
@@ -237,7 +237,7 @@ def with_witnesses(inputs: DrawnInputs) -> DrawnInputs:
     return replace(inputs, witnesses=found)
 
 
-def _judged(cases: Iterator[Case], known: Mapping[str, Witness], progress: Progress) -> Iterator[Case]:
+def _judged(cases: Iterator[Case], known: Mapping[str, Witness], progress: RunProgress) -> Iterator[Case]:
     findings = FindingCounts()
     yield from execute(cases, known, findings)
     tools = [

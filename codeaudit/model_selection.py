@@ -19,7 +19,7 @@ from codeaudit.audit.models.provider import OPTIONS
 from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.models.wrapping import innermost
 from codeaudit.audit.registry import DEFAULT_TASK, TASKS
-from codeaudit.audit.run import Progress
+from codeaudit.audit.run import RunProgress
 from codeaudit.run_options import RunOptions
 from codeaudit.transforms.errors import ModelError, UsageError
 
@@ -104,7 +104,7 @@ def as_model(model: object, *, name: str = "") -> Model:
 
 
 @contextmanager
-def usage_noted(model: Model, progress: Progress) -> Iterator[None]:
+def usage_noted(model: Model, progress: RunProgress) -> Iterator[None]:
     """Tell the usage of a model at the end, also after an error."""
     try:
         yield

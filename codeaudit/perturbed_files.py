@@ -29,7 +29,7 @@ from codeaudit.audit.projects.languages import languages, meant, source_language
 from codeaudit.audit.projects.transform_counts import CountsByTransform, count, prepare
 from codeaudit.audit.registry import DEFAULT_TASK, TASKS
 from codeaudit.audit.rows import suite_rows
-from codeaudit.audit.run import Case, Progress
+from codeaudit.audit.run import Case, RunProgress
 from codeaudit.audit.store import SCHEMA, RunFolder
 from codeaudit.audit.tables import LINES, SUITE_COLUMNS, LinesWriter, TableWriter, read_about
 from codeaudit.inputs import draw, with_witnesses
@@ -85,7 +85,7 @@ class CombinedCorpus:
             yield from part.read(skipped)
 
 
-def preview(request: FilePerturbation, progress: Progress, seen: FileSeen) -> CountsByTransform:
+def preview(request: FilePerturbation, progress: RunProgress, seen: FileSeen) -> CountsByTransform:
     """Perturb the files in memory only; `seen` receives each of them.
 
     Raises:
@@ -100,7 +100,7 @@ def preview(request: FilePerturbation, progress: Progress, seen: FileSeen) -> Co
     return counts
 
 
-def copy(request: FilePerturbation, out: Path, progress: Progress, seen: FileSeen) -> CountsByTransform:
+def copy(request: FilePerturbation, out: Path, progress: RunProgress, seen: FileSeen) -> CountsByTransform:
     """Write a perturbed copy to `out`; `seen` receives each source file.
 
     Raises:
@@ -140,7 +140,7 @@ def write_suite(
     options: RunOptions,
     sources: tuple[str, ...],
     path: Path,
-    progress: Progress,
+    progress: RunProgress,
     seen: Callable[[Case], None],
 ) -> CountsByTransform:
     """Write a suite of samples of these corpora; `seen` receives each case. `options` say what is drawn.
@@ -228,7 +228,7 @@ def _beside(out: Path) -> Iterator[Path]:
 
 
 def _perturbed(
-    request: FilePerturbation, root: Path, paths: list[str], counts: CountsByTransform, progress: Progress
+    request: FilePerturbation, root: Path, paths: list[str], counts: CountsByTransform, progress: RunProgress
 ) -> Iterator[FileResult]:
     """The files at these paths below `root` after the transforms, counted and told."""
     if not paths:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.interface import Model
 from codeaudit.audit.models.callable import Answering, Predictor
-from codeaudit.audit.run import Progress
+from codeaudit.audit.run import RunProgress
 from codeaudit.auditing import audit_models, demand_verdicts
 from codeaudit.edits import raw_samples
 from codeaudit.finished_runs import Run, open_run
@@ -63,7 +63,7 @@ def run(
     cache: str | Path | None = None,
     out: str | Path | None = None,
     language: str = DEFAULT,
-    progress: Progress | None = None,
+    progress: RunProgress | None = None,
 ) -> Run:
     """Audit models: perturb samples, ask the models, and write a run folder, as `codeaudit run` does.
 

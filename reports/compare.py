@@ -8,12 +8,12 @@ from codeaudit.reports.observations import Observation
 from codeaudit.reports.records import (
     UNITS,
     Better,
+    ComparedRun,
     Comparison,
     Flip,
     Metric,
     ModelSummary,
     Paired,
-    Run,
     Trial,
 )
 from codeaudit.reports.statistics.paired import compare_paired
@@ -45,7 +45,7 @@ Answers = Mapping[str, Mapping[str, Mapping[tuple[str, ...], bool]]]
 """By model, then sample, then input: whether the answer changed."""
 
 
-def compare(runs: Sequence[Run], *, groups: Mapping[str, str] | None = None) -> Comparison:
+def compare(runs: Sequence[ComparedRun], *, groups: Mapping[str, str] | None = None) -> Comparison:
     """The models of several runs beside each other.
 
     A group of trials is a model: the same name with the same fingerprint in several runs is one group, and
@@ -159,20 +159,20 @@ def _shared(answers: Answers) -> dict[str, list[bool]]:
     return outcomes
 
 
-def _labels(runs: Sequence[Run]) -> dict[tuple[str, str], str]:
+def _labels(runs: Sequence[ComparedRun]) -> dict[tuple[str, str], str]:
     """The display name of each model in each run."""
     prints: dict[str, set[str]] = defaultdict(set)
     for run in runs:
         for model in run.summary.models:
             prints[model.model].add(model.fingerprint)
 
-    def label(run: Run, model: ModelSummary) -> str:
+    def label(run: ComparedRun, model: ModelSummary) -> str:
         return model.model if len(prints[model.model]) == 1 else f"{model.model} ({run.name})"
 
     return {(run.name, model.model): label(run, model) for run in runs for model in run.summary.models}
 
 
-def _doubts(runs: Sequence[Run]) -> list[str]:
+def _doubts(runs: Sequence[ComparedRun]) -> list[str]:
     corpora = sorted({run.summary.corpus for run in runs})
     doubts = []
     if len(corpora) > 1:

@@ -428,7 +428,7 @@ class Flip:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class ComparedRun:
     """A run as `compare` reads it back."""
 
     name: str

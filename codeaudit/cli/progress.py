@@ -93,7 +93,7 @@ class ProgressMonitor:
 
 
 class _Stderr:
-    """A `codeaudit.audit.run.Progress` on stderr."""
+    """A `codeaudit.audit.run.RunProgress` on stderr."""
 
     def note(self, message: str) -> None:
         """As `note`."""

@@ -7,7 +7,7 @@ import pytest
 
 from codeaudit.reports.compare import compare
 from codeaudit.reports.observations import observe
-from codeaudit.reports.records import Comparison, Metric, ModelHeader, Run, RunHeader
+from codeaudit.reports.records import ComparedRun, Comparison, Metric, ModelHeader, RunHeader
 from codeaudit.reports.summarise import summarise
 from codeaudit.transforms.errors import UsageError
 from tests.reports.test_summarise import crowd
@@ -21,7 +21,7 @@ def run(
     *,
     corpus: str = "stdlib",
     flips: bool = True,
-) -> Run:
+) -> ComparedRun:
     """A run of models, each given as name -> (fingerprint, flip rate)."""
     trials = [
         (
@@ -41,7 +41,7 @@ def run(
     )
     rows = [flip for seed, records in trials for each in records for flip in observe(each, seed=seed).flips()]
     summary = summarise(trials, task=Subtokens(), header=header)
-    return Run(name=name, summary=summary, flips=tuple(rows) if flips else ())
+    return ComparedRun(name=name, summary=summary, flips=tuple(rows) if flips else ())
 
 
 MODELS = {"spe": ("1", 0.0), "vanilla": ("2", 0.3)}
