@@ -19,13 +19,13 @@ from codeaudit.audit.papers.dependency_encoding.streams import VERSION, Streams
 from codeaudit.audit.papers.dependency_encoding.trunk import Cache, Decoder, DecoderSizes
 from codeaudit.audit.papers.lines.programs import readable_languages
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
+from codeaudit.audit.tasks.code_modelling import CODE_MODELLING
+from codeaudit.audit.tasks.generation import GENERATION
+from codeaudit.audit.tasks.next_line import NEXT_LINE
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.languages import DEFAULT
 
-MODELLING: Final = "code-modelling"
-NEXT_LINE: Final = "next-line"
-GENERATION: Final = "generation"
-TASKS: Final = frozenset({MODELLING, NEXT_LINE, GENERATION})
+TASKS: Final = frozenset({CODE_MODELLING.name, NEXT_LINE.name, GENERATION.name})
 
 LONGEST: Final = 4096
 """Tokens that are read at once. Of longer prompts the end is read, from the start of a line."""
@@ -56,7 +56,7 @@ class DecoderConfig(Config):
     def known(self) -> Sequence[Known]:
         """As of `Config`."""
         return (
-            Known("task", self.task, {MODELLING}),
+            Known("task", self.task, {CODE_MODELLING.name}),
             Known("network", self.network, DECODERS),
             *(Known("language", one, readable_languages()) for one in self.languages),
         )
@@ -107,9 +107,9 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder]):
         if refused := self.refused(query):
             return refused
         try:
-            if query.task == MODELLING:
+            if query.task == CODE_MODELLING.name:
                 return self._measured(query.source)
-            if query.task == NEXT_LINE:
+            if query.task == NEXT_LINE.name:
                 (line,) = self.continued([query.source], tokens=LINE_TOKENS, stop=["\n"])
                 return Predicted(answer=line)
             (text,) = self.continued([query.source], tokens=WRITTEN_TOKENS, stop=LEAVING)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from codeaudit.audit.papers.dependency_encoding.streams import Streams
 from codeaudit.audit.papers.dependency_encoding.trunk import DecoderSizes
+from codeaudit.audit.tasks.code_modelling import CODE_MODELLING
 from codeaudit.audit.training.recipe import Recipe
 
 
@@ -13,7 +14,7 @@ class StreamRecipe(Recipe):
     """How CoDE or one of its baselines is trained. The defaults are those of the bundled checkpoint."""
 
     network: str
-    task: str = "code-modelling"
+    task: str = CODE_MODELLING.name
     options: Mapping[str, object] = field(default_factory=dict)
     """Of the network: `pace`, `mixer`, …"""
     width: int = 128

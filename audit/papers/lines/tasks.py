@@ -16,7 +16,8 @@ from torch import Tensor
 
 from codeaudit.audit.papers.lines.trunk import Pooling
 from codeaudit.audit.records import Answer
-from codeaudit.audit.tasks.error_detection import BUGGY, CLEAN
+from codeaudit.audit.tasks.error_detection import BUGGY, CLEAN, ERROR_DETECTION
+from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.transforms.errors import CorpusError
 
 THRESHOLDS: Final = tuple(round(-4 + step / 10, 1) for step in range(51))
@@ -29,7 +30,7 @@ MARK: Final = "<buggy>"
 class Naming:
     """Names: those labels that are above a threshold, or the best one."""
 
-    name: str = "function-name"
+    name: str = FUNCTION_NAME.name
     thresholds: tuple[float, ...] = THRESHOLDS
     """The candidates of validation."""
     pooling: Pooling = "mean"
@@ -79,7 +80,7 @@ class Detection:
     thirds on balanced data.
     """
 
-    name: str = "error-detection"
+    name: str = ERROR_DETECTION.name
     thresholds: tuple[float, ...] = (0.0,)
     """No choice."""
     pooling: Pooling = "votes"

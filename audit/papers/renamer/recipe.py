@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from codeaudit.audit.papers.renamer.network import Readout, TermSizes
+from codeaudit.audit.tasks.derivative import DERIVATIVE
+from codeaudit.audit.tasks.throughput import THROUGHPUT
 from codeaudit.audit.training.recipe import Recipe
 
 
@@ -13,7 +15,7 @@ class TermRecipe(Recipe):
     """How Renamer or one of its baselines is trained: BERT-Tiny's sizes, and defaults for throughput."""
 
     network: str
-    task: str = "throughput"
+    task: str = THROUGHPUT.name
     width: int = 128
     layers: int = 2
     heads: int = 2
@@ -55,6 +57,6 @@ class TermRecipe(Recipe):
 
 
 DEFAULTS: Final[Mapping[str, Mapping[str, object]]] = {
-    "derivative": {"window": 256, "readout": "mean", "batch": 32},
+    DERIVATIVE.name: {"window": 256, "readout": "mean", "batch": 32},
 }
 """Other defaults, by task. A pair of expressions has at most 254 terms."""

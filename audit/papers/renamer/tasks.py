@@ -17,7 +17,8 @@ from codeaudit.audit.papers.renamer.blocks import BLOCKS
 from codeaudit.audit.papers.renamer.pairs import PAIRS
 from codeaudit.audit.papers.renamer.terms import TermLanguage
 from codeaudit.audit.records import Answer, Predicted
-from codeaudit.audit.tasks.derivative import FALSE, TRUE
+from codeaudit.audit.tasks.derivative import DERIVATIVE, FALSE, TRUE
+from codeaudit.audit.tasks.throughput import THROUGHPUT
 
 LOG: Final = "log"
 """The one score of a cost: the logarithm of the answer. Its change is the relative change of the answer."""
@@ -101,6 +102,6 @@ class TermTask:
 
 
 TASKS: Final[Mapping[str, TermTask]] = {
-    "throughput": TermTask(language=BLOCKS, target=Cost(), noun="blocks"),
-    "derivative": TermTask(language=PAIRS, target=Truth(), noun="pairs"),
+    THROUGHPUT.name: TermTask(language=BLOCKS, target=Cost(), noun="blocks"),
+    DERIVATIVE.name: TermTask(language=PAIRS, target=Truth(), noun="pairs"),
 }

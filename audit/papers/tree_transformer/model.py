@@ -11,9 +11,10 @@ from codeaudit.audit.papers.tree_transformer.network import END_ID, Namer, TreeS
 from codeaudit.audit.papers.tree_transformer.nodes import SPECIALS, VERSION, Degree, NodeReader, Spelling
 from codeaudit.audit.papers.tree_transformer.registry import DEGREES, TREE_NETWORKS, namer
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
+from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.transforms.languages import DEFAULT
 
-TASK: Final = "function-name"
+TASK: Final = FUNCTION_NAME.name
 SPELLINGS: Final = ("whole", "subtokens")
 
 

@@ -1,13 +1,11 @@
-"""A task of the user's own: the example of the README, from the working directory and from a package."""
+"""A task of the user's own: the example of docs/howto/task.md, from the working directory and from a package."""
 
 import json
-import re
 import sys
 from pathlib import Path
 
 import pytest
 
-from codeaudit.audit import tasks
 from codeaudit.audit.cache import answers_scope
 from codeaudit.audit.interface import Task
 from codeaudit.audit.models.prompts import Prompts
@@ -17,13 +15,11 @@ from codeaudit.cli.main import main
 from codeaudit.transforms.errors import UsageError
 from tests.support.plugins import install
 
-README = Path(str(tasks.__file__)).with_name("README.md").read_text(encoding="utf-8")
-EXAMPLE = re.search(r"```python\n(.*?)```", README, re.DOTALL)
+EXAMPLE = Path(__file__).parents[3] / "examples" / "plugins" / "task" / "codeaudit_has_loop.py"
 SOURCE = """
-def total(values):
-    result = 0
-    for value in values:
-        result += value
+def total(left, right):
+    result = left
+    result += right
     return result
 
 
@@ -31,13 +27,12 @@ def show(values):
     for value in values:
         print(value)
 """
-IN_PROJECT = "py/tiny:RETURNS_VALUE"
+IN_PROJECT = "py/tiny:HAS_LOOP"
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    assert EXAMPLE is not None
-    (tmp_path / "tiny.py").write_text(EXAMPLE[1], encoding="utf-8")
+    (tmp_path / "tiny.py").write_text(EXAMPLE.read_text("utf-8"), encoding="utf-8")
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "code.py").write_text(SOURCE, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -59,11 +54,11 @@ def test_a_task_of_the_working_directory_is_audited_from_end_to_end(
     by_name = {model["model"]: model for model in summary["models"]}  # type: ignore[attr-defined]
     constant = by_name["fake/constant"]
     assert constant["score"]["name"] == "accuracy"
-    assert constant["score"]["original"] == 0.5, "`yes`, the first word, to both functions"
+    assert constant["score"]["original"] == 0.5, "`no`, the first word, to both functions"
     judged = {row["transform"]: row["violations"] for row in constant["by_transform"]}
     assert judged["rename"]["total"] > 0
     assert sum(row["count"] for row in judged.values()) == 0
-    assert judged["rename-merging"]["total"] == 0, "what a control does to the answer is unknown"
+    assert judged["rename-merging"]["total"] == 0, "a control that keeps the right answer has no verdict"
     hashed = {row["transform"]: row["violations"] for row in by_name["fake/hash"]["by_transform"]}
     assert hashed["rename"]["count"] > 0
     manifest = json.loads(Path("out/manifest.json").read_text(encoding="utf-8"))
@@ -76,19 +71,19 @@ def test_a_task_of_the_working_directory_is_audited_from_end_to_end(
 def test_a_task_of_an_installed_package_is_listed_and_named_by_its_entry_point(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    points = {"codeaudit.tasks": {"returns-value": "tiny:RETURNS_VALUE"}}
+    points = {"codeaudit.tasks": {"has-loop": "tiny:HAS_LOOP"}}
     made = install(project / "site", "tiny", points, {"tiny": (project / "tiny.py").read_text("utf-8")})
     monkeypatch.syspath_prepend(str(made))
-    assert "returns-value" in TASKS
-    assert TASKS.summary("returns-value") == "Does this function return a value?"
-    run("returns-value", "--model", "fake/length")
+    assert "has-loop" in TASKS
+    assert TASKS.summary("has-loop") == "Does the function have a loop?"
+    run("has-loop", "--model", "fake/length")
     capsys.readouterr()
 
 
 def test_models_of_text_are_asked_its_prompt_and_no_fingerprint_changes(project: Path) -> None:
     before = Prompts().digest
     prompt = Prompts().of(Query(task=IN_PROJECT, language="python", source="x"))
-    assert "return a value?" in prompt.template
+    assert "while loop?" in prompt.template
     assert Prompts().digest == before
 
 
