@@ -1,7 +1,7 @@
-"""The bytes of a source file as a text, and back without losing one of them.
+"""Decodes the bytes of a source file to text, and encodes the text again without losing a byte.
 
-A text that was decoded and not changed is encoded to the very bytes it came from: byte order mark and line
-ends included. What cannot promise that is refused when it is decoded.
+An unchanged text is encoded to exactly the bytes that it came from, byte order mark and line ends included. A
+file for which this does not hold is refused when it is decoded.
 """
 
 from abc import ABC, abstractmethod
@@ -18,10 +18,10 @@ NO_RETURN: Final = "encoding cannot be written back"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodedFile(ABC):
-    """A file's text with what it takes to write it back."""
+    """A file's text, and how to write it back. Each language extends it with its rules for encodings."""
 
     text: str
-    """With `\\n` for the line end where all line ends are equal, else as they are."""
+    """The line ends are `\\n` if all were equal; a mixture stays as it is."""
     encoding: str
     newline: str
     """What `\\n` in the text stands for."""
@@ -53,7 +53,7 @@ class DecodedFile(ABC):
         """The bytes of a text in this file's encoding and line ends.
 
         Raises:
-            SourceError: the text holds what the encoding cannot say.
+            SourceError: the text holds a character that the encoding lacks.
         """
         try:
             return text.replace("\n", self.newline).encode(self.encoding)
@@ -63,15 +63,15 @@ class DecodedFile(ABC):
     @staticmethod
     @abstractmethod
     def encoding_of(data: bytes) -> str:
-        """The encoding of a file, as its language tells it.
+        """The encoding of a file by the rules of its language.
 
         Raises:
-            SourceError: there is none of this name.
+            SourceError: the file names an encoding that does not exist.
         """
 
     @abstractmethod
     def compiles(self, text: str) -> bool:
-        """Whether the language takes a file with this text."""
+        """Whether the language accepts a file with this text."""
 
 
 def _newline(text: str) -> str:

@@ -1,7 +1,7 @@
-"""Splices: text replaced at byte ranges, everything else byte for byte as it was.
+"""Replaces byte ranges of a text; every other byte stays as it was.
 
-Positions in Python's `ast` are lines and UTF-8 columns, those of other readers are byte offsets;
-`Positions` goes between them. Offsets count bytes of the UTF-8 text, from 0.
+Offsets count bytes of the UTF-8 text, from 0. Python's `ast` gives lines and UTF-8 columns instead;
+`Positions` converts between the two.
 """
 
 import re
@@ -14,7 +14,7 @@ _LINE_END = re.compile(rb"\r\n|\r|\n")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edit:
-    """The bytes from `start` up to but not including `end` become `text`."""
+    """Replaces the bytes from `start` up to but not including `end` by `text`."""
 
     start: int
     end: int
@@ -22,9 +22,9 @@ class Edit:
 
 
 def splice(source: bytes, edits: Iterable[Edit]) -> bytes:
-    """The source with all edits made; their positions are those of the unchanged source.
+    """The source with all edits made.
 
-    Edits may be given in any order and may touch, but not overlap.
+    Positions are those of the unchanged source. Edits may come in any order and may touch, but not overlap.
 
     Raises:
         ValueError: an edit lies outside the source, ends before it starts, or overlaps another.
@@ -44,14 +44,14 @@ def splice(source: bytes, edits: Iterable[Edit]) -> bytes:
 
 
 def line_starts(source: bytes) -> list[int]:
-    """The byte offset of every line, counted as Python's reader counts: LF, CRLF or CR end one."""
+    """The byte offset of each line. LF, CRLF and CR end a line, as in Python's reader."""
     return [0, *(match.end() for match in _LINE_END.finditer(source))]
 
 
 class Positions:
-    """Goes between (line, column) and byte offsets.
+    """Converts between (line, column) and byte offsets.
 
-    Lines end with LF, CRLF or CR, as in Python's reader; a form feed ends none.
+    LF, CRLF and CR end a line, as in Python's reader. A form feed does not.
     """
 
     __slots__ = ("_starts",)

@@ -9,7 +9,8 @@
         ├── RunError          a run folder that cannot be read or written
         └── NotAppliedError   a transform that cannot rewrite a text (`codeaudit.NotApplied`)
 
-It stands in `transforms` because only the leftmost package is reachable from everywhere.
+Every package raises these errors, and only `transforms` may be imported from everywhere. The command line
+turns each into one line on stderr and the exit code in brackets.
 """
 
 

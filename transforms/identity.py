@@ -1,4 +1,7 @@
-"""The unchanged input again, in another batch and another place: what flips here is the model's noise."""
+"""The identity: the unchanged input again, asked about in another batch.
+
+An answer that changes under it shows the noise of the model, which is the floor for all other transforms.
+"""
 
 from dataclasses import dataclass, field
 from random import Random
@@ -9,7 +12,7 @@ from codeaudit.transforms.records import Kind, Move, Unit
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Gives the input back, byte for byte, for every language."""
+    """Returns the input byte for byte, for every language."""
 
     name: str = "identity"
     kind: Kind = "identity"

@@ -1,8 +1,8 @@
-"""The seam that an engine implements.
+"""The protocol that every transform implements.
 
-An engine says what it would do (`propose`) and does any part of it (`apply`). The driver in
-`perturb.py` is distrustful: it drops variants that equal their input or one another, checks that the
-result parses, and stamps the records.
+A transform proposes an edit as a tuple of moves (`propose`) and makes any part of it (`apply`). The driver in
+`perturb.py` trusts none of them: it drops variants that equal their input or one another, and it writes the
+records.
 """
 
 from collections.abc import Iterator
@@ -18,21 +18,24 @@ NOT_A_MOVE: Final = "not a move of this transform"
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """An engine's word that it has nothing legal to do, with the reason to count."""
+    """A transform has nothing legal to do."""
 
     reason: str
+    """A short phrase without names or numbers of the text, so that equal reasons count together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewritten:
-    """A legal rewriting: the new text and the evidence that the engine itself has for it."""
+    """The result of `Transform.apply`."""
 
     source: str
+    """The new text."""
     evidence: Evidence
+    """What the transform itself knows; a witness may add stronger evidence later."""
 
 
 class Transform(Protocol):
-    """A rewriting of one unit of code. Implementations are frozen values without state."""
+    """A rewriting of one unit of code. Implementations are immutable and keep no state."""
 
     @property
     def name(self) -> str:
@@ -51,11 +54,12 @@ class Transform(Protocol):
 
     @property
     def unit(self) -> Unit:
-        """What it is given: `function` or `module`."""
+        """What its methods are given: one function, or the whole text."""
         ...
 
     def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
-        """Draw one variant, at as many sites as go together; all randomness comes from `rng`.
+        """Draw the moves of one variant, at as many sites as fit together. `rng` is the only source of
+        chance.
 
         Raises:
             SourceError: the source cannot be parsed.
@@ -63,16 +67,16 @@ class Transform(Protocol):
         ...
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
-        """Rewrite with these moves, which may be any subset of a proposal; refuse an illegal subset."""
+        """The text after these moves: any subset of a proposal. An illegal subset is refused."""
         ...
 
 
 @runtime_checkable
 class Finite(Protocol):
-    """What a transform has besides if the variants of a text can be counted, and tried out, all of them."""
+    """Optional: a transform that can count and list all variants of a text, as exhaustive attacks need."""
 
     def count(self, source: str) -> int | None:
-        """How many variants there are, the text itself aside; `None` where that is too costly to know.
+        """The number of variants without the text itself; `None` if counting costs too much.
 
         Raises:
             SourceError: the source cannot be parsed.
@@ -80,7 +84,7 @@ class Finite(Protocol):
         ...
 
     def every(self, source: str) -> Iterator[tuple[Move, ...]]:
-        """The moves of each variant once.
+        """The moves of each variant, each variant once.
 
         Raises:
             SourceError: the source cannot be parsed.

@@ -1,4 +1,8 @@
-"""The control of renaming in any language: two variables become one; the referent relation is broken."""
+"""The control of renaming, in any language: two variables become one.
+
+A renaming keeps apart what was apart, and a merge does not: it breaks the relation between names and
+referents. A language extends `Merging` and provides the merges of a text.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -14,59 +18,59 @@ NO_PAIR: Final = "no two variables to merge"
 
 @dataclass(frozen=True, slots=True, order=True)
 class VariableMerge:
-    """Variable `gone` becomes variable `into`."""
+    """The merge of variable `gone` into variable `into`, by their numbers in source order."""
 
     gone: int
     into: int
 
 
 class Merges(Protocol):
-    """The merges of one text."""
+    """The possible merges of one text."""
 
     @property
     def obstacle(self) -> str:
-        """Why nothing may be merged; empty where nothing stands in the way."""
+        """Why no variables may be merged; empty if they may."""
         ...
 
     @property
     def certain(self) -> Sequence[VariableMerge]:
-        """Those after which a read certainly finds another value."""
+        """Merges after which some read certainly finds another value."""
         ...
 
     @property
     def likely(self) -> Sequence[VariableMerge]:
-        """The others."""
+        """The other merges: a read may find another value."""
         ...
 
     def names(self, pair: VariableMerge) -> tuple[str, str]:
-        """What the two variables are called."""
+        """The names of the two variables."""
         ...
 
     def text(self, pair: VariableMerge) -> str | None:
-        """The merged text; `None` where it would be more or less than this one merge."""
+        """The merged text; `None` if the new text would not be exactly this one merge."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merging(ABC):
-    """Makes one variable another one that is still needed. One merge is one move."""
+    """Merges a variable into one whose value is still needed. One merge is one move."""
 
     name: str = "rename-merging"
     kind: Kind = "control"
     unit: Unit = "function"
     foreign: str
-    """The reason to refuse a move that is none of the text's."""
+    """The reason to refuse a move that does not belong to the text."""
 
     @abstractmethod
     def merges(self, source: str) -> Merges:
-        """Those of a text.
+        """The merges of a text.
 
         Raises:
             SourceError: the source does not parse or is not one function.
         """
 
     def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
-        """One merge: a certain one where there is any.
+        """One merge; a certain one if the text has any.
 
         Raises:
             SourceError: the source does not parse or is not one function.
@@ -85,7 +89,7 @@ class Merging(ABC):
         return Refused(NO_PAIR)
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
-        """Merge; evidence is `analysis` for a certain merge, `parsed` for another."""
+        """The text after the merge. A certain merge has evidence `analysis`, another one `parsed`."""
         if not moves:
             return Rewritten(source=source, evidence="parsed")
         merges = self.merges(source)

@@ -1,7 +1,7 @@
-"""New names for variables, by strategy, in any language.
+"""New names for variables, in any language.
 
-A new name keeps the look of the old one, which is part of its view: a private `_x` stays private, a
-CONSTANT stays upper case, a ClassLike name stays so.
+A new name keeps the look of the old one: leading underscores, UPPER CASE, ClassCase. The look tells readers
+what a name is for, so a renaming that changed it would change more than the name.
 """
 
 import re
@@ -12,8 +12,9 @@ from random import Random
 from typing import Final, Literal, TypeAlias
 
 Strategy: TypeAlias = Literal["natural", "random", "shuffle", "misleading", "canonical"]
-"""`natural`: names that other functions use; `random`: pronounceable, without meaning; `shuffle`: the
-function's own names, permuted; `misleading`: names that say something else; `canonical`: v0, v1, …"""
+"""How names are chosen. `natural`: names that other functions use. `random`: pronounceable names without
+meaning. `shuffle`: the function's own names, permuted. `misleading`: opposites and other types. `canonical`:
+v0, v1, …"""
 
 _PAIRS: Final = """
     first/last start/end begin/finish left/right top/bottom min/max minimum/maximum low/high lower/upper
@@ -26,7 +27,7 @@ _PAIRS: Final = """
     list_value/scalar args/result_code current/previous expected/actual empty/full x/label y/title
     i/text_line j/word k/sentence n/filename_text s/number_value d/index_list f/ratio_value p/total_count
 """
-"""Pairs of names that mean something opposite, or a value of another type."""
+"""Pairs of names with opposite meanings, or with values of different types."""
 
 _OPPOSITES: Final[Mapping[str, str]] = {
     name: other
@@ -35,7 +36,7 @@ _OPPOSITES: Final[Mapping[str, str]] = {
 }
 
 _PLAIN_TRIES: Final = 30
-"""How many names of other functions are tried as they are before numbers are put behind them."""
+"""Names of other functions that are tried unchanged, before numbers are appended to them."""
 
 _WORD_START: Final = re.compile(r"(?:^|_)([a-z0-9])")
 _INNER_START: Final = re.compile(r"_([a-z0-9])")
@@ -46,14 +47,14 @@ _VOWELS: Final = (*"aeiou", "ai", "ou")
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """What a language calls its variables."""
+    """The names of a language's variables."""
 
     natural: Sequence[str]
-    """Names of local variables that are frequent in its code, in snake case."""
+    """Frequent names of local variables in its code, in snake case."""
     reserved: Callable[[str], bool]
-    """Whether no strategy gives a name."""
+    """Whether a name must never be given: a keyword, a builtin."""
     camel: bool = False
-    """Whether a plain name of several words isLikeThis."""
+    """Whether a plain name of several words is written likeThis."""
 
 
 def draw(
@@ -64,15 +65,15 @@ def draw(
     rng: Random,
     pool: Sequence[str] | None = None,
 ) -> dict[int, str]:
-    """New names for variables, given their old ones by number, all different from each other.
+    """New names by the number of the variable, all different from one another.
 
     Args:
-        lexicon: the language's.
-        strategy: how to choose; `shuffle` has its own function.
-        names: the old names, in source order.
-        taken: names that must not be given; only `canonical` gives one of the old names again.
+        lexicon: the lexicon of the language.
+        strategy: how to choose; for `shuffle` call `shuffle` instead.
+        names: the old names by the number of the variable, in source order.
+        taken: names that must not be given. Old names are not given either, except by `canonical`.
         rng: the only source of chance.
-        pool: what `natural` and whatever falls back on it choose from; the lexicon's where none is given.
+        pool: the names for `natural`, and for strategies that run out of names; by default the lexicon's.
     """
     used = set() if strategy == "canonical" else set(names.values())
     fresh: dict[int, str] = {}
@@ -88,10 +89,10 @@ def draw(
 
 
 def shuffle(lexicon: Lexicon, names: Mapping[int, str], kept: Iterable[str], rng: Random) -> dict[int, str]:
-    """A permutation of the names, applied to every variable that bears one.
+    """New names by the number of the variable: a permutation of the old names, without fixed points.
 
-    Names only change places with names that look alike (private, constant, class-like, plain), and names
-    that are reserved or in `kept` stay where they are. Every name that can change does.
+    A name is exchanged only with names of the same look (private, constant, ClassCase, plain). Reserved names
+    and those in `kept` stay. Variables whose name does not change are left out of the result.
     """
     fixed = set(kept)
     groups: dict[tuple[str, str], list[str]] = {}
@@ -116,7 +117,7 @@ def _derangement(group: Sequence[str], rng: Random) -> dict[str, str]:
 def _proposals(
     strategy: Strategy, old: str, position: int, lexicon: Lexicon, pool: Sequence[str], rng: Random
 ) -> Iterator[str]:
-    """Names to try, without end."""
+    """An endless iterator of names to try."""
     if strategy == "canonical":
         yield from (f"v{number}" for number in count(position))
     elif strategy == "random":
@@ -129,7 +130,7 @@ def _proposals(
 
 
 def _misleading(old: str, lexicon: Lexicon) -> list[str]:
-    """Names for the opposite of a name: by the whole name, else by one of its words."""
+    """Opposites of a name: of the whole name if that is known, else of one of its words."""
     bare = old.strip("_")
     bare = (_CAMEL.sub("_", bare) if lexicon.camel else bare).lower()
     if bare in _OPPOSITES:

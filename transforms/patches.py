@@ -1,8 +1,8 @@
-"""Patches: byte ranges that become new text and ranges of the old text, so that nothing is printed anew.
+"""Patches: a byte range becomes new text and ranges of the old text. No code is printed from a syntax tree.
 
-Comments and spacing inside of what stays are the author's. Patches of different sites may be nested: the
-inner one then happens inside the range that the outer one keeps. Offsets count bytes of the UTF-8 text,
-from 0.
+So comments and spacing inside kept ranges stay the author's. Patches of different sites may be nested: the
+inner patch is then made inside a range that the outer one keeps. Offsets count bytes of the UTF-8 text, from
+0.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,29 +10,29 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 HARD: Final = b"\0"
-"""Stands for a line break that no indentation follows; the source holds no such character otherwise."""
+"""A line break after which `Shift` must not indent. Sources cannot contain this byte."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The bytes from `start` up to but not including `end`, with whatever is edited inside them."""
+    """The bytes from `start` up to but not including `end`, with the edits inside them."""
 
     start: int
     end: int
     add: str = ""
-    """Indentation put before its lines; the first one may count or not, as the language says."""
+    """Indentation to add to its lines; the language's `Shift` decides whether that includes the first."""
     drop: str = ""
-    """Indentation taken from its lines."""
+    """Indentation to remove from its lines."""
 
 
 Part: TypeAlias = str | Span
 Shift: TypeAlias = Callable[[bytes, bytes, bytes], bytes]
-"""A text with other indentation: the text, what is put before its lines, what is taken from them."""
+"""Changes the indentation of a text: (text, indentation to add, indentation to remove) -> new text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """The bytes from `start` up to but not including `end` become `parts`, in this order."""
+    """Replaces the bytes from `start` up to but not including `end` by `parts`, in this order."""
 
     start: int
     end: int
@@ -44,15 +44,15 @@ class Site:
     """A place at which a rule can edit."""
 
     options: tuple[tuple[Patch, ...], ...]
-    """The ways to do it, of which one is drawn; each is a set of patches that belong together."""
+    """The alternatives; each is a set of patches that belong together. A proposal draws one."""
     note: str
     """For people: `a < b as b > a`."""
     line: int
-    """Where it stands, from 1."""
+    """Its line in the text, from 1."""
 
 
 def compatible(groups: Mapping[int, tuple[Patch, ...]]) -> frozenset[int]:
-    """Of these sites, in the order of preference, those whose patches go together."""
+    """The sites whose patches do not clash. Of two sites that clash the later one in `groups` is dropped."""
     rank = {number: place for place, number in enumerate(groups)}
     kept = dict(groups)
     while True:
@@ -64,7 +64,7 @@ def compatible(groups: Mapping[int, tuple[Patch, ...]]) -> frozenset[int]:
 
 
 def patched(source: bytes, patches: Sequence[Patch], shift: Shift) -> bytes:
-    """The source with all patches made, which go together; `HARD` in it becomes a line's end again.
+    """The source with all patches made. They must be `compatible`; `HARD` becomes a line break.
 
     Raises what `shift` raises.
     """

@@ -1,4 +1,8 @@
-"""Regions of a text in another order, in any language: the legal orders that a site offers."""
+"""Puts regions of a text into another order, for rules of any language.
+
+A rule of the catalogue finds regions (the items of a dict, the methods of a class) with the dependences
+between them. The functions here choose legal orders and make the patch.
+"""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -9,13 +13,17 @@ from codeaudit.transforms.dependence import orders
 from codeaudit.transforms.patches import Patch, Span
 
 OPTIONS: Final = 12
-"""Most orders that one site offers."""
+"""Largest number of orders that one site offers."""
 MOST: Final = 48
-"""Most regions of one site; longer runs make several sites."""
+"""Largest number of regions of one site; a rule splits longer runs into several sites."""
 
 
 def legal_orders(predecessors: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """Orders other than the text's own: all legal ones where they are few, else a fixed draw of them."""
+    """Legal orders other than the text's own: all of them if there are at most `OPTIONS`, else a fixed draw.
+
+    Args:
+        predecessors: for each region the set of regions that must stand before it, as a bit mask.
+    """
     own = tuple(range(len(predecessors)))
     found = dict.fromkeys(islice(orders.enumerate_orders(predecessors), OPTIONS + 2))
     if len(found) > OPTIONS + 1:
@@ -25,12 +33,12 @@ def legal_orders(predecessors: Sequence[int]) -> tuple[tuple[int, ...], ...]:
 
 
 def free(count: int) -> tuple[int, ...]:
-    """The relation in which nothing depends on anything."""
+    """The `predecessors` of `count` regions that do not depend on one another."""
     return (0,) * count
 
 
 def permuted(parts: Sequence[Span], order: Sequence[int]) -> Patch:
-    """One patch that puts the regions into an order; what stands between them stays where it is."""
+    """One patch that puts the regions into an order; the text between them stays in its place."""
     pieces: list[Span] = []
     for place, number in enumerate(order):
         if place:

@@ -1,7 +1,12 @@
-"""The one driver of all engines: samples in, outcomes out.
+"""The driver of all transforms: samples in, outcomes out.
 
-It trusts no engine. A variant that equals its input or an earlier variant never counts, text that no
-longer parses is refused, and every record says how it is known that the meaning was kept.
+It trusts no transform:
+- a variant that equals its input or an earlier variant is not counted;
+- a text that does not parse is not applied, with that reason;
+- a meaning-keeping edit for which nothing vouches is not applied (`promised`);
+- each record says how it is known that the meaning was kept.
+
+The audit calls it for suites and searches, `source_files.py` for files in place.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +22,7 @@ from codeaudit.transforms.records import Move, NotApplied, Outcome, Perturbed, S
 from codeaudit.transforms.seeding import stream
 
 DRAWS_PER_VARIANT: Final = 8
-"""How often another draw is tried before a variant is given up as a duplicate."""
+"""Draws per variant; if all of them are duplicates, the variant is not applied."""
 
 EXHAUSTED: Final = "no further distinct variant"
 NOT_PARSED: Final = "source does not parse"
@@ -34,10 +39,15 @@ def perturb(
     seed: int,
     sites: Sites = "auto",
 ) -> Iterator[Outcome]:
-    """Every sample under every transform, `variants` times; streams, so memory stays flat.
+    """The outcomes of every sample under every transform, sample by sample. Memory does not grow with the
+    samples.
 
-    Outcomes of one sample depend on (seed, sample id, transform, variant) alone. The identity has one
-    variant, since more would be the same text again.
+    An outcome depends only on the seed, the sample's id and text, the transform and the variant's number. The
+    identity has one variant, because more would repeat the same text.
+
+    Args:
+        variants: the number of outcomes per sample and transform.
+        sites: how many of the proposed moves make a variant; see `records.Sites`.
     """
     for sample in samples:
         for transform in transforms:
@@ -53,7 +63,7 @@ def perturb_one(
     sites: Sites = "auto",
     unconfirmed: bool = False,
 ) -> Iterator[Outcome]:
-    """The variants of one sample under one transform, distinct from it and from each other.
+    """The variants of one sample under one transform. They differ from the sample and from one another.
 
     `unconfirmed` lets meaning-keeping edits without evidence pass. Only a caller that executes the variants
     afterwards may set it.
@@ -79,7 +89,8 @@ def perturb_one(
         if isinstance(outcome, Perturbed):
             seen.add(outcome.source)
             continue
-        # What one draw refuses for good, or eight draws could not find, later variants will not find.
+        # A refusal is permanent, and eight draws without a new text mean that there is none: later variants
+        # would end the same way.
         yield from (_refused(sample, transform, rest, outcome.reason) for rest in range(number + 1, count))
         return
 
@@ -99,9 +110,10 @@ def reapply(
     variant: int = 0,
     unconfirmed: bool = False,
 ) -> Perturbed | NotApplied:
-    """A sample rewritten by these moves of a transform, any of a proposal's or milder ones; for searches.
+    """A sample rewritten by given moves: some of a proposal's, or milder ones. Searches and shrinking call
+    this.
 
-    The moves are legal or refused, as the transform says; text that stays as it is counts as not applied.
+    The transform refuses illegal moves. A text that stays the same is not applied.
     `unconfirmed` lets edits without evidence pass, for a variant that execution has confirmed before.
     """
     try:
@@ -129,17 +141,17 @@ def reapply(
 
 
 def _context(sample: Sample, transform: Transform) -> FunctionContext:
-    """What a transform is given of a sample: of Python and Java, one function."""
+    """The part of a sample that a transform is given, with the text around it."""
     if transform.unit == "function" and transform.kind != "identity":
         return function_context_of(sample.source, sample.language)
     return FunctionContext("", sample.source, "")
 
 
 def function_context_of(source: str, language: str) -> FunctionContext:
-    """The one function of a text and what stands around it; the whole text in languages without functions.
+    """The one function of a text and the text around it. In a language without functions: the whole text.
 
     Raises:
-        SourceError: the text cannot be parsed, or is not one function with what belongs to it.
+        SourceError: the text cannot be parsed, or holds no single function.
     """
     record = find_language(language)
     if record is None or not record.function_context:
@@ -171,7 +183,7 @@ def _variant(
         if isinstance(rewritten, Refused):
             if moves == proposed:
                 return _refused(sample, transform, number, rewritten.reason)
-            continue  # this subset does not stand alone
+            continue  # the moves are legal together, but this subset is not
         source = context.before + rewritten.source + context.after
         if source not in seen:
             return Perturbed(
@@ -187,7 +199,7 @@ def _variant(
 
 
 def _chosen(proposed: tuple[Move, ...], rng: Random, sites: Sites, *, first: bool) -> tuple[Move, ...]:
-    """The moves that make this draw: a deterministic transform would repeat itself without subsets."""
+    """The moves of this draw. Without subsets a transform without random choices would repeat itself."""
     if len(proposed) < 2 or sites == "all" or (sites == "auto" and first):
         return proposed
     if sites == "one":

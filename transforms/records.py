@@ -1,7 +1,7 @@
-"""What flows out of this package: samples, moves, and the two outcomes of a perturbation.
+"""The records of this package: samples, moves, and the two outcomes of a perturbation.
 
-Records are frozen and carry what came before them by value. An outcome is a closed union:
-`Perturbed | NotApplied`, never `None` and never the unchanged input.
+Records are immutable and contain the records that they were made from. An outcome is either
+`Perturbed` or `NotApplied`, never `None` and never the unchanged input.
 """
 
 from dataclasses import dataclass, field
@@ -11,17 +11,18 @@ Kind: TypeAlias = Literal["preserving", "control", "identity"]
 """`preserving` keeps the meaning, `control` changes it, `identity` is the unchanged input again."""
 
 Evidence: TypeAlias = Literal["none", "analysis", "parsed", "compiled", "executed", "measured"]
-"""How it is known that the meaning was kept (or, for a control, changed), weakest first."""
+"""How it is known that the meaning was kept (for a control: changed), weakest first. `none`: nothing vouches
+for the edit, and a meaning-keeping variant with it is not applied. `measured`: an independent tool agreed."""
 
 Unit: TypeAlias = Literal["function", "module"]
-"""What a transform is given: one function, or the text of a whole file (of which one function is a case)."""
+"""What a transform is given: one function, or any whole text, which may be a file or a single function."""
 
 Label: TypeAlias = str | float | tuple[str, ...] | None
-"""The truth for a task; `None` where it is unknown."""
+"""The right answer for a task; `None` if it is unknown."""
 
 Sites: TypeAlias = Literal["auto", "all", "one"]
-"""How many of the proposed moves make a variant: all of them first and then random subsets, so that variants
-differ; always all; or a single one."""
+"""How many of the proposed moves make a variant. `auto`: all of them first, then random subsets, so that
+variants differ. `all`: always all. `one`: a single one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,27 +44,27 @@ class Sample:
     language: str
     """`python`, `java`, `x86`, …"""
     source: str
-    """The text, all of it."""
+    """The whole text."""
     label: Label
-    """The truth for the task: for function names the subtokens in order; `None` where unknown."""
+    """The right answer of the task: for function names the subtokens in order; `None` if unknown."""
     origin: Origin
-    """Where it stands."""
+    """The place in the corpus."""
     tests: str | None = field(default=None, compare=False, repr=False)
-    """Its own tests, if it brings some: a Python text that defines `check(candidate)`. No model sees them."""
+    """Its own tests, if any: a Python text that defines `check(candidate)`. No model sees them."""
     context: str = field(default="", compare=False, repr=False)
-    """The text that it stands in, which it may need to be executed. No model sees it."""
+    """The text of the file around it, which its execution may need. No model sees it."""
     group: str = field(default="", compare=False, repr=False)
-    """Samples of one group never stand on two sides of a split, as a bug and its fix; empty for none."""
+    """Samples of one group, for example a bug and its fix, stay on one side of a split. Empty: no group."""
     asked: str = ""
-    """The beginning of the text, where a model sees no more; empty where it sees all."""
+    """The beginning of the text, if a model sees only that; empty if it sees everything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """One indivisible edit. A perturbation can be re-applied with any subset of its moves that is legal."""
+    """One indivisible edit. A perturbation can be applied again with any legal subset of its moves."""
 
     kind: str
-    """What was done: `order` (one block's permutation), `rename` (one variable), …"""
+    """`order` (one block's permutation), `rename` (one variable), …"""
     site: int
     """Which block or binding of the original, numbered in source order."""
     value: str | tuple[int, ...]
@@ -85,10 +86,10 @@ class Perturbed:
     """The rewritten text; equal to the sample's only for `identity`."""
     moves: tuple[Move, ...]
     evidence: Evidence
-    """The strongest that it earned."""
+    """The strongest evidence for it so far."""
 
     def left_out(self, reason: str) -> "NotApplied":
-        """What becomes of a variant that is not to be used after all."""
+        """The record of this variant if it is not used after all."""
         return NotApplied(
             sample=self.sample,
             transform=self.transform,

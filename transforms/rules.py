@@ -1,6 +1,7 @@
-"""The engine of the catalogues: a rule finds sites with their patches; any subset of sites can be applied.
+"""Transforms that find sites and patch them: most of the catalogue, in any language.
 
-Patches replace byte ranges by new text and by ranges of the old text, so that nothing is ever printed anew.
+A rule finds the sites of a text, each with the patches that edit it. One site is one move, so any subset of
+the sites can be applied. A language extends `SiteRule`: it reads the text and checks the result.
 """
 
 from abc import ABC, abstractmethod
@@ -18,27 +19,29 @@ OVERLAP: Final = "edits overlap"
 OTHER_TREE: Final = "syntax tree would change"
 
 Proof: TypeAlias = Literal["tree", "analysis"]
-"""`tree`: the syntax tree of the result must equal that of the source. `analysis`: the rule knows."""
+"""How a result is shown to be right. `tree`: its syntax tree must equal that of the source. `analysis`: the
+rule only finds sites where the edit is right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteRule(ABC):
-    """A transform made of one rule; a language says how texts are read and what proves a result.
+    """A transform made of one rule. One site is one move.
 
-    One site is one move. A control edits one site only, since two changes of meaning may cancel out.
+    A control edits only one site, because two changes of the meaning may cancel out.
     """
 
     name: str
     find: Callable[[Any], Iterable[Site | Refused]]
-    """The sites in the order of the text, and for each candidate that it declines the reason to count."""
+    """From the language's reading of a text to its sites, in the order of the text; a candidate that must not
+    be edited gives `Refused` with the reason."""
     nothing: str
-    """The reason where the text holds no candidate at all, such as `no comparison`."""
+    """The reason to count if the text holds no candidate: `no comparison`."""
     kind: Kind = "preserving"
     unit: Unit = "function"
     proof: Proof = "analysis"
 
     def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
-        """As many sites as go together, each with one of its options.
+        """As many sites as are compatible, each with one option drawn.
 
         Raises:
             SourceError: the source cannot be parsed.
@@ -55,7 +58,8 @@ class SiteRule(ABC):
         return tuple(self._move(number, sites[number], drawn[number]) for number in sorted(kept))
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
-        """Edit at these sites; refuses edits that overlap, and a result that is not of the language."""
+        """The text after edits at these sites. Refuses edits that overlap and a result that is not shown
+        right."""
         sites, _ = _found(self, source)
         patches: dict[int, tuple[Patch, ...]] = {}
         for move in moves:
@@ -71,7 +75,7 @@ class SiteRule(ABC):
 
     @abstractmethod
     def sites(self, source: str) -> Iterable[Site | Refused]:
-        """What the rule finds in a text.
+        """The sites of a text and the candidates that were refused.
 
         Raises:
             SourceError: the source cannot be parsed.
@@ -79,7 +83,7 @@ class SiteRule(ABC):
 
     @abstractmethod
     def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:
-        """The text with patches that go together, if it can be shown to be right."""
+        """The text with these compatible patches, or a refusal if the result cannot be shown to be right."""
 
     def _move(self, number: int, site: Site, option: int) -> Move:
         return Move(kind=self.name, site=number, value=(option,), note=f"line {site.line}: {site.note}")
@@ -87,7 +91,7 @@ class SiteRule(ABC):
 
 @lru_cache(maxsize=8)
 def _found(rule: SiteRule, source: str) -> tuple[tuple[Site, ...], str | None]:
-    """The sites of a rule, and the commonest of its reasons to decline."""
+    """The sites of a rule, and its most frequent reason to refuse a candidate."""
     sites: list[Site] = []
     reasons: dict[str, int] = {}
     for site in rule.sites(source):

@@ -1,14 +1,17 @@
-"""Random streams that depend on what is perturbed, never on the order in which it happens."""
+"""Random streams that depend on what is perturbed and never on the order in which it happens.
+
+So a run on 5 of 1,000 samples, with any number of workers, makes the same variants of these 5.
+"""
 
 import hashlib
 from random import Random
 
 
 def stream(seed: int, *names: str | int) -> Random:
-    """A generator derived from the seed and the names, such as sample id, transform and variant.
+    """A random generator derived from a seed and names: the sample's id, the transform, the variant.
 
-    Two calls with equal arguments give equal streams on every machine; different arguments give
-    independent ones (SHA-256 of the length-prefixed names).
+    Equal arguments give equal streams on every machine; different arguments give independent streams. The
+    state is the SHA-256 of the length-prefixed names.
     """
     digest = hashlib.sha256(str(seed).encode())
     for name in names:

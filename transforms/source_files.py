@@ -1,7 +1,8 @@
-"""A whole source file, perturbed in place: function by function where a transform asks for functions.
+"""Perturbs a whole source file in place, function by function if the transform is one of functions.
 
-Every byte outside of what a transform changed stays: encoding, line ends, tabs, comments. What there is to
-know of a language's files stands in its `FileFormat`.
+`codeaudit transform` and `verify` call it through `audit.projects`. Every byte outside an edit stays the
+same: encoding, line ends, tabs, comments. A rewriting after which the file would not compile is dropped. How
+the files of a language are read is told by its `FileFormat`.
 """
 
 import hashlib
@@ -26,10 +27,10 @@ WRAPPER_LOST: Final = "more than the function would change"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceUnit:
-    """An outermost function or method of a file, or the file."""
+    """An outermost function or method of a file, or the whole file (`MODULE`)."""
 
     path: str
-    """The file's name, which must not depend on where the tree happens to stand."""
+    """The file's path relative to the source folder, so that results do not depend on where that is."""
     name: str
     """Qualified: `Class.method`; the second of a name in a file is `Class.method#2`, and so on."""
     line: int
@@ -64,10 +65,10 @@ Choice: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransformSeries:
-    """What is done to every file of a tree."""
+    """The transforms for every file of a source folder."""
 
     transforms: tuple[Transform, ...]
-    """One after the other, each on the result of the one before."""
+    """Applied one after the other, each to the result of the previous one."""
     seed: int
     sites: Sites = "auto"
 
@@ -83,27 +84,27 @@ class PerturbedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionLocation:
-    """Where a function stands in a text."""
+    """The location of a function in a text."""
 
     name: str
     first: int
-    """Its first line, decorators or annotations included, from 1."""
+    """Its first line from 1, decorators and annotations included."""
     last: int
     start: int
     """Byte offset in the UTF-8 text."""
     end: int
-    """Without the last line's break."""
+    """Byte offset of its end, without the last line break."""
     wrapper: str = ""
-    """The line under which a transform sees it, if it cannot stand alone."""
+    """A line that is put above it for the transform, if it cannot be parsed alone; else empty."""
     obstacle: str | None = None
-    """Why it cannot be taken out of its file, if so."""
+    """Why it cannot be rewritten apart from its file; `None` if it can."""
 
 
 class FunctionFinder(Protocol):
     """Finds the outermost functions and methods of a text."""
 
     def __call__(self, text: str, around: frozenset[str] = frozenset(), /) -> Sequence[FunctionLocation]:
-        """The places in the order of the text. Functions in functions belong to their outer one.
+        """The locations in the order of the text. An inner function belongs to its outer one.
 
         Args:
             text: all of a file.
@@ -124,7 +125,7 @@ class FileFormat:
     decode: Callable[[bytes], DecodedFile]
     places: FunctionFinder
     is_one: Callable[[str, str], bool]
-    """Whether a text is still one function under its wrapper."""
+    """(text, wrapper) -> whether the text is still exactly one function under the wrapper line."""
 
 
 def perturb_file(
@@ -136,29 +137,32 @@ def perturb_file(
     only: frozenset[Choice] | None = None,
     around: frozenset[str] = frozenset(),
 ) -> PerturbedFile:
-    """The bytes of one file under these transforms; `only` lets no other units and transforms meet.
+    """One file after these transforms. Raises nothing: a file that cannot be read is declined.
 
-    What a transform does to a function depends on the seed and on that function's text alone; whether it may
-    touch it depends on the file and on `around`, the names without endings of the files beside it. A
-    rewriting after which the file would not compile is dropped. Raises nothing: what cannot be read is
-    declined.
+    What a transform makes of a function depends only on the seed and the function's text. Whether it may
+    rewrite the function depends on the file and on `around`.
+
+    Args:
+        path: as in `SourceUnit`.
+        only: the allowed pairs of a unit and a transform; `None` allows all.
+        around: the names, without endings, of the files in the same folder.
     """
     whole = SourceUnit(path=path, name=MODULE, line=1)
     try:
         decoded = form.decode(data)
-        tree = _Tree(form, decoded, path, series, only, around)
+        file_pass = _FilePass(form, decoded, path, series, only, around)
     except SourceError as error:
         reason = str(error) if not str(error).startswith("not valid ") else NOT_PARSED
         declined = [_declined(whole, transform, reason) for transform in series.transforms]
         return PerturbedFile(data=data, records=tuple(declined))
-    tree.perturb()
-    return PerturbedFile(data=decoded.write(tree.text), records=tuple(tree.records))
+    file_pass.perturb()
+    return PerturbedFile(data=decoded.write(file_pass.text), records=tuple(file_pass.records))
 
 
 def changed_units(form: FileFormat, before: bytes, after: bytes) -> tuple[str, ...]:
     """The names of the functions whose text differs between two versions of a file.
 
-    `MODULE` is one of them where text outside of functions differs.
+    `MODULE` is among them if text outside functions differs.
     """
     if before == after:
         return ()
@@ -167,12 +171,12 @@ def changed_units(form: FileFormat, before: bytes, after: bytes) -> tuple[str, .
 
 
 def function_names(form: FileFormat, data: bytes) -> tuple[str, ...]:
-    """The names of a file's outermost functions and methods; none where it cannot be read."""
+    """The names of a file's outermost functions and methods; empty if it cannot be read."""
     return tuple(name for name in _pieces(form, data) if name != MODULE)
 
 
 def _pieces(form: FileFormat, data: bytes) -> dict[str, bytes]:
-    """A file's text by unit; all of it is `MODULE`'s where it cannot be read."""
+    """A file's text by unit; all of it belongs to `MODULE` if it cannot be read."""
     try:
         text = form.decode(data).text
         found = form.places(text)
@@ -187,8 +191,8 @@ def _pieces(form: FileFormat, data: bytes) -> dict[str, bytes]:
     return {**pieces, MODULE: rest + source[done:]}
 
 
-class _Tree:
-    """A text on its way through the transforms."""
+class _FilePass:
+    """A text that passes through the transforms."""
 
     def __init__(
         self,
@@ -214,8 +218,8 @@ class _Tree:
     def perturb(self) -> None:
         """Give the text, or each of its functions, to one transform after the other.
 
-        Of transforms of functions that follow each other, all are done to one function before the next
-        function's turn, which comes to the same and lets what was found out about a text be used again.
+        Consecutive transforms of functions are all applied to one function before the next function. The
+        result is the same, and what was computed about a function's text can be reused.
         """
         for unit, together in groupby(self._series.transforms, key=lambda transform: transform.unit):
             if unit == "function":
@@ -238,16 +242,16 @@ class _Tree:
             self.records.append(_applied(unit, outcome))
 
     def _functions(self, transforms: tuple[Transform, ...]) -> None:
-        """All functions at once; only if the file then does not compile, one after the other."""
+        """Rewrite all functions at once; one after the other only if the file then does not compile."""
         source = self.text.encode()
         places = self.form.places(self.text, self._around)
-        found = [_Chain(self, source, place).through(transforms) for place in places]
+        found = [_FunctionPass(self, source, place).through(transforms) for place in places]
         text = splice(source, [chain.edit for chain in found]).decode()
         if text != self.text and not self._decoded.compiles(text):
             kept: list[Edit] = []
             found = []
             for place in places:
-                chain = _Chain(self, source, place, tuple(kept)).through(transforms)
+                chain = _FunctionPass(self, source, place, tuple(kept)).through(transforms)
                 kept.append(chain.edit)
                 found.append(chain)
             text = splice(source, kept).decode()
@@ -255,7 +259,7 @@ class _Tree:
         self.records += [record for chain in found for record in chain.records]
 
     def outcome(self, text: str, unit: SourceUnit, transform: Transform) -> Perturbed | Declined:
-        """What a transform makes of a text; whatever it does instead is a reason to count."""
+        """What a transform makes of a text; if it fails, the failure is the reason."""
         origin = Origin(path=unit.path, line=unit.line)
         name = self.form.language
         identity = hashlib.sha256(f"{name}\0{text}".encode()).hexdigest()[:16]
@@ -263,7 +267,7 @@ class _Tree:
         series = self._series
         try:
             (outcome,) = perturb_one(sample, transform, variants=1, seed=series.seed, sites=series.sites)
-        except Exception as error:  # one function on which an engine breaks must not end the tree
+        except Exception as error:  # one function on which a transform fails must not end the whole folder
             deep = isinstance(error, RecursionError)
             reason = "nested too deeply" if deep else f"transform failed: {type(error).__name__}"
             return _declined(unit, transform, reason)
@@ -276,11 +280,11 @@ class _Tree:
         return outcome
 
     def unit(self, name: str, line: int = 1) -> SourceUnit:
-        """The unit with this name, and with this line where the unchanged file does not have the name."""
+        """The unit of this name; `line` is used if the unchanged file does not contain the name."""
         return SourceUnit(path=self._path, name=name, line=self._lines.get(name, line))
 
     def chosen(self, name: str, transform: Transform) -> bool:
-        """Whether this unit and this transform may meet."""
+        """Whether this transform may rewrite this unit."""
         return self._only is None or (name, transform.name) in self._only
 
     def compiles(self, text: str) -> bool:
@@ -288,40 +292,41 @@ class _Tree:
         return self._decoded.compiles(text)
 
 
-class _Chain:
-    """One function on its way through transforms of functions."""
+class _FunctionPass:
+    """One function that passes through transforms of functions."""
 
     def __init__(
-        self, tree: _Tree, source: bytes, place: FunctionLocation, checked: tuple[Edit, ...] | None = None
+        self, file: _FilePass, source: bytes, place: FunctionLocation, checked: tuple[Edit, ...] | None = None
     ) -> None:
         self.records: list[UnitRecord] = []
-        self._tree = tree
+        self._file = file
         self._source = source
         self._place = place
         self._checked = checked
-        """Edits of other functions, with which each step has to compile; `None` for no such check."""
+        """Edits of other functions that must compile together with each step; `None`: steps are not
+        checked."""
         self._text = place.wrapper + source[place.start : place.end].decode()
 
     @property
     def edit(self) -> Edit:
-        """What has become of the function."""
+        """The edit of the file that all steps so far make."""
         return Edit(self._place.start, self._place.end, self._text.removeprefix(self._place.wrapper))
 
     def through(self, transforms: Iterable[Transform]) -> Self:
         """Give the function to these transforms."""
-        unit = self._tree.unit(self._place.name, self._place.first)
+        unit = self._file.unit(self._place.name, self._place.first)
         for transform in transforms:
-            if self._tree.chosen(self._place.name, transform):
+            if self._file.chosen(self._place.name, transform):
                 self.records.append(self._step(unit, transform))
         return self
 
     def _step(self, unit: SourceUnit, transform: Transform) -> UnitRecord:
         if self._place.obstacle is not None:
             return _declined(unit, transform, self._place.obstacle)
-        outcome = self._tree.outcome(self._text, unit, transform)
+        outcome = self._file.outcome(self._text, unit, transform)
         if isinstance(outcome, Declined):
             return outcome
-        if not self._tree.form.is_one(outcome.source, self._place.wrapper):
+        if not self._file.form.is_one(outcome.source, self._place.wrapper):
             return _declined(unit, transform, WRAPPER_LOST)
         before, self._text = self._text, outcome.source
         if self._checked is not None and not self._compiles(self._checked):
@@ -330,7 +335,7 @@ class _Chain:
         return _applied(unit, outcome)
 
     def _compiles(self, others: Iterable[Edit]) -> bool:
-        return self._tree.compiles(splice(self._source, [*others, self.edit]).decode())
+        return self._file.compiles(splice(self._source, [*others, self.edit]).decode())
 
 
 def _applied(unit: SourceUnit, outcome: Perturbed) -> Applied:
