@@ -27,7 +27,7 @@ def redacted(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class EndpointAddress:
     """An endpoint and its credentials. Only `url` may be shown."""
 
     url: str
@@ -62,7 +62,7 @@ class Address:
         return (one for one in found if len(one) >= SHORTEST)
 
 
-def address(base_url: str, key: str | None, *, key_name: str) -> Address:
+def address(base_url: str, key: str | None, *, key_name: str) -> EndpointAddress:
     """The endpoint at a URL, with the key of the environment variable `key_name`.
 
     Raises:
@@ -90,4 +90,4 @@ def address(base_url: str, key: str | None, *, key_name: str) -> Address:
     if not basic.isprintable():
         raise UsageError(f"--base-url {shown!r} has a user or password that cannot be sent")
     url = f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
-    return Address(url=url, key=key, key_name=key_name, basic=basic)
+    return EndpointAddress(url=url, key=key, key_name=key_name, basic=basic)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from codeaudit.audit.models.endpoints.address import Address
+from codeaudit.audit.models.endpoints.address import EndpointAddress
 from codeaudit.audit.models.endpoints.arguments import Patience, Prices
 from codeaudit.audit.models.endpoints.client import EndpointClient, Reply, RequestError
 from codeaudit.audit.models.endpoints.loop import LoopThread
@@ -49,7 +49,7 @@ class Endpoint:
 
     model: str
     """Its name at the endpoint, for messages."""
-    address: Address
+    address: EndpointAddress
     connect: Callable[[], EndpointClient]
     """Makes the client; called inside the event loop, before the first request."""
     prompts: Prompts = field(default_factory=lambda: customised(template=None, system=None))

@@ -1,4 +1,4 @@
-"""What `-M` may set of a model of `transformers`. Imported by the catalogue: no framework here."""
+"""The provider of `hf/NAME_OR_PATH` and its `-M` arguments. Imports no framework, because lists read it."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ HEADS: Final[Mapping[str, str]] = {
     "masked": "masked language modelling",
     "embedding": "embeddings",
 }
-"""How a model may answer, with the words for people."""
+"""The kinds of heads, with their names for messages."""
 
 
 def _count(key: str, text: str) -> int:
@@ -75,48 +75,48 @@ ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "revision": str,
     "trust_remote_code": partial(_truth, "trust_remote_code"),
 }
-"""How the text of each is read; each says itself what is wrong with it."""
+"""The readers of the arguments."""
 
 ALWAYS: Final = frozenset({"head", "template", "truncate", "revision", "trust_remote_code"})
-"""Those that have an effect on a model of every kind."""
+"""Arguments that have an effect with every head."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arguments:
-    """The arguments of one model; `None` or empty where the user gave none."""
+    """The arguments of one model; `None` or empty if the user gave none."""
 
     head: str | None = None
-    """How it answers, where its config does not say so or is to be overruled."""
+    """The head, if the config does not name it or the user wants another one."""
     labels: tuple[str, ...] = ()
-    """What the outputs of a classifier mean, in their order."""
+    """The meaning of a classifier's outputs, in their order."""
     names: Path | None = None
-    """A file with the names among which the nearest is looked for, one a line."""
+    """A file with the names that an embedding is compared with, one per line."""
     template: str | None = None
-    """What the model is shown, with the places of `codeaudit.audit.models.prompts`."""
+    """The text that the model is shown, with the places of `codeaudit.audit.prompts`."""
     system: str | None = None
-    """The turn of the chat before it."""
+    """The system turn of the chat."""
     chat: bool | None = None
-    """Whether the tokenizer's chat template is used; `None` for wherever it has one."""
+    """Whether the tokenizer's chat template is used; `None`: if it has one."""
     max_new_tokens: int = 128
-    """Where an answer that does not end by itself is cut off."""
+    """Largest number of tokens of an answer."""
     samples: int = 1
-    """How many answers a query has."""
+    """How many answers are drawn for a query."""
     temperature: float | None = None
-    """That of the softmax from which tokens are drawn; `None` for the likeliest token."""
+    """Temperature of the sampling; `None` for greedy decoding."""
     masks: int = 3
-    """The most tokens that a filled-in answer may have."""
+    """Largest number of tokens of a filled-in answer."""
     truncate: bool = False
-    """Whether the end of a source that is too long is cut off."""
+    """Whether a source that is too long loses its end, instead of having no answer."""
     revision: str | None = None
     """A branch, a tag or a commit on the hub."""
     trust_remote_code: bool = False
-    """Whether code that comes with the model may run."""
+    """Whether Python code of the model may run."""
     given: frozenset[str] = field(default_factory=frozenset)
     """The names of those that the user set."""
 
     @classmethod
     def read(cls, settings: Settings) -> Self:
-        """Those that were given, over the defaults.
+        """The given arguments; defaults for the others.
 
         Raises:
             UsageError: the template cannot be read or has no place for the code.
@@ -136,7 +136,7 @@ class Arguments:
 
     @property
     def prompts(self) -> Prompts:
-        """What a model that writes text is asked.
+        """The prompts with the user's template and system turn.
 
         Raises:
             UsageError: the template has no place for the code.
@@ -144,10 +144,10 @@ class Arguments:
         return customised(template=self.template, system=self.system)
 
     def only(self, taken: Collection[str], *, model: str, head: str) -> None:
-        """See that every argument that was given has an effect.
+        """Check that every given argument has an effect.
 
         Raises:
-            UsageError: one has none on a model with this head.
+            UsageError: an argument has none on a model with this head.
         """
         if idle := sorted(self.given - ALWAYS - set(taken)):
             known = ", ".join(sorted(ALWAYS | set(taken)))

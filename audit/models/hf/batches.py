@@ -1,4 +1,4 @@
-"""Rows of tokens in batches of like length that fit into memory."""
+"""Groups rows of tokens into batches of similar length that fit into memory."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -12,33 +12,33 @@ from codeaudit.audit.records import Failed, Prediction, Query
 Row: TypeAlias = tuple[int, ...]
 
 TOKENS_AT_ONCE: Final = 16_384
-"""Padded tokens of a batch on a CPU, where no allocation fails before the machine does."""
+"""Padded tokens of a batch on a CPU, because there no allocation fails before the machine does."""
 NO_MEMORY: Final = Failed(reason="out of memory")
-"""The answer to what does not fit even alone."""
+"""The answer to a query that does not fit even alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A query as a model reads it."""
+class TokenizedQuery:
+    """A query as rows of tokens."""
 
     query: Query
     rows: tuple[Row, ...]
-    """Most heads read one row; one that tries several readings has a row for each."""
+    """One row for most heads; a head that tries several readings has one for each."""
     grows: int = 0
     """Tokens that the answer may add to each row."""
     attempt: int = 0
-    """Which of several answers to the query this one is."""
+    """Number of the answer, from 0, if several are drawn for the query."""
 
     @property
     def length(self) -> int:
-        """Tokens of its longest row, the answer included."""
+        """Tokens of its longest row, with the answer."""
         return max(map(len, self.rows)) + self.grows
 
 
 def padded(
     rows: Sequence[Row], pad: int, side: Literal["left", "right"], device: str
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Rows as (B, L) ids and their (B, L) attention mask, 0 where only padding stands."""
+    """Rows as (B, L) ids and a (B, L) attention mask that is 0 on padding."""
     length = max(map(len, rows))
     ids = torch.full((len(rows), length), pad, dtype=torch.long)
     mask = torch.zeros((len(rows), length), dtype=torch.long)
@@ -50,18 +50,20 @@ def padded(
 
 
 class Batcher:
-    """Answers queries in batches, longest first, so that what does not fit is found out at once.
+    """Answers queries in batches, longest first, so that a lack of memory shows at once.
 
-    A batch that memory cannot hold is halved, and no later one is as large again.
+    A batch that does not fit into memory is halved, and no later batch is larger than that half.
     """
 
-    def __init__(self, answer: Callable[[Sequence[Asked]], Sequence[Prediction]], *, room: float) -> None:
+    def __init__(
+        self, answer: Callable[[Sequence[TokenizedQuery]], Sequence[Prediction]], *, room: float
+    ) -> None:
         self._answer = answer
         self.room = room
-        """Padded tokens of a batch, at most; `inf` where only a failed allocation tells."""
+        """Largest number of padded tokens in a batch; `inf` if only failed allocations limit it."""
 
-    def __call__(self, asked: Sequence[Asked], *, most: int | None = None) -> list[Prediction]:
-        """One prediction each, in the same order; at most so many in a batch, if that is told."""
+    def __call__(self, asked: Sequence[TokenizedQuery], *, most: int | None = None) -> list[Prediction]:
+        """One prediction per query, in the same order. `most`: largest number of queries in a batch."""
         found: dict[int, Prediction] = {}
         waiting = sorted(range(len(asked)), key=lambda number: -asked[number].length)
         while waiting:
@@ -80,25 +82,25 @@ class Batcher:
             waiting = waiting[len(batch) :]
         return [found[number] for number in range(len(asked))]
 
-    def _next(self, waiting: Sequence[int], asked: Sequence[Asked]) -> Sequence[int]:
-        """As many as there is room for, and one in any case."""
+    def _next(self, waiting: Sequence[int], asked: Sequence[TokenizedQuery]) -> Sequence[int]:
+        """The next batch: as many queries as fit, and at least one."""
         size = 1
         while size < len(waiting) and _cost([asked[one] for one in waiting[: size + 1]]) <= self.room:
             size += 1
         return waiting[:size]
 
 
-def _cost(batch: Sequence[Asked]) -> int:
-    """Tokens with the padding."""
+def _cost(batch: Sequence[TokenizedQuery]) -> int:
+    """Padded tokens of a batch."""
     return sum(len(one.rows) for one in batch) * max(one.length for one in batch)
 
 
 def _is_memory(error: BaseException) -> bool:
-    """Whether an allocation failed; on a CPU torch says so in words only."""
+    """Whether an allocation failed. On a CPU torch raises a `RuntimeError` that only its text identifies."""
     return isinstance(error, torch.OutOfMemoryError | MemoryError) or "can't allocate memory" in str(error)
 
 
 def _release() -> None:
-    """Give back what the failed batch left in the allocator's hands."""
+    """Free the memory that the failed batch left in the CUDA allocator."""
     if torch.cuda.is_available():
         torch.cuda.empty_cache()

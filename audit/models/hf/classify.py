@@ -1,4 +1,4 @@
-"""Sequence classification: each output of the head is an answer; a single output is a number."""
+"""Heads of sequence classification: each output stands for an answer; a single output is a number."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, Self
@@ -7,8 +7,8 @@ import torch
 
 from codeaudit.audit.answer_kinds import NameOfCode, OneNumber, OneWordOf
 from codeaudit.audit.models.hf.arguments import Arguments
-from codeaudit.audit.models.hf.batches import Asked, Row
-from codeaudit.audit.models.hf.heads import NOT_FINITE, Engine, ranked
+from codeaudit.audit.models.hf.batches import Row, TokenizedQuery
+from codeaudit.audit.models.hf.heads import NOT_FINITE, LoadedNetwork, ranked
 from codeaudit.audit.models.hf.texts import shown
 from codeaudit.audit.records import Answer, Failed, Predicted, Prediction, Query
 from codeaudit.audit.registry import TASKS, answer_kind, tasks_answered_by
@@ -17,15 +17,24 @@ from codeaudit.transforms.errors import ModelError, UsageError
 MULTI_LABEL: Final = "multi_label_classification"
 
 
-class Classification:
-    """Outputs as answers: the text of a label is what it says, `-M labels=…` says it where it does not.
+class ClassificationHead:
+    """Answers with the label of the highest output. `-M labels=…` replaces labels that say nothing.
 
-    Outputs with the same answer count together. One output with two labels is the score of the second one,
-    as a sigmoid reads it. One output without labels is a number, for a task whose answers are numbers.
+    - Outputs with the same answer are added (log-sum-exp).
+    - One output with two labels is the logit of the second label; that of the first is 0.
+    - One output without labels is a number, for a task whose answers are numbers.
     """
 
+    kind = "Classification"
+
     def __init__(
-        self, engine: Engine, labels: Sequence[str], outputs: int, *, several: bool, arguments: Arguments
+        self,
+        engine: LoadedNetwork,
+        labels: Sequence[str],
+        outputs: int,
+        *,
+        several: bool,
+        arguments: Arguments,
     ) -> None:
         self._engine = engine
         self._labels = tuple(labels)
@@ -36,12 +45,12 @@ class Classification:
         self._answers: dict[str, tuple[Answer, ...]] = {}
 
     @classmethod
-    def make(cls, engine: Engine, arguments: Arguments) -> Self:
-        """The head of a network, by its config.
+    def make(cls, engine: LoadedNetwork, arguments: Arguments) -> Self:
+        """The head that the network's config describes.
 
         Raises:
-            UsageError: another number of labels than outputs.
-            ModelError: the labels say nothing.
+            UsageError: the number of labels differs from that of the outputs.
+            ModelError: the labels in the config say nothing (`LABEL_0`, …).
         """
         config = engine.network.config
         outputs = int(config.num_labels)
@@ -62,7 +71,7 @@ class Classification:
 
     @property
     def task(self) -> str | None:
-        """The task that the outputs fit: a number's, or the only one of whose words all labels are."""
+        """The task whose answers are numbers, or the only one whose words include all labels; else `None`."""
         if not self._labels:
             return tasks_answered_by(OneNumber)[0]
         fitting = self._choices()
@@ -73,24 +82,24 @@ class Classification:
         """The meaning of the outputs, and the template."""
         return {"labels": self._labels, "template": self._template}
 
-    def ask(self, query: Query) -> Asked | Failed:
-        """The source as it is, or in the template.
+    def ask(self, query: Query) -> TokenizedQuery | Failed:
+        """The tokens of the source, or of the template with the source.
 
         Raises:
-            ModelError: the labels are no answers to the query's task.
+            ModelError: the labels are not answers of the query's task.
         """
         self._meaning(query.task)
         texts = self._engine.texts
         rows = texts.fitted(query, lambda source: (texts.plain(self._show(query, source)),))
-        return rows if isinstance(rows, Failed) else Asked(query=query, rows=rows)
+        return rows if isinstance(rows, Failed) else TokenizedQuery(query=query, rows=rows)
 
-    def answer(self, batch: Sequence[Asked]) -> list[Prediction]:
-        """The best answers with their logits."""
+    def answer(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
+        """The answers with the highest scores."""
         scores = self.scores([one.rows[0] for one in batch])
         return [self._prediction(one.query.task, row) for one, row in zip(batch, scores, strict=True)]
 
     def scores(self, rows: Sequence[Row]) -> torch.Tensor:
-        """The outputs of the head; where one output decides between two labels, 0 and that output."""
+        """The outputs of the head; if one output decides between two labels, 0 and that output."""
         logits = self._engine.network(**self._engine.tensors(rows)).logits.double().cpu()
         if self._outputs == 1 and self._labels:
             return torch.cat([torch.zeros_like(logits), logits], dim=1)
@@ -116,7 +125,7 @@ class Classification:
         return Predicted(answer=answers[int(joint.argmax())], scores=kept, margin=margin)
 
     def _set(self, scores: torch.Tensor) -> Prediction:
-        """All labels with a positive score, or the best one."""
+        """All labels with a positive score, or the best label if there is none."""
         threshold = min(0.0, float(scores.max()))
         said = tuple(
             label for label, score in zip(self._labels, scores.tolist(), strict=True) if score >= threshold
@@ -132,7 +141,7 @@ class Classification:
         ]
 
     def _meaning(self, task: str) -> tuple[Answer, ...]:
-        """The answer that each label is."""
+        """The answer that each label stands for."""
         if task not in self._answers:
             self._answers[task] = self._read(task)
         return self._answers[task]

@@ -1,4 +1,4 @@
-"""Embeddings: a function gets the name whose embedding lies nearest to that of its code."""
+"""Heads of encoders: a function gets the name whose embedding is nearest to that of its code."""
 
 import hashlib
 import json
@@ -12,8 +12,8 @@ from torch.nn.functional import normalize
 
 from codeaudit.audit.answer_kinds import NameOfCode
 from codeaudit.audit.models.hf.arguments import Arguments
-from codeaudit.audit.models.hf.batches import Asked, Row
-from codeaudit.audit.models.hf.heads import NOT_FINITE, Engine, ranked
+from codeaudit.audit.models.hf.batches import Row, TokenizedQuery
+from codeaudit.audit.models.hf.heads import NOT_FINITE, LoadedNetwork, ranked
 from codeaudit.audit.models.hf.texts import shown
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.audit.registry import answer_kind, tasks_answered_by
@@ -21,7 +21,7 @@ from codeaudit.audit.tasks.function_name import subtokens
 from codeaudit.transforms.errors import ModelError, UsageError
 
 NAMES: Final = Path(__file__).with_name("names.txt")
-"""The names that are tried where the user gives none."""
+"""The names that are compared unless the user gives a file."""
 DEFAULT_POOLING: Final = "mean"
 _MODE: Final = re.compile(r"pooling_mode_|_tokens?$")
 _MODULES: Final = frozenset({"Transformer", "Pooling", "Normalize"})
@@ -47,11 +47,13 @@ def _last(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
 
 
 POOLINGS: Final[Mapping[str, Pooling]] = {"mean": _mean, "max": _max, "cls": _first, "lasttoken": _last}
-"""How the states of all tokens become one vector, by the names that sentence encoders' configs give."""
+"""How the states of all tokens become one vector, by the names in configs of sentence encoders."""
 
 
-class Embedding:
-    """The cosine between code and names, both embedded by the same network."""
+class EmbeddingHead:
+    """Compares code with names by the cosine of their embeddings from the same network."""
+
+    kind = "Embedding"
 
     @property
     def task(self) -> str:
@@ -59,7 +61,7 @@ class Embedding:
         return tasks_answered_by(NameOfCode)[0]
 
     def __init__(
-        self, engine: Engine, names: Sequence[str], *, pooling: str, arguments: Arguments, room: float
+        self, engine: LoadedNetwork, names: Sequence[str], *, pooling: str, arguments: Arguments, room: float
     ) -> None:
         self._engine = engine
         self._names = tuple(names)
@@ -69,12 +71,12 @@ class Embedding:
         self._matrix = self._embedded_names(room)
 
     @classmethod
-    def make(cls, engine: Engine, folder: Path, arguments: Arguments, *, room: float) -> Self:
-        """The encoder of a folder, with pooling as a sentence encoder's config has it, else the mean.
+    def make(cls, engine: LoadedNetwork, folder: Path, arguments: Arguments, *, room: float) -> Self:
+        """The head for an encoder, with the pooling of its sentence encoder's config, else the mean.
 
         Raises:
-            UsageError: the file of names has none.
-            ModelError: that file cannot be read, or the encoder has parts that are not known here.
+            UsageError: the file of names has fewer than two.
+            ModelError: that file cannot be read, or the encoder has parts that are not supported.
         """
         names = read_names(NAMES if arguments.names is None else Path(arguments.names).expanduser())
         pooling = pooling_of(folder, engine.name)
@@ -86,11 +88,11 @@ class Embedding:
         names = hashlib.sha256("\n".join(self._names).encode()).hexdigest()
         return {"names": names, "pooling": self._pooling, "template": self._template}
 
-    def ask(self, query: Query) -> Asked | Failed:
+    def ask(self, query: Query) -> TokenizedQuery | Failed:
         """The source as it is, or in the template.
 
         Raises:
-            ModelError: the query asks for anything but a name.
+            ModelError: the task does not ask for names.
         """
         if not isinstance(answer_kind(query.task), NameOfCode):
             raise ModelError(
@@ -99,9 +101,9 @@ class Embedding:
             )
         texts = self._engine.texts
         rows = texts.fitted(query, lambda source: (texts.plain(self._show(query, source)),))
-        return rows if isinstance(rows, Failed) else Asked(query=query, rows=rows)
+        return rows if isinstance(rows, Failed) else TokenizedQuery(query=query, rows=rows)
 
-    def answer(self, batch: Sequence[Asked]) -> list[Prediction]:
+    def answer(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
         """The nearest names."""
         found: list[Prediction] = []
         for row in self.scores([one.rows[0] for one in batch]):
@@ -113,7 +115,7 @@ class Embedding:
         return found
 
     def scores(self, rows: Sequence[Row]) -> torch.Tensor:
-        """The cosine with every name."""
+        """(B, N) cosine with each of the N names."""
         return self._embedded(rows) @ self._matrix.T
 
     def _embedded(self, rows: Sequence[Row]) -> torch.Tensor:
@@ -123,7 +125,7 @@ class Embedding:
         return normalize(pooled, dim=1).cpu()
 
     def _embedded_names(self, room: float) -> torch.Tensor:
-        """(N, D) each name as its words."""
+        """(N, D) embeddings of the names, each written as its words."""
         rows = [self._engine.texts.plain(" ".join(subtokens(name))) for name in self._names]
         size = max(1, int(min(room, 65_536)) // max(map(len, rows)))
         parts = [self._embedded(rows[start : start + size]) for start in range(0, len(rows), size)]
@@ -131,11 +133,11 @@ class Embedding:
 
 
 def read_names(path: Path) -> tuple[str, ...]:
-    """The names of a file, one a line; of those with equal sets of subtokens the first.
+    """The names of a file, one per line; the first one of those with equal sets of subtokens.
 
     Raises:
         ModelError: it cannot be read.
-        UsageError: it has less than two names.
+        UsageError: it has fewer than two names.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -153,10 +155,10 @@ def read_names(path: Path) -> tuple[str, ...]:
 
 
 def pooling_of(folder: Path, name: str) -> str:
-    """What a sentence encoder's config says; the mean for any other network.
+    """The pooling in a sentence encoder's config; the mean for any other network.
 
     Raises:
-        ModelError: it has parts, or a pooling, that are not known here.
+        ModelError: it has parts, or a pooling, that are not supported.
     """
     modules = _json(folder / "modules.json", name, [])
     kinds = {str(module.get("type")).rpartition(".")[2]: str(module.get("path")) for module in modules}
@@ -177,7 +179,7 @@ def pooling_of(folder: Path, name: str) -> str:
 
 
 def sentence_window(folder: Path, name: str) -> int | None:
-    """The most tokens that a sentence encoder was made for, which may be less than its network reads."""
+    """The window of a sentence encoder in tokens, which may be smaller than that of its network."""
     found = _json(folder / "sentence_bert_config.json", name, {}).get("max_seq_length")
     return found if isinstance(found, int) else None
 

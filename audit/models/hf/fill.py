@@ -1,6 +1,6 @@
-"""Masked language models: they fill masks where the answer belongs, or choose between a task's words there.
+"""Heads of masked language models: they fill masks in the place of the answer, or choose between words there.
 
-Of a word in several tokens the first one counts.
+If a word has several tokens, its first one is compared.
 """
 
 import re
@@ -12,8 +12,8 @@ from torch.nn.functional import log_softmax
 
 from codeaudit.audit.answer_kinds import NameOfCode, OneWordOf
 from codeaudit.audit.models.hf.arguments import Arguments
-from codeaudit.audit.models.hf.batches import Asked, Row
-from codeaudit.audit.models.hf.heads import NOT_FINITE, Engine, ranked
+from codeaudit.audit.models.hf.batches import Row, TokenizedQuery
+from codeaudit.audit.models.hf.heads import NOT_FINITE, LoadedNetwork, ranked
 from codeaudit.audit.models.hf.texts import TOO_LONG
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.audit.registry import answer_kind
@@ -23,16 +23,17 @@ NO_NAME: Final = Failed(reason="no name to fill in")
 MASK_IN_CODE: Final = Failed(reason="mask token in the source")
 
 
-class Filling:
-    """For a function's name the masks stand in its place in the code; else behind the prompt.
+class MaskFillingHead:
+    """Puts masks in the place of a function's name; for other tasks, after the prompt.
 
-    A name may have one token or several: one mask, two, … are tried, and the filling with the highest mean
-    logarithm of the probabilities is the answer. All masks of a row are filled independently.
+    A name may have several tokens. One mask, two masks, … are tried, and the filling with the highest mean
+    log-probability is the answer. The masks of a row are filled independently.
     """
 
+    kind = "Filling"
     task = None
 
-    def __init__(self, engine: Engine, arguments: Arguments) -> None:
+    def __init__(self, engine: LoadedNetwork, arguments: Arguments) -> None:
         self._engine = engine
         self._prompts = arguments.prompts
         self._most = arguments.masks
@@ -41,11 +42,11 @@ class Filling:
         self._words: dict[tuple[str, ...], list[int]] = {}
 
     @classmethod
-    def make(cls, engine: Engine, arguments: Arguments) -> Self:
-        """The head of a network.
+    def make(cls, engine: LoadedNetwork, arguments: Arguments) -> Self:
+        """The head for a network.
 
         Raises:
-            ModelError: its tokenizer has no mask.
+            ModelError: its tokenizer has no mask token.
         """
         if engine.texts.tokenizer.mask_token is None:
             raise ModelError(f"cannot use {engine.name!r}: its tokenizer has no mask token")
@@ -56,8 +57,8 @@ class Filling:
         """Prompts and masks."""
         return {"prompts": self._prompts.digest, "in_place": self._in_place, "masks": self._most}
 
-    def ask(self, query: Query) -> Asked | Failed:
-        """A row with one mask, a row with two, …; one row if the task has words to choose from.
+    def ask(self, query: Query) -> TokenizedQuery | Failed:
+        """Rows with one mask, two masks, …; a single row if the task has words to choose from.
 
         Raises:
             ModelError: there is no prompt for the query's task.
@@ -78,10 +79,10 @@ class Filling:
         if isinstance(found, Failed):
             return found
         lost = any(row.count(texts.tokenizer.mask_token_id) < number for number, row in enumerate(found, 1))
-        return TOO_LONG if lost else Asked(query=query, rows=found)
+        return TOO_LONG if lost else TokenizedQuery(query=query, rows=found)
 
-    def answer(self, batch: Sequence[Asked]) -> list[Prediction]:
-        """The fillings, or the likelier words."""
+    def answer(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
+        """The fillings, or the likeliest words."""
         rows = [row for one in batch for row in one.rows]
         logits = self._engine.network(**self._engine.tensors(rows)).logits
         found: list[Prediction] = []
@@ -100,13 +101,13 @@ class Filling:
         return found
 
     def scores(self, rows: Sequence[Row]) -> torch.Tensor:
-        """The logarithms of the probabilities at each row's last token."""
+        """(B, V) log-probabilities at each row's last token."""
         logits = self._engine.network(**self._engine.tensors(rows)).logits
         last = torch.tensor([len(row) - 1 for row in rows], device=logits.device)
         return log_softmax(logits[torch.arange(len(rows), device=logits.device), last].double(), -1).cpu()
 
     def _shown(self, query: Query) -> Callable[[str, str], str] | Failed:
-        """From a source and masks to the text that holds both."""
+        """Makes the text for the network of a source and of masks."""
         kind = answer_kind(query.task)
         if isinstance(kind, NameOfCode) and self._in_place:
             name = kind.placeholder(query.source, query.language)
@@ -123,7 +124,7 @@ class Filling:
         return behind
 
     def _at_masks(self, logits: torch.Tensor, row: Row, number: int) -> torch.Tensor:
-        """(number, V) the logarithms of the probabilities at a row's first masks, on the CPU."""
+        """(number, V) log-probabilities at a row's first masks, on the CPU."""
         mask = self._engine.texts.tokenizer.mask_token_id
         places = [place for place, token in enumerate(row) if token == mask][:number]
         return log_softmax(logits[places].double(), -1).cpu()

@@ -1,5 +1,6 @@
-"""Language models that write their answer: greedily, or by draws that belong to the attempt, so that equal
-inputs have equal answers.
+"""Heads of causal and sequence-to-sequence models, which write their answer.
+
+Decoding is greedy, or draws from a random stream per attempt; so equal inputs have equal answers.
 """
 
 import copy
@@ -16,10 +17,10 @@ from transformers import LogitsProcessor, LogitsProcessorList, StoppingCriteria,
 
 from codeaudit.audit.models.answers import MALFORMED
 from codeaudit.audit.models.hf.arguments import Arguments
-from codeaudit.audit.models.hf.batches import Asked, Row
-from codeaudit.audit.models.hf.heads import KEPT, NOT_FINITE, Engine
+from codeaudit.audit.models.hf.batches import Row, TokenizedQuery
+from codeaudit.audit.models.hf.heads import KEPT, NOT_FINITE, LoadedNetwork
 from codeaudit.audit.models.hf.quiet import in_one_line
-from codeaudit.audit.models.hf.sampling import Sampled
+from codeaudit.audit.models.hf.sampling import GumbelSampling
 from codeaudit.audit.models.prompts import Prompts
 from codeaudit.audit.models.samples import draws
 from codeaudit.audit.prompts import ContinuationPrompt
@@ -30,9 +31,9 @@ _END_OF: Final[Mapping[str, re.Pattern[str]]] = {
     "line": re.compile(r"\S.*\n"),
     "code": re.compile(r"\n[^\s#)\]}]"),
 }
-"""Where a text that has no end of its own is ended: behind a line, or where one begins at the margin."""
+"""Where a continued text is ended: after a line with content, or before an unindented line (code)."""
 SHOWN: Final = 80
-"""Characters of an answer in a line for people."""
+"""Characters of an answer in a message."""
 
 _log = logging.getLogger(__name__)
 
@@ -41,20 +42,21 @@ _SAMPLING: Final = (
     *("penalty_alpha", "max_length", "min_length", "min_new_tokens", "max_time", "stop_strings"),
     *("early_stopping", "length_penalty", "cache_implementation", "prompt_lookup_num_tokens"),
 )
-"""Settings that a model's own config may hold and that have no place here, where the user decides."""
+"""Settings of a model's own generation config that are removed, because the user decides them."""
 
 
-class Generation:
-    """What a prompt is continued with, read as the prompt asks for it.
+class GenerationHead:
+    """Answers with the continuation of the prompt, read in the prompt's format.
 
-    The margin is the smallest lead of a written token over the next best; the scores are the logarithms of
-    the probabilities of the first token. A sampled answer has neither: its flips are of chance.
+    The margin is the smallest lead of a written token over the second best. The scores are the
+    log-probabilities of the first token. A sampled answer has neither, because it changes by chance.
     """
 
+    kind = "Generation"
     task = None
 
     def __init__(
-        self, engine: Engine, prompts: Prompts, *, chat: bool, encoder: bool, arguments: Arguments
+        self, engine: LoadedNetwork, prompts: Prompts, *, chat: bool, encoder: bool, arguments: Arguments
     ) -> None:
         self._engine = engine
         self._prompts = prompts
@@ -69,11 +71,11 @@ class Generation:
         network.generation_config = _greedy(network, engine.pad, engine.texts.tokenizer)
 
     @classmethod
-    def make(cls, engine: Engine, arguments: Arguments) -> Self:
-        """Chat where the tokenizer has a template for it.
+    def make(cls, engine: LoadedNetwork, arguments: Arguments) -> Self:
+        """The head for a network. It uses chat if the tokenizer has a template for it.
 
         Raises:
-            ModelError: a chat is wanted, and it has none.
+            ModelError: the user wants a chat, and the tokenizer has no template.
         """
         has_template = bool(engine.texts.tokenizer.chat_template)
         if arguments.chat and not has_template:
@@ -98,8 +100,8 @@ class Generation:
             found |= {"samples": self._samples, "temperature": self._temperature}
         return found
 
-    def ask(self, query: Query) -> Asked | Failed:
-        """The prompt: a chat up to where the answer begins, or a text that ends there.
+    def ask(self, query: Query) -> TokenizedQuery | Failed:
+        """The tokens of the prompt, which ends where the answer begins.
 
         Raises:
             ModelError: there is no prompt for the query's task.
@@ -115,10 +117,10 @@ class Generation:
 
         longest = self._most(query)
         found = self._engine.texts.fitted(query, rows, grows=0 if self._encoder else longest)
-        return found if isinstance(found, Failed) else Asked(query=query, rows=found, grows=longest)
+        return found if isinstance(found, Failed) else TokenizedQuery(query=query, rows=found, grows=longest)
 
     def _most(self, query: Query) -> int:
-        """The tokens that an answer may take; a long one at most half of the window, if nobody says else."""
+        """Largest number of tokens of an answer. Without a limit of the user, at most half of the window."""
         prompt = self._prompts.of(query)
         longest = prompt.longest if isinstance(prompt, ContinuationPrompt) else None
         if longest is None or self._bounded:
@@ -127,20 +129,20 @@ class Generation:
         return longest if window is None else min(longest, window // 2)
 
     def _templated(self, turns: Sequence[Mapping[str, str]]) -> str:
-        """A chat as the model's authors write it, without room for thoughts where they offer the choice."""
+        """A chat in the model's own template, without thinking if the template offers the choice."""
         try:
             text = self._engine.texts.tokenizer.apply_chat_template(
                 turns, add_generation_prompt=True, tokenize=False, enable_thinking=False
             )
-        except Exception as error:  # a template is a program of its own
+        except Exception as error:  # a template is a program, which may raise anything
             raise ModelError(
                 f"cannot ask {self._engine.name!r}: its chat template refuses the prompt: "
                 f"{in_one_line(error)}; -M chat=false asks without it"
             ) from error
         return str(text)
 
-    def answer(self, batch: Sequence[Asked]) -> list[Prediction]:
-        """The continuations, read."""
+    def answer(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
+        """The continuations, read in the format of their prompts."""
         rows = [one.rows[0] for one in batch]
         most = max(self._most(one.query) for one in batch)
         sampled = self._temperature is not None
@@ -162,27 +164,28 @@ class Generation:
         return found
 
     def scores(self, rows: Sequence[Row]) -> torch.Tensor:
-        """The logarithms of the probabilities of the first token."""
+        """(B, V) log-probabilities of the first token."""
         return self._written(rows, 1)[1].first
 
-    def _continued(self, batch: Sequence[Asked]) -> str:
-        """How far a plain text is gone on with; of queries of several tasks as far as the longest needs."""
+    def _continued(self, batch: Sequence[TokenizedQuery]) -> str:
+        """Whether plain texts are continued by a line or by code: by code if one query needs it."""
         prompts = (self._prompts.of(one.query) for one in batch)
         code = any(isinstance(one, ContinuationPrompt) and one.extent == "code" for one in prompts)
         return "code" if code else "line"
 
     def _written(
         self, rows: Sequence[Row], most: int, *, continued: str = "line", streams: Sequence[Random] = ()
-    ) -> tuple[torch.Tensor, "_Watch"]:
-        """What the rows are continued with: a plain text up to the end of a line or of code.
+    ) -> tuple[torch.Tensor, "_DecodingWatch"]:
+        """The continuations of the rows, and the watch that followed them.
 
-        By the draws of these streams, one for each row; without any, the likeliest tokens.
+        A plain text is continued to the end of a line or of code. `streams` has the random stream of each
+        row; without streams the likeliest tokens are written.
         """
         inputs = self._engine.tensors(rows, "right" if self._encoder else "left")
-        watch = _Watch(self._engine, None if self._chat or self._encoder else _END_OF[continued])
+        watch = _DecodingWatch(self._engine, None if self._chat or self._encoder else _END_OF[continued])
         processors: list[LogitsProcessor] = [_Look(watch)]
         if self._temperature is not None and streams:
-            processors.append(Sampled(streams, self._temperature))
+            processors.append(GumbelSampling(streams, self._temperature))
         found = self._engine.network.generate(
             **inputs,
             max_new_tokens=most,
@@ -193,8 +196,10 @@ class Generation:
         return found[:, start:], watch
 
     def _texts(self, rows: Sequence[Row], written: torch.Tensor) -> list[str]:
-        """What was written. A plain text is read behind its prompt: alone, some tokenizers decode a beginning
-        without its blanks, which are its indentation.
+        """The written texts.
+
+        A plain text is decoded together with its prompt, because some tokenizers drop the blanks at the
+        beginning of a text that is decoded alone, and these are its indentation.
         """
         alone = self._decoded(written.tolist())
         if self._chat or self._encoder:
@@ -213,7 +218,7 @@ class Generation:
         return found
 
     def _tell(self, text: str) -> None:
-        """Show the first answer that cannot be read: what is wrong with it tells what to change."""
+        """Log the first answer that cannot be read, because it shows the user what to change."""
         if not self._told:
             told = "codeaudit: %s: first answer that cannot be read: %s"
             _log.warning(told, self._engine.name, repr(text[:SHOWN]) + ("…" if len(text) > SHOWN else ""))
@@ -231,24 +236,24 @@ class Generation:
         )
 
 
-class _Watch:
+class _DecodingWatch:
     """Follows a batch while it is written, token by token."""
 
-    def __init__(self, engine: Engine, until: re.Pattern[str] | None) -> None:
+    def __init__(self, engine: LoadedNetwork, until: re.Pattern[str] | None) -> None:
         self._tokenizer = engine.texts.tokenizer
         self._ends = _ends(engine.network.generation_config)
         self._until = until
         self.first = torch.empty(0)
-        """(B, V) the logarithms of the probabilities of the first token, in float64 on the CPU."""
+        """(B, V) log-probabilities of the first token, in float64 on the CPU."""
         self.leads: list[float] = []
-        """The smallest lead of each row's written tokens."""
+        """By row, the smallest lead of a written token over the second best."""
         self.sound: list[bool] = []
-        """Whether all scores of a row were numbers."""
+        """By row, whether all scores were finite."""
         self._writing: list[bool] = []
         self._texts: list[str] = []
 
     def look(self, scores: torch.Tensor) -> None:
-        """Before a token is chosen: how clear the choice is."""
+        """Before a token is chosen: record how clear the choice is."""
         size = len(scores)
         if not self.leads:
             self.first = log_softmax(scores.double(), dim=-1).cpu()
@@ -260,7 +265,7 @@ class _Watch:
                 self.sound[row] &= isfinite(best)
 
     def stop(self, chosen: Sequence[int]) -> list[bool]:
-        """After a token is chosen: which rows have come to their end."""
+        """After a token is chosen: which rows end here."""
         found = [False] * len(chosen)
         for row, token in enumerate(chosen):
             if not self._writing[row]:
@@ -273,9 +278,9 @@ class _Watch:
 
 
 class _Look(LogitsProcessor):
-    """Changes nothing."""
+    """Shows the scores to the watch and changes nothing."""
 
-    def __init__(self, watch: _Watch) -> None:
+    def __init__(self, watch: _DecodingWatch) -> None:
         self._watch = watch
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
@@ -284,9 +289,9 @@ class _Look(LogitsProcessor):
 
 
 class _Stop(StoppingCriteria):
-    """Ends a row where enough is written."""
+    """Ends a row when the watch says so."""
 
-    def __init__(self, watch: _Watch) -> None:
+    def __init__(self, watch: _DecodingWatch) -> None:
         self._watch = watch
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor, **_: Any) -> torch.Tensor:
@@ -295,9 +300,9 @@ class _Stop(StoppingCriteria):
 
 
 def _greedy(network: Any, pad: int, tokenizer: Any) -> Any:
-    """The network's own config of generation without sampling and beams.
+    """The network's own generation config without sampling and beams.
 
-    What its authors forbid, force or penalise stays: it is part of the model.
+    Forbidden, forced and penalised tokens stay, because they are part of the model.
     """
     config = copy.deepcopy(network.generation_config)
     for name in _SAMPLING:

@@ -1,4 +1,4 @@
-"""What the kinds of models have in common: a network with what it reads, and what a kind has to do."""
+"""The protocol of heads, which turn a network's outputs into answers, and the network that they share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,67 +6,70 @@ from typing import Any, Final, Literal, Protocol
 
 import torch
 
-from codeaudit.audit.models.hf.batches import Asked, Row, padded
-from codeaudit.audit.models.hf.texts import Texts
+from codeaudit.audit.models.hf.batches import Row, TokenizedQuery, padded
+from codeaudit.audit.models.hf.texts import WindowedTokenizer
 from codeaudit.audit.records import Failed, Prediction, Query
 
 KEPT: Final = 16
-"""How many scores an answer carries."""
+"""Largest number of scores that an answer carries."""
 NOT_FINITE: Final = Failed(reason="scores that are not finite")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Engine:
+class LoadedNetwork:
     """A loaded network on its device, and its tokenizer."""
 
     name: str
-    """As the user named the model, for messages."""
+    """The SPEC of the model, for messages."""
     network: Any
-    texts: Texts
+    texts: WindowedTokenizer
     device: str
     pad: int
-    """The token that fills rows up; the mask hides it."""
+    """The token that pads rows; the attention mask hides it."""
 
     def tensors(
         self, rows: Sequence[Row], side: Literal["left", "right"] = "right"
     ) -> dict[str, torch.Tensor]:
-        """Rows as the network takes them."""
+        """The inputs of the network for these rows; `side` is that of the padding."""
         ids, mask = padded(rows, self.pad, side, self.device)
         return {"input_ids": ids, "attention_mask": mask}
 
 
 class Head(Protocol):
-    """How one kind of model answers."""
+    """Turns queries into rows of tokens, and the network's outputs into answers."""
+
+    kind: str
+    """Its name in fingerprints, which must never change, because cached answers would be lost."""
 
     @property
     def task(self) -> str | None:
-        """The only task that it can answer; `None` where the query decides."""
+        """The only task that it can answer; `None` if it can answer several."""
         ...
 
     @property
     def decides(self) -> Mapping[str, object]:
-        """What of it decides answers, besides the files of the model: for the fingerprint."""
+        """Everything except the model's files that decides answers, for the fingerprint."""
         ...
 
-    def ask(self, query: Query) -> Asked | Failed:
-        """A query as tokens.
+    def ask(self, query: Query) -> TokenizedQuery | Failed:
+        """The query as tokens, or why it has no answer.
 
         Raises:
             ModelError: the model does not answer the query's task.
         """
         ...
 
-    def answer(self, batch: Sequence[Asked]) -> list[Prediction]:
-        """One prediction each, computed together."""
+    def answer(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
+        """One prediction per query, computed in one batch."""
         ...
 
     def scores(self, rows: Sequence[Row]) -> torch.Tensor:
-        """(B, K) the scores by which rows are answered, in float64 on the CPU: what noise is measured on."""
+        """(B, K) the scores that decide the answers, in float64 on the CPU. Noise is measured on them."""
         ...
 
 
 def ranked(labels: Sequence[str], scores: torch.Tensor) -> tuple[tuple[tuple[str, float], ...], float | None]:
-    """The highest of a row of scores by label, and how far the second lies behind the first."""
+    """The highest scores by label, and the difference between the first and the second."""
     top = scores.topk(min(KEPT, len(labels)))
     values, indices = top.values.tolist(), top.indices.tolist()
     margin = values[0] - values[1] if len(values) > 1 else None

@@ -1,4 +1,4 @@
-"""From `hf/NAME_OR_PATH` to a model: config, tokenizer, weights, and the head that they make."""
+"""Loads `hf/NAME_OR_PATH`: config, tokenizer, weights, and the head that fits them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ import transformers
 
 from codeaudit.audit.models.hf import place
 from codeaudit.audit.models.hf.arguments import HEADS, Arguments
-from codeaudit.audit.models.hf.classify import Classification
-from codeaudit.audit.models.hf.embed import Embedding, sentence_window
-from codeaudit.audit.models.hf.fill import Filling
-from codeaudit.audit.models.hf.generate import Generation
-from codeaudit.audit.models.hf.heads import Engine, Head
+from codeaudit.audit.models.hf.classify import ClassificationHead
+from codeaudit.audit.models.hf.embed import EmbeddingHead, sentence_window
+from codeaudit.audit.models.hf.fill import MaskFillingHead
+from codeaudit.audit.models.hf.generate import GenerationHead
+from codeaudit.audit.models.hf.heads import Head, LoadedNetwork
 from codeaudit.audit.models.hf.model import HubModel, room_on
 from codeaudit.audit.models.hf.quiet import in_one_line, quiet
-from codeaudit.audit.models.hf.texts import Texts, window_of
+from codeaudit.audit.models.hf.texts import WindowedTokenizer, window_of
 from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.papers.checkpoint import PRECISIONS, usable_device, usable_precision
 from codeaudit.transforms.errors import ModelError
@@ -30,7 +30,7 @@ ENDINGS: Final = (
     ("ForConditionalGeneration", "seq2seq"),
     ("Model", "embedding"),
 )
-"""What the name of an architecture says of how it answers; the first that fits."""
+"""The head by the ending of an architecture's name; the first one that matches counts."""
 
 AUTO: Final[Mapping[str, str]] = {
     "classification": "AutoModelForSequenceClassification",
@@ -39,7 +39,7 @@ AUTO: Final[Mapping[str, str]] = {
     "seq2seq": "AutoModelForSeq2SeqLM",
     "embedding": "AutoModel",
 }
-"""What loads each kind."""
+"""The class of `transformers` that loads a network for each head."""
 
 TAKES: Final[Mapping[str, frozenset[str]]] = {
     "classification": frozenset({"labels"}),
@@ -48,19 +48,19 @@ TAKES: Final[Mapping[str, frozenset[str]]] = {
     "seq2seq": frozenset({"chat", "max_new_tokens", "samples", "system", "temperature"}),
     "embedding": frozenset({"names"}),
 }
-"""The arguments that have an effect on some kinds only."""
+"""The arguments that have an effect with some heads only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """What is loaded from where."""
+    """The folder that a model is loaded from."""
 
     name: str
     folder: Path
     arguments: Arguments
 
     def read(self, loader: Callable[..., Any], **settings: Any) -> Any:
-        """What a loader of the library makes of the folder. It looks nowhere else.
+        """The object that a loader of the library makes from the folder, without access to the hub.
 
         Raises:
             ModelError: it cannot.
@@ -68,7 +68,7 @@ class _Source:
         trust = self.arguments.trust_remote_code
         try:
             return loader(self.folder, local_files_only=True, trust_remote_code=trust, **settings)
-        except Exception as error:  # the library raises whatever it met
+        except Exception as error:  # the library passes on errors of any type
             told = in_one_line(error)
             if "trust_remote_code" in str(error):
                 told = "it needs code of its own; read that code, and run it with -M trust_remote_code=true"
@@ -76,11 +76,11 @@ class _Source:
 
 
 def load(name: str, settings: Settings) -> HubModel:
-    """A model of a folder or of the hub.
+    """The model of a folder or of the hub.
 
     Raises:
-        UsageError: no such device or precision, or an argument without an effect.
-        ModelError: a file is missing or damaged, or the model has no head that answers.
+        UsageError: there is no such device or precision, or an argument has no effect.
+        ModelError: a file is missing or damaged, or no head fits the model.
     """
     arguments = Arguments.read(settings)
     device = usable_device(settings.device)
@@ -113,7 +113,7 @@ def _loaded(source: _Source, device: str, precision: str | None) -> HubModel:
     if head == "embedding" and network.config.is_encoder_decoder:
         network = network.get_encoder()
     sentence = sentence_window(folder, name) if head == "embedding" else None
-    texts = Texts(
+    texts = WindowedTokenizer(
         tokenizer,
         window=window_of(tokenizer, network.config, network, sentence),
         words=words,
@@ -126,7 +126,7 @@ def _loaded(source: _Source, device: str, precision: str | None) -> HubModel:
             f"model {name!r} does not fit into the memory of {device}; try --precision bfloat16, or "
             f"--device cpu"
         ) from error
-    engine = Engine(name=name, network=network.eval(), texts=texts, device=device, pad=pad)
+    engine = LoadedNetwork(name=name, network=network.eval(), texts=texts, device=device, pad=pad)
     room = room_on(device, vocabulary=len(tokenizer) if head == "masked" else None)
     with torch.inference_mode():
         made = _made(head, engine, source, room)
@@ -141,23 +141,23 @@ def _loaded(source: _Source, device: str, precision: str | None) -> HubModel:
     )
 
 
-def _made(head: str, engine: Engine, source: _Source, room: float) -> Head:
+def _made(head: str, engine: LoadedNetwork, source: _Source, room: float) -> Head:
     match head:
         case "classification":
-            return Classification.make(engine, source.arguments)
+            return ClassificationHead.make(engine, source.arguments)
         case "masked":
-            return Filling.make(engine, source.arguments)
+            return MaskFillingHead.make(engine, source.arguments)
         case "embedding":
-            return Embedding.make(engine, source.folder, source.arguments, room=room)
+            return EmbeddingHead.make(engine, source.folder, source.arguments, room=room)
         case _:
-            return Generation.make(engine, source.arguments)
+            return GenerationHead.make(engine, source.arguments)
 
 
 def _head_of(config: Any, name: str) -> str:
-    """How a model answers, by its architecture.
+    """The head for the architecture in a config.
 
     Raises:
-        ModelError: its config does not say, or names one that answers nothing here.
+        ModelError: the config names no architecture, or one without a head.
     """
     architecture = next(iter(config.architectures or ()), None)
     remedy = f"name its head with -M head={'|'.join(HEADS)}"
@@ -175,7 +175,7 @@ def _tokenizer(source: _Source) -> Any:
     """The tokenizer of the folder.
 
     Raises:
-        ModelError: it has none. The library would make one without words.
+        ModelError: it has none. (The library would make one with an empty vocabulary.)
     """
     tokenizer = source.read(transformers.AutoTokenizer.from_pretrained)
     files = {"tokenizer.json", *type(tokenizer).vocab_files_names.values()}
@@ -191,7 +191,7 @@ def _network(source: _Source, head: str, precision: str | None) -> Any:
     """The network with all its weights.
 
     Raises:
-        ModelError: some are missing, as those of a head that was never trained. The library would draw them.
+        ModelError: some are missing, like those of an untrained head. (The library would draw them.)
     """
     auto = getattr(transformers, AUTO[head])
     network, told = source.read(
@@ -210,7 +210,7 @@ def _network(source: _Source, head: str, precision: str | None) -> Any:
 
 
 def _pad(tokenizer: Any, network: Any, words: int) -> int:
-    """The token that fills rows up. A network that finds the end of a text by it has to know it too."""
+    """The padding token. It is also set in the config, because some networks find the end of a text by it."""
     known = (tokenizer.pad_token_id, network.config.get_text_config().pad_token_id, tokenizer.eos_token_id)
     pad = next((token for token in known if isinstance(token, int) and 0 <= token < words), 0)
     network.config.get_text_config().pad_token_id = pad

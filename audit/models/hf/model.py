@@ -1,4 +1,4 @@
-"""A model of `transformers` behind the seam of this program."""
+"""The model `hf/NAME_OR_PATH`: a network of `transformers` with a head that answers."""
 
 import hashlib
 import json
@@ -11,21 +11,21 @@ from typing import Final
 import torch
 import transformers
 
-from codeaudit.audit.models.hf.batches import TOKENS_AT_ONCE, Asked, Batcher, Row
-from codeaudit.audit.models.hf.heads import Engine, Head
+from codeaudit.audit.models.hf.batches import TOKENS_AT_ONCE, Batcher, Row, TokenizedQuery
+from codeaudit.audit.models.hf.heads import Head, LoadedNetwork
 from codeaudit.audit.models.hf.quiet import quiet
 from codeaudit.audit.models.samples import joined
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.errors import ModelError
 
 VERSION: Final = 1
-"""Of what is shown of a text and read from an answer here. A part of the fingerprint."""
+"""Version of how texts are shown and answers are read; part of the fingerprint."""
 
 LOGITS_AT_ONCE: Final = 2**26
-"""Scores of a batch, over all its tokens, on a CPU; bounds the memory of heads with large vocabularies."""
+"""Scores over all tokens of a batch on a CPU. It limits the memory of heads with large vocabularies."""
 
 ATTEMPTS_AT_ONCE: Final = 32
-"""Several answers to a query are written so many at a time, or as many as there are queries."""
+"""Largest batch when several answers are drawn, unless there are more queries."""
 
 PROBES: Final = (
     "return left + right",
@@ -36,21 +36,21 @@ PROBES: Final = (
     "        if not word:\n            continue\n        if word in found:\n            found[word] += 1\n"
     "        else:\n            found[word] = 1\n    return sorted(found.items(), key=lambda one: -one[1])\n",
 )
-"""Texts of different lengths, on which a model's noise is measured."""
+"""WindowedTokenizer of different lengths, on which a model's noise is measured."""
 
 _log = logging.getLogger(__name__)
 
 
 class HubModel:
-    """A network with a head that answers. Queries of like length share a batch."""
+    """A network with a head. Queries of similar length share a batch."""
 
     def __init__(
-        self, engine: Engine, head: Head, *, digest: str, precision: str, room: float, samples: int
+        self, engine: LoadedNetwork, head: Head, *, digest: str, precision: str, room: float, samples: int
     ) -> None:
         self.name = engine.name
         self.precision = precision
         self.samples = samples
-        """How many answers a query has."""
+        """How many answers are drawn for a query."""
         self._engine = engine
         self._head = head
         self._digest = digest
@@ -63,30 +63,30 @@ class HubModel:
 
     @property
     def task(self) -> str | None:
-        """The only task that its head can answer."""
+        """The only task that its head can answer; `None` if it can answer several."""
         return self._head.task
 
     @property
     def module(self) -> torch.nn.Module:
-        """The network itself, for wrappers that change its weights."""
+        """The network, for wrappers that change its weights."""
         network: torch.nn.Module = self._engine.network
         return network
 
     @property
     def parameters(self) -> int:
-        """Weights, each counted once."""
+        """Number of weights; shared ones count once."""
         return sum(weight.numel() for weight in self._engine.network.parameters())
 
     @property
     def fingerprint(self) -> str:
-        """Of the files, the head with its prompts or labels, the decoding, and the precision.
+        """Covers the files, the head with its prompts or labels, the decoding and the precision.
 
-        The version of `transformers` is a part of it: it holds the code of the networks and of the chats.
+        It also covers the version of `transformers`, because that has the code of networks and chats.
         """
         texts = self._engine.texts
         told = {
             "files": self._digest,
-            "head": type(self._head).__name__,
+            "head": self._head.kind,
             "decides": dict(self._head.decides),
             "precision": self.precision,
             "window": texts.window,
@@ -97,13 +97,13 @@ class HubModel:
 
     @property
     def usage(self) -> Mapping[str, object]:
-        """How many of the inputs that it read lost their end; empty where none did."""
+        """How many inputs lost their end; empty if none did."""
         cut = len(self._engine.texts.cut)
         return {"truncated": cut} if cut else {}
 
     @property
     def bill(self) -> str:
-        """The same as a line for people."""
+        """The usage as one line for the user."""
         texts = self._engine.texts
         return f"inputs longer than its {texts.window:,} tokens, which lost their end: {len(texts.cut):,}"
 
@@ -116,20 +116,25 @@ class HubModel:
         with quiet(), torch.inference_mode():
             read = [self._head.ask(query) for query in queries]
             numbers = range(self.samples)
-            rows = [replace(one, attempt=each) for one in read if isinstance(one, Asked) for each in numbers]
+            rows = [
+                replace(one, attempt=each)
+                for one in read
+                if isinstance(one, TokenizedQuery)
+                for each in numbers
+            ]
             answers = iter(self._batches(rows, most=max(len(queries), ATTEMPTS_AT_ONCE)))
             return [
                 one if isinstance(one, Failed) else joined([next(answers) for _ in numbers]) for one in read
             ]
 
     def _measured_noise(self) -> float:
-        """Four times the largest move of a high score between a row alone and the same row in a padded batch.
+        """Four times the largest change of a high score between a row alone and the row in a padded batch.
 
-        The rows are few: so never less than 16 units in the last place, and rounded up to a power of two, by
-        which it is also the same one at the next start.
+        Because few rows are measured, it is at least 16 units in the last place. It is rounded up to a power
+        of two, so that it is the same at the next start.
 
         Raises:
-            ModelError: a score is no number.
+            ModelError: a score is not a number.
         """
         texts = self._engine.texts
         rows: list[Row] = [texts.plain(text)[: texts.window] for text in PROBES]
@@ -151,9 +156,9 @@ class HubModel:
 
 
 def room_on(device: str, *, vocabulary: int | None) -> float:
-    """Padded tokens of a batch on a device. On a GPU a failed allocation tells; on a CPU this does.
+    """Largest number of padded tokens in a batch; infinite on a GPU, where failed allocations limit it.
 
-    `vocabulary`: how many scores each token gets, where all of them are computed.
+    `vocabulary`: number of scores per token, if the head computes them for all tokens.
     """
     if device.startswith("cuda"):
         return math.inf

@@ -1,4 +1,4 @@
-"""The folder of a model: a local one, or a snapshot from the hub. Only safetensors are read."""
+"""Finds the folder of a model: a local one, or a snapshot of the hub. Only safetensors are read."""
 
 import hashlib
 import json
@@ -17,16 +17,16 @@ from codeaudit.audit.models.hf.quiet import in_one_line
 from codeaudit.transforms.errors import ModelError, UsageError
 
 TIMEOUT: Final = 10.0
-"""Seconds in which the hub has to say whether it has a model."""
+"""Seconds that the hub has to answer whether it has a model."""
 
 WEIGHTS: Final = "model.safetensors"
 INDEX: Final = "model.safetensors.index.json"
-"""Where the weights are in several files: which tensor is in which."""
+"""The file that says which tensor is in which file, if there are several."""
 _FOREIGN: Final = ("*.bin", "*.pt", "*.pth", "*.h5", "*.msgpack", "*.gguf", "*.onnx")
 _ADAPTER: Final = "adapter_config.json"
 
 _DECISIVE: Final = frozenset({".safetensors", ".json", ".txt", ".model", ".jinja", ".tiktoken", ".py"})
-"""The endings of files that may decide an answer."""
+"""Endings of files that may decide an answer; the fingerprint covers them."""
 _TEXTS: Final = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken")
 _WEIGHTS: Final = (WEIGHTS, INDEX, "model-*-of-*.safetensors")
 _ELSEWHERE: Final = ("*/*.safetensors", "onnx/*", "openvino/*", "original/*")
@@ -35,10 +35,10 @@ _HUB_NAME: Final = re.compile(r"[\w.-]+(?:/[\w.-]+)?")
 
 
 def find(name: str, *, revision: str | None, code: bool) -> Path:
-    """The folder that a name means; what is not here already is fetched. `code`: its Python files too.
+    """The folder of a name; files that are not here yet are fetched. `code`: Python files, too.
 
     Raises:
-        UsageError: no name, or a revision of a local folder.
+        UsageError: there is no name, or a revision is given for a local folder.
         ModelError: there is no such folder or model, or the hub cannot be reached.
     """
     if not name:
@@ -56,10 +56,10 @@ def find(name: str, *, revision: str | None, code: bool) -> Path:
 
 
 def check_weights(folder: Path, name: str) -> None:
-    """See that the weights are there, as safetensors.
+    """Check that the weights are there as safetensors.
 
     Raises:
-        ModelError: they are not.
+        ModelError: they are not, or some of their files are missing.
     """
     if (folder / INDEX).is_file():
         try:
@@ -86,7 +86,7 @@ def check_weights(folder: Path, name: str) -> None:
 
 
 def digest(folder: Path) -> str:
-    """A hash over the contents of all files of a model that may decide an answer."""
+    """A hash over the files of a model that may decide an answer."""
     found = hashlib.sha256()
     for path in sorted(_decisive(folder)):
         with path.open("rb") as file:
@@ -96,7 +96,7 @@ def digest(folder: Path) -> str:
 
 
 def _decisive(folder: Path) -> Iterator[Path]:
-    """Files of the folder itself, and the configs of a sentence encoder's parts below it."""
+    """The deciding files of the folder, and the configs of a sentence encoder's parts below it."""
     for path in [*folder.iterdir(), *folder.glob("*/config.json")]:
         if path.suffix in _DECISIVE and path.is_file():
             yield path
@@ -115,7 +115,7 @@ def _snapshot(name: str, revision: str | None, code: bool) -> Path:
                 etag_timeout=TIMEOUT,
                 local_files_only=bool(silence),
             )
-    except Exception as error:  # whatever lies between us and the hub
+    except Exception as error:  # any proxy or network error
         why = f"the hub gave no answer ({silence})" if silence else in_one_line(error)
         raise ModelError(
             f"no folder {name!r}, and cannot get the model 'hf/{name}': {why}; go online, or name a folder"
@@ -124,10 +124,10 @@ def _snapshot(name: str, revision: str | None, code: bool) -> Path:
 
 
 def _silence(name: str, revision: str | None) -> str:
-    """Why the hub cannot be asked for a model, so that only what was fetched before is left; else empty.
+    """Why the hub cannot be reached, so that only an earlier snapshot can be used; empty if it can.
 
     Raises:
-        ModelError: the hub knows no such model or revision, or does not give it away.
+        ModelError: the hub knows no such model or revision, or does not give access to it.
     """
     try:
         HfApi().model_info(name, revision=revision, timeout=TIMEOUT)
@@ -146,7 +146,7 @@ def _silence(name: str, revision: str | None) -> str:
 
 @contextmanager
 def _bars_on_terminals_only() -> Iterator[None]:
-    """A download of gigabytes shows how far it is where somebody can see it."""
+    """Progress bars of downloads only if stderr is a terminal."""
     if sys.stderr.isatty():
         yield
         return

@@ -1,4 +1,4 @@
-"""What `transformers` says while it works, kept off the screen: our own errors tell what matters."""
+"""Silences the warnings, logs and progress bars of `transformers`; our own errors say what matters."""
 
 import logging
 import warnings
@@ -12,7 +12,7 @@ with warnings.catch_warnings():
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No warnings, no log lines and no progress bars of the library inside; afterwards all is as before."""
+    """Silence the library inside the context; restore its settings afterwards."""
     level, bars = told.get_verbosity(), told.is_progress_bar_enabled()
     told.set_verbosity(logging.CRITICAL)
     told.disable_progress_bar()  # type: ignore[no-untyped-call]
@@ -27,7 +27,7 @@ def quiet() -> Iterator[None]:
 
 
 def in_one_line(error: BaseException, most: int = 160) -> str:
-    """The beginning of what an error of the library says: its first sentences in `most` characters."""
+    """The first sentences of an error's text, in at most `most` characters."""
     text = " ".join(str(error).split()) or type(error).__name__
     if len(text) <= most:
         return text.rstrip(".")

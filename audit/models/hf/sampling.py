@@ -1,7 +1,7 @@
-"""Sampling whose draws are given for each row: the same ones in any batch, in any order, and on any device.
+"""Sampling with a random stream for each row, so that batch, order and device do not change the draws.
 
-A token is drawn as the highest of the logits, divided by the temperature, with Gumbel noise added to each,
-which is exactly a draw from their softmax. So sampling is greedy decoding of other scores.
+Gumbel-max trick: the argmax of logits / temperature plus Gumbel noise is exactly a draw from their softmax.
+So sampling is greedy decoding of noisy scores.
 """
 
 from collections.abc import Sequence
@@ -13,40 +13,40 @@ from transformers import LogitsProcessor
 
 _GAMMA: Final = 0x9E3779B97F4A7C15
 _MIXED: Final = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
-"""SplitMix64: by how much its state grows, and how a state is mixed into a number.
+"""SplitMix64: the increment of the state, and the (shift, factor) steps that mix a state into a number.
 
 Reference: Steele, Lea and Flood (2014), Fast splittable pseudorandom number generators, OOPSLA.
 """
 
 
-class Sampled(LogitsProcessor):
-    """Adds to the scores of every row the noise of that row's own stream."""
+class GumbelSampling(LogitsProcessor):
+    """Adds the noise of a row's own stream to its scores."""
 
     def __init__(self, streams: Sequence[Random], temperature: float) -> None:
         self._streams = streams
         self._temperature = temperature
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        """Scores of which the highest is a draw."""
+        """(B, V) scores; the highest of each row is a draw from the softmax."""
         keys = [stream.getrandbits(64) for stream in self._streams]
         noise = gumbel(keys, scores.shape[1], scores.device)
-        # Behind the highest, so that nothing overflows near temperature 0.
+        # Relative to the highest score, because the quotient would overflow near temperature 0.
         behind = scores.double() - scores.amax(dim=1, keepdim=True)
         return noise.add_(behind.div_(self._temperature))
 
 
 def gumbel(keys: Sequence[int], width: int, device: torch.device | str) -> torch.Tensor:
-    """(B, width) Gumbel noise in float64, a row for each key of 64 bits.
+    """(B, width) Gumbel noise in float64, one row per 64-bit key.
 
-    It comes from whole numbers by SplitMix64, as torch's own generators differ between CPU and GPU.
+    It is made of SplitMix64 integers, because torch's own generators differ between CPU and GPU.
     """
     uniform = _shifted(splitmix(keys, width, device), 12).double().add_(0.5).mul_(2.0**-52)
-    # Of 53 bits, so neither 0 nor 1.
+    # 53 significant bits, so neither 0 nor 1, where a logarithm would be infinite.
     return uniform.log_().neg_().log_().neg_()
 
 
 def splitmix(keys: Sequence[int], width: int, device: torch.device | str) -> torch.Tensor:
-    """(B, width) the first numbers of SplitMix64 from each state, as the int64 of the same bits."""
+    """(B, width) the first outputs of SplitMix64 from each state, as int64 with the same bits."""
     steps = torch.arange(1, width + 1, device=device) * _signed(_GAMMA)
     found = steps + torch.tensor([_signed(key) for key in keys], device=device)[:, None]
     for shift, factor in _MIXED:
@@ -57,7 +57,7 @@ def splitmix(keys: Sequence[int], width: int, device: torch.device | str) -> tor
 
 
 def _shifted(numbers: torch.Tensor, bits: int) -> torch.Tensor:
-    """To the right, with zeros from the left."""
+    """Logical shift to the right; torch's own keeps the sign."""
     found = numbers >> bits
     found &= (1 << (64 - bits)) - 1
     return found

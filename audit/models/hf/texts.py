@@ -1,4 +1,4 @@
-"""From a text to the tokens of a model, within its window."""
+"""Tokenizes texts within the window of a model. Used by every head."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -14,38 +14,40 @@ TOO_LONG: Final = Failed(reason="input too long")
 UNKNOWN_WORD: Final = Failed(reason="token that the network does not know")
 
 _UNSET: Final = 10**9
-"""A tokenizer that knows no window says a number far beyond this."""
+"""Tokenizers without a window report a number far above this."""
 
 
-class Texts:
-    """A tokenizer with the window of its model. Counts what it had to cut."""
+class WindowedTokenizer:
+    """A tokenizer and the window of its model. Remembers which queries were cut."""
 
     def __init__(self, tokenizer: Any, *, window: int | None, words: int, truncate: bool) -> None:
         self.tokenizer = tokenizer
         self.window = window
         self.words = words
-        """So many has the network; a tokenizer may come with special tokens beyond."""
+        """Size of the network's vocabulary. A tokenizer may have special tokens beyond it."""
         self.truncate = truncate
         self.cut: set[Query] = set()
-        """The queries whose source was too long and lost its end."""
+        """The queries whose source lost its end because it was too long."""
 
     def plain(self, text: str) -> Row:
-        """A text between the tokens that the model expects around one.
+        """The tokens of a text with the special tokens that the model expects around it.
 
-        What looks like a special token in the text is text: code may hold `</s>` or `[MASK]`.
+        A special token written in the text is read as text, because code may contain `</s>` or `[MASK]`.
         """
         return tuple(self.tokenizer.encode(text, split_special_tokens=True))
 
     def marked(self, text: str, *, whole: bool) -> Row:
-        """A text in which special tokens are meant. `whole`: those at its ends stand in it already."""
+        """The tokens of a text whose special tokens are meant. `whole`: it has those at its ends already."""
         return tuple(self.tokenizer.encode(text, add_special_tokens=not whole))
 
     def fitted(
         self, query: Query, rows: Callable[[str], tuple[Row, ...]], *, grows: int = 0
     ) -> tuple[Row, ...] | Failed:
-        """The rows of a source, or of as much of its beginning as the window takes where that was asked for.
+        """The rows of a source; with `truncate`, of the longest beginning that fits the window.
 
-        `rows` makes them from the source; `grows` tokens of the window are for the answer.
+        Args:
+            rows: makes the rows from a source.
+            grows: tokens of the window that are reserved for the answer.
         """
         room = None if self.window is None else self.window - grows
 
@@ -74,10 +76,10 @@ class Texts:
 
 
 def window_of(tokenizer: Any, config: Any, network: nn.Module, sentence: int | None = None) -> int | None:
-    """The most tokens that a model reads; `None` where nothing bounds them.
+    """The largest number of tokens that a model reads; `None` without a limit.
 
-    The smallest of what tokenizer, config and a sentence encoder's own config say. RoBERTa and its kin count
-    positions from behind the padding's, so that fewer can be used than there are.
+    It is the smallest limit of the tokenizer, the config and a sentence encoder's own config. RoBERTa and
+    its relatives number positions from after the padding index, so that fewer are usable than exist.
     """
     bounds = [sentence, tokenizer.model_max_length, getattr(config, "max_position_embeddings", None)]
     bounds.append(getattr(config, "n_positions", None))
@@ -90,7 +92,7 @@ def window_of(tokenizer: Any, config: Any, network: nn.Module, sentence: int | N
 
 
 def shown(template: str | None) -> Callable[[Query, str], str]:
-    """What a model without a prompt is shown of a query: the source, in a template where one is given.
+    """Makes the text that a model without a prompt is shown: the source, or the template with the source.
 
     Raises:
         UsageError: the template has no place for the source.

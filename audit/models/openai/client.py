@@ -14,7 +14,7 @@ from typing import Final, cast
 
 import openai
 
-from codeaudit.audit.models.endpoints.address import Address
+from codeaudit.audit.models.endpoints.address import EndpointAddress
 from codeaudit.audit.models.endpoints.client import Reply, RequestError
 from codeaudit.audit.models.openai.arguments import Decoding
 from codeaudit.audit.prompts import ContinuationPrompt, Prompt
@@ -33,7 +33,7 @@ LONGEST_TEXT: Final = 160
 class Client:
     """Asks one model at one endpoint. Belongs to the event loop that first uses it."""
 
-    def __init__(self, address: Address, model: str, decoding: Decoding, timeout: float) -> None:
+    def __init__(self, address: EndpointAddress, model: str, decoding: Decoding, timeout: float) -> None:
         self._address = address
         self._model = model
         self._decoding = decoding

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 from urllib.parse import urlencode
 
-from codeaudit.audit.models.endpoints.address import Address, address
+from codeaudit.audit.models.endpoints.address import EndpointAddress, address
 from codeaudit.audit.models.endpoints.arguments import Patience, Prices
 from codeaudit.audit.models.endpoints.client import EndpointClient
 from codeaudit.audit.models.endpoints.model import Endpoint, EndpointModel
@@ -70,7 +70,7 @@ def default_base_url() -> str:
     return os.environ.get("OPENAI_BASE_URL") or HOME
 
 
-def _client(where: Address, model: str, decoding: Decoding, timeout: float) -> EndpointClient:
+def _client(where: EndpointAddress, model: str, decoding: Decoding, timeout: float) -> EndpointClient:
     from codeaudit.audit.models.openai.client import Client
 
     return Client(where, model, decoding, timeout)

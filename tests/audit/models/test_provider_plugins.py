@@ -15,7 +15,7 @@ from codeaudit.transforms.errors import CannotAudit, UsageError
 from tests.support.plugins import install
 
 ACME = """
-from codeaudit.audit.models.endpoints.address import Address
+from codeaudit.audit.models.endpoints.address import EndpointAddress
 from codeaudit.audit.models.endpoints.arguments import ENDPOINT_ARGUMENTS, Patience, Prices
 from codeaudit.audit.models.endpoints.client import Reply, RequestError
 from codeaudit.audit.models.endpoints.model import Endpoint, EndpointModel
@@ -36,7 +36,7 @@ def load(name, settings):
     assert settings.device == "auto", "this provider does not accept --device"
     depth = settings.arguments.get("depth", 1)
     url = settings.base_url or "http://acme.example"
-    endpoint = Endpoint(model=name, address=Address(url=url, key=""), connect=lambda: Client(depth),
+    endpoint = Endpoint(model=name, address=EndpointAddress(url=url, key=""), connect=lambda: Client(depth),
                         patience=Patience.read(settings), prices=Prices.read(settings))
     return EndpointModel(endpoint, name=f"acme/{name}", fingerprint=f"acme/{name}@{url}?depth={depth}")
 

@@ -6,14 +6,16 @@ from math import inf
 import pytest
 import torch
 
-from codeaudit.audit.models.hf.batches import Asked, Batcher, padded
+from codeaudit.audit.models.hf.batches import Batcher, TokenizedQuery, padded
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.transforms.errors import ModelError
 
 
-def rows(*lengths: int, each: int = 1) -> list[Asked]:
+def rows(*lengths: int, each: int = 1) -> list[TokenizedQuery]:
     return [
-        Asked(query=Query(task="t", language="python", source=str(number)), rows=((1,) * length,) * each)
+        TokenizedQuery(
+            query=Query(task="t", language="python", source=str(number)), rows=((1,) * length,) * each
+        )
         for number, length in enumerate(lengths)
     ]
 
@@ -26,7 +28,7 @@ class Recorder:
         self.error = error or torch.OutOfMemoryError("CUDA out of memory")
         self.seen: list[list[int]] = []
 
-    def __call__(self, batch: Sequence[Asked]) -> list[Prediction]:
+    def __call__(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
         lengths = [one.length for one in batch]
         self.seen.append(lengths)
         if max(lengths) * sum(len(one.rows) for one in batch) > self.memory:
@@ -49,7 +51,7 @@ def test_rows_and_growth_take_room() -> None:
     recorder = Recorder()
     Batcher(recorder, room=20)(rows(5, 5, 5, each=2))
     assert recorder.seen == [[5, 5], [5]]
-    grown = [Asked(query=one.query, rows=one.rows, grows=5) for one in rows(5, 5, 5)]
+    grown = [TokenizedQuery(query=one.query, rows=one.rows, grows=5) for one in rows(5, 5, 5)]
     assert [one.length for one in grown] == [10, 10, 10]
 
 
@@ -96,7 +98,7 @@ def test_memory_that_really_fails() -> None:
     torch.cuda.set_per_process_memory_fraction(0.02)
     room = torch.cuda.get_device_properties(0).total_memory // 50
 
-    def answer(batch: Sequence[Asked]) -> list[Prediction]:
+    def answer(batch: Sequence[TokenizedQuery]) -> list[Prediction]:
         torch.empty(len(batch) * room // 3, dtype=torch.uint8, device="cuda")
         return [Predicted(answer=one.query.source) for one in batch]
 

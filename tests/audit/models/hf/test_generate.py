@@ -11,7 +11,7 @@ import torch
 import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-from codeaudit.audit.models.hf.generate import _END_OF, _Watch
+from codeaudit.audit.models.hf.generate import _END_OF, _DecodingWatch
 from codeaudit.audit.models.hf.quiet import quiet
 from codeaudit.audit.models.prompts import built_in
 from codeaudit.audit.records import Failed, Predicted
@@ -203,7 +203,7 @@ def test_a_template_needs_a_place_for_the_code(load: Load, tmp_path: Path) -> No
 )
 def test_code_ends_where_a_line_begins_at_the_margin(text: str, ended: bool, load: Load) -> None:
     model = load("llama")
-    watch = _Watch(model._engine, _END_OF["code"])
+    watch = _DecodingWatch(model._engine, _END_OF["code"])
     words = model._engine.texts.tokenizer
     watch.look(torch.zeros(1, model._engine.texts.words))
     stops = [watch.stop([token])[0] for token in words.encode(text)]

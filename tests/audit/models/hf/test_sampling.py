@@ -1,13 +1,13 @@
-"""Sampled answers: draws that belong to the attempt, from the distribution that was asked for."""
+"""GumbelSampling answers: draws that belong to the attempt, from the distribution that was asked for."""
 
 from collections.abc import Sequence
 
 import pytest
 import torch
 
-from codeaudit.audit.models.hf.batches import Asked, Batcher
+from codeaudit.audit.models.hf.batches import Batcher, TokenizedQuery
 from codeaudit.audit.models.hf.model import ATTEMPTS_AT_ONCE, HubModel
-from codeaudit.audit.models.hf.sampling import Sampled, gumbel, splitmix
+from codeaudit.audit.models.hf.sampling import GumbelSampling, gumbel, splitmix
 from codeaudit.audit.models.samples import draws
 from codeaudit.audit.records import Failed, Predicted, Prediction
 from codeaudit.transforms.errors import UsageError
@@ -47,7 +47,7 @@ def test_tokens_are_drawn_from_the_softmax() -> None:
     count = 20_000
     for temperature in (0.5, 1.0, 2.0):
         streams = [draws(attempt) for attempt in range(count)]
-        drawn = Sampled(streams, temperature)(torch.empty(0), scores.repeat(count, 1)).argmax(dim=1)
+        drawn = GumbelSampling(streams, temperature)(torch.empty(0), scores.repeat(count, 1)).argmax(dim=1)
         shares = drawn.bincount(minlength=5) / count
         expected = (scores[0].double() / temperature).softmax(0)
         assert bool(((shares - expected).abs() <= 5 * (expected * (1 - expected) / count).sqrt()).all())
@@ -120,7 +120,7 @@ def test_what_cannot_be_had_of_one_attempt_leaves_the_query_without_an_answer(lo
     model = load("llama", samples="3", **SHORT)
     inner = model._head.answer
 
-    def failing(batch: Sequence[Asked]) -> list[Prediction]:
+    def failing(batch: Sequence[TokenizedQuery]) -> list[Prediction]:
         lost = Failed(reason="scores that are not finite")
         return [
             lost if (one.query, one.attempt) == (QUERIES[1], 2) else found
@@ -138,7 +138,7 @@ def rows_at_once(model: HubModel) -> list[int]:
     sizes: list[int] = []
     inner = model._head.answer
 
-    def counted(batch: Sequence[Asked]) -> Sequence[Prediction]:
+    def counted(batch: Sequence[TokenizedQuery]) -> Sequence[Prediction]:
         sizes.append(len(batch))
         return inner(batch)
 
