@@ -1,8 +1,8 @@
-"""`a += b` and `a = a + b`, where they are one.
+"""`a += b` against `a = a + b`, where the two mean the same.
 
-A list adds in place and so does whatever has an `__iadd__`; an operand that does not fit is told apart in the
-message (`+=` or `+`). So the type of the variable must be certain and immutable, and the other operand's
-such that the operator is defined for both.
+A list adds in place, and so does every object with an `__iadd__`. The message of the TypeError for an operand
+that does not fit names the operator (`+=` or `+`). Therefore the type of the variable must be certain and
+immutable, and the operator must be defined for both operands.
 """
 
 import ast
@@ -35,10 +35,11 @@ _SIGNS: Final[dict[type[ast.operator], str]] = {
     ast.Mod: "*", ast.BitAnd: "|", ast.BitOr: "&", ast.BitXor: "&", ast.LShift: ">>",
     ast.RShift: "<<", ast.Pow: "*",
 }  # fmt: skip
+"""The wrong operator that the control puts in the place of each operator."""
 
 
 def _obstacle(code: PythonSource, name: ast.Name, op: ast.operator, value: ast.expr) -> str | None:
-    """Why the operator in place may not be the plain operator."""
+    """Why `a op= b` may differ from `a = a op b`; `None` if they mean the same."""
     facts = code.facts(name)
     kind = facts.types.get(name.id) if facts is not None and name.id in facts.local else None
     other = code.kind(value)
@@ -74,6 +75,7 @@ def _expand(code: PythonSource, node: ast.AugAssign) -> Site | Refused:
 
 
 def _token(code: PythonSource, offset: int) -> PythonToken:
+    """The first token at an offset or behind it."""
     token = token_after(code, offset)
     assert token is not None
     return token

@@ -1,9 +1,9 @@
-"""`a < b < c` and `a < b and b < c`.
+"""`a < b < c` against `a < b and b < c`.
 
-Both test the first comparison and give its value where that is false. The middle is read twice in the second
-form, so it must be a constant or a variable that nothing but this function can rebind. Where the value goes
-into another `and`, `or` or `not`, one form is tested more often than the other; there comparisons must be
-known to give bools.
+Both forms test the first comparison, and both give its value if it is false. The second form reads the middle
+operand twice, so the operand must be a constant or a variable that only this function can rebind. If the
+value is an operand of another `and`, `or` or `not`, one form is tested for truth more often than the other;
+there, the comparisons must be known to give bools.
 """
 
 import ast
@@ -34,6 +34,7 @@ _ORDERS: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq)
 
 
 def _plain(code: PythonSource, node: ast.expr) -> bool:
+    """Whether reading an operand twice gives the same object and does nothing else."""
     return isinstance(node, ast.Name | ast.Constant) and code.harmless(node)
 
 
@@ -64,6 +65,7 @@ def _split(code: PythonSource, node: ast.Compare) -> Site | Refused | None:
 
 
 def _merge(code: PythonSource) -> Iterator[Site | Refused]:
+    """`a < b and b < c` to `a < b < c`, for every two neighbours of an `and`."""
     for node in editable_nodes(code):
         if not isinstance(node, ast.BoolOp) or not isinstance(node.op, ast.And):
             continue
@@ -74,6 +76,7 @@ def _merge(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def _merged(code: PythonSource, one: ast.Compare, other: ast.Compare) -> Site | Refused:
+    """The site that chains two comparisons, or the reason why they cannot be chained."""
     first, second = one.comparators[-1], other.left
     if not all(isinstance(op, _ORDERS) for op in (*one.ops, *other.ops)):
         return Refused(NO_COMMON)

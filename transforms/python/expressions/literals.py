@@ -1,4 +1,6 @@
-"""Constants and displays written otherwise: truth values, arithmetic that adds nothing, `in` of a display."""
+"""Constants and displays in another form: truth values, arithmetic that adds nothing, `in` of another kind of
+display.
+"""
 
 import ast
 from typing import Final
@@ -116,6 +118,7 @@ def _membership(code: PythonSource, node: ast.Compare) -> Site | Refused | None:
 def _bracketed(
     code: PythonSource, display: ast.Tuple | ast.List | ast.Set, brackets: str
 ) -> tuple[Patch, ...]:
+    """The patches that put other brackets around the elements; a tuple of one element gets its comma."""
     start, end = code.start(display), code.end(display)
     last = token_before(code, end - 1)
     lone = len(display.elts) == 1 and brackets == "()" and last is not None and last.text != ","

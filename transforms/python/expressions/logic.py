@@ -1,9 +1,9 @@
 """Conditions in another form: De Morgan's laws, double negation, negated comparisons.
 
 In a condition (of `if`, `while`, `assert`, a conditional expression, a comprehension, a guard) every operand
-is tested for truth at most once, in the order of the text, whatever `and`, `or` and `not` stand around it.
-Where the value is used, `not (a and b)` tests the operand that decides twice; so there the operands' truth
-must run no foreign code, and where an operand may be the value it must be a bool.
+is tested for truth at most once, in the order of the text, however `and`, `or` and `not` are nested around
+it. Where the value itself is used, `not (a and b)` tests the deciding operand twice. There, the truth test of
+the operands must run no foreign code, and an operand that may become the value must be a bool.
 """
 
 import ast
@@ -96,7 +96,10 @@ def _twice_negated(code: PythonSource, node: ast.BoolOp) -> Site | Refused:
 
 
 def _calm(code: PythonSource, node: ast.BoolOp, *, inside: bool = False) -> bool:
-    """Whether testing the operands for truth, once or twice, runs no foreign code."""
+    """Whether testing the operands for truth, once or twice, runs no foreign code.
+
+    With `inside`, the operands of the `not`s are tested and not the `not`s themselves.
+    """
     values = [value.operand if inside and isinstance(value, ast.UnaryOp) else value for value in node.values]
     return all(is_bool(code, value) or code.kind(value) in KNOWN for value in values[:-1]) and not any(
         isinstance(value, ast.BoolOp) and not _calm(code, value) for value in values
@@ -104,7 +107,9 @@ def _calm(code: PythonSource, node: ast.BoolOp, *, inside: bool = False) -> bool
 
 
 def _annotated(code: PythonSource, node: ast.BoolOp) -> bool:
-    """Whether a comment stands where the `not` of an operand would go, with the parentheses around it."""
+    """Whether a comment stands between the `not` of an operand and the operand, or behind it in its
+    parentheses.
+    """
     for value in node.values:
         if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not):
             outer, inner = code.full(value), code.full(value.operand)
@@ -114,12 +119,12 @@ def _annotated(code: PythonSource, node: ast.BoolOp) -> bool:
 
 
 def _around(code: PythonSource, node: ast.expr) -> Patch:
-    """`not (…)` around an expression."""
+    """A patch that writes `not (…)` around an expression."""
     return replace_with(code, node, NOT, "not (", code.span(node), ")")
 
 
 def _other_words(code: PythonSource, node: ast.BoolOp) -> list[Patch]:
-    """`or` for `and` and `and` for `or`."""
+    """The patches that exchange `and` and `or`."""
     word = "and" if isinstance(node.op, ast.Or) else "or"
     found = []
     for one, other in zip(node.values, node.values[1:], strict=False):
@@ -171,7 +176,9 @@ def _is_not(node: ast.AST | None) -> bool:
 
 
 def _stored(code: PythonSource, node: ast.expr) -> bool:
-    """Whether an expression is the value of an assignment or a return, or an operand in a condition."""
+    """Whether an expression is the value of an assignment or a return, or an operand of `and` or `or` in a
+    condition.
+    """
     above = code.parent(node)
     if isinstance(above, ast.Assign | ast.Return):
         return True
@@ -205,7 +212,7 @@ def _negate(code: PythonSource, node: ast.UnaryOp | ast.Compare) -> Site | Refus
 
 
 def _obstacle(code: PythonSource, node: ast.Compare) -> str | None:
-    """Why the opposite comparison, negated, may give something else."""
+    """Why the negated opposite comparison may give another value; `None` if it gives the same."""
     if len(node.ops) > 1:
         return CHAINED
     kinds = {code.kind(node.left), code.kind(node.comparators[0])}
@@ -225,6 +232,7 @@ def _obstacle(code: PythonSource, node: ast.Compare) -> str | None:
 
 
 def _sign(code: PythonSource, node: ast.Compare) -> tuple[int, int]:
+    """The offsets of the beginning and the end of a comparison's operator."""
     tokens = tokens_between(code, code.full(node.left).end, code.full(node.comparators[0]).start)
     return tokens[0].start, tokens[-1].end
 

@@ -1,10 +1,11 @@
 """Operands that change places.
 
-An operator of unknown objects is a call, and which method of which operand is called depends on the order.
-So both types must be certain, but for one case: a comparison for equality with an `int`, `str`, `bytes` or
-`None` asks the other operand's `__eq__` (or `__ne__`) once whatever stands first, since these types leave
-foreign ones to the other side.
-Not counted: the sign bit of a NaN, of which a sum of two keeps either.
+An operator on foreign objects is a call, and the order of the operands decides which method of which operand
+is called. Therefore both types must be certain, with one exception: a comparison for equality with an `int`,
+`str`, `bytes` or `None` asks the other operand's `__eq__` (or `__ne__`) exactly once in either order, because
+these types leave foreign types to the other side.
+
+Not counted as a difference: the sign bit of a NaN. A sum of two NaNs keeps the sign of either.
 """
 
 import ast
@@ -26,16 +27,18 @@ from codeaudit.transforms.python.source import PythonSource
 
 _WHOLE: Final = frozenset({"int", "bool"})
 _DEFERRING: Final = frozenset({"int", "str", "bytes", "none"})
-"""Types whose `__eq__` answers for no foreign type, and after that of a subclass."""
+"""Types whose `__eq__` answers for no foreign type, and is asked after that of a subclass."""
 
 _MIRRORED: Final[dict[type[ast.cmpop], str]] = {
     ast.Lt: ">", ast.LtE: ">=", ast.Gt: "<", ast.GtE: "<=", ast.Eq: "==", ast.NotEq: "!=", ast.Is: "is",
     ast.IsNot: "is not",
 }  # fmt: skip
+"""The operator that means the same with exchanged operands."""
 _WRONG: Final[dict[type[ast.cmpop], tuple[str, ...]]] = {
     ast.Lt: (">", ">="), ast.LtE: (">", ">="), ast.Gt: ("<", "<="), ast.GtE: ("<", "<="), ast.Eq: ("!=",),
     ast.NotEq: ("==",), ast.Is: ("is not",), ast.IsNot: ("is",),
 }  # fmt: skip
+"""The operators that the control puts in the place of each operator."""
 
 UNKNOWN: Final = "operands of unknown type"
 ORDER: Final = "order of evaluation would change"
@@ -61,7 +64,7 @@ def independent(code: PythonSource, one: ast.expr, other: ast.expr) -> bool:
 
 
 def exchanged(code: PythonSource, node: ast.BinOp | ast.Compare, sign: str) -> Site:
-    """The operands of a single operator in each other's place, with this sign between them."""
+    """The site that exchanges the operands of a single operator and writes `sign` between them."""
     left, right = node.left, node.right if isinstance(node, ast.BinOp) else node.comparators[0]
     first, second = code.full(left), code.full(right)
     tokens = tokens_between(code, first.end, second.start)
@@ -78,7 +81,7 @@ def exchanged(code: PythonSource, node: ast.BinOp | ast.Compare, sign: str) -> S
 
 
 def _spaced(code: PythonSource, sign: str, before: Span, behind: Span) -> str:
-    """A sign that is a word must not run into its new neighbours."""
+    """The operator; one that is a word gets blanks where it would run into its new neighbours."""
     if not sign[0].isalpha():
         return sign
     return " " * (before.start == before.end) + sign + " " * (behind.start == behind.end)
@@ -117,6 +120,7 @@ def _flip(code: PythonSource, node: ast.Compare) -> Site | Refused | None:
 
 
 def _turned(code: PythonSource, node: ast.Compare) -> Site | Refused:
+    """The site that mirrors one comparison, or the reason why it cannot be mirrored."""
     left, right, op = node.left, node.comparators[0], node.ops[0]
     kinds = (code.kind(left), code.kind(right))
     match op:
@@ -134,6 +138,7 @@ def _turned(code: PythonSource, node: ast.Compare) -> Site | Refused:
 
 
 def _sign(code: PythonSource, node: ast.BinOp) -> str:
+    """The operator as it is written."""
     return tokens_between(code, code.full(node.left).end, code.full(node.right).start)[0].text
 
 

@@ -1,4 +1,7 @@
-"""Parentheses that only say what holds anyway, and commas before closing brackets."""
+"""Redundant parentheses, and commas before closing brackets.
+
+The proof of these rules is an equal syntax tree, so a wrong site becomes a refusal and never a wrong result.
+"""
 
 import ast
 import tokenize
@@ -40,7 +43,9 @@ _AWAIT: Final = 13
 
 
 def find_bare(code: PythonSource) -> Iterator[Site | Refused]:
-    """Every operation, call and subscript, and what is returned, assigned or tested, without parentheses."""
+    """Every operation, call and subscript without parentheses, and every bare value that is returned,
+    assigned or tested.
+    """
     whole = _whole(code)
     texts = docstrings(code)
     for node in expressions(code):
@@ -57,7 +62,7 @@ def find_bare(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def find_parenthesised(code: PythonSource) -> Iterator[Site | Refused]:
-    """Every expression in parentheses without which it would be read as the same."""
+    """Every expression in parentheses that would be parsed the same without them."""
     whole = _whole(code)
     breaks = [one.start for one in lexemes(code) if one.type == tokenize.NL]
     for node in expressions(code):
@@ -88,7 +93,7 @@ def find_parenthesised(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def _whole(code: PythonSource) -> frozenset[int]:
-    """The `id` of each expression behind which the statement or clause ends."""
+    """The `id` of each expression behind which its statement or clause ends."""
     found: set[int] = set()
     for node in code.nodes():
         match node:
@@ -102,7 +107,7 @@ def _whole(code: PythonSource) -> frozenset[int]:
 
 
 def _stands_alone(code: PythonSource, node: ast.expr) -> bool:
-    """Whether an expression is a statement or a decorator: there nobody writes parentheses."""
+    """Whether an expression is a statement or a decorator; nobody writes parentheses there."""
     above = code.parent(node)
     return isinstance(above, ast.Expr) or (
         isinstance(above, FunctionNode | ast.ClassDef) and node in above.decorator_list
@@ -135,7 +140,7 @@ def _tuple_may_open(code: PythonSource, node: ast.Tuple) -> bool:
 
 
 def _redundant(code: PythonSource, node: ast.expr, whole: frozenset[int]) -> bool:
-    """Whether an expression is read as the same without its only parentheses."""
+    """Whether an expression is parsed the same without its only parentheses."""
     above = code.parent(node)
     if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
         return False
@@ -173,7 +178,9 @@ def _redundant(code: PythonSource, node: ast.expr, whole: frozenset[int]) -> boo
 
 
 def _level(node: ast.expr) -> int:
-    """How tightly an operation binds, loosest first; 0 for what binds looser than any operator."""
+    """How tightly an operation binds, loosest first; 0 for anything that binds less tightly than every
+    operator.
+    """
     match node:
         case ast.BoolOp(op=ast.Or()):
             return 1
@@ -202,7 +209,9 @@ def _margins(code: PythonSource, inner: Span) -> bytes:
 
 
 def _word(code: PythonSource, at: int) -> bool:
-    """Whether a byte belongs to a name, a number, or a string (whose prefix the name before would be)."""
+    """Whether a byte belongs to a name, a number, or a string (a name before a quote would become its
+    prefix).
+    """
     text = code.source[at : at + 1]
     return text.isalnum() or text in (b"_", b"'", b'"') or text > b"\x7f"
 
@@ -230,7 +239,9 @@ def find_commas(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def _closings(code: PythonSource) -> Iterator[tuple[Lexeme, str | None, bool]]:
-    """The last token inside of brackets, why no comma may be added, and whether one may go."""
+    """For each closing bracket: the last token before it, why no comma may be added, and whether a comma may
+    be removed.
+    """
     tokens = solid(code)
     by_start = {one.start: number for number, one in enumerate(tokens)}
     for node in code.nodes():
@@ -242,6 +253,7 @@ def _closings(code: PythonSource) -> Iterator[tuple[Lexeme, str | None, bool]]:
 def _closing(
     code: PythonSource, node: ast.AST, tokens: tuple[Lexeme, ...], by_start: dict[int, int]
 ) -> tuple[int, str | None, bool] | None:
+    """The offset of a node's closing bracket, with the other two values of `_closings`."""
     match node:
         case ast.Call(args=[ast.GeneratorExp() as sole], keywords=[]):
             shared = code.end(sole) == code.end(node)
@@ -265,6 +277,7 @@ def _parameters(
     tokens: tuple[Lexeme, ...],
     by_start: dict[int, int],
 ) -> tuple[int, str | None, bool] | None:
+    """As `_closing`, for the list of parameters of a function."""
     number = by_start.get(code.positions.offset(node.lineno, node.col_offset))
     if number is None or not parameter_nodes(args):
         return None

@@ -1,4 +1,4 @@
-"""Comments that say nothing of what the code does come and go."""
+"""Comments that carry no information are inserted, and comments that no tool reads are removed."""
 
 import re
 import tokenize
@@ -37,7 +37,7 @@ PHRASES: Final = (
     "one step further",
     "same as usual",
 )
-"""They fit everywhere, and no tool takes them for an order."""
+"""Comments that fit everywhere and that no tool takes for a directive."""
 
 _DIRECTIVE: Final = re.compile(
     r"#\s*(?:!|:|-\*-|(?:noqa|pragma|nosec|nopep8)\b|(?:type|pylint|fmt|yapf|isort|mypy|pyright|pyre|pytype|"
@@ -47,12 +47,12 @@ _DIRECTIVE: Final = re.compile(
 
 
 def directive(text: str) -> bool:
-    """Whether a comment is an order to a tool: a type, `noqa`, an encoding, the name of an interpreter."""
+    """Whether a comment is a directive for a tool: a type, `noqa`, an encoding, an interpreter."""
     return text.startswith("#!") or bool(_DIRECTIVE.match(text) or COOKIE.search(text.encode()))
 
 
 def find_places(code: PythonSource) -> Iterator[Site | Refused]:
-    """A place for a comment above each logical line or at its end, and at line ends inside brackets."""
+    """The places for comments: above each logical line, at its end, and at line ends inside brackets."""
     head = untouchable(code)
     comments = {one.last: one for one in lexemes(code) if one.type == tokenize.COMMENT}
     rows = logical_lines(code)
@@ -99,7 +99,9 @@ def find_comments(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def _at_end(code: PythonSource, last: Lexeme) -> list[tuple[Patch, ...]]:
-    """The comments that may follow the last token of a line, which no comment and no backslash follows."""
+    """The comments that may follow the last token of a line; none if a comment or a backslash already follows
+    it.
+    """
     if code.source[last.end :].partition(b"\n")[0].strip():
         return []
     return [(Patch(last.end, last.end, (f"  # {phrase}",)),) for phrase in PHRASES]

@@ -1,4 +1,4 @@
-"""How far blocks are indented, and the control in which a statement changes its block."""
+"""The width of indentation, and the control that moves a statement into or out of a block."""
 
 import ast
 import re
@@ -17,6 +17,7 @@ from codeaudit.transforms.python.source import PythonSource
 FORM_FEED: Final = "form feed in an indentation"
 MIXED: Final = "tabs and spaces are mixed"
 STEPS: Final = ("  ", "   ", "    ", " " * 8, "\t")
+"""The indentations of one level that are tried."""
 ELSE: Final = "block has an else"
 ALWAYS: Final = "block may always run just once"
 NO_EFFECT: Final = "statement may do nothing"
@@ -26,6 +27,8 @@ _FEED: Final = re.compile(rb"^[ \t]*\f", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class _Block:
+    """An indented block: its byte range, the indentation of the statement around it, and its own."""
+
     start: int
     end: int
     outer: str
@@ -33,7 +36,7 @@ class _Block:
 
 
 def find_widths(code: PythonSource) -> Iterator[Site | Refused]:
-    """One site: all blocks at once with the same step, which none or not all of them have now."""
+    """One site: all blocks at once with the same step, unless all of them have that step now."""
     if _FEED.search(code.source):
         yield Refused(FORM_FEED)
         return
@@ -56,6 +59,7 @@ def find_widths(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def _shift(block: _Block, step: str) -> Patch:
+    """A patch that gives a block another step."""
     span = Span(block.start, block.end, add=block.outer + step, drop=block.inner)
     return Patch(block.start, block.end, (span,))
 
@@ -90,7 +94,7 @@ def _blocks(code: PythonSource) -> Iterator[_Block]:
 
 
 def _with_comments(code: PythonSource, end: int, indent: str) -> int:
-    """The end of a block with the comment lines below it that are indented as far as it is."""
+    """The end of a block with the comment lines below it that are indented at least as far."""
     at = end
     while at < len(code.source):
         stop = code.source.find(b"\n", at) + 1 or len(code.source)
@@ -105,7 +109,7 @@ def _with_comments(code: PythonSource, end: int, indent: str) -> int:
 
 
 def find_moves(code: PythonSource) -> Iterator[Site | Refused]:
-    """The last statement of an `if` or `for` body moved behind it, or the one behind it moved in."""
+    """The last statement of an `if` or `for` body moved behind it, or the statement behind it moved in."""
     for block in statement_lists(code):
         for number, node in enumerate(block):
             if not isinstance(node, ast.If | ast.For):
@@ -125,6 +129,7 @@ def find_moves(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def _out(code: PythonSource, node: ast.If | ast.For) -> Iterator[Site | Refused]:
+    """The site that moves the last statement of a body behind its block."""
     last = node.body[-1]
     if len(node.body) < 2:
         return
@@ -140,6 +145,7 @@ def _out(code: PythonSource, node: ast.If | ast.For) -> Iterator[Site | Refused]
 
 
 def _into(code: PythonSource, node: ast.If | ast.For, behind: ast.stmt) -> Iterator[Site | Refused]:
+    """The site that moves the statement behind a block to the block's beginning."""
     empty = isinstance(behind, ast.Return) and (
         behind.value is None or (isinstance(behind.value, ast.Constant) and behind.value.value is None)
     )
@@ -155,7 +161,7 @@ def _into(code: PythonSource, node: ast.If | ast.For, behind: ast.stmt) -> Itera
 
 
 def _acts(node: ast.stmt, around: ast.If | ast.For) -> bool:
-    """Whether it is surely seen that a statement runs, or in a loop how often."""
+    """Whether a caller certainly sees that a statement runs, and in a loop also how often."""
     match node:
         case ast.Return() | ast.Raise() | ast.AugAssign() | ast.Expr(value=ast.Call() | ast.Yield()):
             return True

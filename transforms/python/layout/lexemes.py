@@ -1,7 +1,7 @@
-"""Tokens as the rules of layout see them: the same on every version of Python.
+"""Tokens for the rules of layout: the same on every version of Python.
 
-Since 3.12 the tokenizer goes into f-strings. Here an f-string is one string, as it was before, so that no
-rule reaches inside.
+Since 3.12 the tokenizer reads the insides of f-strings. Here an f-string is one string token, as it was
+before, so that no rule reaches inside.
 """
 
 import ast
@@ -29,13 +29,16 @@ _STRING: Final = re.compile(r"([A-Za-z]*)('''|\"\"\"|'|\")(.*)\2", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Lexeme:
-    """A token with the number of brackets around it; a bracket itself counts as outside of its pair."""
+    """A token with the number of brackets around it; a bracket counts as outside of its own pair."""
 
     type: int
     text: str
     start: int
+    """Byte offset in the UTF-8 text."""
     end: int
+    """Byte offset behind it."""
     depth: int
+    """Number of brackets around it."""
     line: int
     """The line of its first byte, from 1."""
     last: int
@@ -43,7 +46,7 @@ class Lexeme:
 
     @property
     def breaks(self) -> bool:
-        """Whether it is a line break, of a statement or of a line inside brackets."""
+        """Whether it is a line break, of a statement or inside brackets."""
         return self.type in _TEXTLESS
 
     @property
@@ -66,7 +69,7 @@ class Lexeme:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A string token in its parts."""
+    """A string token, split into prefix, quote and body."""
 
     prefix: str
     quote: str
@@ -74,7 +77,7 @@ class Literal:
 
     @classmethod
     def read(cls, text: str) -> "Literal | None":
-        """The parts of a token's text."""
+        """The parts of a token's text; `None` if it is no string."""
         match = _STRING.fullmatch(text)
         return cls(match[1], match[2], match[3]) if match else None
 
@@ -85,7 +88,7 @@ class Literal:
 
     @property
     def raw(self) -> bool:
-        """Whether backslashes are only backslashes."""
+        """Whether a backslash is just a backslash."""
         return "r" in self.prefix.lower()
 
     def __str__(self) -> str:
@@ -94,10 +97,11 @@ class Literal:
 
 @lru_cache(maxsize=4)
 def lexemes(code: PythonSource) -> tuple[Lexeme, ...]:
-    """Every token but indentation, with f-strings in one piece; none of the line above an indented function.
+    """Every token but indentation, with f-strings in one piece; the wrapper line of an indented function is
+    left out.
 
     Raises:
-        SourceError: the tokenizer cannot read the text, or is wrong about where tokens stand.
+        SourceError: the tokenizer cannot read the text, or gives wrong positions.
     """
     found: list[Lexeme] = []
     depth, opened, begin = 0, 0, 0
@@ -150,7 +154,7 @@ def logical_lines(code: PythonSource) -> tuple[tuple[Lexeme, ...], ...]:
 
 @lru_cache(maxsize=4)
 def pairs(code: PythonSource) -> Mapping[int, int]:
-    """For the offset of each opening bracket that of the bracket that closes it."""
+    """The offset of the closing bracket for the offset of each opening bracket."""
     stack: list[int] = []
     found: dict[int, int] = {}
     for one in lexemes(code):
@@ -162,31 +166,32 @@ def pairs(code: PythonSource) -> Mapping[int, int]:
 
 
 def gap(code: PythonSource, before: Lexeme, behind: Lexeme) -> bytes:
-    """What stands between two tokens."""
+    """The bytes between two tokens."""
     return code.source[before.end : behind.start]
 
 
 def indent_of(code: PythonSource, offset: int) -> str:
-    """What stands before an offset on its line."""
+    """The text between the beginning of the line and an offset."""
     return code.source[line_start(code, offset) : offset].decode()
 
 
 def continued(code: PythonSource, line: int) -> bool:
-    """Whether a line goes on from the one above by a backslash."""
+    """Whether a backslash continues a line from the one above."""
     start = code.positions.offset(line, 0)
     return code.source[max(start - 3, 0) : start].rstrip(b"\r\n").endswith(b"\\")
 
 
 def wrapped(code: PythonSource) -> bool:
-    """Whether the first line only stands for what is around an indented function."""
+    """Whether the first line is the wrapper line of an indented function."""
     return code.text.startswith((IN_CLASS, IN_BLOCK))
 
 
 def untouchable(code: PythonSource) -> int:
-    """Up to which offset no line may come or go.
+    """The offset up to which no line may be added or removed; 0 if there is no limit.
 
-    That is the line above an indented function, or the comments at the head of a file where one of them
-    looks like the name of an encoding: on the first two lines that is what it is, further down it is not.
+    That is the end of the wrapper line of an indented function, or of the comments at the head of a file if
+    one of them looks like a declaration of the encoding: Python takes it for one on the first two lines, but
+    not further down.
     """
     if wrapped(code):
         return code.source.find(b"\n") + 1
@@ -207,9 +212,9 @@ def docstrings(code: PythonSource) -> frozenset[int]:
 
 
 def expressions(code: PythonSource) -> Iterator[ast.expr]:
-    """Expressions that stand where their text may be written in other ways.
+    """Expressions whose text may be written in other ways.
 
-    Left out: what is inside of f-strings and of patterns, and the line above an indented function.
+    Left out: the insides of f-strings and of patterns, and the wrapper line of an indented function.
     """
     above = 1 if wrapped(code) else 0
     apart: set[int] = set()
@@ -221,7 +226,7 @@ def expressions(code: PythonSource) -> Iterator[ast.expr]:
 
 
 def token_at(code: PythonSource, node: Located) -> Lexeme | None:
-    """The token that is all of a node; none where the node has several."""
+    """The token that is all of a node; `None` if the node has several tokens."""
     start, end = code.start(node), code.end(node)
     return next((one for one in solid(code) if one.start == start and one.end == end), None)
 

@@ -1,4 +1,4 @@
-"""Where lines end: blank lines, lines inside brackets, statements that share a line."""
+"""Line ends: blank lines, lines inside brackets, statements that share a line."""
 
 import ast
 import tokenize
@@ -41,7 +41,7 @@ def find_gaps(code: PythonSource) -> Iterator[Site | Refused]:
     for above, below in pairwise(rows):
         at = code.source.find(b"\n", above[-1].end) + 1
         if not 0 < at <= below[0].start or continued(code, below[0].line):
-            continue  # a backslash that is followed by nothing
+            continue  # a backslash with nothing behind it
         if at < head:
             yield Refused(HEAD)
             continue
@@ -50,7 +50,7 @@ def find_gaps(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def find_blank(code: PythonSource) -> Iterator[Site | Refused]:
-    """Every run of blank lines; of those inside brackets too."""
+    """Every run of blank lines, also inside brackets."""
     head = untouchable(code)
     start, line, previous = -1, 0, 0
     for one in lexemes(code):
@@ -83,7 +83,7 @@ def find_joins(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def find_breaks(code: PythonSource) -> Iterator[Site | Refused]:
-    """Every comma inside brackets with something behind it on its line."""
+    """Every comma inside brackets with more behind it on its line."""
     for row in logical_lines(code):
         indent = _margin(code, row[0].start)
         columns: list[int] = []
@@ -156,6 +156,7 @@ def _end_before(code: PythonSource, offset: int) -> int:
 
 
 def _margin(code: PythonSource, offset: int) -> str:
+    """The white space at the beginning of the line of an offset."""
     before = indent_of(code, offset)
     return before[: len(before) - len(before.lstrip(" \t"))]
 

@@ -1,4 +1,4 @@
-"""Numbers and strings written in another way, and the controls in which they become others."""
+"""Numbers and strings written in another way, and the controls that change their values."""
 
 import ast
 import re
@@ -39,8 +39,9 @@ DEAD: Final = "statement may not run"
 UNSEEN: Final = "value may not be seen"
 
 _LARGEST_BITS: Final = 256
+"""Size of the largest integer that gets other forms."""
 _SHORTEST: Final = 4
-"""Characters of a string that is split."""
+"""Fewest characters of a string that is split."""
 _UNIT: Final = re.compile(
     r"\r\n|\\(?:N\{[^}]*\}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|\r\n|.)|.", re.DOTALL
 )
@@ -51,7 +52,7 @@ _RAW_UNIT: Final = re.compile(r"\r\n|\\\r\n|\\.|.", re.DOTALL)
 
 
 def find_quotes(code: PythonSource) -> Iterator[Site | Refused]:
-    """Every string whose contents do without escapes between the other quotes."""
+    """Every string whose contents need no escapes between the other quotes."""
     for token, literal in _strings(code):
         if literal.formatted and ("'" in literal.body or '"' in literal.body):
             yield Refused(FIELDS)
@@ -102,7 +103,9 @@ def find_string_joins(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def find_changed_strings(code: PythonSource) -> Iterator[Site | Refused]:
-    """Every returned or compared string with a letter: other quotes and the next letter."""
+    """Every returned or compared string with a letter: other quotes, and its last letter becomes the next
+    one.
+    """
     tokens = {(one.start, one.end): one for one in solid(code)}
     for node in expressions(code):
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str | bytes):
@@ -134,7 +137,7 @@ def _strings(code: PythonSource) -> Iterator[tuple[Lexeme, Literal]]:
 
 
 def _flipped(literal: Literal) -> Literal | None:
-    """The same contents between the other quotes, where these do not occur in it."""
+    """The same contents between the other quotes; `None` if these occur in the contents."""
     mark = "'" if literal.quote[0] == '"' else '"'
     quote = mark * len(literal.quote)
     if quote in literal.body or literal.body.endswith(mark):
@@ -143,6 +146,7 @@ def _flipped(literal: Literal) -> Literal | None:
 
 
 def _unsplittable(token: Lexeme, literal: Literal, apart: frozenset[int]) -> str | None:
+    """Why a string cannot be split; `None` if it can."""
     if token.start in apart:
         return DOCSTRING
     if literal.formatted:
@@ -158,12 +162,12 @@ def _docstring_tokens(code: PythonSource) -> frozenset[int]:
 
 
 def _units(literal: Literal) -> list[str]:
-    """The body cut at every place that is not inside of an escape."""
+    """The body, cut at every place that is not inside an escape."""
     return (_RAW_UNIT if literal.raw else _UNIT).findall(literal.body)
 
 
 def _cuts(literal: Literal) -> list[int]:
-    """Where to cut, as an index into the body: in the middle, and behind the blank that is nearest to it."""
+    """Where to cut, as indices into the body: in the middle, and behind the blank nearest to it."""
     units = _units(literal)
     if len(units) < _SHORTEST:
         return []
@@ -183,7 +187,7 @@ def _cuts(literal: Literal) -> list[int]:
 
 
 def _goes_on(first: Literal, second: Literal) -> bool:
-    """Whether the bodies, written one behind the other, mean the strings one behind the other."""
+    """Whether the two bodies, written as one literal, have the value of both strings in a row."""
     if not first.body or not second.body:
         return False
     try:
@@ -218,7 +222,7 @@ def find_numbers(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def find_changed_numbers(code: PythonSource) -> Iterator[Site | Refused]:
-    """Every returned or compared number: the next one, in the form that it had."""
+    """Every returned or compared number, replaced by its neighbour in the same form."""
     tokens = {(one.start, one.end): one for one in solid(code)}
     for node in expressions(code):
         if not isinstance(node, ast.Constant) or type(node.value) not in (int, float):
@@ -236,6 +240,7 @@ def find_changed_numbers(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def _forms(text: str) -> list[str]:
+    """The other literals with the same value."""
     value = ast.literal_eval(text)
     if isinstance(value, float):
         found = _float_forms(value)
@@ -252,9 +257,9 @@ def _forms(text: str) -> list[str]:
 
 
 _SMALL: Final = 64
-"""Up to here a number is also written in base 2 and 8."""
+"""Below this value a number is also written in base 2 and 8."""
 _GROUPED: Final = 1000
-"""From here on the digits are also grouped by `_`."""
+"""From this value on the digits are also grouped by `_`."""
 
 
 def _float_forms(value: float) -> list[str]:
@@ -272,6 +277,7 @@ def _float_forms(value: float) -> list[str]:
 
 
 def _neighbour(text: str) -> str | None:
+    """The literal of a neighbouring value in the same form; `None` if there is none."""
     value = ast.literal_eval(text)
     if isinstance(value, float):
         whole, point, rest = text.partition(".")
@@ -290,7 +296,7 @@ def _neighbour(text: str) -> str | None:
 
 
 def _unseen(code: PythonSource, node: ast.expr) -> str | None:
-    """Why it is not sure enough that a value is returned or compared in code that runs."""
+    """Why it is not certain that a value is returned or compared in code that runs; `None` if it is."""
     inner: ast.AST = node
     seen = False
     for above in code.ancestors(node):

@@ -19,10 +19,10 @@ _OPERATORS: Final = frozenset({
 
 
 def find(code: PythonSource) -> Iterator[Site | Refused]:
-    """Every operator between two values with its blanks on both sides, every comma with those behind it.
+    """Every operator between two values with the blanks on both sides, and every comma with those behind it.
 
-    Blanks never separate what would be read as one token: beside an operator stand names, numbers,
-    strings, brackets, or a sign, and no operator followed by a sign is another operator.
+    Blanks never separate text that would be read as one token: names, numbers, strings, brackets or a sign
+    stand beside an operator, and no operator followed by a sign is another operator.
     """
     for row in logical_lines(code):
         for before, one, behind in zip(row, row[1:], row[2:], strict=False):

@@ -1,8 +1,7 @@
-"""Notes of a function that its callers could read: its docstring, its annotations.
+"""Notes of a function that its callers could read: docstring and annotations of outermost functions.
 
 The meaning is kept for callers that read neither. Assumed: the annotations of a function that was defined
-once were evaluated without an exception, and looking names, attributes and subscripts up for them only
-computes.
+once were evaluated without an exception, and looking up their names, attributes and subscripts only computes.
 """
 
 import ast
@@ -32,12 +31,13 @@ PHRASES: Final = (
     "Used by its callers.",
     "What the name says.",
 )
-"""True of every function."""
+"""Docstrings that are true of every function."""
 
 _TYPES: Final = (
     ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Tuple, ast.List, ast.BinOp, ast.BitOr,
     ast.Starred, ast.Load,
 )  # fmt: skip
+"""The nodes of annotations that only name a type."""
 
 
 def find_docstrings(code: PythonSource) -> Iterator[Site | Refused]:
@@ -83,7 +83,9 @@ def find_annotations(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def _annotated(code: PythonSource, node: FunctionNode) -> Iterator[tuple[int, ast.expr]]:
-    """Each annotation with the end of what it belongs to: a parameter's name, the list of parameters."""
+    """Each annotation, with the offset behind the parameter's name or the list of parameters that it belongs
+    to.
+    """
     tokens = solid(code)
     begins = [one.start for one in tokens]
     for one in parameter_nodes(node.args):
@@ -95,6 +97,7 @@ def _annotated(code: PythonSource, node: FunctionNode) -> Iterator[tuple[int, as
 
 
 def _outermost(code: PythonSource) -> Iterator[FunctionNode]:
+    """Functions and methods that are not inside another function."""
     for node in code.nodes():
         if isinstance(node, FunctionNode) and not any(
             isinstance(above, FunctionNode) for above in code.ancestors(node)
@@ -103,7 +106,7 @@ def _outermost(code: PythonSource) -> Iterator[FunctionNode]:
 
 
 def _obstacle(code: PythonSource, node: FunctionNode) -> str | None:
-    """Why the notes of a function stay as they are."""
+    """Why the notes of a function stay; `None` if nothing reads them."""
     if reads_notes(code):
         return READ
     return None if known_decorators(node) else DECORATED

@@ -1,4 +1,6 @@
-"""Notes inside of a function that nobody outside of it can see: annotations of locals, inner docstrings."""
+"""Notes inside of a function that no outside code can see: annotations of locals, docstrings of inner
+functions.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -27,8 +29,8 @@ _LOOKING: Final = frozenset({"locals", "vars", "dir", "eval", "exec"})
 def find_annotations(code: PythonSource) -> Iterator[Site | Refused]:
     """Every annotated assignment in a function's own scope.
 
-    There annotations are never evaluated. They may make a name local, and a name that they mention may be
-    taken from the function around, which only `locals()` and its like see.
+    Annotations are never evaluated there. Two effects matter: an annotation may make a name local, and it may
+    capture a variable of the enclosing function, which only `locals()` and the like can see.
     """
     reflects = mentions(code, _LOOKING)
     for node in code.nodes():
@@ -60,7 +62,7 @@ def find_annotations(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def find_inner(code: PythonSource) -> Iterator[Site | Refused]:
-    """Every docstring of a function in a function that is only ever called by its name."""
+    """Every docstring of a function inside a function that is only ever called by its name."""
     reflects = mentions(code, _LOOKING)
     uses = [node for node in ast.walk(code.tree) if isinstance(node, ast.Name)]
     called = {id(node.func) for node in ast.walk(code.tree) if isinstance(node, ast.Call)}
@@ -99,7 +101,9 @@ def documented(node: FunctionNode | ast.ClassDef) -> bool:
 
 
 def without_docstring(code: PythonSource, node: FunctionNode) -> Site | Refused:
-    """The docstring's lines removed, or `pass` in its place where there is nothing else."""
+    """The site that removes the docstring's lines, or puts `pass` in its place if the body holds nothing
+    else.
+    """
     text = node.body[0]
     line = code.line(text)
     if not code.alone(text):
@@ -114,7 +118,7 @@ def without_docstring(code: PythonSource, node: FunctionNode) -> Site | Refused:
 
 
 def _assigned(function: FunctionNode) -> frozenset[str]:
-    """The names that a function's own scope binds otherwise than by a bare annotation."""
+    """The names that a function's own scope binds in other ways than by a bare annotation."""
     found = set(parameter_names(function.args))
     apart: set[int] = set()
     for node in own_nodes(function.body):
@@ -129,7 +133,7 @@ def _assigned(function: FunctionNode) -> frozenset[str]:
 
 
 def _is_shared(code: PythonSource, name: str) -> bool:
-    """Whether a name is that of a variable of another scope, or of more than one function."""
+    """Whether a name is also a variable of another scope, or the name of more than one function."""
     definitions = 0
     for node in ast.walk(code.tree):
         match node:

@@ -1,4 +1,4 @@
-"""What the rules on docstrings and annotations share."""
+"""Checks and edits that the rules on docstrings and annotations share."""
 
 import ast
 from collections.abc import Set
@@ -20,17 +20,18 @@ _READERS: Final = frozenset(
         "create_function", "get_overloads", "validate_call", "register",
     }
 )  # fmt: skip
+"""Names through which code may read docstrings or annotations."""
 _DECORATORS: Final = frozenset(
     {
         "staticmethod", "classmethod", "property", "abstractmethod", "lru_cache", "cache", "cached_property",
         "contextmanager", "asynccontextmanager", "wraps", "final", "override", "setter", "getter", "deleter",
     }
 )  # fmt: skip
-"""They look at neither docstring nor annotations, or only hand them on."""
+"""Decorators that read neither docstring nor annotations, or only pass them on."""
 
 
 def mentions(code: PythonSource, names: Set[str]) -> bool:
-    """Whether a text says one of these names: as a variable, an attribute, an import, or a string."""
+    """Whether a text contains one of these names as a variable, an attribute, an import, or a string."""
     for node in ast.walk(code.tree):
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name) if name in names:
@@ -41,12 +42,12 @@ def mentions(code: PythonSource, names: Set[str]) -> bool:
 
 
 def reads_notes(code: PythonSource) -> bool:
-    """Whether a text itself looks at docstrings or annotations."""
+    """Whether the text itself may read docstrings or annotations."""
     return mentions(code, _READERS)
 
 
 def known_decorators(node: FunctionNode) -> bool:
-    """Whether no decorator of a function could look at its docstring or annotations."""
+    """Whether no decorator of a function could read its docstring or annotations."""
     return all(_decorator(one) in _DECORATORS for one in node.decorator_list)
 
 
@@ -61,7 +62,7 @@ def _decorator(node: ast.expr) -> str | None:
 
 
 def removal(code: PythonSource, node: ast.stmt) -> Patch:
-    """A statement that has its lines to itself goes with them; a comment behind it stays on its line."""
+    """A patch that removes a statement with its lines; a comment behind it stays on its line."""
     start, end = line_start(code, code.start(node)), code.end(node)
     stop = code.source.find(b"\n", end)
     stop = len(code.source) if stop < 0 else stop

@@ -1,4 +1,4 @@
-"""F-strings written as calls of `format` and as sums, and the control that swaps two fields."""
+"""F-strings rewritten as calls of `format` and as sums, and the control that swaps two fields."""
 
 import ast
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ _ATOMS: Final = (
 
 
 def find_formats(code: PythonSource) -> Iterator[Site | Refused]:
-    """Every f-string whose fields may as well be formatted when all of them are evaluated."""
+    """Every f-string whose fields may be formatted after all of them have been evaluated."""
     for node in _fstrings(code):
         found = formatted(code, node)
         if isinstance(found, str):
@@ -59,7 +59,7 @@ def find_formats(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def find_sums(code: PythonSource) -> Iterator[Site | Refused]:
-    """Every f-string whose fields are certainly texts, numbers, truth values or `None`."""
+    """Every f-string whose fields are certainly strings, numbers, truth values or `None`."""
     shadowed = any(binds(code, name) for name in ("str", "repr", "ascii"))
     for node in _fstrings(code):
         found = formatted(code, node)
@@ -110,18 +110,22 @@ def _fstrings(code: PythonSource) -> Iterator[ast.JoinedStr]:
 
 
 def _written(code: PythonSource, one: Field) -> str:
+    """The text of a field's value as an argument of a call."""
     return argument(code.slice(Span(one.value_start, one.value_end)).strip(), one.node.value)
 
 
 def _noted(code: PythonSource, found: Formatted) -> bool:
-    """Whether a field holds a comment, which Python 3.12 allows, or what looks like one."""
+    """Whether a field holds a comment (allowed from Python 3.12 on), or a `#` that looks like one."""
     return any("#" in code.slice(Span(one.start, one.end)) for one in found.fields) or has_comment(
         code, found.token.start, found.token.end
     )
 
 
 def _template(code: PythonSource, node: ast.JoinedStr, found: Formatted) -> str | None:
-    """The literal that `format` is called on; none where it would not say the same."""
+    """The literal on which `format` is called; `None` if it would give another text.
+
+    The literal is read again and compared with the f-string's own parts.
+    """
     texts = found.texts(code)
     body = texts[0]
     for one, text in zip(found.fields, texts[1:], strict=True):
@@ -136,6 +140,9 @@ def _template(code: PythonSource, node: ast.JoinedStr, found: Formatted) -> str 
 
 
 def _flat(parsed: list[tuple[str, str | None, str | None, str | None]]) -> list[tuple[str, ...]]:
+    """The parsed template as (text before, specification, conversion) for each field, and the text behind the
+    last one.
+    """
     found: list[tuple[str, ...]] = []
     text = ""
     for before, name, spec, conversion in parsed:
@@ -147,6 +154,7 @@ def _flat(parsed: list[tuple[str, str | None, str | None, str | None]]) -> list[
 
 
 def _wanted(node: ast.JoinedStr) -> list[tuple[str, ...]]:
+    """What `_flat` must give for a template that means the same as the f-string."""
     found: list[tuple[str, ...]] = []
     text = ""
     for part in node.values:
@@ -164,6 +172,7 @@ def _wanted(node: ast.JoinedStr) -> list[tuple[str, ...]]:
 
 
 def _no_sum(code: PythonSource, found: Formatted, shadowed: bool) -> str | None:
+    """Why an f-string cannot become a sum; `None` if it can."""
     if len(found.fields) == 1 and not any(found.texts(code)):
         return ONE_PART
     for one in found.fields:
@@ -176,6 +185,7 @@ def _no_sum(code: PythonSource, found: Formatted, shadowed: bool) -> str | None:
 
 
 def _summands(code: PythonSource, node: ast.JoinedStr, found: Formatted) -> list[str] | None:
+    """The operands of the sum; `None` if a literal would not keep its text."""
     wanted = [text for text, *_ in _wanted(node)]
     parts: list[str] = []
     for number, (text, value) in enumerate(zip(found.texts(code), wanted, strict=True)):
@@ -197,6 +207,7 @@ def _summands(code: PythonSource, node: ast.JoinedStr, found: Formatted) -> list
 
 
 def _says(literal: str, value: str) -> bool:
+    """Whether a literal has this value."""
     try:
         return bool(ast.literal_eval(literal) == value)
     except (SyntaxError, ValueError):

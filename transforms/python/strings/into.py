@@ -1,4 +1,8 @@
-"""F-strings made of `%`, of calls of `format`, and of sums."""
+"""F-strings made from `%`, from calls of `format`, and from sums.
+
+Every new f-string is parsed and compared with the texts and fields that it should have (`_same`), so a
+mistake in the escaping becomes a refusal.
+"""
 
 import ast
 import re
@@ -53,13 +57,16 @@ _FIELD: Final = re.compile(r"([^!:]*)(?:!([ars]))?(?::(.*))?", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """A field: which value it shows and how."""
+    """A field: the value that it shows, and how."""
 
     value: ast.expr
     conversion: str = ""
+    """`!s`, `!r`, `!a`, or empty."""
     spec: str | None = None
+    """The format specification; `None` if there is no colon."""
 
     def written(self, code: PythonSource, quote: str) -> str | None:
+        """The field as text inside quotes `quote`; `None` if Python 3.11 cannot read it there."""
         text = inside(code, self.value, quote)
         if text is None:
             return None
@@ -67,7 +74,7 @@ class _Slot:
 
 
 _Part = str | _Slot
-"""The source of a literal text, braces doubled; or a field."""
+"""The source of a literal text, with braces doubled; or a field."""
 
 
 # ── % ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -76,7 +83,7 @@ _Part = str | _Slot
 def find_percents(code: PythonSource) -> Iterator[Site | Refused]:
     """Every literal with `%` whose values are known well enough.
 
-    `%s` becomes `!s`: assumed is that what `__str__` gives is formatted as the text that it is.
+    `%s` becomes `!s`. Assumed: the text that `__str__` gives is formatted as it is.
     """
     for node in editable_nodes(code):
         if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mod):
@@ -97,6 +104,7 @@ def find_percents(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def _values(code: PythonSource, right: ast.expr) -> list[ast.expr] | str:
+    """The values behind a `%`, or the reason why they are not known."""
     if isinstance(right, ast.Tuple):
         return SPREAD if any(isinstance(one, ast.Starred) for one in right.elts) else right.elts
     if isinstance(right, ast.Dict):
@@ -105,6 +113,7 @@ def _values(code: PythonSource, right: ast.expr) -> list[ast.expr] | str:
 
 
 def _percent_parts(code: PythonSource, literal: Literal, values: Sequence[ast.expr]) -> list[_Part] | Refused:
+    """The texts and fields of a literal with `%`."""
     parts: list[_Part] = []
     rest = list(values)
     at = 0
@@ -129,6 +138,9 @@ def _percent_parts(code: PythonSource, literal: Literal, values: Sequence[ast.ex
 
 
 def _percent_slot(code: PythonSource, value: ast.expr, match: re.Match[str]) -> _Slot | Refused:
+    """The field for one `%` conversion. Refused unless `format` gives the same text for every value of the
+    type.
+    """
     flags, width, precision, letter = match["flags"], match["width"], match["precision"], match["letter"]
     kind = code.kind(value)
     left = "<" if flags == "-" and width else ""
@@ -187,6 +199,7 @@ def _braces(text: str) -> int:
 
 
 def _format_parts(code: PythonSource, literal: Literal, given: dict[str, ast.expr]) -> list[_Part] | Refused:
+    """The texts and fields of a template of `format`, given its arguments by name or position."""
     parts: list[_Part] = []
     used: list[str] = []
     automatic = 0
@@ -219,7 +232,7 @@ def _format_parts(code: PythonSource, literal: Literal, given: dict[str, ast.exp
 
 
 def find_sums(code: PythonSource) -> Iterator[Site | Refused]:
-    """Every sum of texts of which one is a literal and one is not."""
+    """Every sum of strings with at least one literal and at least one other operand."""
     done: set[int] = set()
     for node in editable_nodes(code):
         if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add) or id(node) in done:
@@ -250,7 +263,7 @@ def find_sums(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def _operands(node: ast.BinOp) -> tuple[list[int], list[ast.expr]]:
-    """The sums on the left spine of a sum by `id`, and all that is added, from left to right."""
+    """The `id`s of the sums on the left spine of a sum, and its operands from left to right."""
     spine: list[int] = []
     found: list[ast.expr] = []
     here: ast.expr = node
@@ -265,6 +278,7 @@ def _operands(node: ast.BinOp) -> tuple[list[int], list[ast.expr]]:
 
 
 def _literal(code: PythonSource, node: ast.Constant) -> Literal | None:
+    """The plain or raw string literal that a constant is written as; `None` for several literals in a row."""
     token = token_at(code, node)
     literal = Literal.read(token.text) if token is not None else None
     return literal if literal is not None and literal.prefix.lower() in ("", "r") else None
@@ -277,6 +291,7 @@ def _braced(literal: Literal, body: str) -> str:
 def _site(
     code: PythonSource, node: ast.expr, literal: Literal, parts: Sequence[_Part], what: str
 ) -> Site | Refused:
+    """The site that replaces `node` by an f-string of these parts, or why it cannot be replaced."""
     slots = [one for one in parts if isinstance(one, _Slot)]
     start, end = code.start(node), code.end(node)
     if not slots:
@@ -298,7 +313,7 @@ def _site(
 
 
 def _same(code: PythonSource, literal: Literal, parts: Sequence[_Part], text: str) -> bool:
-    """Whether the f-string, read again, has these very texts and fields."""
+    """Whether the f-string, parsed again, has exactly these texts and fields."""
     wanted: list[str | ast.FormattedValue] = []
     try:
         for one in parts:

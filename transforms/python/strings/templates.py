@@ -1,4 +1,4 @@
-"""What the rules on formatted strings share: fields, their texts, and when formatting may wait."""
+"""What the rules on formatted strings share: fields and their texts, and when formatting may be postponed."""
 
 import ast
 import re
@@ -34,31 +34,33 @@ _TAIL: Final = re.compile(rb"[\s)]*(?:!([ars])\s*)?(?::([^{}]*))?\}")
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of an f-string with byte offsets."""
+    """A field of an f-string, with byte offsets."""
 
     node: ast.FormattedValue
     start: int
-    """Of its `{`."""
+    """The offset of its `{`."""
     value_start: int
+    """The offset of the value."""
     value_end: int
+    """The offset behind the value."""
     end: int
-    """Behind its `}`."""
+    """The offset behind its `}`."""
     conversion: str
-    """`!r` and its like, or nothing."""
+    """`!s`, `!r`, `!a`, or empty."""
     spec: str | None
-    """What stands behind the colon."""
+    """The text behind the colon; `None` if there is no colon."""
 
 
 @dataclass(frozen=True, slots=True)
 class Formatted:
-    """An f-string in one piece with its fields."""
+    """An f-string written as one literal, with its fields."""
 
     token: Lexeme
     literal: Literal
     fields: tuple[Field, ...]
 
     def texts(self, code: PythonSource) -> list[str]:
-        """What stands before, between and behind the fields, as written."""
+        """The texts before, between and behind the fields, as written."""
         begin = self.token.start + len(self.literal.prefix) + len(self.literal.quote)
         cuts = [begin]
         for field in self.fields:
@@ -68,7 +70,7 @@ class Formatted:
 
 
 def formatted(code: PythonSource, node: ast.JoinedStr) -> Formatted | str:
-    """An f-string with its fields in the order of the text, or why that cannot be had."""
+    """An f-string with its fields in the order of the text, or the reason why they cannot be found."""
     token = token_at(code, node)
     literal = Literal.read(token.text) if token is not None else None
     if token is None or literal is None or not literal.formatted:
@@ -84,6 +86,7 @@ def formatted(code: PythonSource, node: ast.JoinedStr) -> Formatted | str:
 
 
 def _field(code: PythonSource, node: ast.FormattedValue, token: Lexeme) -> Field | str:
+    """One field with its offsets, or the reason why it cannot be found."""
     placed = _values(code).get(id(node))
     if placed is None:
         return LOST
@@ -107,9 +110,10 @@ def _field(code: PythonSource, node: ast.FormattedValue, token: Lexeme) -> Field
 
 @lru_cache(maxsize=4)
 def _values(code: PythonSource) -> Mapping[int, tuple[int, int, bool]]:
-    """By the `id` of each field of an outermost f-string where its value stands, and if it prints its text.
+    """For each field of an outermost f-string, by `id`: the offsets of its value, and whether it prints its
+    own text.
 
-    Before Python 3.12 the parser does not say; the positions are found on a copy of the string.
+    Before Python 3.12 the parser does not know the positions; they are found on a copy of the string.
     """
     found: dict[int, tuple[int, int, bool]] = {}
     for node in code.nodes():
@@ -127,16 +131,20 @@ def _values(code: PythonSource) -> Mapping[int, tuple[int, int, bool]]:
             )
             start, end = code.start(copy.value), code.end(copy.value)
             if isinstance(own.value, ast.Tuple) and code.source[start : start + 1] == b"{":
-                start, end = start + 1, end - 1  # a tuple without parentheses was read in those of the copy
+                start, end = (
+                    start + 1,
+                    end - 1,
+                )  # `fix_positions` parsed the value in parentheses, which became those of a bare tuple
             found[id(own)] = (start, end, prints)
     return found
 
 
 def may_wait(code: PythonSource, values: Sequence[ast.expr], plain: Sequence[bool]) -> bool:
-    """Whether formatting each value at once, or all of them after the last is evaluated, is the same.
+    """Whether formatting each value at once gives the same as formatting all of them after the last is
+    evaluated.
 
-    `plain` says of each whether it is formatted without a specification. It is the same where either
-    formatting a value only computes, or evaluating all later ones does.
+    `plain` says for each value whether it is formatted without a specification. The two are the same if for
+    each value either formatting it only computes, or evaluating all later values does.
     """
     return all(
         (bare and code.kind(value) in _TEXT_KINDS)
@@ -146,13 +154,15 @@ def may_wait(code: PythonSource, values: Sequence[ast.expr], plain: Sequence[boo
 
 
 def argument(text: str, node: ast.expr) -> str:
-    """The text of a value where it is an argument or an operand of a call."""
+    """The text of a value as an argument or an operand of a call."""
     bare_tuple = isinstance(node, ast.Tuple) and not _enclosed(text)
     return f"({text})" if bare_tuple or isinstance(node, _WRAPPED) else text
 
 
 def inside(code: PythonSource, node: ast.expr, quote: str) -> str | None:
-    """The text of an expression as a field of an f-string in these quotes; none where 3.11 cannot read it."""
+    """The text of an expression as a field of an f-string in these quotes; `None` if Python 3.11 cannot read
+    it there.
+    """
     text = code.slice(code.span(node))
     if any(mark in text for mark in (quote[0], "\\", "#", "\n")):
         return None
@@ -163,7 +173,7 @@ def inside(code: PythonSource, node: ast.expr, quote: str) -> str | None:
 
 
 def escaped(literal: Literal) -> str:
-    """The body of a literal for an f-string: braces doubled, named characters as they are."""
+    r"""The body of a literal for an f-string: braces doubled, named characters (`\N{…}`) unchanged."""
     return "".join(
         unit * 2 if unit in ("{", "}") else unit
         for unit in (_RAW_BRACED if literal.raw else _BRACED).findall(literal.body)
@@ -176,13 +186,15 @@ def has_comment(code: PythonSource, start: int, end: int) -> bool:
 
 
 def separated(code: PythonSource, start: int, text: str) -> str:
-    """The text with a blank before it where a word would run into it."""
+    """The text, with a blank before it where it would run into the word on its left."""
     before = code.source[start - 1 : start] if start else b""
     return f" {text}" if before.isalnum() or before == b"_" or before > b"\x7f" else text
 
 
 def pieces(text: str) -> list[str] | None:
-    """The parts of an f-string as comparable texts: its literal texts, and the trees of its fields."""
+    """The parts of an f-string as comparable texts: dumps of its literal texts and of its fields; `None` if
+    it does not parse.
+    """
     try:
         body = parse(text).body
     except SourceError:
@@ -197,7 +209,7 @@ def pieces(text: str) -> list[str] | None:
 
 
 def expected(parts: Sequence[str | ast.FormattedValue]) -> list[str]:
-    """`pieces` of the f-string that has these texts and fields."""
+    """The `pieces` of an f-string with these texts and fields."""
     merged: list[str | ast.FormattedValue] = []
     for part in parts:
         if isinstance(part, str) and merged and isinstance(merged[-1], str):
@@ -218,7 +230,7 @@ def field(value: ast.expr, conversion: str = "", spec: str | None = None) -> ast
 
 
 def _enclosed(text: str) -> bool:
-    """Whether a tuple's text has the tuple's own parentheses."""
+    """Whether the text of a tuple has the tuple's own parentheses."""
     try:
         inner = ast.parse(f"f{text}", mode="eval").body
     except SyntaxError:
