@@ -14,7 +14,7 @@ from typing import Final
 
 from codeaudit.audit.cache import AnswerCache, default_folder
 from codeaudit.transforms.errors import RunError
-from codeaudit.transforms.oracle.trials import Failed, Outcome, Passed, Trials
+from codeaudit.transforms.oracle.trials import Outcome, Passed, TrialFailed, Trials
 
 SCHEMA: Final = 1
 """Counts up whenever programs are executed otherwise."""
@@ -95,7 +95,7 @@ def _encode(outcome: Outcome) -> str:
     match outcome:
         case Passed():
             return _PASSES
-        case Failed(reason):
+        case TrialFailed(reason):
             return f"{_FAILS}{reason}"
 
 
@@ -104,4 +104,4 @@ def _failure(encoded: str) -> str | None:
 
 
 def _is_certain(outcome: Outcome) -> bool:
-    return not isinstance(outcome, Failed) or outcome.certain
+    return not isinstance(outcome, TrialFailed) or outcome.certain

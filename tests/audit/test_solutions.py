@@ -7,7 +7,7 @@ import pytest
 
 from codeaudit.audit.cache import AnswerCache
 from codeaudit.audit.solutions import FILE, Solutions
-from codeaudit.transforms.oracle.trials import Failed, Passed, Trials
+from codeaudit.transforms.oracle.trials import Passed, TrialFailed, Trials
 
 RIGHT, WRONG = "def f():\n    return 1\n", "def f():\n    return 2\n"
 TESTS = "assert f() == 1\n"
@@ -32,11 +32,11 @@ def test_results_are_told_in_order_and_kept_on_disk(tmp_path: Path, monkeypatch:
 def test_what_a_busy_machine_ended_is_tried_again_and_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = iter([[Failed("out of time", certain=False), Passed()], [Passed()]])
+    said = iter([[TrialFailed("out of time", certain=False), Passed()], [Passed()]])
     monkeypatch.setattr(Trials, "outcomes", lambda *_: next(said))
     assert solutions(tmp_path).failures([(RIGHT, TESTS), (WRONG, TESTS)]) == [None, None]
 
-    late = [[Failed("out of time", certain=False)]] * 4
+    late = [[TrialFailed("out of time", certain=False)]] * 4
     said = iter(late)
     for _ in range(2):
         assert solutions(tmp_path).failures([("", TESTS)]) == ["out of time"]

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from codeaudit.transforms.interface import Transform
-from codeaudit.transforms.oracle.containment import Limits
+from codeaudit.transforms.oracle.containment import RunLimits
 from codeaudit.transforms.oracle.oracle import Oracle
-from codeaudit.transforms.oracle.records import Differed, Inconclusive, Pair
+from codeaudit.transforms.oracle.records import Differed, Inconclusive, ProgramPair
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
 from codeaudit.transforms.seeding import stream
 from tests.support.programs import INPUTS, PRELUDE, program
 
-LIMITS = Limits(cpu_seconds=0.3, idle_seconds=1.0)
+LIMITS = RunLimits(cpu_seconds=0.3, idle_seconds=1.0)
 _SHRINKING_SEEDS = 4
 
 
@@ -90,7 +90,7 @@ def fuzz(
     tallies = {transform.name: Tally() for transform in transforms}
     changed: list[Perturbed] = []
 
-    def pairs() -> Iterator[Pair]:
+    def pairs() -> Iterator[ProgramPair]:
         for number in numbers:
             source = program(stream(seed, "program", number), size=size, lifetimes=lifetimes)
             for transform in transforms:
@@ -116,9 +116,9 @@ def fuzz(
     return tallies
 
 
-def pair(before: str, after: str) -> Pair:
+def pair(before: str, after: str) -> ProgramPair:
     """Both programs with what they need, on the usual inputs."""
-    return Pair(original=before, perturbed=after, function="f", inputs=INPUTS, setup=PRELUDE)
+    return ProgramPair(original=before, perturbed=after, function="f", inputs=INPUTS, setup=PRELUDE)
 
 
 def shrink(judge: Oracle, transform: Transform, found: Difference) -> Difference:

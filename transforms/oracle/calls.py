@@ -1,4 +1,7 @@
-"""What texts that end with a call give: each is executed in the sandbox, in a process of its own."""
+"""Values of calls: each text ends with a call, which the sandbox executes in a process of its own.
+
+Used by the task `output-prediction` for its labels. The module that runs inside the sandbox is `results`.
+"""
 
 import json
 from collections.abc import Sequence
@@ -6,13 +9,14 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self, TypeAlias
 
-from codeaudit.transforms.oracle.containment import Limits
+from codeaudit.transforms.oracle.containment import RunLimits
 from codeaudit.transforms.oracle.sandbox import Answer, Lost, Sandbox
 from codeaudit.transforms.oracle.server import IDLE
 
 TOGETHER: Final = 64
-"""Texts that are sent at once."""
+"""Most texts in one request."""
 _BROKEN: Final = "something else was written to the channel"
+"""Reason for an answer that is not in the format of the server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +32,17 @@ class Raised:
     """The call raised an exception."""
 
     kind: str
-    """The name of its type."""
+    """The name of the exception's type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """What the call gives can't be said."""
+    """The result of the call cannot be stated."""
 
     reason: str
-    """A short phrase without names or numbers of the text, so that equal reasons count together."""
+    """A short phrase without names or numbers of the text, so that equal reasons are counted together."""
     certain: bool = True
-    """Whether it would be said again; a busy machine may lose what it found another time."""
+    """Whether another attempt would give the same; False if a busy machine may have caused the loss."""
 
 
 Result: TypeAlias = Returned | Raised | Unknown
@@ -47,11 +51,13 @@ Result: TypeAlias = Returned | Raised | Unknown
 class Caller:
     """Owns a sandbox; a context manager. Not for use by several threads at once."""
 
-    def __init__(self, *, hashes: int = 0, limits: Limits | None = None) -> None:
-        """`hashes` seeds the hashes of texts, on which the order of sets depends.
+    def __init__(self, *, hashes: int = 0, limits: RunLimits | None = None) -> None:
+        """Prepare a sandbox. It starts with the first request.
+
+        `hashes` seeds the hashes of strings, which decide the order of sets.
 
         Raises:
-            CannotAudit: this machine can't contain programs.
+            CannotAudit: this machine cannot contain programs.
         """
         self._sandbox = Sandbox("codeaudit.transforms.oracle.results", limits, hashes=hashes)
 
@@ -64,14 +70,15 @@ class Caller:
         self.close()
 
     def close(self) -> None:
-        """End the sandbox; the next request starts another."""
+        """End the sandbox. The next request starts another one."""
         self._sandbox.close()
 
     def results(self, sources: Sequence[str], *, cpu_seconds: float) -> list[Result]:
-        """What the last expression of each text gives. Each may take so many seconds of processor time.
+        """The result of the last expression of each text, in order. Each text may use `cpu_seconds` of
+        processor time.
 
         Raises:
-            CannotAudit: the sandbox can't be started.
+            CannotAudit: the sandbox cannot be started.
         """
         found: list[Result] = []
         for start in range(0, len(sources), TOGETHER):

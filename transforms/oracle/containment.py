@@ -1,10 +1,11 @@
-"""Closing a process in, without privileges: namespaces, limits, Landlock, seccomp.
+"""Containment of a process without privileges: namespaces, resource limits, Landlock, seccomp.
 
-Four things must be had: a process of its own, resource limits, a seccomp filter, and Landlock, which
-keeps the file system closed. Namespaces (user, network, processes, mounts, IPC) and a size-limited private
-folder are added where the kernel allows them. Nothing here knows a language.
+Four layers are required: a process of its own, resource limits, a seccomp filter, and Landlock, which closes
+the file system. Namespaces (user, network, processes, mounts, IPC) and a size-limited private folder are
+added if the kernel allows them. `server` applies the layers; nothing here depends on a programming language.
 
-Left open, for they tell little and change nothing: file metadata (`stat`) of paths that are guessed.
+Not closed: file metadata (`stat`) of paths that a program guesses, because it reveals little and changes
+nothing.
 """
 
 import ctypes
@@ -34,10 +35,11 @@ _READ_DIRECTORY: Final = 1 << 3
 _TRUNCATE: Final = 1 << 14
 _FILE_RIGHTS: Final = _WRITE_FILE | _READ_FILE | _TRUNCATE
 _NOT_PRIVATE: Final = 1 << 0 | 1 << 6 | 1 << 9 | 1 << 11 | 1 << 15
-"""Not even in the private folder: run a file, make a device or a socket, drive a device."""
+"""Rights that are refused even in the private folder: run a file, make a device or a socket, drive a device.
+"""
 
 _RIGHTS_BY_VERSION: Final = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
-"""How many file rights a version of Landlock knows; later ones know as many as 5."""
+"""Number of file rights that each version of Landlock knows; later versions know as many as version 5."""
 _NETWORK_FROM: Final = 4
 _SCOPES_FROM: Final = 6
 
@@ -45,7 +47,7 @@ _SET_DEATH_SIGNAL: Final = 1
 _SET_SECCOMP: Final = 22
 _FILTER_MODE: Final = 2
 _PLACE_OF_PROCESS: Final = 0x5A5A5A5A
-"""Stands in the prepared filter for the number of the process that will install it."""
+"""Placeholder in the prepared filter for the id of the process that will install it."""
 _SET_NO_NEW_PRIVILEGES: Final = 38
 _CAPABILITIES_VERSION: Final = 0x20080522
 
@@ -62,34 +64,39 @@ _PRIVATE: Final = 1 << 18
 
 MEGABYTE: Final = 1 << 20
 SLOWEST: Final = 10
+"""Factor between `RunLimits.idle_seconds` and the longest time without an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What one run of foreign code may use."""
+class RunLimits:
+    """The resources that one run of foreign code may use."""
 
     cpu_seconds: float = 1.0
     """Processor time between two answers of a run, so for one input."""
     idle_seconds: float = 2.0
-    """Clock time without work, which ends what sleeps; `SLOWEST` times as long for what works a little."""
+    """Clock time without work, after which a sleeping run is ended; a run that works a little gets `SLOWEST`
+    times as long.
+    """
     memory: int = 512 * MEGABYTE
     """Address space in bytes."""
     file_size: int = 16 * MEGABYTE
-    """Of one file, in bytes."""
+    """Size of one file in bytes."""
     folder_size: int = 64 * MEGABYTE
-    """Of all files together, in bytes; held where mounts are allowed."""
+    """Size of all files together in bytes; enforced only if mounts are allowed."""
     open_files: int = 64
+    """Number of open files."""
     answer_size: int = 4 * MEGABYTE
-    """Of all answers of one run, in bytes."""
+    """Size of all answers of one run in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """What this kernel offers."""
+    """The layers that this kernel offers."""
 
     landlock: int
-    """Version; 0 where there is none."""
+    """Version of Landlock; 0 if the kernel has none."""
     seccomp: bool
+    """Whether the kernel has seccomp filters."""
 
     @property
     def enough(self) -> bool:
@@ -98,12 +105,12 @@ class Layers:
 
 
 def offered() -> Layers:
-    """The layers that this kernel offers, asked without changing anything."""
+    """The layers that this kernel offers. Nothing is changed."""
     if not sys.platform.startswith("linux") or platform.machine() not in ARCHITECTURES:
         return Layers(0, seccomp=False)
     libc = ctypes.CDLL(None, use_errno=True)
     version = libc.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(_ASK_VERSION))
-    # With a null filter a kernel that has filters complains about the address.
+    # Given a null filter, a kernel with seccomp filters reports a bad address (EFAULT, 14).
     libc.prctl(_SET_SECCOMP, ctypes.c_ulong(_FILTER_MODE), None, None, None)
     return Layers(max(0, version), seccomp=ctypes.get_errno() == 14)
 
@@ -112,7 +119,7 @@ def require(layers: Layers) -> None:
     """Make sure that foreign code can be contained.
 
     Raises:
-        CannotAudit: it can't; the message says what is missing.
+        CannotAudit: it cannot; the message says which layer is missing.
     """
     if not layers.enough:
         missing = "Landlock" if layers.seccomp else "seccomp filters"
@@ -123,21 +130,21 @@ def require(layers: Layers) -> None:
 
 
 class Containment:
-    """Closes the present process in, step by step; no step can be undone.
+    """Closes the present process in, step by step. No step can be undone.
 
-    Keeps the C library's handle, so that the steps of a job cost a few system calls and no look-up.
+    Keeps the handle of the C library, so that the steps of a job cost a few system calls and no look-up.
     """
 
     def __init__(self) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)
         self._machine = platform.machine()
-        # Made once, before any fork: what a child does not do, it need not copy pages for.
+        # Made once, before any fork: a child that does not write to these pages shares them with the server.
         self._job_filter = job_filter(self._machine, _PLACE_OF_PROCESS)
         self._job_program = ctypes.create_string_buffer(self._job_filter, len(self._job_filter))
         self._job_header = self._header(self._job_program, len(self._job_filter))
 
     def enter_namespaces(self) -> tuple[str, ...]:
-        """Enter as many new namespaces as are permitted, and name them.
+        """Enter as many new namespaces as are permitted; returns their names.
 
         Only the next child is in the new process namespace, as its first process.
         """
@@ -166,11 +173,11 @@ class Containment:
             try:
                 with open(f"/proc/self/{name}", "w") as file:
                     file.write(text)
-            except OSError:  # then files belong to nobody, which closes more, not less
+            except OSError:  # without the map, files belong to nobody: that closes more, not less
                 continue
 
     def limit_folder(self, folder: str, size: int) -> bool:
-        """Lay a file system of limited size in memory over a folder, if mounts are allowed."""
+        """Mount a file system of `size` bytes in memory over a folder; returns whether mounts are allowed."""
         if self._libc.mount(None, b"/", None, ctypes.c_ulong(_RECURSIVE | _PRIVATE), None):
             return False
         options = f"size={size},nr_inodes=4096,mode=700".encode()
@@ -178,10 +185,10 @@ class Containment:
         return bool(self._libc.mount(b"oracle", folder.encode(), b"tmpfs", flags, options) == 0)
 
     def die_with_parent(self) -> None:
-        """Be killed when the parent dies."""
+        """Have the kernel kill this process when its parent dies."""
         self._libc.prctl(_SET_DEATH_SIGNAL, ctypes.c_ulong(signal.SIGKILL), 0, 0, 0)
 
-    def limit(self, limits: Limits) -> None:
+    def limit(self, limits: RunLimits) -> None:
         """Set the limits that hold for the server and for every run."""
         for kind, value in (
             (resource.RLIMIT_CORE, 0),
@@ -195,7 +202,8 @@ class Containment:
             resource.setrlimit(kind, (allowed, allowed))
 
     def close(self, layers: Layers, *, readable: Iterable[str], folder: str) -> None:
-        """Give up all capabilities, see only these files, make only the allowed calls.
+        """Give up all capabilities, see only the files under `readable` and the private folder, make only the
+        allowed calls.
 
         Raises:
             OSError: the kernel refused a layer that it had offered.
@@ -207,7 +215,7 @@ class Containment:
         self._install(server_filter(self._machine))
 
     def close_job(self, cpu_seconds: int) -> None:
-        """Take from the present process what the server needs and foreign code does not."""
+        """Take from the present process the rights that the server needs and foreign code does not."""
         self.die_with_parent()
         resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
         own = os.getpid().to_bytes(4, sys.byteorder)
@@ -233,7 +241,7 @@ class Containment:
     def _allow(self, rules: int, path: str, rights: int) -> None:
         try:
             place = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        except OSError:  # what is not there need not be read
+        except OSError:  # a path that does not exist need not be readable
             return
         if not os.path.isdir(path):
             rights &= _FILE_RIGHTS

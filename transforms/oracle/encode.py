@@ -1,9 +1,9 @@
-"""Values as text, so that equal texts mean values that a program can't tell apart.
+"""Values as text, so that equal texts mean values that a program cannot tell apart.
 
-The text tells 1 from True and 1.0, 0.0 from -0.0, a list from a tuple, the order of a dict, and which
+The text distinguishes 1 from True and 1.0, 0.0 from -0.0, a list from a tuple, the order of a dict, and which
 parts are the same object. Addresses are left out. Iterators, generators and coroutines are run to their end
-(or a limit), as their user would; functions that come out are called once with small numbers. Apart from
-that no code of the program under test runs here.
+(or a limit), as their user would run them; functions that a program returns are called once with small
+numbers. No other code of the program under test runs here.
 """
 
 import collections
@@ -19,13 +19,15 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 DEPTH: Final = 40
+"""Deepest nesting that is encoded."""
 NODES: Final = 20_000
+"""Most objects that are encoded."""
 ITEMS: Final = 500
-"""How far an iterator is followed."""
+"""Most items that are taken from an iterator."""
 TEXT: Final = 20_000
-"""Characters after which a text is cut; a hash of all of it follows."""
+"""Number of characters after which a text is cut; a hash of all of it follows."""
 CALLED: Final = (2, 1, 3)
-"""What functions that come out are called with."""
+"""The arguments for functions that a program returns."""
 
 _ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]{6,}")
 _PLAIN: Final = frozenset(
@@ -56,7 +58,7 @@ _NAMING: Final = frozenset({NameError, UnboundLocalError})
 
 
 def short(text: str) -> str:
-    """A text without addresses, cut where it is long, with a hash of what was cut."""
+    """A text without addresses; a long one is cut, and a hash of all of it follows."""
     text = _ADDRESS.sub(" at 0x", text)
     if len(text) <= TEXT:
         return text
@@ -64,11 +66,13 @@ def short(text: str) -> str:
     return f"{text[:TEXT]}… {len(text)} characters, {digest}"
 
 
-class Encoder:
+class ValueEncoder:
     """Encodes the values that one call left behind; remembers which objects it has met."""
 
     def __init__(self, *, messages: bool) -> None:
-        """Without `messages` the texts of errors about unbound names, which hold the names, are left out."""
+        """Without `messages`, the texts of errors about unbound names are left out, because they contain the
+        names.
+        """
         self._messages = messages
         self._met: dict[int, int] = {}
         self._alive: list[object] = []
@@ -82,7 +86,7 @@ class Encoder:
             return "<nested too deeply>"
 
     def error(self, error: BaseException) -> str:
-        """The text of an exception: kind, arguments, attributes, and what it was raised from."""
+        """The text of an exception: kind, arguments, attributes, and the exception it was raised from."""
         return short(self._error(error, 0))
 
     def _value(self, value: Any, depth: int) -> str:
@@ -106,7 +110,7 @@ class Encoder:
         if number is not None:
             return f"<same as {number}>"
         number = self._met[id(value)] = len(self._met)
-        self._alive.append(value)  # a freed object's address may become another's
+        self._alive.append(value)  # keep it alive: the address of a freed object may be reused
         return f"{number}:{self._object(value, kind, depth + 1)}"
 
     def _object(self, value: Any, kind: type, depth: int) -> str:
@@ -192,7 +196,7 @@ class Encoder:
         return ", ".join(found)
 
     def _awaited(self, value: Any, depth: int) -> str:
-        import asyncio  # large, and rarely needed: a process that forks often should stay small
+        import asyncio  # a large module, rarely needed: a process that forks often should stay small
 
         async def collected() -> list[Any]:
             if type(value) is types.CoroutineType:
@@ -210,7 +214,7 @@ class Encoder:
             return f"raised {self._error(error, depth + 1)}"
 
     def _called(self, value: Callable[..., Any], depth: int) -> str:
-        """What a function does with small numbers; tells closures apart."""
+        """The result of a function for small numbers; distinguishes closures."""
         if depth > 3:
             return "deep"
         wanted = 0
@@ -231,7 +235,7 @@ def _integer(value: int) -> str:
 
 
 _DEQUE: Final = collections.deque
-_CONTENTS: Final[tuple[tuple[type, Callable[[Encoder, Any, int], str]], ...]] = (
+_CONTENTS: Final[tuple[tuple[type, Callable[[ValueEncoder, Any, int], str]], ...]] = (
     (dict, lambda encoder, value, depth: encoder._pairs(value, depth)),
     (list, lambda encoder, value, depth: f"[{encoder._all(list.__iter__(value), depth)}]"),
     (tuple, lambda encoder, value, depth: f"({encoder._all(tuple.__iter__(value), depth)},)"),
@@ -249,7 +253,7 @@ _CONTENTS: Final[tuple[tuple[type, Callable[[Encoder, Any, int], str]], ...]] = 
 
 
 def _attributes(value: Any, kind: type) -> dict[Any, Any]:
-    """What an object holds by name, looked at without calling anything of its own."""
+    """The attributes of an object, read without calling any code of the object."""
     found: dict[Any, Any] = {}
     for base in reversed(kind.__mro__):
         own = type.__dict__["__dict__"].__get__(base)

@@ -1,8 +1,8 @@
-"""Seccomp filters, written as small programs for the kernel's packet filter.
+"""Seccomp filters, written as small programs for the kernel's packet filter (BPF).
 
-Two are stacked. The first holds for the contained server too: a list of allowed calls, some of them by
-their arguments. The second holds for the processes that run foreign code: no new process or thread, and
-no signal to anything but itself.
+Two filters are stacked. The first also holds for the contained server: a list of allowed calls, some
+depending on their arguments. The second holds for the processes that run foreign code: no new process or
+thread, and no signal to any other process.
 """
 
 import struct
@@ -26,25 +26,28 @@ _NUMBER_AT: Final = 0
 _ARCHITECTURE_AT: Final = 4
 _FIRST_ARGUMENT_AT: Final = 16
 _X32: Final = 0x40000000
-"""Calls from here up are those of the x32 interface, which would go round a list of numbers."""
+"""Calls with numbers from here on belong to the x32 interface, which would bypass a list of numbers."""
 
 _ALL_BITS: Final = 0xFFFFFFFF
 _NEW_NAMESPACES: Final = 0x7E020080
 _TERMINAL_AND_BLOCKING: Final = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
-"""TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX: what Python asks of a file."""
+"""TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX: the requests that Python makes of a file."""
 _DUPLICATE_FLAGS_LOCKS: Final = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)
-"""Commands of fcntl without those that direct signals (F_SETOWN, F_SETSIG, F_NOTIFY, leases)."""
+"""Commands of fcntl, without those that direct signals (F_SETOWN, F_SETSIG, F_NOTIFY, leases)."""
 _NAME_OF_THREAD: Final = (15, 16)
 
 Test = tuple[int, int, Sequence[int]]
-"""A 32-bit half of an argument (by number of half), a mask, and what it must equal one of."""
+"""A test of a 32-bit half of an argument: the number of the half, a mask, and the allowed values after
+masking.
+"""
 
 
 class Filter:
-    """A filter being written; `code` is what the kernel takes."""
+    """A filter under construction; `code` is the program for the kernel."""
 
     def __init__(self, machine: str, *, otherwise: int) -> None:
-        """Start with the checks that every filter needs.
+        """Start with the checks that every filter needs. `otherwise` is the answer to calls that are not
+        listed.
 
         Raises:
             KeyError: no table of calls for this machine.
@@ -68,7 +71,7 @@ class Filter:
                 self._lines += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, value)]
 
     def allow_where(self, name: str, *tests: Test) -> None:
-        """Allow a call if all tests hold, else refuse it."""
+        """Allow a call if all tests hold; refuse it otherwise."""
         number = self._number(name)
         if number == ABSENT:
             return
@@ -79,7 +82,7 @@ class Filter:
                 block.append((_AND, 0, 0, mask))
             block += [
                 (_EQUAL, len(values) - place, 0, value) for place, value in enumerate(values)
-            ]  # each goes past the rest and the refusal
+            ]  # each match jumps past the other values and the refusal
             block.append((_RETURN, 0, 0, _EPERM))
         block.append((_RETURN, 0, 0, _ALLOW))
         self._lines += [(_EQUAL, 0, len(block), number), *block]
@@ -99,23 +102,25 @@ def _low(argument: int) -> int:
 
 
 def server_filter(machine: str) -> bytes:
-    """The filter of everything inside: allowed calls only, no sockets, no new namespace, no new program."""
+    """The filter for every contained process: allowed calls only, no sockets, no new namespace, no new
+    program.
+    """
     made = Filter(machine, otherwise=_EPERM)
     made.answer(ALLOWED, _ALLOW)
     made.answer(("fork", "vfork", "kill", "tkill", "tgkill", "prctl"), _ALLOW)
-    made.answer(("clone3",), _ENOSYS)  # its flags lie in memory; libc then uses clone
+    made.answer(("clone3",), _ENOSYS)  # its flags lie in memory; libc falls back to clone
     made.allow_where("clone", (_low(0), _NEW_NAMESPACES, (0,)))
     made.allow_where("ioctl", (_low(1), _ALL_BITS, _TERMINAL_AND_BLOCKING))
     made.allow_where("fcntl", (_low(1), _ALL_BITS, _DUPLICATE_FLAGS_LOCKS))
     made.allow_where("prlimit64", (_low(0), _ALL_BITS, (0,)))
-    # A connected pair of streams has no other end than its own process; event loops wake up with it.
+    # Both ends of a socket pair stay in the process. Event loops need one to wake up.
     made.allow_where("socketpair", (_low(0), _ALL_BITS, (1,)), (_low(1), 0xF, (1,)))
     made.allow_where("sendto", (_low(4), _ALL_BITS, (0,)), (_low(4) + 1, _ALL_BITS, (0,)))
     return made.code
 
 
 def job_filter(machine: str, process: int) -> bytes:
-    """What is taken from a process that runs foreign code; `process` is its own number (of 32 bits)."""
+    """The additional filter for a process that runs foreign code; `process` is its own id (32 bits)."""
     made = Filter(machine, otherwise=_ALLOW)
     made.answer(("fork", "vfork", "clone"), _EPERM)
     for name in ("kill", "tkill", "tgkill"):

@@ -1,4 +1,4 @@
-"""Messages over pipes: a length, then the bytes."""
+"""Messages over pipes: the length in four bytes (big endian), then the message."""
 
 import os
 import select
@@ -6,6 +6,7 @@ import time
 from typing import Final
 
 HEADER: Final = 4
+"""Bytes of the length."""
 _CHUNK: Final = 1 << 16
 
 
@@ -13,7 +14,7 @@ def send(pipe: int, message: bytes) -> None:
     """Write one message.
 
     Raises:
-        OSError: the other end is gone.
+        OSError: the other end is closed.
     """
     rest = memoryview(len(message).to_bytes(HEADER, "big") + message)
     while rest:
@@ -21,11 +22,11 @@ def send(pipe: int, message: bytes) -> None:
 
 
 def receive(pipe: int, *, seconds: float | None = None, limit: int) -> bytes:
-    """Read one message; without `seconds` wait as long as it takes.
+    """Read one message of at most `limit` bytes. Without `seconds`, wait as long as it takes.
 
     Raises:
-        EOFError: the other end is gone.
-        TimeoutError: not all of it came in time.
+        EOFError: the other end is closed.
+        TimeoutError: the message did not arrive completely in time.
         ValueError: it is longer than `limit` bytes.
     """
     end = None if seconds is None else time.monotonic() + seconds

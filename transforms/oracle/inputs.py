@@ -1,9 +1,10 @@
-"""Inputs for a function of which only the text is known.
+"""Inputs for a function that is known only by its text.
 
-What a parameter may be is read from its annotation, its default, the constants it is compared with and
-what is done to it. Values are drawn by Hypothesis, repeatably, as texts of Python expressions: they are
-read in the contained process, and a person can read them too. Besides literals they hold `iter([…])`, `nan`,
-`inf` and `probe('name')`, an object that is like anything and tells what was done to it.
+The kinds of values for a parameter are read from its annotation, its default, the constants it is compared
+with and the operations on it. Hypothesis draws the values, repeatably for a seed, as texts of Python
+expressions: the contained process evaluates them, and a person can read them too. The texts hold literals,
+`iter([…])`, `nan`, `inf` and `probe('name')`, an object that accepts every operation and records it
+(`probe.Probe`).
 """
 
 import ast
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 _DEEPEST: Final = 3
+"""Deepest nesting of collections."""
 _ATOMS: Final = {"int", "float", "str", "bool", "bytes", "complex", "none"}
 _BY_ANNOTATION: Final = {
     "int": "int", "float": "float", "str": "str", "bool": "bool", "bytes": "bytes", "complex": "complex",
@@ -47,21 +49,36 @@ _OF_ONE: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """What a value may be: a kind, and what is in it."""
+class ValueShape:
+    """A kind of value, with what is in it."""
 
     kind: str
-    inner: tuple["Shape", ...] = ()
+    """A type (`int`, `list`, `none`, …), or one of these:
+
+    - `pair`: a tuple of fixed length; `numbered`: a dict with integer keys;
+    - `letter`, `digits`: a string of one character, a string that is a number;
+    - `probe`: an object that accepts every operation; `exact`: the expression `text` itself.
+    """
+    inner: tuple["ValueShape", ...] = ()
     """Alternatives for the items of a collection (for a dict: of its values); the items of a pair."""
+    text: str = ""
+    """The expression of an `exact` shape; the expression of a key that a `dict` certainly has."""
 
 
-ANY: Final = (Shape("int"), Shape("str"), Shape("list", (Shape("int"),)), Shape("float"))
+ANY: Final = (
+    ValueShape("int"),
+    ValueShape("str"),
+    ValueShape("list", (ValueShape("int"),)),
+    ValueShape("float"),
+)
+"""The shapes of a parameter about which nothing is known."""
 
 
 def inputs(source: str, *, function: str | None = None, seed: int, count: int) -> tuple[str, ...]:
-    """Texts of argument lists, such as `(1, [2.5], key='a')`; equal arguments give equal texts.
+    """At most `count` texts of argument lists, such as `(1, [2.5], key='a')`; equal arguments give equal
+    texts.
 
-    Fewer than `count` where there are not as many distinct ones; none where the text has no such function.
+    There are fewer if there are not as many distinct ones, and none if the text has no function `function`.
 
     Raises:
         SourceError: the text is not Python.
@@ -71,7 +88,8 @@ def inputs(source: str, *, function: str | None = None, seed: int, count: int) -
 
 
 def find(source: str, function: str | None) -> FunctionNode | None:
-    """The function of that name at the top of a text, or the last one there.
+    """The last function of that name at the top level of a text; the last function of any name if `function`
+    is `None`.
 
     Raises:
         SourceError: the text is not Python.
@@ -82,6 +100,7 @@ def find(source: str, function: str | None) -> FunctionNode | None:
 
 
 def _drawn(strategy: "SearchStrategy[str]", seed: int, count: int) -> tuple[str, ...]:
+    """The distinct texts that Hypothesis draws for a seed."""
     import hypothesis
 
     texts: dict[str, None] = {}
@@ -105,6 +124,7 @@ def _drawn(strategy: "SearchStrategy[str]", seed: int, count: int) -> tuple[str,
 
 
 def _arguments(function: FunctionNode) -> "SearchStrategy[str]":
+    """A strategy for the argument lists of a function."""
     from hypothesis import strategies as st
 
     constants = _constants(function)
@@ -143,7 +163,7 @@ def _arguments(function: FunctionNode) -> "SearchStrategy[str]":
 
 
 def _constants(function: FunctionNode) -> dict[str, list[object]]:
-    """The constants of a function by type: values that its branches ask for."""
+    """The constants of a function by type: its branches probably ask for these values."""
     found: dict[str, list[object]] = {}
     for node in ast.walk(function):
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str | bytes):
@@ -165,19 +185,21 @@ def _shapes(
     *,
     first: bool = False,
     star: bool = False,
-) -> tuple[Shape, ...]:
+) -> tuple[ValueShape, ...]:
+    """The shapes for one parameter, from its annotation or else from its uses and its default."""
     if first and parameter.arg in ("self", "cls"):
-        return (Shape("probe"),)
+        return (ValueShape("probe"),)
     found = _annotated(parameter.annotation)
     if not found and not star:
         found = [*_used(function, parameter.arg, 0), *_of_literal(default)]
     return tuple(dict.fromkeys(found)) or ANY
 
 
-def _annotated(annotation: ast.expr | None) -> list[Shape]:
+def _annotated(annotation: ast.expr | None) -> list[ValueShape]:
+    """The shapes of an annotation; empty if it says nothing known."""
     match annotation:
         case ast.Constant(value=None):
-            return [Shape("none")]
+            return [ValueShape("none")]
         case ast.Constant(value=str(text)):
             try:
                 return _annotated(ast.parse(text, mode="eval").body)
@@ -187,61 +209,68 @@ def _annotated(annotation: ast.expr | None) -> list[Shape]:
             return _annotated(left) + _annotated(right)
         case ast.Name(id=name) | ast.Attribute(attr=name):
             kind = _BY_ANNOTATION.get(name)
-            return [Shape(kind, () if kind in _ATOMS else (Shape("int"),))] if kind else []
+            return [ValueShape(kind, () if kind in _ATOMS else (ValueShape("int"),))] if kind else []
         case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=slice_):
             parts = slice_.elts if isinstance(slice_, ast.Tuple) else [slice_]
             return _generic(name, parts)
     return []
 
 
-def _generic(name: str, parts: Sequence[ast.expr]) -> list[Shape]:
+def _generic(name: str, parts: Sequence[ast.expr]) -> list[ValueShape]:
     if name == "Optional":
-        return [*_annotated(parts[0]), Shape("none")]
+        return [*_annotated(parts[0]), ValueShape("none")]
     if name == "Union":
         return [shape for part in parts for shape in _annotated(part)]
     if name == "Literal":
-        return [Shape(f"={ast.unparse(part)}") for part in parts if isinstance(part, ast.Constant)]
+        return [
+            ValueShape("exact", text=ast.unparse(part)) for part in parts if isinstance(part, ast.Constant)
+        ]
     kind = _BY_ANNOTATION.get(name)
     if kind is None:
         return []
     inner = [_annotated(part) for part in parts]
     if kind == "tuple" and not (len(parts) == 2 and isinstance(parts[1], ast.Constant)):
-        return [Shape("pair", tuple((one or list(ANY))[0] for one in inner))]
+        return [ValueShape("pair", tuple((one or list(ANY))[0] for one in inner))]
     if kind == "dict":
-        return [Shape("dict" if inner[0][:1] != [Shape("int")] else "numbered", tuple(inner[-1] or ANY))]
-    return [Shape(kind, tuple(inner[0] or ANY))]
+        return [
+            ValueShape("dict" if inner[0][:1] != [ValueShape("int")] else "numbered", tuple(inner[-1] or ANY))
+        ]
+    return [ValueShape(kind, tuple(inner[0] or ANY))]
 
 
-def _of_literal(default: ast.expr | None) -> list[Shape]:
+def _of_literal(default: ast.expr | None) -> list[ValueShape]:
+    """The shapes of a literal; empty if the expression is none."""
     match default:
         case ast.Constant(value=None):
-            return [Shape("none")]
+            return [ValueShape("none")]
         case ast.Constant(value=value) if type(value).__name__ in _ATOMS:
-            return [Shape(type(value).__name__)]
+            return [ValueShape(type(value).__name__)]
         case ast.UnaryOp(operand=operand):
             return _of_literal(operand)
         case ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
-            return [Shape(type(default).__name__.lower(), (Shape("int"),))]
+            return [ValueShape(type(default).__name__.lower(), (ValueShape("int"),))]
     return []
 
 
-def _used(function: ast.AST, name: str, depth: int) -> list[Shape]:
-    """Shapes that fit what is done to a variable."""
+def _used(function: ast.AST, name: str, depth: int) -> list[ValueShape]:
+    """Shapes that fit the operations on a variable."""
     if depth > _DEEPEST:
-        return [Shape("int")]
+        return [ValueShape("int")]
     found = [shape for node in ast.walk(function) for shape in _from_use(function, node, name, depth)]
     collections = [shape for shape in found if shape.kind not in _ATOMS]
-    # What is iterated or indexed is no number, whatever else is said of it.
+    # A value that is iterated or indexed is no number, whatever the other uses suggest.
     return [shape for shape in found if shape.kind in ("str", "none")] + collections if collections else found
 
 
-def _from_use(function: ast.AST, node: ast.AST, name: str, depth: int) -> Iterator[Shape]:
+def _from_use(function: ast.AST, node: ast.AST, name: str, depth: int) -> Iterator[ValueShape]:
+    """The shapes that one node, an operation on the variable, suggests."""
+
     def is_it(one: ast.AST) -> bool:
         return isinstance(one, ast.Name) and one.id == name
 
     match node:
         case ast.For(target=target, iter=it) | ast.comprehension(target=target, iter=it) if is_it(it):
-            yield Shape("list", _items(function, target, depth))
+            yield ValueShape("list", _items(function, target, depth))
         case ast.Attribute(value=value, attr=attribute) if is_it(value):
             yield from _with_attribute(attribute)
         case ast.Subscript(value=value, slice=index) if is_it(value):
@@ -250,79 +279,88 @@ def _from_use(function: ast.AST, node: ast.AST, name: str, depth: int) -> Iterat
             yield from _compared(function, left, operator, right, is_it(left), is_it(right))
         case ast.BinOp(left=left, right=right) if is_it(left) or is_it(right):
             other = _of_literal(right if is_it(left) else left)
-            yield from other or [Shape("int"), Shape("float")]
+            yield from other or [ValueShape("int"), ValueShape("float")]
         case ast.AugAssign(target=target, value=value) if is_it(target):
-            yield from _of_literal(value) or [Shape("int")]
+            yield from _of_literal(value) or [ValueShape("int")]
         case ast.UnaryOp(op=ast.USub(), operand=operand) if is_it(operand):
-            yield Shape("int")
+            yield ValueShape("int")
         case ast.Call(func=function_, args=args):
             if is_it(function_):
-                yield Shape("probe")
+                yield ValueShape("probe")
             called = function_.id if isinstance(function_, ast.Name) else getattr(function_, "attr", "")
             if any(is_it(one) or (isinstance(one, ast.Starred) and is_it(one.value)) for one in args):
                 yield from _passed(called, args, is_it(args[0]))
         case ast.withitem(context_expr=manager) if is_it(manager):
-            yield Shape("probe")
+            yield ValueShape("probe")
         case ast.Await(value=value) if is_it(value):
-            yield Shape("probe")
+            yield ValueShape("probe")
 
 
-def _items(function: ast.AST, target: ast.expr, depth: int) -> tuple[Shape, ...]:
+def _items(function: ast.AST, target: ast.expr, depth: int) -> tuple[ValueShape, ...]:
     if isinstance(target, ast.Tuple):
         return (
-            Shape("pair", tuple((*_items(function, one, depth + 1), Shape("int"))[0] for one in target.elts)),
+            ValueShape(
+                "pair",
+                tuple((*_items(function, one, depth + 1), ValueShape("int"))[0] for one in target.elts),
+            ),
         )
     if isinstance(target, ast.Name):
-        return tuple(dict.fromkeys(_used(function, target.id, depth + 1))) or (Shape("int"), Shape("str"))
-    return (Shape("int"),)
+        return tuple(dict.fromkeys(_used(function, target.id, depth + 1))) or (
+            ValueShape("int"),
+            ValueShape("str"),
+        )
+    return (ValueShape("int"),)
 
 
-def _with_attribute(attribute: str) -> Iterator[Shape]:
+def _with_attribute(attribute: str) -> Iterator[ValueShape]:
     fitting = [kind for kind in ("str", "list", "dict", "set", "bytes") if hasattr(_TYPES[kind], attribute)]
     if not fitting:
-        yield Shape("probe")
+        yield ValueShape("probe")
     for kind in [kind for kind in fitting if kind != "bytes" or "str" not in fitting][:2]:
-        yield Shape(kind, (Shape("int"), Shape("str")))
+        yield ValueShape(kind, (ValueShape("int"), ValueShape("str")))
 
 
-def _subscripted(function: ast.AST, node: ast.Subscript, index: ast.expr, depth: int) -> Iterator[Shape]:
+def _subscripted(function: ast.AST, node: ast.Subscript, index: ast.expr, depth: int) -> Iterator[ValueShape]:
     if isinstance(index, ast.Constant) and isinstance(index.value, str):
-        yield Shape(f"dict {index.value!r}", (Shape("int"), Shape("str")))
+        yield ValueShape("dict", (ValueShape("int"), ValueShape("str")), repr(index.value))
         return
     nested = any(isinstance(one, ast.Subscript) and one.value is node for one in ast.walk(function))
-    yield Shape("list", (Shape("list", (Shape("int"),)),) if nested and depth < _DEEPEST else (Shape("int"),))
+    yield ValueShape(
+        "list",
+        (ValueShape("list", (ValueShape("int"),)),) if nested and depth < _DEEPEST else (ValueShape("int"),),
+    )
     if not isinstance(node.ctx, ast.Store) and not nested:
-        yield Shape("str")
+        yield ValueShape("str")
 
 
 def _compared(
     function: ast.AST, left: ast.expr, operator: ast.cmpop, right: ast.expr, is_left: bool, is_right: bool
-) -> Iterator[Shape]:
+) -> Iterator[ValueShape]:
     if isinstance(operator, ast.In | ast.NotIn):
         if is_right:
-            held = _of_literal(left) or [Shape("int")]
-            yield Shape("list", tuple(held))
+            held = _of_literal(left) or [ValueShape("int")]
+            yield ValueShape("list", tuple(held))
             if held[0].kind == "str":
-                yield Shape("str")
+                yield ValueShape("str")
         elif is_left and isinstance(right, ast.List | ast.Tuple | ast.Set):
             for item in right.elts[:1]:
                 yield from _of_literal(item)
         elif is_left and isinstance(right, ast.Constant) and isinstance(right.value, str):
-            yield Shape("letter")
+            yield ValueShape("letter")
     elif is_left or is_right:
-        yield from _of_literal(right if is_left else left) or [Shape("int")]
+        yield from _of_literal(right if is_left else left) or [ValueShape("int")]
 
 
-def _passed(called: str, args: Sequence[ast.expr], first: bool) -> Iterator[Shape]:
+def _passed(called: str, args: Sequence[ast.expr], first: bool) -> Iterator[ValueShape]:
     if called == "len":
-        yield Shape("list", (Shape("int"),))
-        yield Shape("str")
+        yield ValueShape("list", (ValueShape("int"),))
+        yield ValueShape("str")
     elif called in _OF_NUMBERS and len(args) == 1:
-        yield Shape("list", (Shape("int"),))
+        yield ValueShape("list", (ValueShape("int"),))
     elif called in _OF_ITEMS:
-        yield Shape("list", (Shape("int"), Shape("str")))
+        yield ValueShape("list", (ValueShape("int"), ValueShape("str")))
     elif called in _OF_ONE:
-        yield Shape(_OF_ONE[called])
+        yield ValueShape(_OF_ONE[called])
     elif called == "isinstance" and first:
         second = args[-1].elts if isinstance(args[-1], ast.Tuple) else args[-1:]
         for one in second:
@@ -333,19 +371,19 @@ def _passed(called: str, args: Sequence[ast.expr], first: bool) -> Iterator[Shap
 
 
 def _strategy(
-    shapes: Iterable[Shape], constants: dict[str, list[object]], depth: int
+    shapes: Iterable[ValueShape], constants: dict[str, list[object]], depth: int
 ) -> "SearchStrategy[str]":
     from hypothesis import strategies as st
 
     return st.one_of([_of_shape(shape, constants, depth) for shape in shapes])
 
 
-def _of_shape(shape: Shape, constants: dict[str, list[object]], depth: int) -> "SearchStrategy[str]":
+def _of_shape(shape: ValueShape, constants: dict[str, list[object]], depth: int) -> "SearchStrategy[str]":
     from hypothesis import strategies as st
 
-    kind, _, key = shape.kind.partition(" ")
-    if kind.startswith("="):
-        return st.just(shape.kind[1:])
+    kind = shape.kind
+    if kind == "exact":
+        return st.just(shape.text)
     if kind in _ATOMS or kind in ("letter", "digits"):
         return _atom(kind, constants)
     if kind == "probe":
@@ -354,15 +392,15 @@ def _of_shape(shape: Shape, constants: dict[str, list[object]], depth: int) -> "
         parts = [_of_shape(one, constants, depth + 1) for one in shape.inner]
         return st.tuples(*parts).map(lambda texts: f"({', '.join(texts)}{',' if len(texts) == 1 else ''})")
     inner = shape.inner if depth < _DEEPEST else ()
-    items = _strategy(inner or (Shape("int"),), constants, depth + 1)
-    # Mostly one kind in a collection: mixtures are seldom meant.
+    items = _strategy(inner or (ValueShape("int"),), constants, depth + 1)
+    # Mostly one kind in a collection, because few functions expect mixtures.
     uniform = st.one_of(
         [st.lists(_of_shape(one, constants, depth + 1), max_size=6) for one in inner]
         or [st.lists(items, max_size=6)]
     )
     if kind == "dict":
         keys = st.sampled_from([repr(key) for key in ("a", "b", "c", *constants.get("str", ())[:5])])
-        named = f"{key}: " if key else ""
+        named = f"{shape.text}: " if shape.text else ""
         pairs = st.dictionaries(keys, items, max_size=4)
         return st.tuples(pairs, items).map(
             lambda drawn: _braces(
@@ -375,7 +413,7 @@ def _of_shape(shape: Shape, constants: dict[str, list[object]], depth: int) -> "
         )
     if kind == "set":
         atoms = _strategy(
-            [one for one in inner if one.kind in _ATOMS] or [Shape("int")], constants, depth + 1
+            [one for one in inner if one.kind in _ATOMS] or [ValueShape("int")], constants, depth + 1
         )
         return st.lists(atoms, max_size=5).map(lambda texts: _braces(texts) if texts else "set()")
     if kind == "tuple":

@@ -1,4 +1,4 @@
-"""Says of two Python programs whether they do the same, by running both in the sandbox."""
+"""Decides whether two Python programs do the same, by running both in the sandbox on the same inputs."""
 
 import json
 from collections import Counter, OrderedDict
@@ -8,35 +8,44 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.oracle.containment import Limits
+from codeaudit.transforms.oracle.containment import RunLimits
 from codeaudit.transforms.oracle.inputs import find, inputs
-from codeaudit.transforms.oracle.records import Agreed, Differed, Inconclusive, Pair, Verdict
+from codeaudit.transforms.oracle.records import Agreed, Differed, Inconclusive, ProgramPair, Verdict
 from codeaudit.transforms.oracle.sandbox import Answer, Lost, Sandbox
 from codeaudit.transforms.oracle.server import CPU
 from codeaudit.transforms.python.parsing import FunctionNode, parse
 
 _OWN_TESTS: Final = "its own tests"
+"""The input of a verdict that rests on the sample's own tests."""
 _SHAKES: Final = (1, 2, 5)
-"""How the original is run again before it is said to differ: each time with objects at other addresses."""
+"""Numbers for the reruns of the original before a difference is reported; each puts its objects at other
+addresses.
+"""
 _DRAWN_SECONDS: Final = 0.2
-"""Processor time for an input that was drawn: there are others."""
+"""Processor time in seconds for an input that was drawn: there are others, so little is lost."""
 _REMEMBERED: Final = 32
+"""Number of originals whose answers are kept."""
 _SHOWN: Final = 400
+"""Most characters that a difference shows of each text."""
 _BEFORE_DIFFERENCE: Final = 60
+"""Characters shown before the first difference."""
 _UNSTABLE: Final = Inconclusive("the original is not deterministic")
 _WRONG_KIND: Final = frozenset({"TypeError", "AttributeError"})
-"""What raised, where values of a kind that the function does not take were drawn."""
+"""Exceptions that a function raises for drawn values of a kind that it does not take."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Original:
-    """What there is to compare with: the job with the inputs that are of use, and what was seen on them."""
+    """The original program: the job with its usable inputs, and what was observed on them."""
 
     job: Mapping[str, Any]
+    """The request for the sandbox, with the usable inputs only."""
     answers: tuple[Answer, ...]
+    """The answers as they came, one per usable input."""
     usable: tuple[Mapping[str, str], ...]
+    """The observations, one per usable input."""
     reasons: Counter[str]
-    """Why other inputs are of no use."""
+    """Why other inputs are not usable, with their number."""
     given: bool
     """Whether the inputs were given, not drawn."""
 
@@ -44,13 +53,13 @@ class _Original:
 class Oracle:
     """Owns the sandbox; a context manager. Not for use by several threads at once."""
 
-    def __init__(self, *, inputs: int = 12, limits: Limits | None = None, messages: bool = False) -> None:
-        """`inputs` is how many are drawn for a function.
+    def __init__(self, *, inputs: int = 12, limits: RunLimits | None = None, messages: bool = False) -> None:
+        """Prepare a sandbox. `inputs` is the number of inputs drawn for a function.
 
-        The texts of errors about unbound names are compared only with `messages`, for renaming changes them.
+        Error texts about unbound names are compared only with `messages`, because renaming changes them.
 
         Raises:
-            CannotAudit: this machine can't contain programs.
+            CannotAudit: this machine cannot contain programs.
         """
         self._count = inputs
         self._messages = messages
@@ -76,13 +85,13 @@ class Oracle:
         setup: str = "",
         seed: int = 0,
     ) -> Verdict:
-        """Run both programs and compare what can be seen of them; `Pair` says what each argument is.
+        """Run both programs and compare their observable behaviour; `ProgramPair` documents the arguments.
 
         Raises:
-            CannotAudit: the sandbox can't be started.
+            CannotAudit: the sandbox cannot be started.
         """
         return self._judge(
-            Pair(
+            ProgramPair(
                 original=original,
                 perturbed=perturbed,
                 tests=tests,
@@ -93,15 +102,15 @@ class Oracle:
             )
         )
 
-    def judge_all(self, pairs: Iterable[Pair]) -> Iterator[Verdict]:
-        """A verdict for each pair, in order. Pairs of one original that stand together run it once.
+    def judge_all(self, pairs: Iterable[ProgramPair]) -> Iterator[Verdict]:
+        """A verdict for each pair, in order. Consecutive pairs with one original run the original once.
 
         Raises:
-            CannotAudit: the sandbox can't be started.
+            CannotAudit: the sandbox cannot be started.
         """
         return map(self._judge, pairs)
 
-    def _judge(self, pair: Pair) -> Verdict:
+    def _judge(self, pair: ProgramPair) -> Verdict:
         try:
             name = _called(pair)
         except SourceError:
@@ -119,7 +128,8 @@ class Oracle:
         except Lost as lost:
             return Inconclusive(str(lost))
 
-    def _original(self, pair: Pair, function: str) -> _Original:
+    def _original(self, pair: ProgramPair, function: str) -> _Original:
+        """The original of a pair, run on its inputs; cached, because many variants share one original."""
         key = (pair.setup, pair.original, function, pair.tests, pair.inputs, pair.seed)
         known = self._originals.get(key)
         if known is not None:
@@ -150,7 +160,9 @@ class Oracle:
             for text, answer in zip(texts, answers, strict=True)
         ]
         usable = [(text, answer, one) for text, answer, one in seen if not isinstance(one, str)]
-        usable.sort(key=lambda each: each[2]["end"] != "returned")  # differences there are told first
+        usable.sort(
+            key=lambda each: each[2]["end"] != "returned"
+        )  # inputs on which the original returns come first, so that a difference there is reported first
         made = _Original(
             job={**job, "inputs": [text for text, _, _ in usable], "count": len(usable)},
             answers=tuple(answer for _, answer, _ in usable),
@@ -164,6 +176,7 @@ class Oracle:
         return made
 
     def _compared(self, original: _Original, job: Mapping[str, Any], answers: tuple[Answer, ...]) -> Verdict:
+        """The verdict for the answers of the perturbed program."""
         reasons = original.reasons.copy()
         agreed: list[Mapping[str, str]] = []
         for place, (before, seen, after) in enumerate(
@@ -189,7 +202,10 @@ class Oracle:
     def _again(
         self, original: _Original, job: Mapping[str, Any], place: int, seen: Mapping[str, str], after: Answer
     ) -> Differed | Inconclusive:
-        """Whether a difference stays when both run again, and the original does what it did."""
+        """The verdict for one input with different answers, after both programs ran again on it.
+
+        The original runs several times; if any run differs from the first, the input says nothing.
+        """
         only = {"inputs": [job["inputs"][place]], "count": 1}
         runs = [{**original.job, **only, "shake": shake} for shake in _SHAKES]
         found = [one for (one,) in self._sandbox.ask([*runs, {**job, **only, "shake": _SHAKES[0]}])]
@@ -207,8 +223,8 @@ class Oracle:
         return Differed(input=job["inputs"][place], before=shown[0], after=shown[1], returned=returned)
 
 
-def _called(pair: Pair) -> tuple[str, str] | None:
-    """The names of the function in both programs; its place tells it where its name was changed."""
+def _called(pair: ProgramPair) -> tuple[str, str] | None:
+    """The names of the function in both programs; a function that was renamed is found by its position."""
     before = find(pair.original, pair.function)
     if before is None:
         return None
@@ -221,6 +237,7 @@ def _called(pair: Pair) -> tuple[str, str] | None:
 
 
 def _parsed(answer: Answer) -> Mapping[str, str] | str:
+    """The observation that an answer holds, or the reason why it holds none."""
     kind, text = answer
     if kind == "lost":
         return text
@@ -233,7 +250,7 @@ def _parsed(answer: Answer) -> Mapping[str, str] | str:
 
 
 def _seen(answer: Answer, *, tests: bool) -> Mapping[str, str] | str:
-    """What was seen of the original, or why it can't be compared with."""
+    """The observation of the original, or the reason why it cannot be compared with."""
     found = _parsed(answer)
     if isinstance(found, str):
         return found
@@ -247,7 +264,7 @@ def _seen(answer: Answer, *, tests: bool) -> Mapping[str, str] | str:
 
 
 def _is_behaviour(first: Answer, again: Answer) -> bool:
-    """Whether a run of the perturbed program that gave no answer, twice, says something about it."""
+    """Whether a run of the perturbed program that gave no answer, twice, says something about the program."""
     return all(
         kind == "lost" and (text == CPU or text.startswith(("left", "killed by signal")))
         for kind, text in (first, again)
@@ -255,7 +272,7 @@ def _is_behaviour(first: Answer, again: Answer) -> bool:
 
 
 def _difference(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, str]:
-    """What differs, from a little before the first character that does."""
+    """The differing parts of two observations, each from a little before its first different character."""
     told: tuple[list[str], list[str]] = ([], [])
     for name in {**before, **after}:
         texts = (before.get(name, ""), after.get(name, ""))

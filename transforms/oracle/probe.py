@@ -1,4 +1,4 @@
-"""An argument that is like anything, and tells what was done to it."""
+"""An argument that accepts every operation and records it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,10 +7,11 @@ _STEPS = 2
 
 
 class Probe:
-    """Answers every attribute, call and operator, each time telling a log shared by all that came from it.
+    """Accepts every attribute, call and operator, and appends each to a log shared by all probes that came
+    from it.
 
-    What comes out of it depends on the path that led there alone, so two programs that do the same in the
-    same order see the same.
+    The result of an operation depends only on the path that led to it. Two programs that do the same
+    operations in the same order therefore see the same results.
     """
 
     __path: str
@@ -40,7 +41,7 @@ class Probe:
         self.__tell(f"del {name}")
 
     def __call__(self, *arguments: Any, **named: Any) -> "Probe":
-        """Tell of the call, and answer with another probe."""
+        """Record the call; returns another probe."""
         return Probe(self.__tell("call", *arguments, *sorted(named.items())), self.__log)
 
     def __getitem__(self, key: Any) -> "Probe":

@@ -1,4 +1,4 @@
-"""What differential execution finds: a closed union, frozen."""
+"""The outcomes of differential execution: a closed union of frozen records."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -11,9 +11,9 @@ class Agreed:
     inputs: int
     """Inputs (or calls by the sample's own tests) that ran to a usable and equal end; at least one."""
     returned: int
-    """How many of them returned; the others raised."""
+    """Number of these inputs on which the programs returned; on the others they raised."""
     skipped: int
-    """Inputs that say nothing: the original needs what is not there, or is not deterministic."""
+    """Inputs that say nothing: the original needs something that is missing here, or is not deterministic."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,11 +23,11 @@ class Differed:
     input: str
     """The arguments as text, or the words `its own tests`."""
     before: str
-    """What the original did, as far as it differs."""
+    """The differing part of what the original did."""
     after: str
-    """What the perturbed program did instead."""
+    """The same part of what the perturbed program did."""
     returned: bool = True
-    """Whether the original returned there; else it raised."""
+    """Whether the original returned on this input; otherwise it raised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +35,27 @@ class Inconclusive:
     """No input ran to a usable end in both programs."""
 
     reason: str
-    """A short phrase without names or numbers of the sample, so that equal reasons count together."""
+    """A short phrase without names or numbers of the sample, so that equal reasons are counted together."""
 
 
 Verdict: TypeAlias = Agreed | Differed | Inconclusive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class ProgramPair:
     """Two programs to compare."""
 
     original: str
+    """The text of the original program."""
     perturbed: str
+    """The text of the variant."""
     function: str | None = None
-    """The function to call; by default the last one at the top of the text."""
+    """The function to call; `None` for the last one at the top level of the text."""
     tests: str | None = None
-    """A text that defines `check(candidate)`: then both programs run it, and nothing else."""
+    """A text that defines `check(candidate)`. If given, both programs run it and nothing else."""
     inputs: tuple[str, ...] | None = None
-    """Argument lists such as `(1, 'a')`; drawn to fit the function where there are none."""
+    """Argument lists such as `(1, 'a')`; `None` to draw inputs that fit the function."""
     setup: str = ""
-    """What both programs need: executed before them, in their namespace."""
+    """Code executed before each program, in its namespace."""
     seed: int = 0
-    """For the inputs that are drawn."""
+    """Seed for the inputs that are drawn."""

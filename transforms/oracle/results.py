@@ -1,7 +1,8 @@
-"""In a contained child: runs one text that ends with an expression, and tells that expression's value.
+"""Inside the sandbox: runs one text that ends with an expression, and reports the value of the expression.
 
-The value is told by its `repr`, and only where it is made of plain builtin values, so that the text tells all
-of it. Nothing is seeded: what depends on chance, hashes or addresses is to differ from process to process.
+A `server.Target` for `calls.Caller`. The value is reported by its `repr`, and only if it consists of plain
+builtin values, so that the text describes it completely. Nothing is seeded: a result that depends on chance,
+hashes or addresses should differ from process to process.
 """
 
 import ast
@@ -14,29 +15,32 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 MOST_PARTS: Final = 500
-"""Of a value; a larger one is no short answer."""
+"""Most parts of a value; a larger value is no short answer."""
 MOST_BITS: Final = 4_000
+"""Most bits of an integer."""
 TOO_LONG: Final = "a result that is too long"
 NOT_PLAIN: Final = "a result of no plain values"
 NO_ANSWERS: Final = frozenset({TOO_LONG, NOT_PLAIN})
-"""Results that are certain and yet no short answer."""
+"""Reasons for results that are certain and yet no short answer."""
 _NAME: Final = "sample"
 _SMALL: Final = frozenset({type(None), bool, float, complex})
 _UNFIT: Final = (ImportError, MemoryError, OSError, RecursionError)
-"""What says more about where a program ran than about the program."""
+"""Exceptions that say more about the place where a program ran than about the program."""
 
 
 def warm() -> None:
-    """Before the doors close: what every job needs."""
+    """Called in the server before it is closed in: load everything that a job needs."""
     run({"source": "def f(a):\n    return {a: [1.5]}\nf('a')\n"}, 0, lambda answer: None)
 
 
 def prepare(job: dict[str, Any]) -> None:
-    """Nothing: the text is foreign, and only its child may read it."""
+    """Does nothing: the text is foreign, and only the child process may read it."""
 
 
 def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> None:
-    """Answer once: the value in `text`, an exception's name in `kind`, or why there is neither in `unfit`."""
+    """Answer once: with the value in `text`, an exception's name in `kind`, or the reason for neither in
+    `unfit`.
+    """
     warnings.simplefilter("ignore")
     kept = sys.stdin, sys.stdout, sys.stderr
     sys.stdin = io.StringIO()
@@ -49,7 +53,7 @@ def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> No
 
 
 class Nowhere(io.RawIOBase):
-    """Takes what is written, and forgets it."""
+    """A stream that discards everything written to it."""
 
     def writable(self) -> bool:
         """It is."""
@@ -92,7 +96,11 @@ def _observed(source: str) -> dict[str, str]:
 
 
 def _is_plain(value: Any, budget: list[int]) -> bool:
-    """Whether a value is made of builtin values alone, which `repr` tells in full. No foreign code runs."""
+    """Whether a value consists of builtin values alone, which `repr` describes completely. No foreign code
+    runs.
+
+    `budget` holds the number of parts that are still allowed; it counts down.
+    """
     kind = type(value)
     budget[0] -= 1 + (len(value) // 8 if kind in (str, bytes) else 0)
     if budget[0] <= 0:

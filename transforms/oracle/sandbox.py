@@ -1,4 +1,6 @@
-"""The parent's end of a contained server: starts it, asks it, ends it with all that it started."""
+"""The parent's end of a contained server: starts it, sends it jobs, and ends it with every process that it
+started.
+"""
 
 import json
 import os
@@ -15,7 +17,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from codeaudit.transforms.errors import CannotAudit
-from codeaudit.transforms.oracle.containment import SLOWEST, Limits, offered, require
+from codeaudit.transforms.oracle.containment import SLOWEST, RunLimits, offered, require
 from codeaudit.transforms.oracle.frames import receive, send
 from codeaudit.transforms.oracle.server import LARGEST_REPLY, RESTARTS
 
@@ -26,17 +28,18 @@ _BOOT: Final = (
 _START_SECONDS: Final = 60.0
 _END_SECONDS: Final = 2.0
 _SLACK_SECONDS: Final = 20.0
+"""Seconds added to the time limit of a request for starting processes and sending data."""
 
 Answer = tuple[str, str]
-"""`("seen", answer)` of an input, or `("lost", reason)`."""
+"""`("seen", answer)` for an input, or `("lost", reason)`."""
 
 
 class Lost(Exception):  # noqa: N818 - it names what happened to a request
-    """The server did not answer; the next request finds a new one."""
+    """The server did not answer. It was ended; the next request starts a new one."""
 
 
 def readable() -> tuple[str, ...]:
-    """What contained programs may read: the standard library and the shared libraries under it."""
+    """The paths that contained programs may read: the standard library and the shared libraries it needs."""
     paths = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")]
     paths += ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/usr/share/zoneinfo"]
     return tuple(dict.fromkeys(paths))
@@ -45,16 +48,17 @@ def readable() -> tuple[str, ...]:
 class Sandbox:
     """A contained server. A context manager; the server starts with the first request."""
 
-    def __init__(self, target: str, limits: Limits | None = None, *, hashes: int = 0) -> None:
-        """`target` is the module that runs jobs inside; see `server.Target`. `hashes` seeds Python's hashes.
+    def __init__(self, target: str, limits: RunLimits | None = None, *, hashes: int = 0) -> None:
+        """Prepare a server that runs jobs with the module `target` (see `server.Target`). `hashes` seeds
+        Python's hashes.
 
         Raises:
-            CannotAudit: this machine can't contain programs.
+            CannotAudit: this machine cannot contain programs.
         """
         self._layers = offered()
         require(self._layers)
         self._target = target
-        self._limits = limits or Limits()
+        self._limits = limits or RunLimits()
         self._hashes = hashes
         self._process: subprocess.Popen[bytes] | None = None
         self._folder = ""
@@ -71,13 +75,14 @@ class Sandbox:
         self.close()
 
     def ask(self, jobs: Sequence[Mapping[str, Any]]) -> list[list[Answer]]:
-        """Run jobs; each holds `count`, its number of inputs, and what the target needs.
+        """Run jobs; each holds `count`, its number of inputs, and the data that the target needs.
 
-        A job's `cpu_seconds`, if given, lowers the limit for each of its inputs.
+        A job's `cpu_seconds`, if given, lowers the limit for each of its inputs. Returns one list per job,
+        one answer per input.
 
         Raises:
-            CannotAudit: the server can't be started.
-            Lost: it did not answer, or not as agreed; it is gone with all that it ran.
+            CannotAudit: the server cannot be started.
+            Lost: it did not answer in time or in the agreed format; it was ended with all that it ran.
         """
         if self._process is None:
             self._start()
@@ -90,20 +95,20 @@ class Sandbox:
         except (OSError, EOFError, ValueError, TypeError) as error:
             self.close()
             raise Lost("the sandbox had to be restarted") from error
-        except BaseException:  # an interrupted request leaves an answer behind that is no one's
+        except BaseException:  # the answer of an interrupted request would be taken for that of the next one
             self.close()
             raise
 
     def close(self) -> None:
-        """End the server and all that it started, and remove its folder."""
+        """End the server and every process that it started, and remove its folder."""
         if self._process is None:
             return
         os.close(self._requests)
         os.close(self._replies)
         try:
-            self._process.wait(timeout=_END_SECONDS)  # an idle server ends when it is hung up on
+            self._process.wait(timeout=_END_SECONDS)  # an idle server ends when its pipe is closed
         except subprocess.TimeoutExpired:
-            # Its session is its own, so the group holds nothing else.
+            # The server has a session of its own, so the group holds only its processes.
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -147,7 +152,7 @@ class Sandbox:
 
 
 def _environment(folder: str, hashes: int) -> dict[str, str]:
-    """All that contained programs find in their environment."""
+    """The complete environment of contained programs."""
     return {
         "HOME": folder,
         "TMPDIR": folder,

@@ -1,9 +1,9 @@
 """Inside the containment: one warm interpreter that forks a further limited child for every run.
 
-The server runs no foreign code. Its child does, and answers on a pipe of its own: one frame for each
-input, each between two copies of a key that is drawn for this run. A run whose pipe holds anything but
-whole frames has no answers at all. A program can thus lie about itself (it shares a process with what
-observes it), but it can't answer for another program, and no stray write becomes an answer.
+The server runs no foreign code. Its child does, and answers on a pipe of its own: one frame for each input,
+each between two copies of a random key that is drawn for this run. If a run's pipe holds anything but whole
+frames, the run has no answers at all. A program can therefore lie about itself (it shares a process with its
+observer), but it cannot answer for another program, and no stray write becomes an answer.
 """
 
 import gc
@@ -20,28 +20,31 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final, Protocol
 
-from codeaudit.transforms.oracle.containment import SLOWEST, Containment, Layers, Limits
+from codeaudit.transforms.oracle.containment import SLOWEST, Containment, Layers, RunLimits
 from codeaudit.transforms.oracle.frames import HEADER, receive, send
 
 RESTARTS: Final = 3
-"""How often a run that was lost goes on behind the input that ended it."""
+"""Number of times that a lost run is continued behind the input that ended it."""
 LARGEST_REQUEST: Final = 64 << 20
+"""Bytes of the largest request."""
 LARGEST_REPLY: Final = 256 << 20
+"""Bytes of the largest reply."""
 _TICK: Final = 20
 """Milliseconds between looks at the clocks of a silent run."""
 _SOME_WORK: Final = 0.005
 """Seconds of processor time that show that a run is not asleep."""
 _KEY: Final = 16
+"""Bytes of a run's key."""
 
 
 class Target(Protocol):
     """The module that runs jobs."""
 
     def warm(self) -> None:
-        """In the server, before the doors close: read and set up what every job needs."""
+        """In the server, before it is closed in: read and set up everything that a job needs."""
 
     def prepare(self, job: dict[str, Any]) -> None:
-        """In the server: make a job ready; nothing foreign may run."""
+        """In the server: make a job ready. No foreign code may run."""
 
     def run(self, job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> None:
         """In a child: run a job from a given input on, and answer once for each input."""
@@ -49,18 +52,18 @@ class Target(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How one child ended: its answers, and why there are no more."""
+    """The end of one child: its answers, and the reason why there are no more."""
 
     answers: tuple[str, ...]
     reason: str
 
 
 def main() -> None:
-    """Close the process in and serve until the parent hangs up. `sys.argv` holds the settings."""
+    """Close the process in and serve until the parent closes its pipe. `sys.argv` holds the settings."""
     settings = json.loads(sys.argv[1])
     sys.argv = [""]
     requests, replies = settings["requests"], settings["replies"]
-    limits = Limits(**settings["limits"])
+    limits = RunLimits(**settings["limits"])
     containment = Containment()
     entered = containment.enter_namespaces()
     inner = os.fork()
@@ -80,7 +83,7 @@ def main() -> None:
 
 
 def _prepare(
-    settings: Mapping[str, Any], limits: Limits, containment: Containment, entered: Sequence[str]
+    settings: Mapping[str, Any], limits: RunLimits, containment: Containment, entered: Sequence[str]
 ) -> "Target":
     folder: str = settings["folder"]
     if "mounts" in entered:
@@ -94,7 +97,7 @@ def _prepare(
     _hide_package(settings["root"])
     gc.collect()
     gc.freeze()
-    gc.disable()  # when cycles are found depends on every allocation before, and is no behaviour
+    gc.disable()  # the moment at which cycles are collected depends on every earlier allocation
     return target
 
 
@@ -102,7 +105,7 @@ _KEPT: list[object] = []
 
 
 def _hide_package(root: str) -> None:
-    """Foreign code finds the standard library only."""
+    """Let foreign code find the standard library only."""
     sys.path.remove(root)
     own = [name for name in sys.modules if name.partition(".")[0] == __name__.partition(".")[0]]
     _KEPT.extend(sys.modules.pop(name) for name in own)
@@ -114,7 +117,7 @@ class Server:
     def __init__(
         self,
         target: Target,
-        limits: Limits,
+        limits: RunLimits,
         containment: Containment,
         folder: str,
         requests: int,
@@ -138,7 +141,7 @@ class Server:
             send(self._replies, json.dumps(reply).encode())
 
     def _job(self, job: dict[str, Any]) -> list[tuple[str, str]]:
-        """For each input `("seen", answer)` or `("lost", reason)`."""
+        """`("seen", answer)` or `("lost", reason)` for each input of a job."""
         self._target.prepare(job)
         found: list[tuple[str, str]] = []
         total: int = job["count"]
@@ -155,6 +158,7 @@ class Server:
         return found
 
     def _once(self, job: Mapping[str, Any], start: int, total: int) -> Ended:
+        """Run a job from input `start` on in a fresh child."""
         cpu_seconds: float = min(self._limits.cpu_seconds, job.get("cpu_seconds", math.inf))
         reading, writing = os.pipe()
         key = os.urandom(_KEY)
@@ -168,7 +172,7 @@ class Server:
             finally:
                 os._exit(0)
         os.close(writing)
-        watch = _Watch(child, reading, self._limits, cpu_seconds)
+        watch = _RunWatch(child, reading, self._limits, cpu_seconds)
         try:
             data, reason = watch.read()
         finally:
@@ -181,7 +185,7 @@ class Server:
         return Ended(answers, reason or _ending(os.waitstatus_to_exitcode(status)))
 
     def _clean(self) -> None:
-        """Leave nothing for the next run; a folder that can't be emptied ends the server."""
+        """Empty the folder for the next run; a folder that cannot be emptied ends the server."""
         for name in os.listdir(self._folder):
             path = os.path.join(self._folder, name)
             if os.path.isdir(path) and not os.path.islink(path):
@@ -209,9 +213,9 @@ def _ending(status: int) -> str:
 
 
 def _answers(data: bytes, key: bytes, *, whole: bool) -> tuple[str, ...] | None:
-    """The answers in a run's output, or None where there is anything else in it.
+    """The answers in a run's output; `None` if there is anything else in it.
 
-    A run that was stopped may end in the middle of a frame.
+    A run that was stopped (not `whole`) may end in the middle of a frame.
     """
     found: list[str] = []
     at = 0
@@ -227,17 +231,17 @@ def _answers(data: bytes, key: bytes, *, whole: bool) -> tuple[str, ...] | None:
     return tuple(found)
 
 
-class _Watch:
-    """Reads what a run answers, and looks at its clocks while it is silent."""
+class _RunWatch:
+    """Reads the answers of a run, and looks at its clocks while it is silent."""
 
-    def __init__(self, child: int, pipe: int, limits: Limits, cpu_seconds: float) -> None:
-        self._clock = ~child << 3 | 2  # the kernel's number for the processor time of a process
+    def __init__(self, child: int, pipe: int, limits: RunLimits, cpu_seconds: float) -> None:
+        self._clock = ~child << 3 | 2  # the id of the clock of a process's processor time
         self._pipe = pipe
         self._limits = limits
         self._cpu_seconds = cpu_seconds
 
     def read(self) -> tuple[bytes, str]:
-        """All that came, and why reading stopped before the end, if it did."""
+        """All output, and the reason why reading stopped before its end (empty if it did not)."""
         poll = select.poll()
         poll.register(self._pipe, select.POLLIN)
         data = bytearray()

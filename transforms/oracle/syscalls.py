@@ -1,13 +1,13 @@
 """Numbers of system calls on x86-64 and on aarch64.
 
-What is not named here is refused to contained processes: a list of what is allowed stays closed when a
-kernel learns something new.
+Calls that are not listed are refused to contained processes. A list of allowed calls stays closed when a
+kernel adds new ones.
 """
 
 from typing import Final
 
 ABSENT: Final = -1
-"""The number of a call that an architecture does not have."""
+"""Stands for a call that an architecture does not have."""
 
 # fmt: off
 ALLOWED: Final = {
@@ -56,8 +56,8 @@ JUDGED: Final = {
     "fork": (57, ABSENT), "vfork": (58, ABSENT), "socketpair": (53, 199), "sendto": (44, 206),
     "prctl": (157, 167),
 }
-"""Calls that depend on their arguments, or on who makes them."""
+"""Calls that depend on their arguments, or on the process that makes them."""
 # fmt: on
 
 ARCHITECTURES: Final = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
-"""Column of the tables, and the kernel's name (AUDIT_ARCH), by `platform.machine()`."""
+"""The column of the tables and the kernel's name (AUDIT_ARCH), by `platform.machine()`."""

@@ -1,8 +1,8 @@
-"""In a contained child: runs one program with its tests, and tells whether they passed.
+"""Inside the sandbox: runs one program with its tests, and reports whether they passed.
 
-Tests are a text of Python that is executed after the program, where the program's names are known; they pass
-if nothing is raised. Both are foreign. A program shares the process with what watches it, so one that is made
-to deceive can: what is shown is that a program passes, not that it means well.
+A `server.Target` for `trials.Trials`. Tests are a Python text, executed after the program in its namespace;
+they pass if nothing is raised. Both texts are foreign. A program shares the process with its observer, so a
+malicious one can deceive: a pass shows that the program passes, not that it is honest.
 """
 
 import io
@@ -21,16 +21,16 @@ _SEED: Final = 20_240_229
 
 
 def warm() -> None:
-    """Before the doors close: what every job needs."""
+    """Called in the server before it is closed in: load everything that a job needs."""
     run({"source": "def f(a):\n    return [a]", "tests": "assert f(1) == [1]"}, 0, lambda answer: None)
 
 
 def prepare(job: dict[str, Any]) -> None:
-    """Nothing: the texts are foreign, and only their child may read them."""
+    """Does nothing: the texts are foreign, and only the child process may read them."""
 
 
 def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> None:
-    """Answer once: `passed`, or the name of the type of what was raised in `kind`."""
+    """Answer once: with `passed`, or the name of the type of the exception in `kind`."""
     warnings.simplefilter("ignore")
     random.seed(_SEED)
     kept = sys.stdin, sys.stdout, sys.stderr
@@ -42,7 +42,7 @@ def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> No
     try:
         for text, name in ((job["source"], "<sample>"), (job["tests"], "<tests>")):
             exec(compile(text, name, "exec", dont_inherit=True), module.__dict__)
-    except BaseException as error:  # also where the program wants to leave
+    except BaseException as error:  # SystemExit too
         told = {"kind": type(error).__name__}
     finally:
         sys.stdin, sys.stdout, sys.stderr = kept

@@ -1,4 +1,7 @@
-"""Whether programs pass their tests: each pair is executed in the sandbox, in a process of its own."""
+"""Programs with their tests: each pair is executed in the sandbox, in a process of its own.
+
+Used to grade answers by execution. The module that runs inside the sandbox is `trial`.
+"""
 
 import json
 from collections.abc import Sequence
@@ -6,13 +9,14 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self, TypeAlias
 
-from codeaudit.transforms.oracle.containment import Limits
+from codeaudit.transforms.oracle.containment import RunLimits
 from codeaudit.transforms.oracle.sandbox import Answer, Lost, Sandbox
 from codeaudit.transforms.oracle.server import IDLE
 
 TOGETHER: Final = 32
-"""Programs that are sent at once."""
+"""Most programs in one request."""
 _BROKEN: Final = "something else was written to the channel"
+"""Reason for an answer that is not in the format of the server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,28 +25,28 @@ class Passed:
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
-    """They did not."""
+class TrialFailed:
+    """Program or tests did not run to their end."""
 
     reason: str
-    """The name of the type of the exception that ended them, or what the sandbox ended them for."""
+    """The name of the exception's type, or the reason why the sandbox ended them."""
     certain: bool = True
-    """Whether it would be said again; a busy machine may let pass what it ended this time."""
+    """Whether another attempt would give the same; False if a busy machine may have caused the failure."""
 
 
-Outcome: TypeAlias = Passed | Failed
+Outcome: TypeAlias = Passed | TrialFailed
 
 
 class Trials:
     """Owns a sandbox; a context manager. Not for use by several threads at once."""
 
     def __init__(self, *, cpu_seconds: float) -> None:
-        """Each program with its tests may take so many seconds of processor time.
+        """Prepare a sandbox. Each program with its tests may use `cpu_seconds` of processor time.
 
         Raises:
-            CannotAudit: this machine can't contain programs.
+            CannotAudit: this machine cannot contain programs.
         """
-        self._sandbox = Sandbox("codeaudit.transforms.oracle.trial", Limits(cpu_seconds=cpu_seconds))
+        self._sandbox = Sandbox("codeaudit.transforms.oracle.trial", RunLimits(cpu_seconds=cpu_seconds))
 
     def __enter__(self) -> Self:
         return self
@@ -53,14 +57,14 @@ class Trials:
         self.close()
 
     def close(self) -> None:
-        """End the sandbox; the next request starts another."""
+        """End the sandbox. The next request starts another one."""
         self._sandbox.close()
 
     def outcomes(self, pairs: Sequence[tuple[str, str]]) -> list[Outcome]:
-        """What becomes of each program with its tests.
+        """The outcome of each pair (program, tests), in order.
 
         Raises:
-            CannotAudit: the sandbox can't be started.
+            CannotAudit: the sandbox cannot be started.
         """
         found: list[Outcome] = []
         for start in range(0, len(pairs), TOGETHER):
@@ -73,20 +77,20 @@ class Trials:
             return [_outcome(answer) for (answer,) in self._sandbox.ask(jobs)]
         except Lost as lost:
             if len(pairs) == 1:
-                return [Failed(str(lost), certain=False)]
+                return [TrialFailed(str(lost), certain=False)]
             return [one for pair in pairs for one in self._asked([pair])]
 
 
 def _outcome(answer: Answer) -> Outcome:
     kind, told = answer
     if kind == "lost":
-        return Failed(told, certain=told != IDLE)
+        return TrialFailed(told, certain=told != IDLE)
     try:
         match json.loads(told):
             case {"passed": True}:
                 return Passed()
             case {"kind": str(name)}:
-                return Failed(name)
+                return TrialFailed(name)
     except (ValueError, RecursionError):
         pass
-    return Failed(_BROKEN)
+    return TrialFailed(_BROKEN)

@@ -1,7 +1,7 @@
-"""In a contained child: runs one program on its inputs, and tells what could be seen of each run.
+"""Inside the sandbox: runs one program on its inputs, and reports what could be observed of each run.
 
-Every input meets a freshly executed program, seeded generators and empty output. What is told are texts;
-the parent compares them.
+A `server.Target` for `oracle.Oracle`. Every input meets a freshly executed program, seeded generators and
+empty output. The observations are texts; the parent compares them.
 """
 
 import builtins
@@ -18,18 +18,22 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, Final
 
-from codeaudit.transforms.oracle.encode import Encoder, short
+from codeaudit.transforms.oracle.encode import ValueEncoder, short
 from codeaudit.transforms.oracle.probe import Probe
 
 _READ_BEFORE: Final = (
     "abc", "bisect", "calendar", "cmath", "contextlib", "copy", "dataclasses", "enum", "heapq", "numbers",
     "operator", "statistics", "string", "textwrap", "time", "typing",
 )  # fmt: skip
-"""What programs import most; they may import all of the standard library, but this is read only once."""
+"""The modules that programs import most. They may import all of the standard library, but these are loaded
+only once.
+"""
 _OUTPUT: Final = 1 << 16
+"""Bytes of output that are kept; of more, only the length and a hash."""
 _NAME: Final = "sample"
 _SEED: Final = 20_240_229
 _ROUNDS: Final = 12
+"""Number of harmless runs before the server is closed in."""
 _HARMLESS: Final = """\
 total = 0
 def f(a, b, c=3):
@@ -42,7 +46,7 @@ _UNHELD: Final = (types.FunctionType, types.ModuleType, type, types.BuiltinFunct
 
 
 class _Output(io.RawIOBase):
-    """Keeps the beginning of what is written, and a hash of the rest."""
+    """Keeps the beginning of the output, and a hash of the rest."""
 
     def __init__(self) -> None:
         self._kept = bytearray()
@@ -66,18 +70,22 @@ class _Output(io.RawIOBase):
 
 
 def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> None:
-    """Run a program on its inputs from one on, and answer for each.
+    """Run a program on its inputs from input `start` on, and answer for each.
 
-    A job holds `setup` (executed before the program, in its namespace), `source`, `function`, `inputs`
-    (texts of argument lists), `tests` (a text that defines `check`, or None), `messages` (whether errors
-    about names are compared with their text) and `shake`: a number that moves the addresses of what is
-    made, which a program's behaviour must not depend on.
+    A job holds:
+
+    - `setup`: executed before the program, in its namespace;
+    - `source`, `function`, and `inputs` (texts of argument lists);
+    - `tests`: a text that defines `check`, or None;
+    - `messages`: whether errors about names are compared with their text;
+    - `shake`: a number that moves the addresses of new objects, which must not influence a program's
+      behaviour.
     """
     encode_json = json.JSONEncoder().encode
     held = [bytes(size) for size in range(1, 480, 12) for _ in range(job["shake"] * 7)]
     del held[::2]
     limit = sys.getrecursionlimit()
-    warnings.simplefilter("ignore")  # what a reader of Python warns of is no behaviour of a program
+    warnings.simplefilter("ignore")  # warnings of the compiler are no behaviour of the program
     code: types.CodeType | BaseException
     try:
         code = compile(job["source"], "<sample>", "exec", dont_inherit=True)
@@ -90,7 +98,7 @@ def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> No
 
 
 def prepare(job: dict[str, Any]) -> None:
-    """In the server, before it forks: read the setup, which many programs share."""
+    """In the server, before it forks: compile the setup, which many programs share."""
     job["setup"] = _compiled_setup(job["setup"])
 
 
@@ -120,10 +128,11 @@ class _Observation:
     def __init__(self, job: Mapping[str, Any], code: types.CodeType | BaseException) -> None:
         self._job = job
         self._code = code
-        self._encoder = Encoder(messages=job["messages"])
+        self._encoder = ValueEncoder(messages=job["messages"])
         self._events: list[str] = []
 
     def of(self, text: str | None) -> dict[str, str]:
+        """The observations by name; empty ones are left out."""
         out, err = _Output(), _Output()
         kept = sys.stdout, sys.stderr, sys.stdin
         streams = [
@@ -206,7 +215,7 @@ class _Observation:
 
 
 class _Descriptors:
-    """What is written to the standard descriptors under Python's streams."""
+    """Catches output to the standard descriptors that bypasses Python's streams."""
 
     def __init__(self) -> None:
         self._file = os.open(".", os.O_TMPFILE | os.O_RDWR, 0o600)
@@ -223,7 +232,9 @@ class _Descriptors:
 
 
 def _unfit(error: BaseException, space: Mapping[str, Any]) -> str:
-    """Why an error says more about where the program ran than about the program; else nothing."""
+    """Why an error says more about the place where the program ran than about the program; empty if it does
+    not.
+    """
     kind = type(error)
     if kind is NameError:
         name = error.name  # type: ignore[attr-defined]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from codeaudit.transforms.oracle.oracle import Oracle
-from codeaudit.transforms.oracle.records import Agreed, Differed, Inconclusive, Pair, Verdict
+from codeaudit.transforms.oracle.records import Agreed, Differed, Inconclusive, ProgramPair, Verdict
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import Origin, Perturbed, Sample
 from codeaudit.transforms.registry import TRANSFORMS
@@ -292,7 +292,7 @@ def test_what_both_need_stands_before_them(oracle: Oracle) -> None:
     setup = "total = []\ndef note(x):\n    total.append(x)\n"
     before, after = "def f(x):\n    note(x)\n", "def f(x):\n    note(x)\n    note(x)\n"
     (same, other) = oracle.judge_all(
-        Pair(original=before, perturbed=one, setup=setup, inputs=("(1,)",)) for one in (before, after)
+        ProgramPair(original=before, perturbed=one, setup=setup, inputs=("(1,)",)) for one in (before, after)
     )
     assert isinstance(same, Agreed)
     assert isinstance(other, Differed)
@@ -302,10 +302,10 @@ def test_what_both_need_stands_before_them(oracle: Oracle) -> None:
 def test_batches_stream_in_order(oracle: Oracle) -> None:
     drawn: list[int] = []
 
-    def pairs() -> Iterator[Pair]:
+    def pairs() -> Iterator[ProgramPair]:
         for number in range(6):
             drawn.append(number)
-            yield Pair(
+            yield ProgramPair(
                 original="def f(x): return x\n",
                 perturbed=f"def f(x): return x + {number % 2}\n",
                 inputs=("(1,)",),

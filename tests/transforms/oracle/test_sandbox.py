@@ -17,13 +17,13 @@ import pytest
 
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.oracle import sandbox
-from codeaudit.transforms.oracle.containment import MEGABYTE, Layers, Limits, offered, require
+from codeaudit.transforms.oracle.containment import MEGABYTE, Layers, RunLimits, offered, require
 from codeaudit.transforms.oracle.oracle import Oracle
 from codeaudit.transforms.oracle.records import Agreed, Differed, Inconclusive
 from codeaudit.transforms.oracle.sandbox import Answer, Lost, Sandbox
 from codeaudit.transforms.oracle.syscalls import ABSENT, ALLOWED, JUDGED
 
-LIMITS = Limits(cpu_seconds=0.5, idle_seconds=0.5, memory=256 * MEGABYTE)
+LIMITS = RunLimits(cpu_seconds=0.5, idle_seconds=0.5, memory=256 * MEGABYTE)
 AFTER = "def f():\n    return 'still here'\n"
 
 
@@ -406,7 +406,7 @@ def test_nothing_runs_after_the_end() -> None:
 
 
 def test_an_interrupted_request_ends_the_server_with_its_run() -> None:
-    interrupted = Sandbox("codeaudit.transforms.oracle.worker", Limits(cpu_seconds=60))
+    interrupted = Sandbox("codeaudit.transforms.oracle.worker", RunLimits(cpu_seconds=60))
     with interrupted as one:
         seen(one, "return 1")
         assert one._process is not None

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from codeaudit.transforms.oracle.trials import Failed, Outcome, Passed, Trials
+from codeaudit.transforms.oracle.trials import Outcome, Passed, TrialFailed, Trials
 
 TESTS = "def check(g):\n    assert g(1) == 2\n\ncheck(f)\n"
 
@@ -20,19 +20,19 @@ def trials() -> Iterator[Trials]:
     [
         ("def f(a):\n    return a + 1\n", Passed()),
         ("import math\ndef f(a):\n    print(a)\n    return a + math.floor(1.5)\n", Passed()),
-        ("def f(a):\n    return a\n", Failed("AssertionError")),
-        ("def f(a):\n    return b\n", Failed("NameError")),
-        ("def f(a:\n", Failed("SyntaxError")),
-        ("def g(a):\n    return a\n", Failed("NameError")),
-        ("raise SystemExit(0)\n", Failed("SystemExit")),
-        ("import numpy\n", Failed("ModuleNotFoundError")),
-        ("def f(a):\n    return open('/etc/passwd')\n", Failed("PermissionError")),
-        ("def f(a):\n    return f(a)\n", Failed("RecursionError")),
-        ("def f(a):\n    return bytearray(1 << 40)\n", Failed("MemoryError")),
-        ("def f(a):\n    while True:\n        pass\n", Failed("out of processor time")),
-        ("import os\nos._exit(0)\n", Failed("left without an answer")),
-        ("def f(a):\n    return input()\n", Failed("EOFError")),
-        ("x = '\\0'\n\0", Failed("SyntaxError")),
+        ("def f(a):\n    return a\n", TrialFailed("AssertionError")),
+        ("def f(a):\n    return b\n", TrialFailed("NameError")),
+        ("def f(a:\n", TrialFailed("SyntaxError")),
+        ("def g(a):\n    return a\n", TrialFailed("NameError")),
+        ("raise SystemExit(0)\n", TrialFailed("SystemExit")),
+        ("import numpy\n", TrialFailed("ModuleNotFoundError")),
+        ("def f(a):\n    return open('/etc/passwd')\n", TrialFailed("PermissionError")),
+        ("def f(a):\n    return f(a)\n", TrialFailed("RecursionError")),
+        ("def f(a):\n    return bytearray(1 << 40)\n", TrialFailed("MemoryError")),
+        ("def f(a):\n    while True:\n        pass\n", TrialFailed("out of processor time")),
+        ("import os\nos._exit(0)\n", TrialFailed("left without an answer")),
+        ("def f(a):\n    return input()\n", TrialFailed("EOFError")),
+        ("x = '\\0'\n\0", TrialFailed("SyntaxError")),
     ],
 )
 def test_what_becomes_of_a_program(trials: Trials, program: str, outcome: Outcome) -> None:
@@ -41,7 +41,7 @@ def test_what_becomes_of_a_program(trials: Trials, program: str, outcome: Outcom
 
 def test_what_sleeps_is_ended_and_may_be_tried_again(trials: Trials) -> None:
     (found,) = trials.outcomes([("import time\ntime.sleep(60)\n", TESTS)])
-    assert found == Failed("out of time", certain=False)
+    assert found == TrialFailed("out of time", certain=False)
 
 
 def test_programs_do_not_meet(trials: Trials) -> None:

@@ -1,4 +1,4 @@
-"""Branches, conditions and loops in another form."""
+"""The family `control-flow`: branches, conditions and loops in another form, and its controls."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Code that does nothing."""
+"""The family `dead-code`: inserted code that does nothing, and its controls."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Expressions written another way."""
+"""The family `expressions`: operators, conditions and constants in another form, and its controls."""
 
 from typing import Final
 

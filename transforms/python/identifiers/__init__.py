@@ -1,4 +1,6 @@
-"""Names: what may be called otherwise, and what it is called then."""
+"""The family `identifiers`: other names for variables, functions and classes, and the controls that merge or
+swap them.
+"""
 
 from typing import Final
 

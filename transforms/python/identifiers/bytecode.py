@@ -1,15 +1,16 @@
 """Proof by the compiler that two texts are one program up to names.
 
-The result of a renaming is read and compiled anew, and its code is compared with that of the original:
-every instruction with its argument, every constant by type and value, every name of a global or attribute,
-every flag. Instructions refer to variables by place, so code that is equal in all of this does the same
-whatever its variables are called. Which occurrences are one variable is decided here by the interpreter's
-own symbol tables, from both texts: a name that was captured, missed, merged or put in a wrong place gives
-other instructions, constants or names. What the compiler drops (`if 0:`, annotations of locals) does not
-run and is not compared.
+The result of a renaming is compiled anew, and its code object is compared with that of the original: every
+instruction with its argument, every constant by type and value, every name of a global or attribute, every
+flag. Instructions refer to variables by index, so code that is equal in all of this does the same whatever
+its variables are called.
 
-The proof is of one kind only: it may fail for a good renaming, since the compiler puts the variables of
-closures in the order of their names; then trees have to be compared (`equivalence`).
+The interpreter's own symbol tables, made from both texts, decide which occurrences are one variable. A name
+that was captured, missed, merged or put in a wrong place gives other instructions, constants or names. Code
+that the compiler drops (`if 0:`, annotations of locals) does not run and is not compared.
+
+The proof works in one direction only. It may fail for a correct renaming, because the compiler sorts the
+variables of closures by name; then `PythonVariables.proof` compares the syntax trees (`equivalence`).
 """
 
 import warnings
@@ -21,22 +22,25 @@ _PLAIN = frozenset({str, bytes, int, bool, type(None), type(Ellipsis)})
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
-    """What may have become of each name; a name that is not a key stays."""
+class NameMapping:
+    """The names that each old name may have become. A name that is not a key must stay."""
 
     variables: Mapping[str, Collection[str]]
-    """Locals, cells and free variables; two variables of one name may part."""
-    titles: Mapping[str, str] = field(default_factory=dict)
-    """Names that functions and classes bear, also as parts of qualified names."""
-    keys: Mapping[str, str] = field(default_factory=dict)
-    """Names that the compiler itself makes constants of: parameters as keys of `__annotations__`, classes as
-    what they are told to be called. No constant of the text equals one of them."""
+    """Locals, cells and free variables; two variables of one name may get two names."""
+    definitions: Mapping[str, str] = field(default_factory=dict)
+    """Names of functions and classes, also as parts of qualified names."""
+    constants: Mapping[str, str] = field(default_factory=dict)
+    """Names that the compiler itself stores as constants: parameters as keys of `__annotations__`, the names
+    of classes. No constant of the text may equal one of them.
+    """
     globals: Mapping[str, str] = field(default_factory=dict)
-    """Names of the module; none of them may also be an attribute's or a keyword's."""
+    """Names of the module; none of them may also be the name of an attribute or a keyword."""
 
 
 def compiled(source: str) -> CodeType | None:
-    """The code of a text, with assertions; `None` where it does not compile, as with a stray `nonlocal`."""
+    """The code of a text, assertions included; `None` if it does not compile, for example because of a stray
+    `nonlocal`.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -45,8 +49,8 @@ def compiled(source: str) -> CodeType | None:
         return None
 
 
-def same_code(before: CodeType, after: CodeType, image: Image) -> bool:
-    """Whether the codes are equal up to these names, with all codes in them."""
+def same_code(before: CodeType, after: CodeType, image: NameMapping) -> bool:
+    """Whether two code objects, with all code objects in them, are equal up to these names."""
     if (
         before.co_code != after.co_code
         or before.co_exceptiontable != after.co_exceptiontable
@@ -63,14 +67,14 @@ def same_code(before: CodeType, after: CodeType, image: Image) -> bool:
         and _same_variables(before.co_cellvars, after.co_cellvars, image.variables)
         and _same_variables(before.co_freevars, after.co_freevars, image.variables)
         and _mapped(before.co_names, image.globals) == after.co_names
-        and _title(before.co_name, image.titles) == after.co_name
-        and _title(before.co_qualname, image.titles) == after.co_qualname
+        and _title(before.co_name, image.definitions) == after.co_name
+        and _title(before.co_qualname, image.definitions) == after.co_qualname
     ):
         return False
     for old, new in zip(before.co_consts, after.co_consts, strict=True):
         qualified = (old, new) == (before.co_qualname, after.co_qualname)
         if not (_same_constant(old, new, image) or qualified) and (
-            not isinstance(old, str) or image.keys.get(old, old) != new
+            not isinstance(old, str) or image.constants.get(old, old) != new
         ):
             return False
     return True
@@ -94,8 +98,10 @@ def _title(name: str, image: Mapping[str, str]) -> str:
     return ".".join(image.get(part, part) for part in name.split(".")) if image else name
 
 
-def _same_constant(before: object, after: object, image: Image) -> bool:
-    """Equal in type, sign and value: `1`, `1.0` and `True` differ, as do `0.0` and `-0.0`."""
+def _same_constant(before: object, after: object, image: NameMapping) -> bool:
+    """Whether two constants are equal in type, sign and value: `1`, `1.0` and `True` differ, as do `0.0` and
+    `-0.0`.
+    """
     if before.__class__ is not after.__class__:
         return False
     if before.__class__ in _PLAIN:
@@ -105,5 +111,5 @@ def _same_constant(before: object, after: object, image: Image) -> bool:
     if isinstance(before, tuple) and isinstance(after, tuple):
         return len(before) == len(after) and all(map(_same_constant, before, after, [image] * len(before)))
     if isinstance(before, frozenset) and isinstance(after, frozenset):
-        return sorted(map(repr, before)) == sorted(map(repr, after))  # equal sets may list in another order
+        return sorted(map(repr, before)) == sorted(map(repr, after))  # equal sets iterate in any order
     return repr(before) == repr(after)

@@ -1,8 +1,8 @@
-"""Proof that two texts are the same function up to the names of its variables.
+"""Proof by comparison of trees that two texts are the same function up to the names of its variables.
 
-Two trees are alpha-equivalent where they differ in names only, and where a bijection between the
-variables carries each occurrence of the one to the occurrence of the other. Both sides are resolved from
-their own text, so a name that was captured, missed or replaced in the wrong place is seen.
+Two functions are alpha-equivalent if their syntax trees differ in names only, and a bijection between their
+variables maps each occurrence of one to the occurrence of the other at the same place. The variables of both
+are resolved from their own text, so a name that was captured, missed or replaced in the wrong place is seen.
 """
 
 import ast
@@ -25,11 +25,11 @@ _NAMES: Final[dict[type[ast.AST], str]] = {
     ast.AsyncFunctionDef: "name",
     ast.ClassDef: "name",
 }
-"""The fields that hold the names which `slots` cover; they are compared through the variables."""
+"""The fields that hold names covered by `PythonScopes.slots`; they are compared through the variables."""
 
 
-def renamed(before: PythonScopes, after: PythonScopes, names: Mapping[int, str]) -> bool:
-    """Whether `after` is `before` with exactly these variables renamed and all others as they were."""
+def is_renaming(before: PythonScopes, after: PythonScopes, names: Mapping[int, str]) -> bool:
+    """Whether `after` is `before` with exactly these variables renamed and all others unchanged."""
     if before.slots != after.slots or len(before.bindings) != len(after.bindings):
         return False
     for old, new in zip(before.bindings, after.bindings, strict=True):
@@ -38,8 +38,10 @@ def renamed(before: PythonScopes, after: PythonScopes, names: Mapping[int, str])
     return same_structure(before.tree, after.tree)
 
 
-def merged(before: PythonScopes, after: PythonScopes, gone: int, into: int) -> bool:
-    """Whether `after` is `before` with one variable made another, and all others as they were."""
+def is_merge(before: PythonScopes, after: PythonScopes, gone: int, into: int) -> bool:
+    """Whether `after` is `before` with the variable `gone` made the variable `into`, and all others
+    unchanged.
+    """
     if len(before.slots) != len(after.slots):
         return False
     image: dict[int, int] = {}
@@ -51,7 +53,7 @@ def merged(before: PythonScopes, after: PythonScopes, gone: int, into: int) -> b
 
 
 def same_structure(one: ast.AST, other: ast.AST) -> bool:
-    """Whether two trees are equal but for the names of variables and for positions."""
+    """Whether two trees are equal except for the names of variables and for positions."""
     pending: list[tuple[object, object]] = [(one, other)]
     while pending:
         here, there = pending.pop()

@@ -1,4 +1,4 @@
-"""Renaming of the functions inside a function, where nobody can see what they are called."""
+"""Renaming of the functions inside a function, if no code can see what they are called."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.python.analysis.scopes import PythonBinding, PythonScopes
 from codeaudit.transforms.python.identifiers.names import ACTIONS, draw, usable
-from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, Guard, reflects
+from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, RenameGuard, reflects
 from codeaudit.transforms.python.identifiers.survey import ELSEWHERE, Survey
 from codeaudit.transforms.python.identifiers.variables import NOT_A_MOVE, variables
 from codeaudit.transforms.python.parsing import FunctionNode
@@ -24,8 +24,8 @@ NO_FUNCTION: Final = "no function inside"
 class RenameInnerFunctions:
     """Gives other names to nested functions that are only called. One function is one move.
 
-    The name of a function can be seen in more ways than that of a variable; see `survey` for what has to
-    hold. The proof is that of `rename`, with the names that functions bear mapped too.
+    The name of a function is visible in more ways than that of a variable; `survey` says what has to hold.
+    The proof is that of `rename`, with the names of functions mapped too.
     """
 
     name: str = "rename-inner-functions"
@@ -34,7 +34,7 @@ class RenameInnerFunctions:
     unit: Unit = "function"
 
     def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
-        """New names for every nested function that may have one.
+        """New names for every nested function that may be renamed.
 
         Raises:
             SourceError: the source does not parse or is not one function.
@@ -50,7 +50,7 @@ class RenameInnerFunctions:
         )
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
-        """Rename with any of the moves; a new name must stand nowhere in the text."""
+        """Rename with any subset of the moves. Refuses a new name that is already in the text."""
         if not moves:
             return Rewritten(source=source, evidence="analysis")
         known = variables(source)
@@ -70,7 +70,9 @@ class RenameInnerFunctions:
 
 @lru_cache(maxsize=4)
 def _movable(source: str) -> Mapping[int, PythonBinding] | Refused:
-    """The nested functions that may be renamed, by the number of their binding, or why there is none."""
+    """The nested functions that may be renamed, by the number of their binding, or the reason why there is
+    none.
+    """
     scopes = variables(source).scopes
     inner = [binding for binding in scopes.bindings if binding.view == "function"]
     if not inner:
@@ -81,7 +83,7 @@ def _movable(source: str) -> Mapping[int, PythonBinding] | Refused:
         survey = Survey(scopes.tree, scopes.source, _definitions(scopes, inner))
     except RecursionError as error:
         raise SourceError("the text is nested too deeply; give a smaller function") from error
-    guard = Guard(scopes)
+    guard = RenameGuard(scopes)
     several = {
         binding.name
         for binding in scopes.bindings

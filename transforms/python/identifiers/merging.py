@@ -1,10 +1,10 @@
 """The control of renaming: two variables become one, so that the referent relation is broken.
 
-A merge is *certain* where straight-line code shows it: in one block a value is written to `b`, and the
-next statement of that block which mentions `a` reads it before anything else. After `b` has become `a`,
-that read yields the value of `b`. (The meaning stays only if both values happen to be equal or the value
-read has no effect; Renamer, Ankner et al., section 3 and Figure 1(c), right half.) Where no merge is
-certain, one is taken where `b` is written on some path on which `a` is still needed (they interfere).
+A merge of `b` into `a` is *certain* if straight-line code shows it: a block writes a value to `b`, and its
+next statement that mentions `a` reads `a` before anything else. After `b` has become `a`, that read gives the
+value of `b`. The meaning stays the same only if both values happen to be equal or the value read has no
+effect (Renamer, Ankner et al., section 3 and Figure 1(c), right half). If no merge is certain, a *likely* one
+is taken: `b` is written on some path on which `a` is still needed (they interfere, see `analysis.liveness`).
 """
 
 import ast
@@ -18,16 +18,16 @@ from codeaudit.transforms.merging import Merging, VariableMerge
 from codeaudit.transforms.python.analysis.liveness import interferences
 from codeaudit.transforms.python.analysis.scopes import PythonBinding, PythonScopes, resolve
 from codeaudit.transforms.python.identifiers.bytecode import compiled
-from codeaudit.transforms.python.identifiers.equivalence import merged
-from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, Guard, reflects
+from codeaudit.transforms.python.identifiers.equivalence import is_merge
+from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, RenameGuard, reflects
 from codeaudit.transforms.python.identifiers.variables import NOT_A_MOVE, variables
 from codeaudit.transforms.python.parsing import FunctionNode
 
 _LOCAL_VIEWS: Final = frozenset({"local", "walrus", "import alias"})
 
 
-class _Merges:
-    """The merges of one function, worked out once for all of its variants."""
+class _FunctionMerges:
+    """The merges of one function, computed once for all of its variants."""
 
     def __init__(self, source: str) -> None:
         self._variables = variables(source)
@@ -36,21 +36,25 @@ class _Merges:
 
     @cached_property
     def obstacle(self) -> str:
+        """Why the function has no merge at all; empty if nothing prevents one."""
         return REFLECTION if reflects(self.scopes) else ""
 
     @cached_property
     def certain(self) -> tuple[VariableMerge, ...]:
+        """The certain merges, in a fixed order."""
         return tuple(sorted(certain_pairs(self.scopes)))
 
     @cached_property
     def likely(self) -> tuple[VariableMerge, ...]:
+        """The likely merges, in a fixed order."""
         return tuple(sorted(likely_pairs(self.scopes)))
 
     def names(self, pair: VariableMerge) -> tuple[str, str]:
+        """The names of both variables."""
         return self.scopes.bindings[pair.gone].name, self.scopes.bindings[pair.into].name
 
     def text(self, pair: VariableMerge) -> str | None:
-        """The merged text; `None` where it would not compile or would be more than this one merge."""
+        """The merged text; `None` if it would not compile, or would be more than this one merge."""
         if pair not in self._texts:
             text = self._variables.rewritten({pair.gone: self.names(pair)[1]})
             self._texts[pair] = text if self._is_merge(pair, text) else None
@@ -61,25 +65,25 @@ class _Merges:
             after = resolve.__wrapped__(text)
         except SourceError:
             return False
-        if not merged(self.scopes, after, pair.gone, pair.into):
+        if not is_merge(self.scopes, after, pair.gone, pair.into):
             return False
         return self._variables.code is None or compiled(text) is not None
 
 
 @lru_cache(maxsize=4)
-def _merges(source: str) -> _Merges:
-    return _Merges(source)
+def _merges(source: str) -> _FunctionMerges:
+    return _FunctionMerges(source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RenameMerging(Merging):
-    """Merges of one function."""
+class PythonRenameMerging(Merging):
+    """The control `rename-merging` for Python functions."""
 
     languages: frozenset[str] = field(default=frozenset({"python"}))
     foreign: str = NOT_A_MOVE
 
-    def merges(self, source: str) -> _Merges:
-        """Those of a function, worked out once for all of its variants.
+    def merges(self, source: str) -> _FunctionMerges:
+        """The merges of a function, computed once for all of its variants.
 
         Raises:
             SourceError: the source does not parse or is not one function.
@@ -88,7 +92,7 @@ class RenameMerging(Merging):
 
 
 def certain_pairs(scopes: PythonScopes) -> set[VariableMerge]:
-    """Merges after which a read certainly finds the other variable's value."""
+    """Merges after which a read certainly gives the value of the other variable."""
     return {
         pair
         for node, names in _by_function(scopes)
@@ -98,7 +102,7 @@ def certain_pairs(scopes: PythonScopes) -> set[VariableMerge]:
 
 
 def likely_pairs(scopes: PythonScopes) -> set[VariableMerge]:
-    """Merges where on some path the one is written while the other is still needed."""
+    """Merges of a variable that is written on some path on which the other is still needed."""
     found: set[VariableMerge] = set()
     for node, names in _by_function(scopes):
         for written, needed in interferences(node):
@@ -108,7 +112,10 @@ def likely_pairs(scopes: PythonScopes) -> set[VariableMerge]:
 
 
 def _by_function(scopes: PythonScopes) -> Iterator[tuple[FunctionNode, dict[str, PythonBinding]]]:
-    """Every function with those of its own variables that no nested scope writes, by name."""
+    """Every function, with its own variables that no nested scope writes, by name.
+
+    Only such variables are used: then a block shows all writes to them.
+    """
     candidates = _candidates(scopes)
     for scope in scopes.scopes:
         if isinstance(scope.node, FunctionNode) and scope.kind == "function":
@@ -123,7 +130,8 @@ def _by_function(scopes: PythonScopes) -> Iterator[tuple[FunctionNode, dict[str,
 
 
 def _candidates(scopes: PythonScopes) -> list[PythonBinding]:
-    guard = Guard(scopes)
+    """The variables that may be merged: locals that may be renamed, and parameters."""
+    guard = RenameGuard(scopes)
     found = []
     for binding in scopes.bindings:
         free = binding.view in _LOCAL_VIEWS and guard.obstacle(binding) is None
@@ -136,7 +144,7 @@ def _candidates(scopes: PythonScopes) -> list[PythonBinding]:
 
 
 def _blocks(function: ast.AST) -> Iterator[list[ast.stmt]]:
-    """Every statement list of a function, without those of nested definitions."""
+    """Every list of statements of a function, without those of nested definitions."""
     for name in ("body", "orelse", "finalbody", "handlers", "cases"):
         parts: list[ast.AST] = getattr(function, name, [])
         if parts and isinstance(parts[0], ast.stmt):
@@ -147,6 +155,10 @@ def _blocks(function: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def _conflicts(block: list[ast.stmt], names: dict[str, PythonBinding]) -> Iterator[VariableMerge]:
+    """The certain merges that one block shows.
+
+    A write of the same value, or a copy of the other variable, is no conflict.
+    """
     values: dict[str, str] = {}
     mentioned = [_mentioned(statement) for statement in block]
     for place, statement in enumerate(block):
@@ -173,7 +185,7 @@ def _written_here(binding: PythonBinding) -> bool:
 
 
 def _written(statement: ast.stmt) -> tuple[set[str], ast.expr | None]:
-    """The names that a simple statement certainly writes, and the value if it is that of all of them."""
+    """The names that a simple statement certainly writes, and the value if all of them get this value."""
     match statement:
         case ast.Assign(targets=targets, value=value):
             names = {node.id for target in targets for node in _elements(target)}
@@ -247,7 +259,7 @@ def _first_reads(statement: ast.stmt) -> set[str]:
 
 
 def _evaluated(node: ast.expr) -> Iterator[str]:
-    """The names that an expression reads whenever it is evaluated, if it binds none itself."""
+    """The names that an expression reads whenever it is evaluated; none if it binds a name itself."""
     if any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(node)):
         return
     pending: list[ast.AST] = [node]
@@ -259,7 +271,7 @@ def _evaluated(node: ast.expr) -> Iterator[str]:
 
 
 def _certain_parts(node: ast.AST) -> Iterable[ast.AST]:
-    """The parts of an expression that are evaluated whenever it is."""
+    """The parts of an expression that are evaluated whenever the expression is."""
     match node:
         case ast.BoolOp(values=[first, *_]):
             return (first,)
@@ -275,4 +287,4 @@ def _certain_parts(node: ast.AST) -> Iterable[ast.AST]:
             return ast.iter_child_nodes(node)
 
 
-RENAME_MERGING: Final = RenameMerging()
+RENAME_MERGING: Final = PythonRenameMerging()

@@ -1,7 +1,8 @@
-"""Renaming of private functions and classes of a module, where nothing in the module can see their names.
+"""Renaming of a module's private functions and classes, if nothing in the module can see their names.
 
-Sound for a module whose private names (`_one`) nobody outside imports: a lone file cannot tell. Inside, what
-`survey` asks for has to hold, and the module must not look names up by text.
+Sound for a module whose private names (`_one`) no other module imports; a single file cannot show that.
+Inside the module, the conditions of `survey` have to hold, and the module must not look names up by their
+text.
 """
 
 import ast
@@ -14,7 +15,7 @@ from typing import Final, Literal, TypeAlias
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.python.identifiers.bytecode import Image, compiled, same_code
+from codeaudit.transforms.python.identifiers.bytecode import NameMapping, compiled, same_code
 from codeaudit.transforms.python.identifiers.names import ACTIONS, NATURAL, draw, usable
 from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, WORDS
 from codeaudit.transforms.python.identifiers.survey import Candidate, Survey
@@ -29,7 +30,7 @@ NOT_COMPILED: Final = "source does not compile"
 
 _READERS: Final = frozenset({"globals", "locals", "vars", "dir", "eval", "exec", "__import__", "__getattr__"})
 _BY_NAME: Final = frozenset({"getattr", "hasattr", "setattr", "delattr"})
-"""Builtins that take a name as text: harmless where that text is seen."""
+"""Builtins that take a name as text: harmless if that text is a constant."""
 _READING_ATTRIBUTES: Final = frozenset(
     {
         "modules", "__dict__", "__globals__", "__code__", "__subclasses__", "f_globals", "f_locals", "f_back",
@@ -50,12 +51,13 @@ class RenameDefinitions:
 
     name: str
     sort: Sort
+    """Whether functions or classes are renamed."""
     kind: Kind = "preserving"
     languages: frozenset[str] = field(default=frozenset({"python"}))
     unit: Unit = "module"
 
     def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
-        """New names for every definition that may have one.
+        """New names for every definition that may be renamed.
 
         Raises:
             SourceError: the source does not parse.
@@ -70,7 +72,7 @@ class RenameDefinitions:
         )
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
-        """Rename with any of the moves; a new name must stand nowhere in the text."""
+        """Rename with any subset of the moves. Refuses a new name that is already in the text."""
         if not moves:
             return Rewritten(source=source, evidence="analysis")
         private = _private(source, self.sort)
@@ -86,7 +88,7 @@ class RenameDefinitions:
         names = {private.names[number]: name for number, name in new.items()}
         text = private.rewritten(names)
         code = compiled(text)
-        image = Image({}, names, names if self.sort == "class" else {}, names)
+        image = NameMapping({}, names, names if self.sort == "class" else {}, names)
         if code is None or not same_code(private.code, code, image):
             return Refused(UNVERIFIED)
         return Rewritten(source=text, evidence="compiled")
@@ -94,17 +96,20 @@ class RenameDefinitions:
 
 @dataclass(frozen=True, slots=True)
 class _Private:
-    """A module with the definitions that may be renamed."""
+    """A module, with its definitions that may be renamed."""
 
     source: bytes
     code: CodeType
+    """The compiled module."""
     names: Mapping[int, str]
-    """By the place of the definition among all of its sort."""
+    """The names, by the position of the definition among all private ones of its sort."""
     places: Mapping[str, Sequence[int]]
+    """The byte offsets of every mention, by name."""
     words: frozenset[str]
+    """Every word of the text."""
 
     def rewritten(self, names: Mapping[str, str]) -> str:
-        """The text with each of these names replaced by another, wherever it is mentioned."""
+        """The text with each of these names replaced at every mention."""
         starts = sorted((start, name) for name in names for start in self.places[name])
         parts: list[bytes] = []
         done = 0

@@ -1,4 +1,4 @@
-"""New names for Python's variables, by strategy (`codeaudit.transforms.naming`)."""
+"""New names for Python's variables and functions, by strategy (`codeaudit.transforms.naming`)."""
 
 import builtins
 import keyword
@@ -55,7 +55,9 @@ _RESERVED: Final = frozenset(keyword.kwlist) | frozenset(keyword.softkwlist) | f
 
 
 def reserved(name: str) -> bool:
-    """Whether no strategy gives this name: keywords, soft keywords and builtins, and names with `__`."""
+    """Whether no strategy may give this name: keywords, soft keywords and builtins, names that begin with
+    `__`, and `_`.
+    """
     return name in _RESERVED or name.startswith("__") or not name.strip("_")
 
 
@@ -77,10 +79,12 @@ def draw(
     rng: Random,
     pool: Sequence[str] = NATURAL,
 ) -> dict[int, str]:
-    """New names for variables, given their old ones by number, all different from each other."""
+    """New names for variables, given their old names by number; all different from each other and from
+    `taken`.
+    """
     return naming.draw(PYTHON, strategy, names, taken, rng, pool)
 
 
 def shuffle(names: Mapping[int, str], kept: Iterable[str], rng: Random) -> dict[int, str]:
-    """A permutation of the names, applied to every variable that bears one."""
+    """A permutation of the names, applied to every variable that bears one of them."""
     return naming.shuffle(PYTHON, names, kept, rng)

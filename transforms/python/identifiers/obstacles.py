@@ -1,4 +1,4 @@
-"""Why a variable has to keep its name."""
+"""Reasons why a variable must keep its name."""
 
 import ast
 import re
@@ -23,19 +23,20 @@ _READING_ATTRIBUTES: Final = frozenset(
     }
 )  # fmt: skip
 _EVALUATING_METHODS: Final = frozenset({"query", "eval", "evaluate"})
-"""Methods that evaluate text with names of the caller in it (pandas, numexpr)."""
+"""Methods that evaluate text with the caller's variables in it (pandas, numexpr)."""
 
 MOVABLE_VIEWS: Final = frozenset(
     {"parameter", "import alias", "except", "capture", "comprehension", "walrus", "local"}
 )
+"""The views of variables that a renaming may change."""
 _TYPE_COMMENT: Final = re.compile(rb"#[ \t]*type:([^\r\n]*)")
 WORDS: Final = re.compile(r"\w+")
-"""Words as a reader of text would find them, with names of every script."""
+"""Words of a text, with names in every script."""
 _LIST_OF_WORDS: Final = re.compile(r"\w+(?:\s*,\s*\w+)*")
 
 
-class Guard:
-    """Says why a variable has to keep its name."""
+class RenameGuard:
+    """Says why a variable must keep its name. Reads the function once; ask about any of its variables."""
 
     def __init__(self, scopes: PythonScopes) -> None:
         self._scopes = scopes
@@ -52,7 +53,7 @@ class Guard:
             self._evaluated = frozenset(WORDS.findall(" ".join(scopes.strings)))
 
     def obstacle(self, binding: PythonBinding) -> str | None:
-        """A short reason to count, `None` for a variable that may be renamed."""
+        """A short reason for the statistics; `None` if the variable may be renamed."""
         if binding.view not in MOVABLE_VIEWS:
             return "not a variable of the function"
         if reason := self.spelling(binding):
@@ -60,7 +61,7 @@ class Guard:
         return self._parameters.obstacle(binding) if binding.view == "parameter" else None
 
     def spelling(self, binding: PythonBinding) -> str | None:
-        """Why a name has to stay where it stands, whatever it is the name of."""
+        """Why the name must stay because of where it is written, whatever it is the name of."""
         name = binding.name
         if mangled(name):
             return "mangled or special name"
@@ -96,7 +97,7 @@ def reflects(scopes: PythonScopes) -> bool:
 
 
 def _lists_own_names(scopes: PythonScopes) -> bool:
-    """Whether `vars` or `dir` stands anywhere but in a call with an argument."""
+    """Whether `vars` or `dir` is used in any other way than in a call with an argument."""
     harmless = {
         id(node.func) for node in ast.walk(scopes.function) if isinstance(node, ast.Call) and node.args
     }
@@ -107,12 +108,14 @@ def _lists_own_names(scopes: PythonScopes) -> bool:
 
 
 def prepares(word: ast.keyword) -> bool:
-    """Whether a class's keyword may choose the mapping in which its body looks names up."""
+    """Whether a keyword of a class header may name a metaclass, which sees every name bound in the class
+    body.
+    """
     return word.arg is None or word.arg == "metaclass"
 
 
 def type_comment_words(source: bytes) -> frozenset[str]:
-    """Every word of a comment such as `# type: List[T]`."""
+    """The words of type comments, which tools read as annotations."""
     found = [match[1].decode() for match in _TYPE_COMMENT.finditer(source)]
     return frozenset(WORDS.findall(" ".join(found)))
 

@@ -1,7 +1,8 @@
 """Which parameters can be renamed without a caller noticing.
 
-The promise is for callers of the function that pass by position. Inside the function callers are seen,
-so for nested functions and lambdas nothing is assumed: every call has to be visible and by position.
+The promise is for callers of the function that pass arguments by position. Calls inside the function are
+visible, so nothing is assumed about nested functions and lambdas: every call of them has to be seen and to
+pass by position.
 """
 
 import ast
@@ -28,21 +29,21 @@ _BLIND_DECORATORS: Final = frozenset(
 """Decorators that never look at the names of parameters."""
 
 _POSITIONAL_CALLERS: Final[dict[str, int]] = {"map": 0, "filter": 0, "reduce": 0, "functools.reduce": 0}
-"""Functions that call an argument by position, with its place."""
+"""Functions that call one of their arguments by position, with the index of that argument."""
 
 _KEY_CALLERS: Final = frozenset({"sorted", "min", "max", "groupby", "itertools.groupby"})
-"""Functions that call their `key` by position, beside the method `sort`."""
+"""Functions that call their `key` by position. The method `sort` does so too."""
 
 
 class Parameters:
-    """Answers for the parameters of one resolved function. Cheap to make; reads the tree when asked."""
+    """Answers for the parameters of one resolved function. Cheap to make: reads the tree on demand."""
 
     def __init__(self, scopes: PythonScopes) -> None:
         self._scopes = scopes
         self._parents: dict[int, ast.AST] | None = None
 
     def obstacle(self, binding: PythonBinding) -> str | None:
-        """Why a parameter keeps its name, `None` if it need not."""
+        """Why a parameter must keep its name; `None` if it need not."""
         scope = self._scopes.scopes[binding.scope]
         node = scope.node
         assert isinstance(node, Callee)
@@ -73,7 +74,7 @@ class Parameters:
         return parent.kind == "class" or (parent.number == OUTER and self._scopes.method)
 
     def _is_bound(self, scope: Scope, node: Callee) -> bool:
-        """Whether the first parameter is a method's object or class."""
+        """Whether the first parameter is the object or class of a method."""
         if isinstance(node, ast.Lambda):
             return self._is_method(scope)
         return self._is_method(scope) and "staticmethod" not in map(_dotted, node.decorator_list)
@@ -82,7 +83,7 @@ class Parameters:
         return any(parameter.arg == name for parameter in node.args.posonlyargs)
 
     def _own_calls(self, function: FunctionNode, name: str) -> str | None:
-        """The function may call itself, or what it overrides, by keyword."""
+        """An obstacle if the function may call itself, or the method it overrides, by keyword."""
         for node in ast.walk(function):
             if not isinstance(node, ast.Call):
                 continue
@@ -101,6 +102,7 @@ class Parameters:
         return self._name_called_by_position(self._at(node.name, scope.parent))
 
     def _at(self, name: str, scope: int) -> PythonBinding | None:
+        """The binding of a nested function's name in the scope around it."""
         if self._scopes.scopes[scope].kind == "type parameters":
             scope = self._scopes.scopes[scope].parent
         for binding in self._scopes.bindings:
@@ -150,6 +152,7 @@ class Parameters:
 
 
 def _place(node: Callee, name: str) -> str:
+    """The kind of a parameter: `first`, `other`, `keyword-only`, or `gathering` (`*args`, `**kwargs`)."""
     arguments = node.args
     if name in {getattr(arguments.vararg, "arg", None), getattr(arguments.kwarg, "arg", None)}:
         return "gathering"
@@ -168,7 +171,7 @@ def _blind(decorator: ast.expr) -> bool:
 
 
 def _dotted(node: ast.expr) -> str:
-    """`a.b.c` for a name with attributes, empty for any other expression."""
+    """`a.b.c` for a name with attributes; empty for any other expression."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

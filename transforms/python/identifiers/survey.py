@@ -1,11 +1,19 @@
-"""Where functions and classes of a text are mentioned, and whether anybody could come to see their names.
+"""Where functions and classes of a text are mentioned, and whether any code could see their names.
 
-A definition's name is more than a variable's: it stands in `__name__`, in `__qualname__` (also of what is
-defined inside), in a `repr`, and in the message of a TypeError for wrong arguments. It may change only where
-the text shows that nobody reaches those. A function is only ever called by its plain name, with arguments
-that fit, and makes nothing that carries its name outside. A class is a mere namespace: it has no base, no
-method and no instance, holds literals, and only these are ever asked for. Each name must stand for one thing
-in the whole text and in no string, since text may be looked up (`f"{x=}"` holds its own text too).
+The name of a definition is more visible than that of a variable. It stands in `__name__`, in `__qualname__`
+(also of definitions inside), in a `repr`, and in the message of a TypeError for wrong arguments. It may
+change only if the text shows that no code reaches any of these:
+
+- A function is only ever called by its plain name, with arguments that fit, and makes nothing that carries
+  its name
+  outside.
+- A class is a mere namespace: it has no base, no method and no instance, holds literals, and only these are
+  read.
+- Each name stands for one thing in the whole text and occurs in no string, because text may be looked up
+  (`f"{x=}"`
+  holds its own text too).
+
+`functions` and `modules` ask it which definitions they may rename.
 """
 
 import ast
@@ -25,10 +33,11 @@ _Context: TypeAlias = Literal["code", "annotation", "prepared"]
 _DRAINS: Final = frozenset(
     {"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple"}
 )
-"""Builtins that use up a generator and never show it."""
+"""Builtins that consume a generator and never show it."""
 _KEYED: Final = frozenset({"max", "min", "sorted"})
 """Builtins that call their `key` with one argument and never show it."""
 _KEYWORDS: Final = frozenset({"default", "key", "reverse", "start"})
+"""Keywords of these builtins that show nothing either."""
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.GeneratorExp)
 
 ELSEWHERE: Final = "name stands for several things"
@@ -49,10 +58,11 @@ class Survey:
     """The mentions of some definitions in a tree whose nodes have positions in a source."""
 
     def __init__(self, root: ast.AST, source: bytes, candidates: Iterable[Candidate]) -> None:
+        """Survey the text below `root` for mentions of the `candidates`."""
         self.places: dict[str, list[int]] = {}
-        """By name the byte offset of every mention."""
+        """The byte offsets of every mention, by name."""
         self.obstacles: dict[str, str] = {}
-        """By name why it has to stay."""
+        """The reason why a name must stay, by name."""
         self._source = source
         self._positions = Positions(source)
         self._in_fstring = False
@@ -126,7 +136,7 @@ class Survey:
                     self._text_field(item)
 
     def _text_field(self, text: str) -> None:
-        """An attribute, a keyword, an import, a declaration: the same word, but not the definition."""
+        """An attribute, keyword, import or declaration spelled like a candidate names something else."""
         for word in text.split("."):
             if word in self._nodes:
                 self._refuse(word, ELSEWHERE)
@@ -168,7 +178,7 @@ class Survey:
 
 
 def fits(arguments: ast.arguments, call: ast.Call) -> bool:
-    """Whether a call's arguments certainly fit a signature, so that no TypeError names the function."""
+    """Whether the arguments of a call certainly fit a signature, so that no TypeError names the function."""
     if any(isinstance(given, ast.Starred) for given in call.args):
         return False
     positional = [*arguments.posonlyargs, *arguments.args]
@@ -192,13 +202,15 @@ def fits(arguments: ast.arguments, call: ast.Call) -> bool:
     return needed <= filled - (beyond & {word.arg for word in call.keywords})
 
 
-def yields(function: FunctionNode) -> bool:
+def is_generator(function: FunctionNode) -> bool:
     """Whether a function is a generator, or holds a lambda that is one."""
     return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in _own_nodes(function.body))
 
 
 def _own_obstacle(node: Candidate, rebound: frozenset[str]) -> str | None:
-    """Why a definition's name has to stay, as far as the definition itself says."""
+    """Why a definition must keep its name, judging by the definition alone; `None` if nothing in it prevents
+    a renaming.
+    """
     if mangled(node.name) or not node.name.strip("_"):
         return "mangled or special name"
     if node.decorator_list:
@@ -208,13 +220,13 @@ def _own_obstacle(node: Candidate, rebound: frozenset[str]) -> str | None:
     if isinstance(node, ast.ClassDef):
         namespace = not node.bases and not node.keywords and all(map(_holds_literals, node.body))
         return None if namespace else NOT_NAMESPACE
-    if isinstance(node, ast.AsyncFunctionDef) or yields(node):
+    if isinstance(node, ast.AsyncFunctionDef) or is_generator(node):
         return SPECIAL_KIND
     return INSIDE if _shows_itself(node, rebound) else None
 
 
 def _shows_itself(function: ast.FunctionDef, rebound: frozenset[str]) -> bool:
-    """Whether something is defined inside of a function that may go where its qualified name is seen."""
+    """Whether a function defines something that may go to a place where its qualified name is seen."""
     nodes = list(_own_nodes(function.body))
     harmless: set[int] = set()
     for node in nodes:
@@ -230,7 +242,7 @@ def _shows_itself(function: ast.FunctionDef, rebound: frozenset[str]) -> bool:
 
 
 def _own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """The nodes of a body with the scopes in it, but without what those hold."""
+    """The nodes of a body; nested definitions are included, but not their contents."""
     pending: list[ast.AST] = list(body)
     while pending:
         node = pending.pop()
@@ -251,6 +263,7 @@ def _unary(node: ast.expr) -> bool:
 
 
 def _members(node: ast.ClassDef) -> frozenset[str]:
+    """The names that a namespace class holds."""
     return frozenset(
         target.id
         for statement in node.body
@@ -261,6 +274,7 @@ def _members(node: ast.ClassDef) -> frozenset[str]:
 
 
 def _holds_literals(statement: ast.stmt) -> bool:
+    """Whether a statement of a class body only binds names to literals."""
     match statement:
         case ast.Pass() | ast.Expr(value=ast.Constant()):
             return True
@@ -272,7 +286,9 @@ def _holds_literals(statement: ast.stmt) -> bool:
 
 
 def _is_literal(node: ast.expr) -> bool:
-    """Whether a value is of a builtin type that does not ask for the class that it is put into."""
+    """Whether a value is of a builtin type that ignores the class in which it is stored (it has no
+    `__set_name__`).
+    """
     match node:
         case ast.Constant() | ast.JoinedStr():
             return True

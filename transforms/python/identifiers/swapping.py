@@ -1,7 +1,8 @@
 """The control of renaming functions: two functions of a module take each other's names.
 
-Only the definitions change, so that whoever calls the one now gets the other. The arguments of every call in
-sight fit both, so that no call fails at once. Nothing shows that both do not happen to do the same.
+Only the definitions change, so every caller of one function now gets the other. The arguments of every
+visible call fit both, so that no call fails at once. Nothing shows that the two functions do not happen to do
+the same.
 """
 
 import ast
@@ -17,7 +18,7 @@ from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.python.analysis.scopes import DEFINITION
 from codeaudit.transforms.python.identifiers.bytecode import compiled
 from codeaudit.transforms.python.identifiers.modules import NOT_A_MOVE
-from codeaudit.transforms.python.identifiers.survey import fits, yields
+from codeaudit.transforms.python.identifiers.survey import fits, is_generator
 from codeaudit.transforms.python.parsing import FunctionNode, parse
 from codeaudit.transforms.records import Kind, Move, Unit
 
@@ -48,7 +49,7 @@ class RenameFunctionsMerging:
         return (Move(kind="swap", site=number, value=name, note=f"{there.text} <-> {name}"),)
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
-        """Swap two names; evidence is `parsed`."""
+        """Swap two names; the evidence is `parsed`."""
         if not moves:
             return Rewritten(source=source, evidence="parsed")
         pairs = _pairs(source)
@@ -63,7 +64,7 @@ class RenameFunctionsMerging:
 
 @lru_cache(maxsize=4)
 def _pairs(source: str) -> _Pairs:
-    """By the place of the first function and the name of the second, the edits that swap them."""
+    """The edits of every swap, by the index of the first function and the name of the second."""
     tree, text = parse(source), source.encode()
     positions = Positions(text)
     calls: dict[str, list[ast.Call]] = {}
@@ -80,7 +81,7 @@ def _pairs(source: str) -> _Pairs:
         if isinstance(node, FunctionNode) and node.name in calls and bound[node.name] == 1
     ]
     for (number, one), (_, other) in combinations(functions, 2):
-        if not _alike(one, other) or not all(
+        if not _interchangeable(one, other) or not all(
             fits(one.args, call) and fits(other.args, call) for call in calls[one.name] + calls[other.name]
         ):
             continue
@@ -94,9 +95,9 @@ def _pairs(source: str) -> _Pairs:
     return found
 
 
-def _alike(one: FunctionNode, other: FunctionNode) -> bool:
-    """Whether two functions are called in one way and do not do the same by their text."""
-    if one.__class__ is not other.__class__ or yields(one) != yields(other):
+def _interchangeable(one: FunctionNode, other: FunctionNode) -> bool:
+    """Whether two functions are called in one way and differ in their text."""
+    if one.__class__ is not other.__class__ or is_generator(one) != is_generator(other):
         return False
     if one.decorator_list or other.decorator_list:
         return False

@@ -1,4 +1,4 @@
-"""One function's variables, studied once for all of its variants."""
+"""One function's variables, analysed once for all of its variants. Shared by all renamings of variables."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -9,14 +9,14 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, resolve
-from codeaudit.transforms.python.identifiers.bytecode import Image, compiled, same_code
-from codeaudit.transforms.python.identifiers.equivalence import renamed
+from codeaudit.transforms.python.identifiers.bytecode import NameMapping, compiled, same_code
+from codeaudit.transforms.python.identifiers.equivalence import is_renaming
 from codeaudit.transforms.python.identifiers.names import PYTHON, usable
 from codeaudit.transforms.python.identifiers.obstacles import (
     MOVABLE_VIEWS,
     REFLECTION,
     WORDS,
-    Guard,
+    RenameGuard,
     reflects,
 )
 from codeaudit.transforms.records import Evidence
@@ -25,11 +25,14 @@ NOT_A_MOVE: Final = "not a move of this function"
 NO_PARAMETER: Final = "no parameter to rename"
 NO_LOCAL: Final = "no local to rename"
 _EMPTY_REASONS: Final = frozenset({NO_PARAMETER, NO_LOCAL, "receiver of a method", "throwaway name"})
-"""Reasons that give way to a better one of another variable."""
+"""Reasons that are replaced by the more informative reason of another variable."""
 
 
 class PythonVariables:
-    """What all renamings of one function share: what may move, where it stands, and the compiled original."""
+    """The facts that all renamings of one function share.
+
+    These are the variables that may change, the places where they stand, and the compiled original.
+    """
 
     lexicon: Final[Lexicon] = PYTHON
 
@@ -44,7 +47,7 @@ class PythonVariables:
         return self.scopes.bindings
 
     def movable(self, *, parameters: bool) -> Mapping[int, PythonBinding] | Refused:
-        """The variables that may be renamed, by number, or why there is none."""
+        """The variables that may be renamed, by number, or the reason why there is none."""
         found = self._movable.get(parameters)
         if found is None:
             found = self._movable[parameters] = movable(self.scopes, parameters=parameters)
@@ -57,7 +60,7 @@ class PythonVariables:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Every name of a variable, also those from outside."""
+        """Every name of a variable, also of variables from outside."""
         return frozenset(binding.name for binding in self.scopes.bindings)
 
     def usable(self, name: str, own: Collection[str]) -> bool:
@@ -68,7 +71,7 @@ class PythonVariables:
         """Whether with these names some occurrence would belong to another variable than before."""
         fresh = set(names.values())
         if len(fresh) == len(names) and self.names.isdisjoint(fresh):
-            return False  # names that are nowhere meet none
+            return False  # names that occur nowhere cannot collide
         return collides(self.scopes, names)
 
     def rewritten(self, names: Mapping[int, str]) -> str:
@@ -81,11 +84,12 @@ class PythonVariables:
         return "".join(parts)
 
     def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
-        """How it is known that a text is this function with exactly these new names; `None` if it is not.
+        """The evidence that a text is this function with exactly these new names; `None` if it cannot be
+        shown.
 
-        `compiled`: its code is equal (`bytecode`). `analysis`: its tree and its variables are equal
-        (`equivalence`); this is asked where code does not compile by itself, and where it orders the cells of
-        closures by name.
+        - `compiled`: its code is equal (`bytecode`).
+        - `analysis`: its tree and its variables are equal (`equivalence`). This is tried if the code does not
+          compile by itself, and if the order of the cells of closures changes with the names.
         """
         if self.code is not None:
             code = compiled(text)
@@ -94,11 +98,11 @@ class PythonVariables:
             if same_code(self.code, code, self._image(names)):
                 return "compiled"
         try:
-            return "analysis" if renamed(self.scopes, resolve.__wrapped__(text), names) else None
+            return "analysis" if is_renaming(self.scopes, resolve.__wrapped__(text), names) else None
         except SourceError:
             return None
 
-    def _image(self, names: Mapping[int, str]) -> Image:
+    def _image(self, names: Mapping[int, str]) -> NameMapping:
         image: dict[str, set[str]] = {}
         keys: dict[str, str] = {}
         titles: dict[str, str] = {}
@@ -112,19 +116,19 @@ class PythonVariables:
         for binding in self.scopes.bindings:
             if binding.name in image and binding.number not in names:
                 image[binding.name].add(binding.name)
-        return Image(image, titles, keys)
+        return NameMapping(image, titles, keys)
 
     @cached_property
     def code(self) -> CodeType | None:
-        """The compiled original; `None` where it does not compile by itself."""
+        """The compiled original; `None` if it does not compile by itself."""
         return compiled(self.source)
 
     @cached_property
     def _pieces(self) -> tuple[list[str], Mapping[int, list[int]]]:
-        """The text cut at every name, and by variable the places of its own pieces.
+        """The text cut at every name, and for each variable the indices of the pieces that are its name.
 
         Raises:
-            ValueError: names overlap, which is a mistake of whoever placed them.
+            ValueError: names overlap, which is an error in the offsets that the analysis gave.
         """
         source = self.scopes.source
         places = sorted(
@@ -148,7 +152,7 @@ class PythonVariables:
 
 @lru_cache(maxsize=4)
 def variables(source: str) -> PythonVariables:
-    """The variables of one function; the last few are remembered, since a transform asks many times.
+    """The variables of one function. The last four results are cached, because a transform asks many times.
 
     Raises:
         SourceError: the source does not parse or is not one function.
@@ -157,10 +161,10 @@ def variables(source: str) -> PythonVariables:
 
 
 def movable(scopes: PythonScopes, *, parameters: bool) -> Mapping[int, PythonBinding] | Refused:
-    """The variables that may be renamed, by number, or why there is none."""
+    """The variables that may be renamed, by number, or the reason why there is none."""
     if reflects(scopes):
         return Refused(REFLECTION)
-    guard = Guard(scopes)
+    guard = RenameGuard(scopes)
     found: dict[int, PythonBinding] = {}
     obstacles = {"parameter": NO_PARAMETER, "other": NO_LOCAL}
     met: set[str] = set()
@@ -202,6 +206,7 @@ def _captured(
     name: str,
     tables: tuple[Mapping[tuple[int, str], int], Mapping[tuple[int, str], int]],
 ) -> bool:
+    """Whether a scope between an occurrence and the owner of its variable would claim the new name."""
     owned, declared = tables
     for start in {occurrence.scope for occurrence in binding.occurrences}:
         here = start
@@ -213,6 +218,6 @@ def _captured(
             if claims != {binding.number}:
                 return True
             if binding.scope == OUTER and (here, name) in declared:
-                break  # `global` leads outside at once
+                break  # `global` skips the scopes in between
             here = scope.parent
     return False

@@ -1,4 +1,6 @@
-"""The same tokens and the same tree in another layout."""
+"""The family `layout`: white space, line ends, parentheses, comments and the spelling of literals, and its
+controls.
+"""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Docstrings and annotations, which Python keeps and does not follow."""
+"""The family `notes`: docstrings and annotations, which Python keeps and does not follow."""
 
 from typing import Final
 

@@ -1,4 +1,6 @@
-"""Statements and definitions in another order."""
+"""The family `order`: statements, definitions, arguments and clauses in another order, and the controls that
+break one.
+"""
 
 from typing import Final
 

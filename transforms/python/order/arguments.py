@@ -1,9 +1,10 @@
-"""`reorder-keywords`: keyword arguments in another order, and its twin that gives arguments to each other.
+"""`reorder-keywords`: keyword arguments in another order; and its control, which exchanges two arguments.
 
-The order of keywords is seen by whatever takes `**kwargs`, so a call is touched only where the callee is
-known: a builtin, a function of the standard library that the text imports, a method of a certain type, or a
-function or class of the same text. Of the values at most one may do more than compute.
-Assumed: nobody replaces the functions of a module from outside.
+A callee with `**kwargs` sees the order of keywords. Therefore a call is changed only if the callee is known:
+a builtin, a function of the standard library that the text imports, a method of a certain type, or a function
+or class of the same text. At most one of the values may do more than compute.
+
+Assumed: no other module replaces the functions of a standard module.
 """
 
 import ast
@@ -30,14 +31,14 @@ COMMUTATIVE: Final = frozenset(
 
 
 def find_keywords(code: PythonSource) -> Iterator[Site | Refused]:
-    """Calls with two keywords."""
+    """Calls with at least two keywords."""
     known = _Callees(code)
     for node in code.nodes():
         if not isinstance(node, ast.Call) or len(node.keywords) < 2:
             continue
         first = code.start(node.keywords[0])
         late = any(isinstance(one, ast.Starred) and code.start(one) > first for one in node.args)
-        # A `**` has no name and so is none that a callee is known to take.
+        # A `**` has the name None, which is no keyword of a known callee.
         if late or not {word.arg for word in node.keywords} <= known.keywords(node):
             yield Refused(UNKNOWN)
         elif not commute(code, [word.value for word in node.keywords]):
@@ -71,7 +72,7 @@ def _name(call: ast.Call) -> str | None:
 
 
 def commute(code: PythonSource, values: Sequence[ast.expr]) -> bool:
-    """Whether the values of expressions do not depend on which is evaluated first."""
+    """Whether the values of expressions do not depend on the order in which they are evaluated."""
     acting = [value for value in values if not code.harmless(value)]
     if not acting:
         return True
@@ -84,7 +85,9 @@ _BINDING: Final = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 
 
 def _fixed(node: ast.expr) -> bool:
-    """Whether a harmless expression looks into no object, so that no other one can change what it gives."""
+    """Whether a harmless expression reads the contents of no object, so that no other expression can change
+    its value.
+    """
     match node:
         case ast.Constant() | ast.Name() | ast.UnaryOp(operand=ast.Constant()):
             return True
@@ -125,7 +128,7 @@ class _Callees:
                 self._defined[node.name] = node
 
     def keywords(self, call: ast.Call) -> frozenset[str]:
-        """The keywords in which the callee sees no order; empty where it is unknown."""
+        """The keywords among which the callee sees no order; empty if the callee is unknown."""
         func = call.func
         if isinstance(func, ast.Attribute):
             own = METHODS.get((self._code.kind(func.value) or "", func.attr))
@@ -141,7 +144,7 @@ class _Callees:
         return self._imported_keywords(call, self._dotted(func))
 
     def _dotted(self, func: ast.expr) -> str | None:
-        """The full name of an imported function."""
+        """The full name of an imported function; `None` if the expression may be something else."""
         match func:
             case ast.Name(id=name) if self._binders.get(name) == 1 and name in self._imported:
                 path, holder = self._imported[name]
@@ -158,7 +161,9 @@ class _Callees:
         return FUNCTIONS.get(name, frozenset())
 
     def _parameters(self, call: ast.Call, node: FunctionNode | ast.ClassDef) -> frozenset[str]:
-        """Of a function of the text the parameters that a call may give by name, if it is all there is."""
+        """The parameters of a function of the text that a call may give by name; empty if another function
+        may be called.
+        """
         if not self._seen(self._code.parent(node), call) or node.decorator_list or self._replaced:
             return frozenset()
         bound = 0
@@ -180,7 +185,7 @@ class _Callees:
         return frozenset(by_name - {arg.arg for arg in positional[:taken]})
 
     def _seen(self, holder: ast.AST | None, node: ast.AST) -> bool:
-        """Whether a name bound directly in a scope is the one that another place sees."""
+        """Whether a name bound directly in the scope `holder` is the one that `node` sees."""
         if isinstance(holder, ast.If | ast.Try | ast.With) and self._code.parent(holder) is self._code.tree:
             holder = self._code.tree
         if isinstance(holder, ast.Module):

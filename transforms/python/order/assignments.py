@@ -1,8 +1,8 @@
-"""`tuple-assignments`: two assignments as one of a tuple, and one of a tuple as several.
+"""`tuple-assignments`: two assignments as one of a tuple, and one of a tuple as several; `reorder-globals`.
 
-`a = x` and `b = y` become `a, b = x, y` where evaluating `y` can do nothing but give a value and does not
-read `a`: then nobody can tell whether it is evaluated before `a` is bound or after.
-`reorder-globals`: the names of a `global` or `nonlocal` statement in another order.
+`a = x` and `b = y` become `a, b = x, y` if evaluating `y` only gives a value and does not read `a`: then no
+code can tell whether `y` is evaluated before `a` is bound or after. `reorder-globals` puts the names of a
+`global` or `nonlocal` statement into another order.
 """
 
 import ast
@@ -30,7 +30,7 @@ _BARE: Final = (
 
 
 def find_tuples(code: PythonSource) -> Iterator[Site | Refused]:
-    """Assignments of a tuple, and pairs of assignments that stand one behind the other."""
+    """Assignments of a tuple, and pairs of consecutive assignments."""
     for node in code.nodes():
         for body in bodies(node):
             for one, other in pairwise(body):
@@ -43,6 +43,7 @@ def find_tuples(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def _joined(code: PythonSource, one: ast.Assign, other: ast.Assign) -> Site | Refused:
+    """Two assignments as one of a tuple."""
     targets = [one.targets[0], other.targets[0]]
     values = [one.value, other.value]
     if not _independent(code, targets, values):
@@ -57,6 +58,7 @@ def _joined(code: PythonSource, one: ast.Assign, other: ast.Assign) -> Site | Re
 
 
 def _split(code: PythonSource, node: ast.Assign, value: ast.Tuple) -> Iterator[Site | Refused]:
+    """An assignment of a tuple as one assignment for each name."""
     target = node.targets[0]
     if len(node.targets) > 1 or not isinstance(target, ast.Tuple | ast.List) or len(value.elts) < 2:
         return
@@ -83,7 +85,7 @@ def _split(code: PythonSource, node: ast.Assign, value: ast.Tuple) -> Iterator[S
 
 
 def _independent(code: PythonSource, targets: Sequence[ast.expr], values: Sequence[ast.expr]) -> bool:
-    """Whether every value but the first may be evaluated before or after the targets before it are bound."""
+    """Whether every value but the first may be evaluated before or after the earlier targets are bound."""
     bound: set[str] = set()
     for target, value in zip(targets, values, strict=True):
         if not isinstance(target, ast.Name) or isinstance(value, ast.Starred) or target.id in bound:
@@ -96,7 +98,7 @@ def _independent(code: PythonSource, targets: Sequence[ast.expr], values: Sequen
 
 
 def _item(code: PythonSource, node: ast.expr) -> tuple[str | Span, ...]:
-    """A value as an item of a tuple, in parentheses where it may need them."""
+    """A value as an item of a tuple, in parentheses if it may need them."""
     own, full = code.span(node), code.full(node)
     if full != own or (isinstance(node, _BARE) and b"\n" not in code.source[own.start : own.end]):
         return (full,)
@@ -116,7 +118,7 @@ def _comments(code: PythonSource, outer: Span, inside: Sequence[Span]) -> bool:
 
 
 def find_globals(code: PythonSource) -> Iterator[Site | Refused]:
-    """`global` and `nonlocal` statements of two names or more."""
+    """`global` and `nonlocal` statements with at least two names."""
     for node in code.nodes():
         if isinstance(node, ast.Global | ast.Nonlocal) and len(node.names) > 1:
             start, end = code.start(node), code.end(node)

@@ -1,8 +1,9 @@
-"""`reorder-except`, `reorder-cases`, `reorder-branches`: clauses of which at most one can be meant, in
-another order; and their twin that gives the bodies of two branches to each other.
+"""Clauses that exclude one another, in another order; and a control that exchanges the bodies of two
+branches.
 
-Whether two `except` clauses may change places is not a matter of the hierarchy alone: one class may derive
-from `KeyError` and from `ValueError`, and then the first clause wins.
+The transforms are `reorder-except`, `reorder-cases` and `reorder-branches`. Whether two `except` clauses may
+change places is not decided by the hierarchy of exceptions alone: a class may derive from both `KeyError` and
+`ValueError`, and then the first clause wins.
 """
 
 import ast
@@ -14,7 +15,7 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site, Span
 from codeaudit.transforms.permutations import MOST, permuted
 from codeaudit.transforms.python.analysis.knowledge import PLAIN
-from codeaudit.transforms.python.order.permutation import binders, rearranged, unit
+from codeaudit.transforms.python.order.permutation import binders, lines_with_comments, rearranged
 from codeaudit.transforms.python.order.stdlib import DISJOINT
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
@@ -39,7 +40,7 @@ def find_except(code: PythonSource) -> Iterator[Site | Refused]:
         above = code.positions.line_column(code.end(node.body[-1]))[0]
         parts = []
         for handler in node.handlers:
-            parts.append(unit(code, handler, above))
+            parts.append(lines_with_comments(code, handler, above))
             above = handler.end_lineno or above
         before = tuple(
             sum(1 << other for other in range(number) if not _disjoint(caught[other], caught[number]))
@@ -49,7 +50,7 @@ def find_except(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def _families(node: ast.expr | None, bound: Mapping[str, int]) -> frozenset[int] | None:
-    """The groups of `DISJOINT` that a clause catches; `None` where it may catch others."""
+    """The groups of `stdlib.DISJOINT` that a clause catches; `None` if it may catch other exceptions."""
     names = node.elts if isinstance(node, ast.Tuple) else [node]
     found: set[int] = set()
     for name in names:
@@ -67,7 +68,7 @@ def _disjoint(one: frozenset[int] | None, other: frozenset[int] | None) -> bool:
 
 
 def find_cases(code: PythonSource) -> Iterator[Site | Refused]:
-    """The cases of a `match`, as far as their patterns are distinct constants."""
+    """The cases of a `match` whose patterns are distinct constants."""
     for node in code.nodes():
         if not isinstance(node, ast.Match) or len(node.cases) < 2:
             continue
@@ -91,7 +92,7 @@ def _case(code: PythonSource, node: ast.match_case) -> Span:
 
 
 def _constants(pattern: ast.pattern) -> list[Value] | None:
-    """The constants that a pattern stands for."""
+    """The constants that a pattern matches; `None` if it may match anything else."""
     match pattern:
         case ast.MatchValue(value=value):
             return _literals([value])
@@ -110,7 +111,7 @@ def _constants(pattern: ast.pattern) -> list[Value] | None:
 
 
 def _literals(nodes: Sequence[ast.expr]) -> list[Value] | None:
-    """The values of expressions that are plain constants, all of them."""
+    """The values of expressions if all of them are plain constants, else `None`."""
     found: list[Value] = []
     for node in nodes:
         try:
@@ -124,9 +125,11 @@ def _literals(nodes: Sequence[ast.expr]) -> list[Value] | None:
 
 
 def _among(values: list[Value] | None, kind: str | None) -> Effects:
-    """Clauses with a constant in common conflict; others that are not constants conflict with all.
+    """The effects that make clauses with a common constant conflict, and clauses without constants conflict
+    with all.
 
-    Constants that are equal (`1`, `True`, `1.0`) count as one, and bytes beside other types may warn.
+    Constants that are equal (`1`, `True`, `1.0`) count as one. Bytes among other types are a barrier, because
+    comparing them may warn (`python -b`).
     """
     if values is None:
         return Effects(flags=BARRIER)
@@ -163,11 +166,12 @@ def find_branches(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def _on(test: Test | None, subject: ast.Name) -> bool:
+    """Whether a test compares this variable."""
     return test is not None and test[0].id == subject.id
 
 
 def _test(node: ast.expr) -> Test | None:
-    """The variable that a test compares, and the constants with which it does."""
+    """The variable that a test compares, and the constants it is compared with."""
     match node:
         case ast.Compare(left=ast.Name() as name, ops=[ast.Eq()], comparators=[value]):
             values = _literals([value])

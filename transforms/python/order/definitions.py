@@ -1,10 +1,12 @@
-"""`reorder-functions` and `reorder-methods`: definitions that stand side by side, in another order.
+"""`reorder-functions` and `reorder-methods`: neighbouring definitions in another order.
 
-A definition binds its name and evaluates decorators, defaults and annotations; a class evaluates its body
-too. Where all that only computes, it may stand anywhere among its neighbours, but behind what it reads.
-Assumed: nobody outside of the text reads the order of a module's or class's namespace (`dir`,
-`inspect.getmembers`, unittest and doctest sort; `vars`, `__subclasses__` and pytest's order of tests do not).
-A text that reads one itself is refused.
+A definition binds its name and evaluates decorators, defaults and annotations; a class also evaluates its
+body. If all of this only computes, the definition may stand anywhere among its neighbours, but behind the
+names it reads.
+
+Assumed: no code outside of the text reads the order of a module's or class's namespace. (`dir`,
+`inspect.getmembers`, unittest and doctest sort names; `vars`, `__subclasses__` and pytest's order of tests do
+not.) A text that reads such an order itself is refused.
 """
 
 import ast
@@ -18,7 +20,13 @@ from codeaudit.transforms.patches import Site
 from codeaudit.transforms.permutations import MOST
 from codeaudit.transforms.python.analysis.facts import own_nodes, stored_names
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
-from codeaudit.transforms.python.order.permutation import binders, heading, line_above, rearranged, unit
+from codeaudit.transforms.python.order.permutation import (
+    binders,
+    heading,
+    line_above,
+    lines_with_comments,
+    rearranged,
+)
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
@@ -42,20 +50,21 @@ _TYPES: Final = _GENERICS | {"int", "float", "str", "bytes", "bool", "complex", 
 
 
 @dataclass(slots=True)
-class _Text:
-    """What the whole text says of its names."""
+class _ModuleNames:
+    """What the whole text says about its names."""
 
     code: PythonSource
     binders: Mapping[str, int]
+    """How often the text binds each name."""
     classes: dict[str, ast.ClassDef] = field(default_factory=dict)
-    """Classes of the module that are the only thing of their name."""
+    """Classes of the module whose name is bound only once."""
     fragile: frozenset[str] = frozenset()
     """Names that may become unbound again."""
     lazy: bool = False
-    """Annotations are not evaluated."""
+    """Whether annotations are not evaluated (`from __future__ import annotations`)."""
 
     @classmethod
-    def of(cls, code: PythonSource) -> "_Text":
+    def of(cls, code: PythonSource) -> "_ModuleNames":
         found = cls(code, binders(code.tree), fragile=frozenset(_unbound(code.tree)))
         for node in code.tree.body:
             if isinstance(node, ast.ClassDef) and found.binders[node.name] == 1:
@@ -69,7 +78,7 @@ class _Text:
         return name in BUILTINS and name not in self.binders and "*" not in self.binders
 
     def surely_bound(self, node: ast.stmt) -> set[str]:
-        """The names that a statement certainly binds, and nothing unbinds."""
+        """The names that a statement certainly binds and no statement unbinds."""
         match node:
             case ast.Import(names=names) | ast.ImportFrom(names=names):
                 found = {alias.asname or alias.name.partition(".")[0] for alias in names}
@@ -93,7 +102,7 @@ class _Text:
         return set()
 
     def plain(self, node: ast.ClassDef, depth: int = 8) -> bool:
-        """Whether nothing but `type` sees the body of a class, and no base can either."""
+        """Whether only `type` sees the body of a class: no decorator, metaclass, or base with a hook."""
         special = [*node.decorator_list, *node.keywords, *getattr(node, "type_params", [])]
         return not special and all(self._plain_base(base, depth) for base in node.bases)
 
@@ -114,15 +123,15 @@ class _Text:
 
 
 def find_functions(code: PythonSource) -> Iterator[Site | Refused]:
-    """Functions and classes of a module that stand one behind the other."""
-    text = _Text.of(code)
+    """Runs of neighbouring functions and classes of a module."""
+    text = _ModuleNames.of(code)
     refused = Refused(NAMESPACE_READ) if _reads_namespace(code, text, classes=False) else None
     yield from _runs(text, code.tree.body, FUNCTIONS, above=heading(code), refused=refused)
 
 
 def find_methods(code: PythonSource) -> Iterator[Site | Refused]:
-    """Methods of a class that stand one behind the other."""
-    text = _Text.of(code)
+    """Runs of neighbouring methods of a class."""
+    text = _ModuleNames.of(code)
     watched = _reads_namespace(code, text, classes=True)
     for node in code.nodes():
         if not isinstance(node, ast.ClassDef):
@@ -137,14 +146,16 @@ def find_methods(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def _runs(
-    text: _Text,
+    text: _ModuleNames,
     body: Sequence[ast.stmt],
     noun: str,
     *,
     above: int,
     refused: Refused | None,
 ) -> Iterator[Site | Refused]:
-    """The sites of one body. `above`: a line behind which all its comments stand."""
+    """The sites of one body. `above` is a line behind which all its comments stand; `refused` applies to
+    every run.
+    """
     taken = FunctionNode if noun == METHODS else Definition
     certain = text.bound_above(body)
     run: list[Definition] = []
@@ -163,28 +174,30 @@ def _runs(
 
 
 def _run(
-    text: _Text,
+    text: _ModuleNames,
     run: Sequence[Definition],
     noun: str,
     certain: frozenset[str],
     above: int,
     refused: Refused | None,
 ) -> Iterator[Site | Refused]:
+    """The site of one run of definitions, or the reason why it keeps its order."""
     if len(run) < 2:
         return
     if refused is not None:
         yield refused
         return
     names = certain | {node.name for node in run}
-    effects = [_Header(text, names).effects(node) for node in run]
+    effects = [_DefinitionEffects(text, names).effects(node) for node in run]
     parts = []
     for node in run:
-        parts.append(unit(text.code, node, above))
+        parts.append(lines_with_comments(text.code, node, above))
         above = node.end_lineno or 0
     yield rearranged(text.code, parts, conflicts(effects), f"{len(run)} {noun}") or Refused(ONE_ORDER)
 
 
 def _unbound(tree: ast.Module) -> Iterator[str]:
+    """Names that a `del` or the end of an `except` clause unbinds."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del):
             yield node.id
@@ -193,17 +206,17 @@ def _unbound(tree: ast.Module) -> Iterator[str]:
 
 
 @dataclass(slots=True)
-class _Header:
-    """What executing a definition does, apart from binding its name."""
+class _DefinitionEffects:
+    """The effects of executing a definition, without the binding of its name."""
 
-    text: _Text
+    text: _ModuleNames
     certain: frozenset[str]
-    """Names that are bound when it is executed, if only the names it reads are."""
+    """Names that are bound when it is executed, as long as it stands behind the names it reads."""
     known: set[str] = field(default_factory=set)
     """Functions that the class body at hand has defined."""
 
     def effects(self, node: Definition) -> Effects:
-        """Its effects on the scope around it."""
+        """The effects on the scope around it: a barrier unless everything it evaluates only computes."""
         certain = self._class(node) if isinstance(node, ast.ClassDef) else self._function(node)
         outside = node.bases if isinstance(node, ast.ClassDef) else _evaluated(node, lazy=self.text.lazy)
         inside = own_nodes(node.body) if isinstance(node, ast.ClassDef) else ()
@@ -226,7 +239,7 @@ class _Header:
                 return False
 
     def _properties(self, node: ast.AST) -> set[str]:
-        """Names of the class around a decorator that only ever are properties."""
+        """Names of the class around a decorator that are only ever bound to properties."""
         above = self.text.code.ancestors(node)
         holder = next((outer for outer in above if isinstance(outer, ast.ClassDef)), None)
         found: dict[str, bool] = {}
@@ -245,7 +258,7 @@ class _Header:
             return False
         if not all(self._computes(base) for base in node.bases):
             return False
-        names, inner = set(self.certain), _Header(self.text, self.certain)
+        names, inner = set(self.certain), _DefinitionEffects(self.text, self.certain)
         for part in node.body:
             inner.certain = frozenset(names)
             if not inner._member(part):
@@ -255,7 +268,7 @@ class _Header:
         return True
 
     def _member(self, node: ast.stmt) -> bool:
-        """Whether a statement of a class body only computes, and makes nothing that has `__set_name__`."""
+        """Whether a statement of a class body only computes, and makes no object with a `__set_name__`."""
         match node:
             case ast.Pass() | ast.Expr(value=ast.Constant()):
                 return True
@@ -274,7 +287,7 @@ class _Header:
         return self.text.code.harmless(node)
 
     def _computes(self, node: ast.expr) -> bool:
-        """Whether an expression in a scope without types of its own can do nothing but give a value."""
+        """Whether an expression, in a scope without types of its own, can only give a value."""
         match node:
             case ast.Constant():
                 return True
@@ -293,6 +306,9 @@ class _Header:
                 return self.text.code.harmless(node)
 
     def _type(self, node: ast.expr) -> bool:
+        """Whether an expression is certainly a type or `None`, so that `|` makes a union and runs no foreign
+        code.
+        """
         match node:
             case ast.Constant(value=None):
                 return True
@@ -312,7 +328,7 @@ def _nones(left: ast.expr, right: ast.expr) -> bool:
 
 
 def _evaluated(node: FunctionNode, *, lazy: bool, decorators: bool = True) -> Iterator[ast.expr]:
-    """The expressions that a `def` evaluates."""
+    """The expressions that executing a `def` evaluates."""
     args = node.args
     yield from node.decorator_list if decorators else ()
     yield from args.defaults
@@ -321,8 +337,8 @@ def _evaluated(node: FunctionNode, *, lazy: bool, decorators: bool = True) -> It
     yield from (note for note in (*notes, node.returns) if note is not None and not lazy)
 
 
-def _reads_namespace(code: PythonSource, text: _Text, *, classes: bool) -> bool:
-    """Whether a text looks at the names of a module (or class) in their order."""
+def _reads_namespace(code: PythonSource, text: _ModuleNames, *, classes: bool) -> bool:
+    """Whether a text reads the names of a module (or, with `classes`, of a class) in their order."""
     for node in ast.walk(code.tree):
         match node:
             case ast.Name(id="globals", ctx=ast.Load()):
@@ -333,7 +349,7 @@ def _reads_namespace(code: PythonSource, text: _Text, *, classes: bool) -> bool:
                     return True
             case ast.Name(id="exec" | "eval", ctx=ast.Load()):
                 call = code.parent(node)
-                if not isinstance(call, ast.Call) or len(call.args) < 2:  # in the scope at hand
+                if not isinstance(call, ast.Call) or len(call.args) < 2:  # it runs in this namespace
                     return True
             case ast.Name(id="vars", ctx=ast.Load()):
                 return True
@@ -354,8 +370,8 @@ def _by_name(code: PythonSource, node: ast.Name) -> bool:
     )
 
 
-def _own_instance(code: PythonSource, text: _Text, node: ast.expr, *, classes: bool) -> bool:
-    """Whether an expression is the `self` of a method, whose `__dict__` is no module's and no class's."""
+def _own_instance(code: PythonSource, text: _ModuleNames, node: ast.expr, *, classes: bool) -> bool:
+    """Whether an expression is the `self` of a method, whose `__dict__` belongs to no module and no class."""
     function = code.function(node)
     holder = code.parent(function) if function is not None else None
     if function is None or not isinstance(node, ast.Name) or not isinstance(holder, ast.ClassDef):

@@ -1,9 +1,10 @@
-"""`reorder-imports` and `reorder-import-names`: what is imported from the standard library, in another order.
+"""`reorder-imports` and `reorder-import-names`: imports from the standard library in another order.
 
-Only modules whose import is known to do nothing that others see change places; any other import stays where
-it is, and nothing passes it. Assumed: names imported from the standard library exist, wherever no `try` or
-`with` could notice that they do not; a module of a standard name is the standard one; and nobody reads the
-order of `sys.modules`.
+Only modules whose import is known to have no visible effect change places. Any other import stays where it
+is, and no import moves past it.
+
+Assumed: names imported from the standard library exist, unless a `try` or `with` could notice that they do
+not; a module with a standard name is the standard module; and no code reads the order of `sys.modules`.
 """
 
 import ast
@@ -15,7 +16,7 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site
 from codeaudit.transforms.permutations import MOST
 from codeaudit.transforms.python.analysis.facts import bound_by
-from codeaudit.transforms.python.order.permutation import heading, line_above, rearranged, unit
+from codeaudit.transforms.python.order.permutation import heading, line_above, lines_with_comments, rearranged
 from codeaudit.transforms.python.order.stdlib import REGISTERING, SILENT
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
@@ -30,7 +31,7 @@ ONE_ORDER: Final = "imports of one name keep their order"
 
 
 def find_imports(code: PythonSource) -> Iterator[Site | Refused]:
-    """Import statements that stand one behind the other, in modules and functions."""
+    """Runs of import statements, in modules and functions."""
     dropped = _dropped(code.tree)
     for node in code.nodes():
         if isinstance(node, ast.ClassDef):
@@ -59,6 +60,7 @@ def find_names(code: PythonSource) -> Iterator[Site | Refused]:
 def _body(
     code: PythonSource, holder: ast.AST, body: list[ast.stmt], dropped: frozenset[str]
 ) -> Iterator[Site | Refused]:
+    """The sites of one list of statements."""
     run: list[Import] = []
     above = heading(code) if isinstance(holder, ast.Module) else line_above(code, body)
     for node in [*body, None]:
@@ -76,6 +78,7 @@ def _body(
 
 
 def _run(code: PythonSource, run: list[Import], above: int, dropped: frozenset[str]) -> Site | Refused:
+    """The site of one run of imports, or the reason why it keeps its order."""
     if _guarded(code, run[0]):
         return Refused(GUARDED)
     if not all(code.alone(node) for node in run):
@@ -83,7 +86,7 @@ def _run(code: PythonSource, run: list[Import], above: int, dropped: frozenset[s
     effects = [_effects(node, node.names, dropped) for node in run]
     parts = []
     for node in run:
-        parts.append(unit(code, node, above))
+        parts.append(lines_with_comments(code, node, above))
         above = node.end_lineno or 0
     known = [effect for effect in effects if not effect.flags & BARRIER]
     site = rearranged(code, parts, conflicts(effects), f"{len(run)} imports")
@@ -91,7 +94,7 @@ def _run(code: PythonSource, run: list[Import], above: int, dropped: frozenset[s
 
 
 def _effects(node: Import, names: Iterable[ast.alias], dropped: frozenset[str]) -> Effects:
-    """What importing these names of a statement does."""
+    """The effects of importing these names of a statement."""
     names = list(names)
     bound = frozenset(alias.asname or alias.name.partition(".")[0] for alias in names)
     if isinstance(node, ast.Import):
@@ -105,14 +108,16 @@ def _effects(node: Import, names: Iterable[ast.alias], dropped: frozenset[str]) 
 
 
 def _dropped(tree: ast.Module) -> frozenset[str]:
-    """Names that hold more than imports: binding them anew may drop what runs a finaliser."""
+    """Names that are also bound in other ways than by an import: rebinding them may drop an object with a
+    finaliser.
+    """
     return frozenset(
         name for node in ast.walk(tree) if not isinstance(node, Import) for name in bound_by(node)
     )
 
 
 def _guarded(code: PythonSource, node: ast.AST) -> bool:
-    """Whether something around a statement may catch its exception and go on."""
+    """Whether a statement around it may catch its exception and go on."""
     guards = (ast.Try, ast.TryStar, ast.With, ast.AsyncWith)
     return any(isinstance(above, guards) for above in code.ancestors(node))
 

@@ -1,7 +1,7 @@
 """`reorder-items`: the items of a display that is only asked for one of them, in another order.
 
-Iteration shows the order of a list or dict, and of a set too where hashes collide. So what is touched is a
-display which nothing but its own expression sees: `x in (1, 2)`, `{…}[key]`, `{…}.get(key)`,
+Iteration shows the order of a list or dict, and of a set too if hashes collide. Therefore only displays are
+changed that nothing but their own expression sees: `x in (1, 2)`, `{…}[key]`, `{…}.get(key)`,
 `text.startswith(("a", "b"))`, `except (KeyError, ValueError)`.
 """
 
@@ -26,7 +26,7 @@ VISIBLE: Final = "the order of the items can be seen"
 
 
 def find_items(code: PythonSource) -> Iterator[Site | Refused]:
-    """Displays of two items or more."""
+    """Displays with at least two items."""
     bound = binders(code.tree)
     for node in code.nodes():
         match node:
@@ -55,7 +55,7 @@ def find_items(code: PythonSource) -> Iterator[Site | Refused]:
                     for one in classes
                 )
                 yield from _free(code, classes) if builtin and "*" not in bound else [Refused(EQUALITY)]
-            case ast.Dict(keys=keys) if len(keys) > 1 and not _asked(code, node):
+            case ast.Dict(keys=keys) if len(keys) > 1 and not _asked_for_key(code, node):
                 yield Refused(VISIBLE)
 
 
@@ -74,11 +74,13 @@ def find_swapped(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def _members(code: PythonSource, left: ast.expr, display: ast.Tuple | ast.List) -> Iterator[Site | Refused]:
-    """`left in (…)`: compared with one after the other."""
+    """`left in (…)`, which compares with one item after the other."""
     if len(display.elts) < 2:
         return
     kinds = {code.kind(left), *(code.kind(element) for element in display.elts)}
-    if not kinds <= PLAIN or ("bytes" in kinds and len(kinds) > 1):  # comparing those may warn
+    if not kinds <= PLAIN or (
+        "bytes" in kinds and len(kinds) > 1
+    ):  # comparing bytes with other types may warn (`python -b`)
         yield Refused(EQUALITY)
     elif not all(code.harmless(element) for element in display.elts):
         yield Refused(EFFECTS)
@@ -87,6 +89,7 @@ def _members(code: PythonSource, left: ast.expr, display: ast.Tuple | ast.List) 
 
 
 def _affixes(code: PythonSource, text: ast.expr, display: ast.Tuple) -> Iterator[Site | Refused]:
+    """`text.startswith((…))` and `text.endswith((…))`."""
     kind = code.kind(text)
     if len(display.elts) < 2:
         return
@@ -109,10 +112,10 @@ def _table(code: PythonSource, table: ast.Dict) -> Iterator[Site | Refused]:
 def _keyed(
     code: PythonSource, keys: Sequence[ast.expr], values: Sequence[ast.expr]
 ) -> Iterator[Site | Refused]:
-    """A set or dict asked for one key. Whatever is asked for is compared only with what has its hash."""
+    """A set or dict asked for one key: the key is only compared with items of the same hash."""
     if len(keys) < 2:
         return
-    if not _apart(keys):
+    if not _distinct_keys(keys):
         yield Refused(KEYS)
     elif not all(code.harmless(value) for value in values):
         yield Refused(EFFECTS)
@@ -129,7 +132,7 @@ def _free(
     yield rearranged(code, parts, free(len(parts)), "items") or Refused(SAME)
 
 
-def _apart(keys: Sequence[ast.expr]) -> bool:
+def _distinct_keys(keys: Sequence[ast.expr]) -> bool:
     """Whether constants are of one type and have different hashes in every process."""
     constants = [key.value for key in keys if isinstance(key, ast.Constant)]
     if len(constants) != len(keys) or len({type(constant) for constant in constants}) != 1:
@@ -141,7 +144,7 @@ def _apart(keys: Sequence[ast.expr]) -> bool:
     return False
 
 
-def _asked(code: PythonSource, node: ast.Dict) -> bool:
+def _asked_for_key(code: PythonSource, node: ast.Dict) -> bool:
     """Whether a dict display is only asked for one key."""
     above = code.parent(node)
     match above:

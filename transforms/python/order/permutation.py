@@ -1,4 +1,4 @@
-"""Regions of a text in another order: the part that every rule of this family shares."""
+"""Regions of a text in another order: the parts that all rules of this family share."""
 
 import ast
 import re
@@ -19,7 +19,11 @@ _COOKIE: Final = re.compile(rb"#!|[ \t\f]*#.*?coding[:=]")
 def rearranged(
     code: PythonSource, parts: Sequence[Span], predecessors: Sequence[int], note: str
 ) -> Site | None:
-    """A site whose options are the legal orders of these regions; `None` where none changes the text."""
+    """A site whose options are the legal orders of these regions; `None` if none of them changes the text.
+
+    `predecessors` holds one bit mask per region: bit i of mask j is set if region j must stand behind region
+    i.
+    """
     own = [code.slice(part) for part in parts]
     options = tuple(
         (permuted(parts, order),)
@@ -32,10 +36,11 @@ def rearranged(
     return Site(options, note, line)
 
 
-def unit(code: PythonSource, node: ast.stmt | ast.excepthandler, above: int) -> Span:
+def lines_with_comments(code: PythonSource, node: ast.stmt | ast.excepthandler, above: int) -> Span:
     """The whole lines of a node without the last line break, with the comment lines directly above it.
 
-    `above` is the line on which what stands before ends; comments indented deeper belong to that.
+    `above` is the line on which the code before it ends. A comment that is indented deeper belongs to that
+    code.
     """
     first = code.line(node)
     while first - 1 > above:
@@ -48,7 +53,7 @@ def unit(code: PythonSource, node: ast.stmt | ast.excepthandler, above: int) -> 
 
 
 def heading(code: PythonSource) -> int:
-    """The last of the lines that must stay first in a file: the interpreter's and the encoding's."""
+    """The number of lines that must stay first in a file: those of the interpreter and the encoding."""
     lines = [_line(code, number) for number in (1, 2) if number <= code.source.count(b"\n") + 1]
     return max((number for number, line in enumerate(lines, 1) if _COOKIE.match(line)), default=0)
 

@@ -1,12 +1,14 @@
-"""What is known of the standard library: which modules may be imported in any order, and which functions
-take their keywords by name.
+"""Facts about the standard library: which modules may be imported in any order, and which functions take
+their keywords without seeing an order.
 
-The modules are the public ones of Python 3.11, 3.12 and 3.13, each of them imported (with every submodule)
-by a fresh interpreter under Linux. `SILENT` modules left as they were: exit and signal handlers, the
+The modules are the public ones of Python 3.11, 3.12 and 3.13. Each was imported (with every submodule) by a
+fresh interpreter under Linux. Importing a `SILENT` module left unchanged: exit and signal handlers, the
 builtins, `sys.path`, import hooks, the standard streams and hooks of `sys`, the locale, the environment,
-warning filters, open files, threads. Left out are those that did not (`this`), that warn since they are
-deprecated, that start or configure something by intention (`antigravity`, `idlelib`, `readline`, `site`,
-`tkinter`, `turtle`), and those of other platforms.
+warning filters, open files, threads.
+
+Left out are modules that changed one of these (`this`), that warn because they are deprecated, that start or
+configure something on purpose (`antigravity`, `idlelib`, `readline`, `site`, `tkinter`, `turtle`), and those
+of other platforms.
 """
 
 from collections.abc import Mapping
@@ -34,12 +36,12 @@ SILENT: Final = _words(
     zipimport zlib zoneinfo
     """
 )
-"""Modules whose import changes nothing that anybody else can see."""
+"""Modules whose import changes nothing that other code can see."""
 
 REGISTERING: Final = frozenset(
     ["asyncio", "concurrent", "doctest", "logging", "multiprocessing", "pdb", "unittest", "venv"]
 )
-"""Modules which, with some submodule, register what runs at exit: their order among themselves counts."""
+"""Modules with a submodule that registers a function to run at exit: the order among these modules counts."""
 
 KEYWORDS: Final[Mapping[str, frozenset[str]]] = {
     name: _words(words)
@@ -105,7 +107,8 @@ FUNCTIONS: Final[Mapping[str, frozenset[str]]] = {
         "warnings.warn": "message category stacklevel source",
     }.items()
 }
-"""Functions and classes of `SILENT` and `REGISTERING` modules, and keywords in which they see no order."""
+"""Functions and classes of `SILENT` and `REGISTERING` modules, with keywords among which they see no order.
+"""
 
 METHODS: Final[Mapping[tuple[str, str], frozenset[str]]] = {
     ("bytes", "decode"): frozenset(["encoding", "errors"]),
@@ -116,7 +119,7 @@ METHODS: Final[Mapping[tuple[str, str], frozenset[str]]] = {
     ("str", "rsplit"): frozenset(["sep", "maxsplit"]),
     ("str", "split"): frozenset(["sep", "maxsplit"]),
 }
-"""Methods of builtin types, and their keywords."""
+"""Methods of builtin types, with their keywords."""
 
 DISJOINT: Final = (
     _words(
@@ -135,5 +138,7 @@ DISJOINT: Final = (
     frozenset(["UnicodeDecodeError", "UnicodeEncodeError", "UnicodeTranslateError"]),
     frozenset(["BaseExceptionGroup", "ExceptionGroup"]),
 )
-"""Builtin exceptions by the layout of their objects. No class can derive from two with different layouts,
-so no exception is one of both; `KeyError` and `ValueError`, say, may have a common subclass."""
+"""Builtin exceptions, grouped by the memory layout of their objects. No class can derive from two classes
+with different layouts, so no exception belongs to two groups. `KeyError` and `ValueError`, for example, have
+the same layout and may have a common subclass.
+"""

@@ -1,7 +1,7 @@
-"""The text of statements as byte ranges: what moves when a statement moves.
+"""The text of statements as byte ranges: the bytes that move when a statement moves.
 
-A statement's unit is the whole lines that it covers, its decorators, the comment lines directly above it,
-and a comment behind it. Blank lines and everything else between units stay where they are.
+A statement's unit is the whole lines that it covers, its decorators, the comment lines directly above it, and
+a comment behind it. Blank lines and everything else between units stay where they are.
 """
 
 import ast

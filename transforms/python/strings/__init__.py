@@ -1,4 +1,4 @@
-"""Texts put together in other ways: f-strings, `format`, `%`, sums."""
+"""The family `strings`: f-strings, `format`, `%` and sums of strings for one another, and its control."""
 
 from typing import Final
 

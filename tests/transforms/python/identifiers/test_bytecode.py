@@ -4,14 +4,14 @@ from itertools import pairwise
 
 import pytest
 
-from codeaudit.transforms.python.identifiers.bytecode import Image, compiled, same_code
+from codeaudit.transforms.python.identifiers.bytecode import NameMapping, compiled, same_code
 from codeaudit.transforms.python.identifiers.variables import variables
 from tests.support.stdlib import sample
 
 BEFORE = "def f(a):\n    x = a\n    y = 1\n    return [x.z(k=x) for z in y]\n"
 
 
-def proved(before: str, after: str, image: Image) -> bool:
+def proved(before: str, after: str, image: NameMapping) -> bool:
     one, other = compiled(before), compiled(after)
     assert one is not None
     return other is not None and same_code(one, other, image)
@@ -19,10 +19,10 @@ def proved(before: str, after: str, image: Image) -> bool:
 
 def test_names_are_no_difference() -> None:
     after = "def f(a):\n    v = a\n    y = 1\n    return [v.z(k=v) for z in y]\n"
-    assert proved(BEFORE, after, Image({"x": {"v"}}))
-    assert not proved(BEFORE, after, Image({"x": {"w"}}))
-    assert not proved(BEFORE, after, Image({}))
-    assert not proved(BEFORE, BEFORE, Image({"x": {"v"}}))
+    assert proved(BEFORE, after, NameMapping({"x": {"v"}}))
+    assert not proved(BEFORE, after, NameMapping({"x": {"w"}}))
+    assert not proved(BEFORE, after, NameMapping({}))
+    assert not proved(BEFORE, BEFORE, NameMapping({"x": {"v"}}))
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_names_are_no_difference() -> None:
     ],
 )
 def test_any_other_difference_is_seen(text: str) -> None:
-    assert not proved(BEFORE, text, Image({"x": {"v"}}))
+    assert not proved(BEFORE, text, NameMapping({"x": {"v"}}))
 
 
 @pytest.mark.parametrize(
@@ -55,23 +55,23 @@ def test_any_other_difference_is_seen(text: str) -> None:
     [("1", "1.0"), ("0.0", "-0.0"), ("(1,)", "(True,)"), ("'x'", "b'x'"), ("None", "..."), ("1j", "-1j")],
 )
 def test_constants_are_compared_by_type_and_sign(one: str, other: str) -> None:
-    assert proved(f"x = {one}", f"x = {one}", Image({}))
-    assert not proved(f"x = {one}", f"x = {other}", Image({}))
+    assert proved(f"x = {one}", f"x = {one}", NameMapping({}))
+    assert not proved(f"x = {one}", f"x = {other}", NameMapping({}))
 
 
 def test_sets_are_compared_whatever_their_order() -> None:
     text = "def f(a):\n    return a in {1, True, 'a', 'b', (2,), None}\n"
-    assert proved(text, text, Image({}))
-    assert not proved(text, text.replace("(2,)", "(2.0,)"), Image({}))
+    assert proved(text, text, NameMapping({}))
+    assert not proved(text, text.replace("(2,)", "(2.0,)"), NameMapping({}))
 
 
 def test_assertions_are_compared() -> None:
-    assert not proved("assert x", "assert y", Image({}))
+    assert not proved("assert x", "assert y", NameMapping({}))
 
 
 def test_the_handlers_of_exceptions_are_compared() -> None:
     guarded = "def f():\n    try:\n        a()\n        {}\n    except E:\n        pass\n    {}\n"
-    assert not proved(guarded.format("b()", "pass"), guarded.format("pass", "b()"), Image({}))
+    assert not proved(guarded.format("b()", "pass"), guarded.format("pass", "b()"), NameMapping({}))
 
 
 def test_text_that_does_not_compile_has_no_code() -> None:

@@ -1,7 +1,7 @@
 import pytest
 
 from codeaudit.transforms.python.analysis.scopes import resolve
-from codeaudit.transforms.python.identifiers.equivalence import merged, renamed, same_structure
+from codeaudit.transforms.python.identifiers.equivalence import is_merge, is_renaming, same_structure
 
 BEFORE = resolve("def f(a):\n    x = a\n    y = 1\n    return [x.z(k=x) for z in y]\n")
 X = next(binding.number for binding in BEFORE.bindings if binding.name == "x")
@@ -10,9 +10,9 @@ Y = next(binding.number for binding in BEFORE.bindings if binding.name == "y")
 
 def test_the_same_function_with_another_name_is_equivalent() -> None:
     after = resolve("def f(a):\n    v = a\n    y = 1\n    return [v.z(k=v) for z in y]\n")
-    assert renamed(BEFORE, after, {X: "v"})
-    assert not renamed(BEFORE, after, {X: "w"})
-    assert not renamed(BEFORE, after, {})
+    assert is_renaming(BEFORE, after, {X: "v"})
+    assert not is_renaming(BEFORE, after, {X: "w"})
+    assert not is_renaming(BEFORE, after, {})
 
 
 @pytest.mark.parametrize(
@@ -29,14 +29,14 @@ def test_the_same_function_with_another_name_is_equivalent() -> None:
     ],
 )
 def test_any_other_difference_is_seen(text: str) -> None:
-    assert not renamed(BEFORE, resolve(text), {X: "v"})
+    assert not is_renaming(BEFORE, resolve(text), {X: "v"})
 
 
 def test_a_merge_is_told_from_a_renaming() -> None:
     after = resolve("def f(a):\n    x = a\n    x = 1\n    return [x.z(k=x) for z in x]\n")
-    assert merged(BEFORE, after, Y, X)
-    assert not merged(BEFORE, BEFORE, Y, X)
-    assert not renamed(BEFORE, after, {Y: "x"})
+    assert is_merge(BEFORE, after, Y, X)
+    assert not is_merge(BEFORE, BEFORE, Y, X)
+    assert not is_renaming(BEFORE, after, {Y: "x"})
 
 
 def test_layout_is_no_difference() -> None:

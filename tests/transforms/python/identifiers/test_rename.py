@@ -10,7 +10,7 @@ import pytest
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.python.analysis.scopes import resolve
-from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, Guard
+from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, RenameGuard
 from codeaudit.transforms.python.identifiers.rename import RENAME, RENAME_PARAMETERS, PythonRename
 from codeaudit.transforms.records import Move
 from codeaudit.transforms.renaming import COLLISION
@@ -21,7 +21,7 @@ BOTH = RENAME_PARAMETERS
 def moves(source: str, names: dict[str, str]) -> tuple[Move, ...]:
     """Moves for every variable with one of these names that may be renamed."""
     scopes = resolve(source)
-    guard = Guard(scopes)
+    guard = RenameGuard(scopes)
     return tuple(
         Move(kind="rename", site=binding.number, value=names[binding.name], note="")
         for binding in scopes.bindings
@@ -471,7 +471,7 @@ def test_a_parameter_that_is_passed_by_name_is_kept(source: str, name: str, reas
     parameter = next(
         binding for binding in scopes.bindings if binding.name == name and binding.view == "parameter"
     )
-    assert Guard(scopes).obstacle(parameter) == reason
+    assert RenameGuard(scopes).obstacle(parameter) == reason
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.python.analysis.scopes import resolve
-from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, Guard
+from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, RenameGuard
 from codeaudit.transforms.python.identifiers.rename import RENAME, RENAME_PARAMETERS
 from codeaudit.transforms.records import Move
 
@@ -248,7 +248,7 @@ REFUSED = {
 def renamed(case: Case) -> Rewritten | Refused:
     transform = RENAME_PARAMETERS if case.parameters else RENAME
     scopes = resolve(case.before)
-    guard = Guard(scopes)
+    guard = RenameGuard(scopes)
     chosen = tuple(
         Move(kind="rename", site=binding.number, value=case.names[binding.name], note="")
         for binding in scopes.bindings
