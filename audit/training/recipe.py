@@ -1,9 +1,11 @@
 """The common part of the recipes of all papers. A recipe holds every number that determines a training."""
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any, TypeVar
 
 from codeaudit.transforms.errors import UsageError
+
+S = TypeVar("S")
 
 
 class Recipe:
@@ -49,6 +51,11 @@ class Recipe:
     def total_steps(self, count: int) -> int:
         """Steps of a training with `count` examples."""
         return self.epochs * self.per_epoch(count) if self.steps is None else self.steps
+
+    def sized(self, kind: type[S], **counted: Any) -> S:
+        """The sizes of a network: those that the data decide, and the recipe's settings of equal names."""
+        names = {one.name for one in fields(kind)} & {one.name for one in fields(self)} - counted.keys()  # type: ignore[arg-type]
+        return kind(**counted, **{name: getattr(self, name) for name in names})
 
     def as_json(self) -> dict[str, object]:
         """For the model card, and to recognise an interrupted training."""

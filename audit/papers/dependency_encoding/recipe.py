@@ -52,15 +52,6 @@ class StreamRecipe(Recipe):
 
     def sizes(self, streams: Streams) -> DecoderSizes:
         """The sizes of the network, once the tokens are known."""
-        return DecoderSizes(
-            vocabulary=streams.vocabulary,
-            newline=streams.newline,
-            start=streams.start,
-            width=self.width,
-            layers=self.layers,
-            heads=self.heads,
-            inner=self.inner,
-            window=self.window,
-            features=self.features,
-            dropout=self.dropout,
+        return self.sized(
+            DecoderSizes, vocabulary=streams.vocabulary, newline=streams.newline, start=streams.start
         )

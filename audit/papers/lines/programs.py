@@ -15,7 +15,7 @@ def readable_languages() -> tuple[str, ...]:
     return tuple(language.name for language in every_language() if language.lines)
 
 
-class LogicalLine(Protocol):
+class CodeLine(Protocol):
     """One logical line in normal form."""
 
     @property
@@ -38,7 +38,7 @@ class LineProgram(Protocol):
         ...
 
     @property
-    def lines(self) -> Sequence[LogicalLine]:
+    def lines(self) -> Sequence[CodeLine]:
         """In the order of the text, the header of the function first."""
         ...
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.audit.papers.lines.programs import LineProgram, LogicalLine, analyse
+from codeaudit.audit.papers.lines.programs import CodeLine, LineProgram, analyse
 from codeaudit.audit.papers.lines.words import VARIABLE, Word, masked_name, words
 from codeaudit.transforms.python.identifiers.obstacles import MOVABLE_VIEWS
 from codeaudit.transforms.python.identifiers.variables import variables
@@ -35,7 +35,7 @@ class Marked:
         for line in lines:
             yield list(self._words(line, name))
 
-    def _words(self, line: LogicalLine, name: str) -> Iterator[Word]:
+    def _words(self, line: CodeLine, name: str) -> Iterator[Word]:
         for text in words(line, name, marks=self.marks):
             if self.marks.fullmatch(text):
                 yield Word(VARIABLE, int(text.strip("_").rpartition("_")[2]))

@@ -1,7 +1,7 @@
 """Functions with labels as training, validation and test sets: for all networks that read whole functions."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from codeaudit.audit.corpora.records import Corpus
@@ -10,6 +10,7 @@ from codeaudit.audit.interface import Task
 from codeaudit.audit.papers.lines.programs import readable_languages
 from codeaudit.audit.papers.lines.tasks import TASKS
 from codeaudit.audit.training.splits import NAMES, Splits, content, held_out
+from codeaudit.audit.training.trainer import Integers
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.records import Sample
 
@@ -63,6 +64,21 @@ def hashes(splits: Splits[Sample]) -> dict[str, str]:
     return {
         name: content(f"{sample.id}\0{sample.label}\n" for sample in split)
         for name, split in zip(NAMES, splits, strict=True)
+    }
+
+
+def data(
+    hashes: Mapping[str, str], splits: Mapping[str, tuple[int, Sequence[int] | Integers]]
+) -> dict[str, dict[str, object]]:
+    """A card's entry about the splits: their sizes, and the functions left out as unparsable or too long."""
+    return {
+        name: {
+            "hash": hashes[name],
+            "functions": count,
+            "unparsable": int(left_out[0]),
+            "too_long": int(left_out[1]),
+        }
+        for name, (count, left_out) in splits.items()
     }
 
 

@@ -16,7 +16,7 @@ Dimension key: B batch, T tokens, N lines, D width, H heads, K labels, V vocabul
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -75,13 +75,8 @@ class Batch:
 
     def to(self, device: str) -> "Batch":
         """On another device."""
-        return Batch(
-            ids=self.ids.to(device),
-            line=self.line.to(device),
-            position=self.position.to(device),
-            relation=self.relation.to(device),
-            referents=None if self.referents is None else self.referents.to(device),
-        )
+        kept = {name: getattr(self, name) for name in self.__slots__}
+        return replace(self, **{name: one.to(device) for name, one in kept.items() if one is not None})
 
     def between_tokens(self, number: int) -> Tensor:
         """(B, T, T) one relation between lines, looked up for all pairs of tokens."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
-from codeaudit.audit.papers.lines.programs import LogicalLine
+from codeaudit.audit.papers.lines.programs import CodeLine
 from codeaudit.audit.tasks.function_name import MASK, subtokens
 from codeaudit.transforms.languages import DEFAULT, LANGUAGES
 
@@ -59,7 +59,7 @@ def masked_name(header: str) -> str:
 
 
 def words(
-    line: LogicalLine, name: str = MASK, language: str = DEFAULT, marks: re.Pattern[str] | None = None
+    line: CodeLine, name: str = MASK, language: str = DEFAULT, marks: re.Pattern[str] | None = None
 ) -> Iterator[str]:
     """The words of a line, its depth first; the identifier `name` is the masked name of the function.
 

@@ -17,7 +17,7 @@ Dimension key: B batch, T terms, D width, H heads.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -70,12 +70,7 @@ class TermBatch:
 
     def to(self, device: str) -> "TermBatch":
         """On another device."""
-        return TermBatch(
-            ids=self.ids.to(device),
-            referents=self.referents.to(device),
-            context=self.context.to(device),
-            steps=self.steps.to(device),
-        )
+        return replace(self, **{name: getattr(self, name).to(device) for name in self.__slots__})
 
 
 def collate(inputs: Sequence[TermInput]) -> TermBatch:

@@ -45,15 +45,7 @@ class TermRecipe(Recipe):
 
     def sizes(self, vocabulary: int) -> TermSizes:
         """The sizes of the network, once the words are counted."""
-        return TermSizes(
-            vocabulary=vocabulary,
-            width=self.width,
-            layers=self.layers,
-            heads=self.heads,
-            window=self.window,
-            readout=self.readout,
-            dropout=self.dropout,
-        )
+        return self.sized(TermSizes, vocabulary=vocabulary)
 
 
 DEFAULTS: Final[Mapping[str, Mapping[str, object]]] = {

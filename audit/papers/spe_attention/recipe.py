@@ -53,13 +53,4 @@ class LineRecipe(Recipe):
 
     def shape(self, *, vocabulary: int, labels: int, pooling: Pooling = "mean") -> LineShape:
         """The sizes of the network, once the words and labels are counted and the task is known."""
-        return LineShape(
-            vocabulary=vocabulary,
-            labels=labels,
-            width=self.width,
-            layers=self.layers,
-            heads=self.heads,
-            window=self.window,
-            pooling=pooling,
-            dropout=self.dropout,
-        )
+        return self.sized(LineShape, vocabulary=vocabulary, labels=labels, pooling=pooling)

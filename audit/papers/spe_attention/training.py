@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from codeaudit.audit.papers import checkpoint
-from codeaudit.audit.papers.lines.splits import read
+from codeaudit.audit.papers.lines.splits import data, read
 from codeaudit.audit.papers.lines.tasks import TASKS, Detection
 from codeaudit.audit.papers.lines.trunk import LineNetwork
 from codeaudit.audit.papers.registry import TrainingRequest
@@ -148,6 +148,7 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
             languages=material.languages,
         )
         weights = checkpoint.rounded(trained.network)
+        splits = {"train": material.train, "valid": material.valid, "test": material.test}
         valid, test = (self._measured(trained, one) for one in (material.valid, material.test))
         rules = _baselines(trained.network, material)
         card = {
@@ -160,7 +161,7 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
             "languages": list(material.languages),
             "labels": len(material.labels),
             "threshold": config.threshold,
-            "data": _data(material),
+            "data": data(material.hashes, {name: (len(one), one.left_out) for name, one in splits.items()}),
             "recipe": recipe.as_json(),
             **checkpoint.history(trained),
             **about,
@@ -239,16 +240,3 @@ def _baselines(network: LineNetwork, material: LineMaterial) -> tuple[Baseline, 
         most_frequent(material.train, material.valid, material.test, labels=len(material.labels)),
         copying(material.valid, material.test, tokens=dict(zip(material.labels, spoken, strict=True))),
     )
-
-
-def _data(material: LineMaterial) -> dict[str, object]:
-    splits = {"train": material.train, "valid": material.valid, "test": material.test}
-    return {
-        name: {
-            "hash": material.hashes[name],
-            "functions": len(examples),
-            "unparsable": int(examples.left_out[0]),
-            "too_long": int(examples.left_out[1]),
-        }
-        for name, examples in splits.items()
-    }

@@ -54,16 +54,4 @@ class TreeRecipe(Recipe):
 
     def shape(self, *, types: int, values: int, names: int = 0) -> TreeShape:
         """The sizes of the network, once types and words are counted."""
-        return TreeShape(
-            types=types,
-            values=values,
-            names=names,
-            width=self.width,
-            layers=self.layers,
-            decoder_layers=self.decoder_layers,
-            heads=self.heads,
-            levels=self.levels,
-            embedding=self.embedding,
-            window=self.window,
-            dropout=self.dropout,
-        )
+        return self.sized(TreeShape, types=types, values=values, names=names)

@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from codeaudit.audit.papers import checkpoint
-from codeaudit.audit.papers.lines.splits import read
+from codeaudit.audit.papers.lines.splits import data, read
 from codeaudit.audit.papers.registry import TrainingRequest
 from codeaudit.audit.papers.tree_transformer.baselines import STEPS, Kim, between
 from codeaudit.audit.papers.tree_transformer.material import (
@@ -151,15 +151,9 @@ class NameLearner(TreeLearner[Namer], checkpoint.CheckpointLearner[Namer, Intege
             "label_coverage": {name: coverage(splits[name]) for name in ("valid", "test")},
             "languages": list(material.languages),
             "labels": len(material.words.labels),
-            "data": {
-                name: {
-                    "hash": material.hashes[name],
-                    "functions": len(named),
-                    "unparsable": named.examples.left_out[0],
-                    "too_long": named.examples.left_out[1],
-                }
-                for name, named in splits.items()
-            },
+            "data": data(
+                material.hashes, {name: (len(one), one.examples.left_out) for name, one in splits.items()}
+            ),
             "recipe": recipe.as_json(),
             **checkpoint.history(trained),
             **about,

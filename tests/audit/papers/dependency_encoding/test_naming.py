@@ -6,14 +6,13 @@ import pytest
 import torch
 
 from codeaudit.audit.papers.dependency_encoding.naming import (
-    CausalAttention,
     CoDE,
     LineWiseAttention,
     anchors,
     pace,
     stages,
 )
-from codeaudit.audit.papers.lines.trunk import Batch, collate
+from codeaudit.audit.papers.lines.trunk import Batch, BiasedAttention, collate
 from codeaudit.audit.papers.spe_attention.networks import build
 from tests.support.networks import CHAIN, SMALL, encoded, legal_orders, logits, network, shape
 
@@ -41,7 +40,7 @@ def states(batch: Batch) -> torch.Tensor:
 def test_layers_are_split_as_published(layers: int, plan: tuple[int, int, int]) -> None:
     assert stages(layers) == plan
     kinds = [type(block.attention) for block in made(layers=layers).trunk.blocks]
-    assert kinds == [CausalAttention] * sum(plan[:2]) + [LineWiseAttention] * plan[2]
+    assert kinds == [BiasedAttention] * sum(plan[:2]) + [LineWiseAttention] * plan[2]
 
 
 def test_sizes_without_sense_are_refused() -> None:

@@ -183,7 +183,7 @@ def test_the_catalogue_tells_the_families_apart(tmp_path: Path) -> None:
     assert isinstance(model, TermModel)
     assert model.task == "throughput"
     assert model.fingerprint != load(folder, "float64").fingerprint
-    assert model.parameters == sum(weight.numel() for weight in model._network.parameters())
+    assert model.parameters == sum(weight.numel() for weight in model.module.parameters())
     named = catalogue.load("vanilla-checkpoint", Settings(device="cpu"), {})
     assert named.task == "function-name"
 
