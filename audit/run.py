@@ -262,14 +262,13 @@ def _asked(plan: Iterable[QueryBatch], setup: AuditSetup, *, again: bool) -> dic
             )
         checked = [_checked(setup.task, prediction) for prediction in predictions]
         found = dict(zip(batch.queries[batch.company :], checked[batch.company :], strict=True))
-        setup.memory.remember({query: one for query, one in found.items() if _is_final(one)}, again=again)
+        setup.memory.remember(
+            {query: one for query, one in found.items() if isinstance(one, Predicted) or one.reason in FINAL},
+            again=again,
+        )
         setup.monitor.answered(len(found), recalled=False)
         answers |= found
     return answers
-
-
-def _is_final(prediction: Prediction) -> bool:
-    return isinstance(prediction, Predicted) or prediction.reason in FINAL
 
 
 def _checked(task: Task, prediction: Prediction) -> Prediction:

@@ -56,28 +56,16 @@ __all__ = [
     "transform",
 ]
 
-_ERRORS: Final = "codeaudit.transforms.errors"
-_HOMES: Final = {
-    "CannotAudit": _ERRORS,
-    "CodeauditError": _ERRORS,
-    "CorpusError": _ERRORS,
-    "ModelError": _ERRORS,
-    "NotApplied": _ERRORS,
-    "Perturbed": "codeaudit.transforms.records",
-    "Query": "codeaudit.audit.records",
-    "Run": "codeaudit.finished_runs",
-    "RunError": _ERRORS,
-    "Sample": "codeaudit.transforms.records",
-    "SourceError": _ERRORS,
-    "UsageError": _ERRORS,
-    "assert_invariant": "codeaudit.testing",
-    "gate": "codeaudit.gating",
-    "open_run": "codeaudit.finished_runs",
-    "perturb": "codeaudit.edits",
-    "run": "codeaudit.running",
-    "transform": "codeaudit.edits",
+_MODULES: Final = {
+    "codeaudit.audit.records": ("Query",),
+    "codeaudit.edits": ("perturb", "transform"),
+    "codeaudit.finished_runs": ("Run", "open_run"),
+    "codeaudit.gating": ("gate",),
+    "codeaudit.running": ("run",),
+    "codeaudit.testing": ("assert_invariant",),
+    "codeaudit.transforms.records": ("Perturbed", "Sample"),
 }
-"""The module of each public name."""
+"""The public names by module; the others are errors."""
 
 
 def __getattr__(name: str) -> Any:
@@ -86,9 +74,11 @@ def __getattr__(name: str) -> Any:
         from codeaudit.versions import version
 
         return version("codeaudit") or "0"
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module 'codeaudit' has no attribute {name!r}")
-    found = getattr(import_module(_HOMES[name]), "NotAppliedError" if name == "NotApplied" else name)
+    homes = (module for module, names in _MODULES.items() if name in names)
+    module = import_module(next(homes, "codeaudit.transforms.errors"))
+    found = getattr(module, "NotAppliedError" if name == "NotApplied" else name)
     globals()[name] = found
     return found
 

@@ -1,12 +1,12 @@
-"""Invariance as an assertion, for a model's own tests.
+"""`assert_invariant`: a test that a model's answers hold when the meaning of the code does not change.
 
     from codeaudit.testing import assert_invariant
 
     def test_names_do_not_matter():
         assert_invariant(predict, [Path("src")], transforms=["rename"])
 
-Under pytest the fixture `assert_invariant` is the same function. Importing this module imports no engine and
-no framework.
+Under pytest the fixture `assert_invariant` is the same function. Importing this module imports no transform
+and no framework.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from codeaudit.audit.interface import Model, Task
-    from codeaudit.audit.models.callable import Answering
+    from codeaudit.audit.models.callable import Answering, Predictor
     from codeaudit.audit.records import Audited, Violated
 
-    Tested: TypeAlias = Model | Answering | str
+    Tested: TypeAlias = Model | Answering | Predictor | str
 
 SHOWN: Final = 3
-"""Violations that a failed assertion shows with their diffs."""
+"""Number of violations that a failed assertion shows with their diffs."""
 
 
 def assert_invariant(
@@ -45,30 +45,45 @@ def assert_invariant(
     max_violation_rate: float = 0.0,
     max_unjudged: float = 0.2,
 ) -> list[Audited]:
-    """Assert that a model's answers hold under edits that keep the meaning; what was asked and answered.
+    """Assert that a model's answers hold under transforms that keep the meaning.
 
     Parameters
     ----------
     model
-        A callable from a list of queries (each with `source`, `language`, `task`) to a list of answers, a
-        model as the command line names it (`"spe-checkpoint"`, `"exec/./predict"`), or a model object.
+        A callable from a list of queries (each with `source`, `language`, `task`) to a list of answers, an
+        object with such a method `predict`, or a SPEC of the command line (`"spe-checkpoint"`,
+        `"exec/./predict"`).
     samples
         Texts of a function each (in `language`; indented ones are moved to the left), paths of files or
         folders whose functions are taken, or samples.
     transforms
         Names or families, in a list or with commas between; the standard ones of the languages by default.
     task
-        What is asked, by which an answer is read and compared; the model's own, else `function-name`, which
+        Decides how answers are read and compared. By default that of the model, else `function-name`, which
         masks the name of the function and compares answers as sets of subtokens.
     variants, seed
         How many variants of each sample and transform are tried, and which.
-    max_violation_rate, max_unjudged
-        Shares of all variants up to which the assertion holds, and up to which missing answers are let go.
+    max_violation_rate
+        Largest share of judged variants, from 0 to 1, whose answer may change.
+    max_unjudged
+        Largest share of variants, from 0 to 1, whose answer may be missing.
 
-    Raises:
-        AssertionError: more answers changed; with the first diffs and both answers.
-        CannotAudit: there is no sample, no variant, or too few answers: nothing that could be asserted.
-        UsageError: no such model, task or transform.
+    Returns
+    -------
+    One record per sample, with the verdicts.
+
+    Raises
+    ------
+    AssertionError
+        More answers changed. The message shows the first diffs with both answers.
+    CannotAudit
+        There is no sample, no variant, or too few answers, so that nothing can be asserted.
+    UsageError
+        There is no such model, task or transform.
+
+    Examples
+    --------
+    >>> codeaudit.assert_invariant(predict, [Path("src")], transforms=["rename"])  # doctest: +SKIP
     """
     __tracebackhide__ = True
     from codeaudit.audit.cache import NoMemory

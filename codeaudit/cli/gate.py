@@ -1,10 +1,7 @@
 """The command `codeaudit gate`: its options and its output. `codeaudit.gating` decides."""
 
 import os
-import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
 from math import inf
 from pathlib import Path
 from typing import Any, Final
@@ -12,7 +9,7 @@ from typing import Any, Final
 import click
 
 from codeaudit.cli import completion
-from codeaudit.cli.options import FORMATS, Listed, option
+from codeaudit.cli.options import FORMATS, Listed, as_option, option, read_toml
 from codeaudit.cli.output import show_sheets, show_text
 from codeaudit.cli.progress import note
 from codeaudit.finished_runs import open_run, write_file
@@ -22,7 +19,7 @@ from codeaudit.reports.checks import Gate
 from codeaudit.reports.gate import Limits, lasting
 from codeaudit.reports.gate_sheets import gate_sheets, verdict
 from codeaudit.run_options import listed
-from codeaudit.transforms.errors import CannotAudit, RunError, UsageError
+from codeaudit.transforms.errors import CannotAudit, RunError
 from codeaudit.versions import version
 
 
@@ -47,42 +44,12 @@ def _loss(text: str) -> float:
     return _number(text, most=inf)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateOptions:
-    """The options of the command."""
-
-    run: Path
-    baseline: Path | None
-    transform: str | None
-    limits: Limits
-    junit: Path | None
-    sarif: Path | None
-    github: bool
-    form: str
-
-
 def _configure(ctx: click.Context, param: click.Parameter, path: Path | None) -> None:
     """Take options from the table `gate` of a TOML file."""
-    if path is None:
-        return
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8")).get("gate", {})
-    except OSError as error:
-        raise RunError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{str(path)!r} is not TOML: {error}") from error
-    if not isinstance(table, dict):
-        raise UsageError(f"'gate' in {str(path)!r} is no table; write [gate]")
-    known = {one.name for one in ctx.command.params if one.name and one is not param}
-    found = {key.replace("-", "_"): value for key, value in table.items()}
-    for name in found.keys() - known:
-        near = get_close_matches(name, known, n=1)
-        hint = f"; did you mean {near[0].replace('_', '-')!r}?" if near else ""
-        raise UsageError(f"unknown option {name.replace('_', '-')!r} in {str(path)!r}{hint}")
-    joined = {
-        name: ",".join(map(str, value)) if isinstance(value, list) else value for name, value in found.items()
-    }
-    ctx.default_map = {**joined, **({"form": joined["format"]} if "format" in joined else {})}
+    if path is not None:
+        known = {one.name for one in ctx.command.params if one.name and one is not param}
+        found = {name: as_option(name, value, ()) for name, value in read_toml(path, known, "gate").items()}
+        ctx.default_map = {**found, **({"form": found["format"]} if "format" in found else {})}
 
 
 FILE: Final = click.Path(path_type=Path, dir_okay=False)
@@ -153,7 +120,7 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False)
     callback=_configure,
     help="Read options from the table [gate] of a TOML file.",
 )
-def gate(**options: Any) -> int:
+def gate(run: Path, baseline: Path | None, transform: str | None, form: str, **options: Any) -> int:
     """Fail if a run is not good enough, or worse than an earlier one.
 
     Exit code 0 passed, 1 failed, 2 wrong usage, 3 could not be judged: no answers, no shared inputs, or too
@@ -165,37 +132,21 @@ def gate(**options: Any) -> int:
       codeaudit gate RUN --baseline codeaudit-runs/main --junit gate.xml
       codeaudit gate RUN --baseline main/summary.json --github
     """
-    asked = _asked(**options)
-    names = None if asked.transform is None else listed(asked.transform)
-    found = decided(asked.run, asked.baseline, asked.limits, names, note)
-    _show(found.gate, asked.form)
-    _write(asked, found)
+    limits = Limits(
+        violations=options["max_violation_rate"],
+        drop=options["max_f1_drop"],
+        sensitivity=options["min_sensitivity"],
+        margin=options["margin"],
+        alpha=options["alpha"],
+        unjudged=options["max_unjudged"],
+    )
+    names = None if transform is None else listed(transform)
+    found = decided(run, baseline, limits, names, note)
+    _show(found.gate, form)
+    _write(run, found, junit=options["junit"], sarif=options["sarif"], github=options["github"], form=form)
     if found.gate.exit_code == CannotAudit.exit_code:
         raise CannotAudit(verdict(found.gate))
     return found.gate.exit_code
-
-
-def _asked(
-    *,
-    max_violation_rate: float | None,
-    max_f1_drop: float | None,
-    min_sensitivity: float | None,
-    margin: float,
-    alpha: float,
-    max_unjudged: float,
-    **rest: Any,
-) -> GateOptions:
-    return GateOptions(
-        limits=Limits(
-            violations=max_violation_rate,
-            drop=max_f1_drop,
-            sensitivity=min_sensitivity,
-            margin=margin,
-            alpha=alpha,
-            unjudged=max_unjudged,
-        ),
-        **rest,
-    )
 
 
 def _show(found: Gate, form: str) -> None:
@@ -205,34 +156,38 @@ def _show(found: Gate, form: str) -> None:
         show_sheets(gate_sheets(found), form)
 
 
-def _write(asked: GateOptions, found: GatedRun) -> None:
-    """Write the requested reports."""
-    if not (asked.junit or asked.sarif or asked.github):
+def _write(
+    path: Path, found: GatedRun, *, junit: Path | None, sarif: Path | None, github: bool, form: str
+) -> None:
+    """Write the requested reports on the run at `path`."""
+    if not (junit or sarif or github):
         return
-    run = open_run(asked.run)
+    run = open_run(path)
     every = list(cases(run.audited(found.chosen), transforms=found.chosen))
-    if asked.junit is not None:
-        from codeaudit.reports.render.junit import junit
+    if junit is not None:
+        from codeaudit.reports.render.junit import junit as junit_report
 
         write_file(
-            asked.junit,
-            junit(every, started=str(run.manifest.get("started", "")), checks=found.gate.checks),
+            junit,
+            junit_report(every, started=str(run.manifest.get("started", "")), checks=found.gate.checks),
         )
     old: frozenset[Place] | None = None
     if found.baseline is not None and found.baseline.flips is not None:
         old = lasting(found.now, found.baseline)
     locate = locator(found.now.summary.corpus, Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()))
-    if asked.sarif is not None:
-        from codeaudit.reports.render.sarif import sarif
+    if sarif is not None:
+        from codeaudit.reports.render.sarif import sarif as sarif_report
 
-        write_file(asked.sarif, sarif(every, locate=locate, version=version("codeaudit") or "0", lasting=old))
-    if asked.github:
+        write_file(
+            sarif, sarif_report(every, locate=locate, version=version("codeaudit") or "0", lasting=old)
+        )
+    if github:
         violated = [case for case in every if case.state == "violated"]
-        _github(asked, found.gate, violated, locate, old or frozenset())
+        _github(form, found.gate, violated, locate, old or frozenset())
 
 
 def _github(
-    asked: GateOptions,
+    form: str,
     found: Gate,
     violated: Sequence[Case],
     locate: Callable[[str], str | None],
@@ -243,7 +198,7 @@ def _github(
 
     lines = "".join(f"{line}\n" for line in github.annotations(found, violated, locate=locate, lasting=old))
     # The runner reads both streams; JSON on stdout is for another program.
-    click.echo(lines, nl=False, err=True) if asked.form == "json" else show_text(lines)
+    click.echo(lines, nl=False, err=True) if form == "json" else show_text(lines)
     place = os.environ.get("GITHUB_STEP_SUMMARY")
     if not place:
         note("no step summary: GITHUB_STEP_SUMMARY is not set")

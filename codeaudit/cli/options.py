@@ -211,28 +211,42 @@ def _configure(ctx: click.Context, param: click.Parameter, path: Path | None) ->
         multiple = {one.name for one in ctx.command.params if isinstance(one, click.Option) and one.multiple}
         known = {one.name for one in ctx.command.params if one.name and one is not param}
         ctx.default_map = {
-            name: _as_option(name, value, multiple) for name, value in _read(path, known).items()
+            name: as_option(name, value, multiple) for name, value in _read(path, known).items()
         }
 
 
 def _read(path: Path, known: set[str]) -> dict[str, object]:
-    """The options in a file, by parameter name.
+    """The options in a TOML file or in a manifest, by parameter name.
 
     Raises:
-        UsageError: it sets an option that does not exist.
-        CorpusError: it cannot be read.
+        UsageError: the file sets an option that does not exist.
+        CannotAudit: the file cannot be read.
     """
     if path.suffix == ".json" or path.is_dir():
         options = read_manifest(path / MANIFEST if path.is_dir() else path)["options"]
         return {name: value for name, value in options.items() if name in known - NOT_REPEATED}
+    return read_toml(path, known, "run")
+
+
+def read_toml(path: Path, known: set[str], command: str) -> dict[str, object]:
+    """The options of a command in a TOML file, by parameter name: those in the table of its name.
+
+    The options of `codeaudit run` may also be at the top of the file.
+
+    Raises:
+        UsageError: the file is not TOML, or sets an option that does not exist.
+        CorpusError: the file cannot be read.
+    """
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        whole = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise CorpusError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{str(path)!r} is not TOML: {error}") from error
-    inner = table.get("run", table)
-    found = {key.replace("-", "_"): value for key, value in inner.items()}
+    table = whole.get(command, whole if command == "run" else {})
+    if not isinstance(table, dict):
+        raise UsageError(f"{command!r} in {str(path)!r} is no table; write [{command}]")
+    found = {key.replace("-", "_"): value for key, value in table.items()}
     for name in found.keys() - known:
         near = get_close_matches(name, known, n=1)
         hint = f"; did you mean {near[0].replace('_', '-')!r}?" if near else ""
@@ -240,7 +254,7 @@ def _read(path: Path, known: set[str]) -> dict[str, object]:
     return found
 
 
-def _as_option(name: str, value: object, multiple: Collection[str | None]) -> object:
+def as_option(name: str, value: object, multiple: Collection[str | None]) -> object:
     """A value of a file for click: a list for a repeatable option, else one text."""
     if isinstance(value, Mapping):
         return [f"{key}={each}" for key, each in value.items()]

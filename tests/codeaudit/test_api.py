@@ -99,7 +99,11 @@ def test_no_module_takes_the_place_of_a_function() -> None:
 
 
 def test_the_import_is_light() -> None:
-    program = "import codeaudit, sys; codeaudit.CodeauditError; dir(codeaudit); print(*sys.modules)"
+    program = (
+        "import sys, time; began = time.process_time(); import codeaudit; took = time.process_time() - began; "
+        "assert took < 0.2, took; codeaudit.CodeauditError; codeaudit.assert_invariant; codeaudit.transform; "
+        "dir(codeaudit); print(*sys.modules)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=True
     )
