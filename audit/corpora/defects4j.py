@@ -1,16 +1,17 @@
 """The methods that bugs of Defects4J touch, from a user's own working copies.
 
-Accepted is a folder that holds, at any depth, working copies as `defects4j checkout -p PID -v NUMBERb -w DIR`
-(and `NUMBERf`) makes them. A copy is told by its file `.defects4j.config` with `pid=PID` and `vid=NUMBERb`,
-and by `defects4j.build.properties` with `d4j.classes.modified` (class names with commas between) and
-`d4j.dir.src.classes`. Buggy and fixed copies of one bug lie in folders of any names. Where only one of the
-two is there, the other one's files are made from it with the patch
-`framework/projects/PID/patches/NUMBER.src.patch` of a Defects4J that lies in the same folder; the patch leads
-from fixed to buggy.
+The folder contains working copies at any depth, as made by `defects4j checkout -p PID -v NUMBERb -w DIR` (and
+`NUMBERf`). Two files identify a copy:
 
-A method is an example where both copies have it (by class, name and the types of its parameters) with texts
-that differ in more than comments and blanks. Bugs that touch the same method, or give the same text, are one
-group, and a text that has both labels is left out.
+- `.defects4j.config` with `pid=PID` and `vid=NUMBERb`;
+- `defects4j.build.properties` with `d4j.classes.modified` (class names separated by commas) and
+  `d4j.dir.src.classes`.
+
+If only the buggy or only the fixed copy is there, the files of the other one are made with the patch
+`framework/projects/PID/patches/NUMBER.src.patch` of a Defects4J in the same folder, which leads from fixed to
+buggy. A method is an example if both copies have it (same class, name, parameter types) and its texts differ
+in more than comments and white space. Bugs that change the same method or have equal texts form one group. A
+text with both labels is left out.
 """
 
 import os

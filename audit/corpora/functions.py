@@ -1,4 +1,4 @@
-"""The functions of a Python file, each as a text of its own."""
+"""Reads the functions of a Python file, each as a separate text."""
 
 import ast
 import io
@@ -15,21 +15,21 @@ from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Sample
 
 SHORTEST: Final = 3
-"""Lines that a function must have; below it there is nothing to perturb."""
+"""Smallest number of lines of a function, because shorter ones have nothing to perturb."""
 LONGEST: Final = 60
 MOST_CHARACTERS: Final = 8000
 LARGEST_FILE: Final = 2_000_000
-"""Bytes. Larger files are generated tables, and a parser's tree takes a hundred times their size."""
+"""Largest file in bytes. Larger ones are generated tables, whose syntax tree takes 100 times their size."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def decode(data: bytes) -> str:
-    """A Python file's text by its own coding cookie, with newlines as `\\n`.
+    """The text of a Python file, decoded by its coding cookie, with `\\n` as line ends.
 
     Raises:
-        SourceError: the file is too big, holds null bytes, or is not in its encoding. The message is a
-            phrase without the file's name, so that equal reasons count together.
+        SourceError: the file is too large, has null bytes, or does not fit its encoding. The message does
+            not name the file, so that equal reasons count together.
     """
     if len(data) > LARGEST_FILE:
         raise SourceError(f"file over {LARGEST_FILE // 1_000_000} MB")
@@ -51,7 +51,7 @@ def parse(text: str) -> ast.Module:
     """The syntax tree of a file, without the parser's warnings.
 
     Raises:
-        SourceError: with a phrase that counts.
+        SourceError: it does not parse. The message is the same for all such files, so that reasons count.
     """
     try:
         return reading.parse(text)
@@ -61,9 +61,9 @@ def parse(text: str) -> ast.Module:
 
 
 def functions(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
-    """Every top-level function and method of fitting length, dedented, with its decorators.
+    """Every top-level function and method of a suitable length, dedented, with its decorators.
 
-    Functions inside functions belong to their outer one. The raw label is the function's name.
+    Nested functions are part of their outer function. The raw label is the function's name.
 
     Raises:
         SourceError: the text does not parse.
@@ -117,7 +117,7 @@ def _unfit(node: Function) -> str | None:
 
 
 def _says_nothing(statement: ast.stmt) -> bool:
-    """A docstring, `...`, `pass` or `raise NotImplementedError`."""
+    """Whether a statement is a docstring, `...`, `pass` or `raise NotImplementedError`."""
     match statement:
         case ast.Pass() | ast.Expr(value=ast.Constant()):
             return True
@@ -130,6 +130,6 @@ def _says_nothing(statement: ast.stmt) -> bool:
 
 
 def dedented(unit: list[str]) -> str:
-    """The lines without the first one's indentation; lines of a string that stand further left stay."""
+    """The lines without the first line's indentation. Lines of strings that are indented less stay."""
     indent = unit[0][: len(unit[0]) - len(unit[0].lstrip())]
     return "\n".join(line.removeprefix(indent) if line.strip() else "" for line in unit)

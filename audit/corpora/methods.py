@@ -1,4 +1,4 @@
-"""The methods of a Java file, each as a text of its own."""
+"""Reads the methods of a Java file, each as a separate text."""
 
 import re
 from collections import Counter
@@ -24,19 +24,19 @@ class MethodText(NamedTuple):
     source: str
     """Annotations, signature and body, dedented."""
     line: int
-    """Where it begins, from 1."""
+    """Its first line in the file, from 1."""
 
     @property
     def is_constructor(self) -> bool:
-        """Whether it has the name of its class, and so none of its own."""
+        """Whether it is a constructor, which has no name of its own."""
         return self.node.kind != "method_declaration"
 
 
 def parse(text: str) -> Reading:
-    """A file, read.
+    """The syntax tree of a file.
 
     Raises:
-        SourceError: with a phrase that counts.
+        SourceError: it does not parse. The message is the same for all files, so that reasons count.
     """
     try:
         return read(text)
@@ -45,10 +45,10 @@ def parse(text: str) -> Reading:
 
 
 def methods(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
-    """Every method of fitting length, with its annotations. The raw label is the method's name.
+    """Every method of a suitable length, with its annotations. The raw label is the method's name.
 
-    Methods of types inside methods belong to the outer one. Left out are constructors, methods without a body
-    or with an empty one, and accessors of one line, whose name repeats what they return.
+    Methods of types inside of methods are part of the outer method. Constructors, methods without statements,
+    and accessors of one line are left out; the name of an accessor repeats the field that it returns.
 
     Raises:
         SourceError: the text does not parse.
@@ -65,7 +65,7 @@ def methods(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
 
 
 def found(reading: Reading) -> Iterator[MethodText]:
-    """The outermost methods and constructors of a file, in its order."""
+    """The outermost methods and constructors of a file, in the order of the text."""
     source = reading.source
     for node in callables(reading):
         begin = source.rfind(b"\n", 0, node.start) + 1
@@ -79,7 +79,7 @@ def found(reading: Reading) -> Iterator[MethodText]:
 
 
 def method_name(source: str) -> str | None:
-    """The name of the one method that a text holds; `None` where it is anything else, as a constructor."""
+    """The name of the only method in a text; `None` for any other text, also for a constructor."""
     try:
         reading = read(source)
     except SourceError:

@@ -1,4 +1,4 @@
-"""Unified diffs, applied to texts exactly: a hunk that does not fit word for word is an error."""
+"""Applies unified diffs exactly: a hunk whose old lines are not in the text is an error."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,26 +8,26 @@ _HUNK: Final = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 class Misfit(Exception):  # noqa: N818 - an outcome, which the caller counts
-    """A hunk whose old lines do not stand in the text."""
+    """The old lines of a hunk are not in the text, or in several equally near places."""
 
 
 class Hunk(NamedTuple):
-    """Lines that become others."""
+    """Lines that are replaced by others."""
 
     start: int
-    """Where the old lines stand, from 0."""
+    """Index of the first old line, from 0."""
     old: tuple[str, ...]
     other_start: int
     new: tuple[str, ...]
 
     @property
     def back(self) -> "Hunk":
-        """The hunk that undoes this one."""
+        """The reverse hunk."""
         return Hunk(self.other_start, self.new, self.start, self.old)
 
 
 def files_of(patch: str) -> Mapping[str, Sequence[Hunk]]:
-    """By path, without its first folder `a` or `b`, the hunks of a patch."""
+    """The hunks of a patch by path, without the first folder `a` or `b`."""
     found: dict[str, list[Hunk]] = {}
     lines = patch.split("\n")
     path, at = "", 0
@@ -45,10 +45,10 @@ def files_of(patch: str) -> Mapping[str, Sequence[Hunk]]:
 
 
 def applied(text: str, hunks: Sequence[Hunk], *, back: bool = False) -> str:
-    """The text with the hunks made, or undone.
+    """The text after the hunks; with `back`, after the reverse hunks.
 
     Raises:
-        Misfit: old lines of a hunk stand nowhere in the text, or in several equally near places.
+        Misfit: a hunk does not fit.
     """
     lines, moved = text.split("\n"), 0
     for hunk in (one.back for one in hunks) if back else hunks:
@@ -75,12 +75,12 @@ def _hunk(head: re.Match[str], lines: Sequence[str], at: int) -> tuple[Hunk, int
             old.append(text)
         if sign in (" ", "", "+"):
             new.append(text)
-    # A hunk without old lines names the line before its place.
+    # A hunk without old lines gives the number of the line before its place.
     return Hunk(start - (count > 0), tuple(old), other - (more > 0), tuple(new)), at
 
 
 def _place(lines: Sequence[str], hunk: Hunk, near: int) -> int:
-    """Where the old lines stand, nearest to where they should."""
+    """The index of the old lines that is nearest to the expected one."""
     if not hunk.old:
         return min(max(near, 0), len(lines))
     fits = list(_places(lines, hunk.old))

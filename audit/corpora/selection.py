@@ -1,4 +1,4 @@
-"""Which samples of a corpus are audited: drawn by their content and the seed, not by their order."""
+"""Draws the samples of a run from a corpus, by their content and the seed, not by their order."""
 
 import hashlib
 import heapq
@@ -14,10 +14,10 @@ from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.records import Sample
 
 SLACK: Final = 64
-"""How many more candidates than samples are kept at first, to make up for those that are no examples."""
+"""Additional candidates kept at first, because some candidates are no examples of the task."""
 
 Prepare: TypeAlias = Callable[[Sample], Sample | str]
-"""A task's: the sample as it asks about it, or why it is no example."""
+"""A task's `prepare`: the sample as the task asks about it, or the reason why it is no example."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,13 +26,13 @@ class Selection:
 
     seed: int
     samples: tuple[Sample, ...]
-    """In the order of their rank."""
+    """In the order of their ranks."""
     available: int
-    """How many raw samples the corpus gave."""
+    """Number of raw samples of the corpus."""
     hash: str
-    """Of the chosen samples: equal for equal choices, whatever the files' order or names."""
+    """Hash of the chosen samples; independent of the order and the names of files."""
     skipped: tuple[tuple[str, int], ...]
-    """What was left out, as (reason, count), sorted by reason."""
+    """The samples left out, as (reason, count), sorted by reason."""
 
 
 def select(
@@ -83,7 +83,7 @@ def _selection(seed: int, samples: list[Sample], available: int, skipped: Counte
 
 
 class _Draw:
-    """Keeps the distinct samples of lowest rank."""
+    """Keeps the distinct samples with the lowest ranks."""
 
     def __init__(self, seed: int, size: int | None) -> None:
         self._seed = seed
@@ -92,9 +92,9 @@ class _Draw:
         self._heap: list[tuple[int, str]] = []
 
     def offer(self, sample: Sample) -> None:
-        """Keep the sample if its rank is among the lowest so far."""
+        """Keep the sample if its rank is one of the lowest so far."""
         if sample.id in self._kept:
-            # The same text in two places: the origin that sorts first stands for both.
+            # The same text in two places keeps the origin that sorts first, whatever the order of reading.
             self._kept[sample.id] = min(self._kept[sample.id], sample, key=_place)
             return
         entry = (-_rank(self._seed, sample.id), sample.id)
@@ -107,7 +107,7 @@ class _Draw:
         self._kept[sample.id] = sample
 
     def candidates(self) -> list[Sample]:
-        """What was kept, lowest rank first."""
+        """The kept samples, lowest rank first."""
         return [self._kept[identity] for _, identity in sorted(self._heap, reverse=True)]
 
 
@@ -150,7 +150,7 @@ def _content(sample: Sample) -> str:
 
 
 def units(languages: Collection[str]) -> str:
-    """What samples of these languages are."""
+    """What samples of these languages are called: `functions`, …; `samples` for several languages."""
     records = [find_language(name) for name in languages or (DEFAULT,)]
     found = {"samples" if language is None else language.units for language in records}
     return found.pop() if len(found) == 1 else "samples"

@@ -1,7 +1,7 @@
-"""Splits of corpora that bring none: by a hash of each sample's group, which so stays together.
+"""Splits for corpora without their own: by a hash of each sample's group, so that groups stay together.
 
-The shares are those of spe-attention (section 5.1), seven tenths to learn from and three to test on; a part
-of the former is for validation. The split of a group depends on its name alone: a corpus may grow.
+The shares are those of spe-attention (section 5.1): 70 % for training and 30 % for testing; here 10 % of all
+are taken from training for validation. The split of a group depends only on its name, so a corpus may grow.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ _VALID: Final = 0.1
 
 
 def split_of(group: str) -> Split:
-    """On which side of the split a group stands."""
+    """The split of a group."""
     digest = hashlib.sha256(group.encode("utf-8", "surrogatepass")).digest()
     place = int.from_bytes(digest[:8], "big") / 2**64
     return "train" if place < _TRAIN else "valid" if place < _TRAIN + _VALID else "test"

@@ -1,7 +1,7 @@
-"""Corpora that are tables: JSON lines, CSV and Parquet, gzipped or not. Their rows are the samples.
+"""Corpora that are tables: JSON lines, CSV and Parquet, gzipped or not. Each row is a sample.
 
-A CSV file without a header is one of machine code, as those of BHive: its first column holds hexadecimal
-digits, and its other columns are called by their numbers, from 1.
+A CSV file without a header must be a table of machine code like those of BHive: its first column has
+hexadecimal digits, and its other columns are named by their numbers, from 1.
 """
 
 import csv
@@ -28,16 +28,16 @@ from codeaudit.transforms.registration import unknown
 Row: TypeAlias = Mapping[str, object]
 
 SOURCES: Final = ("source", "code", "asm")
-"""Columns that may hold the text, first come first served."""
+"""Columns for the text; the first one that is present counts."""
 HEX: Final = "hex"
-"""A column of machine code in hexadecimal digits, for want of a text."""
+"""A column of machine code in hexadecimal digits, used if there is no text."""
 LABELS: Final = ("label", "name", "func_name")
 GROUPS: Final = ("leak_group", "split_group", "group")
-"""Columns that may tell which rows must stay on one side of a split, first come first served."""
+"""Columns for groups of rows that a split must not separate; the first one that is present counts."""
 CONFLICT: Final = "label_conflict"
-"""A column that is true where the same text stands in the table with another label."""
+"""A column that is true if the table has the same text with another label."""
 _SPLITS: Final = 20
-"""More distinct values than a column of splits has."""
+"""A column with at least this number of distinct values is not a column of splits."""
 HUMAN_EVAL: Final = ("prompt", "canonical_solution", "entry_point")
 HUMAN_EVAL_TESTS: Final = "test"
 _CODE: Final = re.compile(r"(?:0[xX])?(?:[0-9a-fA-F]{2})+")
@@ -94,7 +94,7 @@ class Table:
 
 
 def is_table(path: Path) -> bool:
-    """Whether a file's ending says that it is a table."""
+    """Whether a file's ending is that of a table."""
     return _kind(path) in READERS
 
 
@@ -136,10 +136,10 @@ def _csv(path: Path, columns: Collection[str], skipped: Counter[str]) -> Iterato
 
 
 def _names(head: Sequence[str], path: Path) -> Sequence[str] | None:
-    """The names of the columns of a file without a header; `None` where the first row is one.
+    """The names of the columns of a file without a header; `None` if the first row is a header.
 
     Raises:
-        CorpusError: it is neither a header with a column that holds code, nor a row of machine code.
+        CorpusError: the first row is neither a header with a column for code, nor a row of machine code.
     """
     if not head or {*SOURCES, HEX} & set(head) or set(head) >= set(HUMAN_EVAL[:2]):
         return None
@@ -172,7 +172,7 @@ READERS: Final[Mapping[str, Callable[[Path, Collection[str], Counter[str]], Iter
 
 
 def _sample(row: Row, *, path: str, number: int, column: LabelColumn | None) -> Sample | str:
-    """The sample of a row, or why there is none."""
+    """The sample of a row, or the reason why there is none."""
     try:
         source = _source(row)
     except SourceError:
@@ -197,7 +197,7 @@ def _sample(row: Row, *, path: str, number: int, column: LabelColumn | None) -> 
 
 
 def _group(row: Row) -> str:
-    """The first of the columns for it that says something."""
+    """The group of a row; empty without one."""
     found = (row.get(column) for column in GROUPS)
     return next((str(group) for group in found if group not in (None, "")), "")
 
@@ -221,7 +221,7 @@ def _source(row: Row) -> str | None:
 
 
 def _number(row: Row, column: LabelColumn) -> str | float | None:
-    """The row's label in a column that was named: a number where it is one, else its text."""
+    """The label in the named column: a number if it can be read as one, else the text."""
     value = row.get(column.name)
     try:
         return float(str(value)) / column.divisor

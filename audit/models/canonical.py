@@ -1,8 +1,8 @@
-"""`canonical/MODEL` and `--wrap canonical`: any model, shown only canonical code. Invariant by construction.
+"""`canonical/MODEL` and `--wrap canonical`: a model that sees canonical code only; invariant by construction.
 
-The honest baseline for an equivariant architecture: if canonical order and names cost the model nothing,
-the architecture has to beat this wrapper (Renamer's `Canonicalized` baseline, for orders as well). Of an x86
-block in canonical order the cost may be another one than that of the block that was asked about.
+It is the baseline for an equivariant architecture: if canonical order and names cost the model nothing, the
+architecture must beat this wrapper. (Renamer's `Canonicalized` baseline, extended to orders.) An x86 block in
+canonical order may take another time than the block of the query.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.perturb import function_context_of
 
 FORM = 3
-"""Version of the canonical form; a part of the fingerprint."""
+"""Version of the canonical form; part of the fingerprint."""
 
 UNPARSABLE = Failed(reason="source does not parse")
 
@@ -26,17 +26,17 @@ class Canonical(Wrapping):
 
     @property
     def name(self) -> str:
-        """The inner name, marked."""
+        """`canonical/` and the name of the model inside."""
         return f"canonical/{self.inner.name}"
 
     @property
     def fingerprint(self) -> str:
-        """The inner one with the form's version, `volatile:` in front where the inner one is."""
+        """The fingerprint of the model inside and the version of the form; `volatile:` stays in front."""
         head, mark, rest = self.inner.fingerprint.rpartition("volatile:")
         return f"{head}{mark}canonical-{FORM}({rest})"
 
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
-        """The inner model's answers to the canonical forms, each distinct form asked once per call."""
+        """The answers of the model inside to the canonical forms. Equal forms are asked once per call."""
         forms = [_canonical(query) for query in queries]
         distinct = list(dict.fromkeys(form for form in forms if isinstance(form, Query)))
         answers = dict(zip(distinct, self.inner.predict(distinct), strict=True)) if distinct else {}

@@ -1,4 +1,4 @@
-"""Models that answer without understanding, for dry runs and tests. They ship with the product."""
+"""`fake/NAME`: models that answer without understanding, for dry runs and tests."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from codeaudit.audit.registry import answer_kind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FakeModel:
-    """A pure function of the query as a model; fits every task whose answers are texts or numbers."""
+    """A pure function of the query. It fits every task whose answers are texts or numbers."""
 
     name: str
     answer: Callable[[Query], Answer]
@@ -43,7 +43,7 @@ def _constant(query: Query) -> Answer:
 
 
 def _hash(query: Query) -> Answer:
-    """A label, a number or four made-up words that depend on every character of the source."""
+    """A label, a number or four random words that depend on every character of the source."""
     digest = hashlib.sha256(query.source.encode("utf-8", "surrogatepass")).digest()
     match answer_kind(query.task):
         case OneNumber():
@@ -74,7 +74,7 @@ FAKES: Final[Mapping[str, Callable[[Query], Answer]]] = {
 
 
 def load(name: str, settings: Settings) -> FakeModel:
-    """The fake of that name; the catalogue has checked that it exists."""
+    """The fake of that name, which exists (the catalogue has checked it)."""
     return FakeModel(name=f"fake/{name}", answer=FAKES[name])
 
 

@@ -1,8 +1,8 @@
-"""`file/PREDICTIONS`: answers that were made elsewhere, looked up by the input that they answer.
+"""`file/PREDICTIONS`: answers made elsewhere, looked up by their input. JSON lines, CSV or Parquet.
 
-Lines of JSON, CSV or Parquet. A row says which input it answers by the suite's column `input` (as `id` or
-`input`), or else by the text itself (`perturbed`, or `source`; with its `language`, if that is said). So the
-rows of a suite with an answer added will do. `answer`, `score`, `scores` and `error` are as of programs.
+A row names its input by the value of the suite's column `input` (in `id` or `input`), else by the text itself
+(in `perturbed` or `source`, optionally with `language`). So the rows of a suite with an added answer can be
+used. The columns `answer`, `score`, `scores` and `error` mean the same as for programs.
 """
 
 import csv
@@ -27,7 +27,7 @@ from codeaudit.transforms.errors import ModelError
 
 MISSING: Final = Failed(reason="no answer in the file")
 ONCE: Final = "a file answers once"
-"""Why asking again tells nothing of a file's noise."""
+"""The reason for repeated queries, because a file has no noise to measure."""
 
 Row: TypeAlias = Mapping[str, Any]
 
@@ -37,21 +37,21 @@ _INPUT: Final = re.compile(r"[0-9a-f]{16}")
 
 
 class RecordedAnswer(NamedTuple):
-    """What one row answers."""
+    """The answer of one row."""
 
     line: int
-    """In the file, from 1; for Parquet the row."""
+    """Its line in the file, from 1; for Parquet the row."""
     prediction: Prediction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileModel:
-    """A model that only remembers."""
+    """Looks answers up."""
 
     name: str
     path: Path
     answers: Mapping[str, RecordedAnswer]
-    """By the hash of the input, or else by what a row has for an `id`, which then answers nothing."""
+    """By the hash of the input. A row with another `id` is kept under that `id` and answers no query."""
     fingerprint: str
     task: None = None
     parameters: None = None
@@ -59,15 +59,15 @@ class FileModel:
     once: str = ONCE
 
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
-        """The answers that the file holds."""
+        """The answers in the file; `Failed` for queries without one."""
         found = map(self._entry, queries)
         return [MISSING if entry is None else entry.prediction for entry in found]
 
     def fit(self, queries: Iterable[Query]) -> str:
-        """How many of these inputs have an answer here, and how many rows answer none of them.
+        """One line for the user: how many of these inputs have an answer, and how many rows answer none.
 
         Raises:
-            ModelError: not one has.
+            ModelError: no input has an answer.
         """
         inputs = set(queries)
         found = [entry for query in inputs if (entry := self._entry(query)) is not None]
@@ -92,7 +92,7 @@ def load(name: str, settings: Settings) -> FileModel:
     """Read the file.
 
     Raises:
-        ModelError: there is no such file, or a line of it is none of answers, or contradicts another.
+        ModelError: there is no such file, or a row has no answer or contradicts another row.
     """
     path = Path(name).expanduser()
     reader = READERS.get(PurePosixPath(path.name.lower().removesuffix(".gz")).suffix)
@@ -140,7 +140,7 @@ def _answers(
 
 
 def _key(row: Row, identity: str) -> str | None:
-    """The name of the input that a row answers. An `id` of another form than a suite's is the user's."""
+    """The key of a row's input: the suite's hash, else the hash of the text, else the user's own `id`."""
     for named in (row.get(identity), row.get("input")):
         if isinstance(named, str) and _INPUT.fullmatch(named):
             return named
@@ -153,11 +153,11 @@ def _key(row: Row, identity: str) -> str | None:
 
 
 def _prediction(row: Row, answer: str) -> Prediction | None:
-    """What a row says; `None` where it has no place for an answer."""
+    """The prediction of a row; `None` if it has no column for an answer."""
     if answer not in row and not row.get("error"):
         return None
     said = row.get(answer)
-    unsaid = said is None or (isinstance(said, float) and said != said)  # as tables write what is not there
+    unsaid = said is None or (isinstance(said, float) and said != said)  # NaN is the missing value of tables
     if unsaid and not row.get("error"):
         return MISSING
     return read_answer({"answer": said, **{name: row.get(name) for name in _TOLD}})
@@ -203,7 +203,7 @@ def _csv(path: Path) -> Iterator[tuple[int, Row]]:
 
 
 def _cell(path: Path, line: int, name: str, cell: str | None) -> object:
-    """A cell's value; an empty one has none."""
+    """A cell's value; `None` if it is empty."""
     if not cell:
         return None
     if name not in ("score", "scores"):

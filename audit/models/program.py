@@ -1,4 +1,4 @@
-"""`exec/COMMAND`: a program as a model, over JSON lines on its standard input and output."""
+"""`exec/COMMAND`: a program as a model, with JSON lines on its standard input and output."""
 
 import codecs
 import hashlib
@@ -26,11 +26,11 @@ from codeaudit.audit.records import Prediction, Query
 from codeaudit.transforms.errors import ModelError, UsageError
 
 TIMEOUT: Final = 600.0
-"""Seconds without any answer after which a program counts as hung."""
+"""Default number of seconds without an answer after which a program counts as hung."""
 LONGEST_LINE: Final = 16 << 20
-"""Bytes of one answer; a program that writes more without a newline does not speak lines."""
+"""Largest answer in bytes. A program that writes more without a newline does not write lines."""
 _TICK: Final = 0.2
-"""Seconds between looks at whether a silent program is still there: its children may hold its output open."""
+"""Seconds between checks that a silent program still runs, because its children may keep its output open."""
 _END_SECONDS: Final = 2.0
 _CHUNK: Final = 1 << 16
 
@@ -38,9 +38,9 @@ _CHUNK: Final = 1 << 16
 class ProgramModel:
     """Writes `{"id", "task", "language", "source"}` lines and reads `{"id", "answer"}` lines, in any order.
 
-    The program is started with the first query, stays up, and ends when its input ends. A batch may be
-    answered before it is written whole, so it is written and read at the same time. What it says on its
-    standard error is passed on; its last words stand in the error when it fails.
+    The program starts with the first query and ends when its input is closed. It may answer before a batch is
+    written completely, so writing and reading happen at the same time. Its standard error is passed on; the
+    last lines of it are part of the error when the program fails.
     """
 
     def __init__(self, command: Sequence[str], *, name: str, fingerprint: str, timeout: float) -> None:
@@ -58,8 +58,8 @@ class ProgramModel:
         """One prediction per query.
 
         Raises:
-            ModelError: the program cannot be started, ended, hangs, or does not keep to the protocol. It is
-                ended then, with all that it started.
+            ModelError: the program cannot be started, ended, hangs, or breaks the protocol. It is then
+                killed with all processes that it started.
         """
         running = self._running or self._start()
         try:
@@ -97,7 +97,7 @@ class ProgramModel:
         return [answers[number] for number in range(first, self._asked)]
 
     def _answer(self, line: bytes) -> tuple[int, Prediction]:
-        """The query that a line answers, by its number, and the answer."""
+        """The number of the query that a line answers, and the answer."""
         try:
             text = line.decode()
         except UnicodeDecodeError:
@@ -115,11 +115,11 @@ class ProgramModel:
 
 
 class _BrokenError(Exception):
-    """A program cannot be talked with any more; the message says why."""
+    """The program cannot be used any more; the message says why."""
 
 
 class _Running:
-    """A program that was started."""
+    """A running program and its pipes."""
 
     def __init__(self, command: Sequence[str]) -> None:
         """Start it.
@@ -127,7 +127,7 @@ class _Running:
         Raises:
             OSError: it cannot be started.
         """
-        # A process group of its own: Ctrl-C is for us to handle, and it ends when its input does.
+        # A process group of its own, because Ctrl-C is ours to handle; the program ends when its input closes.
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -135,7 +135,7 @@ class _Running:
             stderr=subprocess.PIPE,
             bufsize=0,
             start_new_session=True,
-            # A Python program that forgets to flush would otherwise wait for us, and we for it.
+            # A Python program that does not flush would otherwise wait for us while we wait for it.
             env={"PYTHONUNBUFFERED": "1", **os.environ},
         )
         assert self._process.stdin is not None
@@ -152,15 +152,15 @@ class _Running:
         self._over = False
 
     def last_words(self) -> str:
-        """The last lines that it wrote to its standard error, in one."""
+        """The last lines on its standard error, in one line."""
         self._listener.join(timeout=_TICK)
         return " | ".join(self._said)
 
     def talk(self, questions: Sequence[bytes], timeout: float) -> Iterator[bytes]:
-        """Write lines, and give those that come back for as long as more are wanted.
+        """Write lines, and yield the lines that come back until the caller stops.
 
         Raises:
-            _BrokenError: no line came for so long, one is too long, or the program ended.
+            _BrokenError: no line came for `timeout` seconds, a line is too long, or the program ended.
         """
         unsent = memoryview(b"".join(questions))
         with selectors.DefaultSelector() as selector:
@@ -174,7 +174,7 @@ class _Running:
                     if line.strip():
                         yield line
                         since = time.monotonic()
-                gone = self._process.poll() is not None  # before the look at what it left behind
+                gone = self._process.poll() is not None  # checked before its last output is read
                 ready = {key.fileobj for key, _ in selector.select(_TICK)}
                 if self._input in ready:
                     unsent = self._send(unsent)
@@ -190,16 +190,16 @@ class _Running:
                     raise _BrokenError(f"gave no answer within {timeout:g} s ({hint})")
 
     def _send(self, data: memoryview) -> memoryview:
-        """What is left of the data after as much was written as the program takes now."""
+        """Write as much as the pipe takes; the rest of the data is returned."""
         try:
             return data[os.write(self._input.fileno(), data) :]
         except BlockingIOError:
             return data
-        except OSError:  # it reads no more: what it says, or the end of it, tells the rest
+        except OSError:  # it has closed its input; its output or its end says more
             return data[:0]
 
     def _receive(self) -> bool:
-        """Take what it wrote; false where that was the last. What is then left over counts if it is JSON."""
+        """Read its output; false at the end. An incomplete last line counts if it is JSON."""
         part = os.read(self._output.fileno(), _CHUNK)
         *whole, rest = part.split(b"\n")
         for end in whole:
@@ -216,7 +216,7 @@ class _Running:
         return bool(part or self._lines)
 
     def _ending(self) -> str:
-        """How it ended."""
+        """How the program ended, for messages."""
         where = "in the middle of a line" if self._begun else "before it had answered"
         try:
             code = self._process.wait(timeout=_END_SECONDS)
@@ -228,7 +228,7 @@ class _Running:
         return f"ended with status {code} {where}"
 
     def end(self) -> None:
-        """Close its input, wait a moment for it to end by itself, then end it."""
+        """Close its input, wait `_END_SECONDS` for it to end, then kill it."""
         with suppress(OSError):
             self._input.close()
         with suppress(subprocess.TimeoutExpired):
@@ -236,8 +236,8 @@ class _Running:
         self.kill()
 
     def kill(self) -> None:
-        """End it with all that it started: it leads a process group of its own."""
-        if self._over:  # another's group may have its number by now
+        """Kill it with all processes that it started, which are its process group."""
+        if self._over:  # its number may belong to another process group by now
             return
         self._over = True
         with suppress(OSError):
@@ -259,7 +259,7 @@ def _shown(line: bytes) -> str:
 
 
 def _listen(pipe: IO[bytes] | None, said: "deque[str]") -> None:
-    """Pass on what a program says, and keep its last lines."""
+    """Pass on a program's standard error, and keep its last lines."""
     assert pipe is not None
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     begun = ""
@@ -277,10 +277,10 @@ def _listen(pipe: IO[bytes] | None, said: "deque[str]") -> None:
 
 
 def load(name: str, settings: Settings) -> ProgramModel:
-    """The model behind a command line; nothing is started yet.
+    """The model for a command; nothing is started yet.
 
     Raises:
-        UsageError: the command is empty or has an open quote, or the timeout is no positive number.
+        UsageError: the command is empty or has an open quote, or the timeout is not positive.
         ModelError: there is no such program.
     """
     try:
@@ -304,7 +304,7 @@ def load(name: str, settings: Settings) -> ProgramModel:
 
 
 def _fingerprint(name: str, command: Sequence[str], version: str | float | None) -> str:
-    """With a version the user vouches for it; without, answers are kept for one run only."""
+    """With the user's version, answers are shared between runs; else they are kept for one run only."""
     if version is not None:
         return f"exec/{name}@{version}"
     digest = hashlib.sha256(name.encode())

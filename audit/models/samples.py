@@ -1,8 +1,8 @@
 """Several sampled answers to one query, for models that write text. Imports no framework.
 
-The draws of an attempt depend on its number alone. So equal queries have equal answers, in whatever batch and
-order, and a model to which two texts are the same answers both alike: what changes between an original and
-its variants is the model's doing, not chance (common random numbers).
+The random draws of an answer depend only on its number (common random numbers). So equal queries have equal
+answers in every batch and order, and a difference between an original and its variant comes from the model
+and not from chance.
 """
 
 from collections.abc import Sequence
@@ -15,16 +15,16 @@ from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.seeding import stream
 
 MOST: Final = 1000
-"""Answers to one query."""
+"""Largest number of answers to one query."""
 TEMPERATURE: Final = 0.8
-"""Of several answers where none is named: the one that Chen et al. (2021) found best for pass@100."""
+"""The default for several answers: the best one for pass@100 in Chen et al. (2021)."""
 
 
 def samples(text: str) -> int:
-    """The number of answers to a query, read.
+    """The number of answers to a query, from the text of an argument.
 
     Raises:
-        UsageError: it is none, or too many.
+        UsageError: it is not a whole number from 1 to `MOST`.
     """
     number = int(text) if text.isdecimal() and len(text) <= len(str(MOST)) else 0
     if not 1 <= number <= MOST:
@@ -33,15 +33,14 @@ def samples(text: str) -> int:
 
 
 def draws(attempt: int, *, seed: int = 0) -> Random:
-    """The random stream of an attempt; the first one is number 0."""
+    """The random stream of the answer with this number, from 0."""
     return stream(seed, "samples", attempt)
 
 
 def joined(attempts: Sequence[Prediction]) -> Prediction:
-    """The attempts at one query as one answer, in their order.
+    """All answers to one query as one, in their order; the first failure if there is one.
 
-    None may be left out, since the rest would be others than were drawn: where one could not be had, there is
-    no answer.
+    No answer may be left out, because the remaining ones would no longer be the sample that was drawn.
     """
     if len(attempts) == 1:
         return attempts[0]

@@ -1,4 +1,4 @@
-"""The languages whose files are perturbed in place: by the ending of a file's name."""
+"""The languages whose files can be perturbed in place, found by the endings of file names."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import PurePath
@@ -13,21 +13,21 @@ from codeaudit.transforms.source_files import FileFormat
 
 
 class Probes(Protocol):
-    """Statements that are put first into units, to see whether tests execute them."""
+    """Inserts statements at the start of units, to see whether tests execute them. One per language."""
 
     @property
     def raising(self) -> str:
-        """What a unit does in the power check."""
+        """The statement that raises an error, for the power check."""
         ...
 
     def noting(self, number: int) -> str:
-        """The statement that notes a unit as executed."""
+        """The statement that appends a unit's number to the hits file when it is first executed."""
         ...
 
     def with_first(self, data: bytes, statements: Mapping[str, str]) -> bytes:
-        """A file whose units begin with these statements.
+        """The file with these statements, by unit name, at the start of the units.
 
-        A unit in which the statement cannot stand is left as it is, and so is a file that cannot be read.
+        A unit that cannot hold its statement stays as it is, and so does a file that cannot be read.
         """
         ...
 
@@ -40,7 +40,7 @@ def source_languages() -> Mapping[str, Language]:
 
 
 def file_format(path: str) -> FileFormat:
-    """How a file is read and written; its reader is imported when it is first asked for."""
+    """How a file is read and written. Its reader is imported at the first call."""
     found: FileFormat = load_target(source_languages()[PurePath(path).suffix].files)
     return found
 
@@ -67,5 +67,5 @@ def meant(names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
 
 
 def loaded(names: Iterable[str], name: str) -> tuple[Transform, ...]:
-    """The transforms of these names in a language."""
+    """The transforms with these names, for a language."""
     return tuple(transform_for(one, name) for one in meant(names, (name,)))

@@ -1,7 +1,7 @@
-"""One request to an endpoint, by the `openai` client: a reply, or what went wrong with it.
+"""Sends one request with the `openai` library. Implements `EndpointClient`.
 
-Retries are left to the caller, who knows what other requests meet. Errors of the client hold the request with
-its headers, so none leaves this module, not as a cause either: `from None`, and texts are scrubbed.
+It does not repeat requests; `EndpointModel` does. Errors of the library contain the request with its headers
+and so the key. So none of them leaves this module, not even as a cause (`from None`), and texts are scrubbed.
 """
 
 import asyncio
@@ -21,17 +21,17 @@ from codeaudit.audit.prompts import ContinuationPrompt, Prompt
 from codeaudit.audit.records import Query
 
 AGAIN: Final = frozenset({408, 409, 425, 429})
-"""Statuses under 500 after which a query is asked again."""
+"""Statuses below 500 after which a request is repeated."""
 BUSY: Final = frozenset({429, 503, 529})
-"""Statuses that say that there are too many requests."""
+"""Statuses for too many requests."""
 NO_KEY: Final = "none"
-"""Sent where there is no key: the client sends one always."""
+"""Sent if there is no key, because the library always sends one."""
 LONGEST_TEXT: Final = 160
-"""Characters of an endpoint's message that are shown."""
+"""Largest number of characters shown of an endpoint's message."""
 
 
 class Client:
-    """Asks one model at one endpoint. Belongs to the event loop that first uses it."""
+    """Sends requests for one model to one endpoint. It belongs to the event loop that first uses it."""
 
     def __init__(self, address: EndpointAddress, model: str, decoding: Decoding, timeout: float) -> None:
         self._address = address
@@ -45,7 +45,7 @@ class Client:
             timeout=timeout,
             max_retries=0,
         )
-        # The first look at either imports it, which must not count as time of a request.
+        # The first access imports these, which must not count as time of a request.
         self._chat, self._completions = self._client.chat.completions, self._client.completions
 
     async def close(self) -> None:
@@ -53,11 +53,7 @@ class Client:
         await self._client.close()
 
     async def ask(self, prompt: Prompt, query: Query, attempt: int = 0) -> Reply:
-        """Send a query once. `attempt`: which of several answers to it is wanted.
-
-        Raises:
-            RequestError: there is no reply that can be used.
-        """
+        """As `EndpointClient.ask`. The seed depends on `attempt` if several answers are drawn."""
         try:
             async with asyncio.timeout(self._timeout):
                 return self._read(await self._send(prompt, query, attempt))
@@ -73,7 +69,7 @@ class Client:
             raise self._refusal(error) from None
         except RequestError:
             raise
-        except Exception as error:  # a reply may be broken in any way
+        except Exception as error:  # the library does not check replies, so any error may occur
             raise RequestError("unreadable reply", message=type(error).__name__, again=True) from None
 
     async def _send(self, prompt: Prompt, query: Query, attempt: int) -> object:
@@ -93,7 +89,7 @@ class Client:
         )
 
     def _read(self, completion: object) -> Reply:
-        """The reply in a completion. The client does not check its shape, so this does."""
+        """The reply in a completion. Its shape is checked here, because the library does not."""
         choices = getattr(completion, "choices", None)
         choice = choices[0] if isinstance(choices, list) and choices else None
         message = getattr(choice, "message", None)
@@ -126,7 +122,7 @@ class Client:
             again=again and not spent,
             busy=status in BUSY,
             wait=_wait(headers),
-            # What cannot be paid for is 402, whatever the endpoint calls it.
+            # OpenAI sends 429 for an exhausted quota; waiting does not help, so it counts as 402.
             status=402 if spent else status,
             field=error.param if isinstance(error.param, str) else "",
         )
@@ -138,7 +134,7 @@ class Client:
 
 
 def _why(error: BaseException) -> str:
-    """What the system says of a connection that failed."""
+    """The operating system's message for a failed connection."""
     seen = 0
     cause: BaseException | None = error
     while cause is not None and seen < 10:
@@ -151,7 +147,7 @@ def _why(error: BaseException) -> str:
 
 
 def _told(body: object) -> str:
-    """The message in the body of a refusal, in the shapes that servers give it."""
+    """The message in the body of a refusal, in the forms of common servers."""
     if isinstance(body, Mapping):
         for name in ("message", "detail", "error"):
             if found := body.get(name):
@@ -164,7 +160,7 @@ def _told(body: object) -> str:
 
 
 def _error_in(completion: object) -> str:
-    """The error that some endpoints send in the place of a completion, as if nothing had happened."""
+    """The error in a completion: some endpoints send one with status 200."""
     extra = getattr(completion, "model_extra", None)
     return _told(extra.get("error")) if isinstance(extra, Mapping) else ""
 
@@ -177,7 +173,7 @@ def _tokens(usage: object) -> tuple[int, int] | None:
 
 
 def _wait(headers: Mapping[str, str]) -> float:
-    """Seconds to wait by `Retry-After`, as a number or a date, or by its kin in milliseconds."""
+    """Seconds to wait by `Retry-After` (a number or a date) or `Retry-After-Ms`; 0 without them."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "")) * unit
