@@ -46,7 +46,7 @@ _PACKAGE: Final = "codeaudit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Readers:
+class JavaReaders:
     """The second parser, and the compiler if it is installed."""
 
     javac: Javac | None
@@ -80,10 +80,10 @@ class Readers:
         yield judge
 
 
-def witness(labels: LabelSource) -> Readers:
+def witness(labels: LabelSource) -> JavaReaders:
     """The witness. It ignores `labels`."""
     javac = find()
-    return Readers(javac=None if javac is None else replace(javac, options=("-g:none",), seconds=120))
+    return JavaReaders(javac=None if javac is None else replace(javac, options=("-g:none",), seconds=120))
 
 
 def read_again(variant: Perturbed) -> WitnessFinding:

@@ -22,7 +22,7 @@ from codeaudit.transforms.records import Perturbed
 
 
 @dataclass(frozen=True, slots=True)
-class Execution:
+class PythonSandbox:
     """Differential execution of functions."""
 
     together: int = 1
@@ -48,9 +48,9 @@ class Execution:
             yield judge
 
 
-def witness(labels: LabelSource) -> Execution:
+def witness(labels: LabelSource) -> PythonSandbox:
     """The witness. It ignores `labels`."""
-    return Execution()
+    return PythonSandbox()
 
 
 def _finding(verdict: Verdict) -> WitnessFinding:

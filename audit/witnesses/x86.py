@@ -41,7 +41,7 @@ ORDER: Final = "order"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tools:
+class X86Tools:
     """The installed ones of the two tools."""
 
     mca: Mca | None
@@ -78,7 +78,7 @@ class Tools:
         yield judge
 
 
-def witness(labels: LabelSource) -> Tools:
+def witness(labels: LabelSource) -> X86Tools:
     """The installed tools. llvm-mca measures for the processor of the labels, if these are measured."""
     missing: list[str] = []
     mca, version = (labels.mca if isinstance(labels, CostLabels) else None), ""
@@ -91,7 +91,7 @@ def witness(labels: LabelSource) -> Tools:
         version = Emulator().version
     except CannotAudit as error:
         missing.append(str(error))
-    return Tools(mca=mca, emulator=version, missing=tuple(missing))
+    return X86Tools(mca=mca, emulator=version, missing=tuple(missing))
 
 
 def compared(variant: Perturbed, before: Measurement | None, after: Measurement | None) -> WitnessFinding:

@@ -18,7 +18,7 @@ from codeaudit.audit.witnesses.x86 import (
     EMULATION_DIFFERS,
     FAULTS,
     NOT_MEASURED,
-    Tools,
+    X86Tools,
     compared,
     emulated,
     witness,
@@ -63,7 +63,7 @@ def variant(before: str, after: str, move: Move = RENAMED, kind: Kind = "preserv
     )
 
 
-def judged(tools: Tools, *variants: Perturbed) -> tuple[list[str], FindingCounts]:
+def judged(tools: X86Tools, *variants: Perturbed) -> tuple[list[str], FindingCounts]:
     findings = FindingCounts()
     cases = [Case(sample=one.sample, outcomes=(one,)) for one in variants]
     found = [one for each in execute(cases, {"x86": tools}, findings) for one in each.outcomes]
@@ -94,7 +94,7 @@ def test_cycles_count_but_for_another_order(
 
 
 def test_figure_1_is_measured(tool: Mca) -> None:
-    alone = Tools(mca=tool, emulator="")
+    alone = X86Tools(mca=tool, emulator="")
     found, findings = judged(
         alone,
         variant(FIGURE_A, FIGURE_B),
@@ -112,13 +112,13 @@ def test_an_order_that_costs_other_cycles_is_measured_all_the_same(tool: Mca) ->
     costs = list(tool.measure([text for one in made for text in (one.sample.source, one.source)]))
     cycles = [one.cycles if isinstance(one, Measured) else -1 for one in costs]
     assert any(before != after for before, after in zip(cycles[::2], cycles[1::2], strict=True))
-    found, _ = judged(Tools(mca=tool, emulator=""), *made)
+    found, _ = judged(X86Tools(mca=tool, emulator=""), *made)
     assert set(found) == {"measured"}
     assert len(found) > 30
 
 
 def test_a_tool_that_fails_as_a_whole_leaves_variants_as_they_were(tmp_path: Path) -> None:
-    gone = Tools(mca=Mca(program=str(tmp_path / "gone"), version="1"), emulator="")
+    gone = X86Tools(mca=Mca(program=str(tmp_path / "gone"), version="1"), emulator="")
     found, findings = judged(gone, variant(FIGURE_A, FIGURE_B))
     assert found == ["analysis"]
     assert findings.open == {NOT_MEASURED: 1}
