@@ -127,7 +127,7 @@ class _Running:
         Raises:
             OSError: it cannot be started.
         """
-        # A process group of its own, because Ctrl-C is ours to handle; the program ends when its input closes.
+        # Its own process group, because Ctrl-C is ours to handle; the program ends when its input closes.
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 
 from codeaudit.audit.corpora.records import raw_sample
-from codeaudit.transforms.entries import Family, TransformEntry
+from codeaudit.transforms.entries import TransformEntry, TransformFamily
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.language import Language
 from codeaudit.transforms.records import Kind, Move, Sample, Unit
@@ -56,6 +56,6 @@ REORDER = ReorderKeys()
 _ROW = TransformEntry(f"{__name__}:REORDER", "the keys of a section in another order", family="order")
 INI = Language(
     name="ini", title="INI", units="sections", endings=(".ini",), standard=("reorder",),
-    families=(Family("order", "the order of keys", {"reorder": _ROW}),),
+    families=(TransformFamily("order", "the order of keys", {"reorder": _ROW}),),
     reader=f"{__name__}:sections", unit_name=f"{__name__}:name_of",
 )  # fmt: skip
