@@ -116,8 +116,10 @@ def test_a_line_without_an_answer_fails_alone(made: Loader) -> None:
 def test_what_it_says_on_stderr_is_passed_on(made: Loader, capsys: pytest.CaptureFixture[str]) -> None:
     model = made('for row in rows(): print("loading ä", file=sys.stderr); say(row["id"])')
     model.predict(queries(1))
+    told = ""
     for _ in range(100):
-        if told := capsys.readouterr().err:
+        told += capsys.readouterr().err
+        if told.endswith("\n"):
             break
         time.sleep(0.05)
     assert told == "loading ä\n"
