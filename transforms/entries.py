@@ -5,7 +5,7 @@ A family of transforms says it in the `__init__` of its package, beside the modu
     FAMILY: Final = TransformFamily.of(
         __name__,
         "strings",
-        __doc__,
+        "Texts put together in other ways: f-strings, `format`, `%`, sums.",
         keeps("fields:F_STRING_TO_FORMAT", "f-strings become calls of format", _TITLE, "fields-swapped"),
         changes("fields:FIELDS_SWAPPED", "two fields of a text are swapped", _REPORT),
     )
@@ -53,13 +53,13 @@ class TransformFamily:
     transforms: Mapping[str, TransformEntry]
 
     @classmethod
-    def of(cls, package: str, name: str, doc: str | None, *rows: TransformEntry) -> Self:
+    def of(cls, package: str, name: str, summary: str, *rows: TransformEntry) -> Self:
         """A family from its rows, which `keeps` and `changes` make.
 
         Args:
             package: the package that the rows' targets are relative to; empty if they are absolute.
             name: the family's name.
-            doc: the package's docstring; its first line is the summary.
+            summary: one line for `codeaudit list`.
             rows: a transform is named after its attribute: `REORDER_IMPORTS` is `reorder-imports`.
 
         Raises:
@@ -72,7 +72,7 @@ class TransformFamily:
             if own in transforms:
                 raise ValueError(f"registered twice in family {name!r}: {own}")
             transforms[own] = replace(row, target=f"{prefix}{row.target}", family=name)
-        return cls(name, (doc or "").partition("\n")[0], transforms)
+        return cls(name, summary, transforms)
 
 
 def keeps(

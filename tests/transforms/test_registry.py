@@ -116,7 +116,7 @@ def test_no_name_is_registered_twice_in_a_language() -> None:
         Language(name="toy", title="Toy", units="lines", families=(order.FAMILY, order.FAMILY))
     row = keeps("module:REORDER", "", "")
     with pytest.raises(ValueError, match="registered twice in family 'order': reorder"):
-        TransformFamily.of("package", "order", None, row, row)
+        TransformFamily.of("package", "order", "", row, row)
     known = {family.name for family in families()}
     assert not known & ENTRIES.keys()
     assert ALL not in {*ENTRIES, *known}

@@ -10,7 +10,7 @@ _PAIR: Final = "mul a0 sin mul y x =? mul a0 mul y cos mul y x"
 FAMILY: Final = TransformFamily.of(
     __name__,
     "algebra",
-    __doc__,
+    "Symbolic algebra: is one expression the derivative of another? Variables under other names.",
     keeps(
         "rename:RENAME",
         "coefficients become other coefficients, inputs other than x other inputs",

@@ -22,7 +22,7 @@ leaq 16(%rsi), %rsi
 FAMILY: Final = TransformFamily.of(
     __name__,
     "x86",
-    __doc__,
+    "x86-64 basic blocks: registers under other names, instructions in another order.",
     keeps("rename:RENAME", "registers become other registers of their class", _FIGURE, "rename-merging"),
     keeps(
         "reorder:REORDER",

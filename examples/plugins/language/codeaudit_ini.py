@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 
 from codeaudit.audit.corpora.records import raw_sample
-from codeaudit.transforms.entries import TransformEntry, TransformFamily
+from codeaudit.transforms.entries import TransformFamily, keeps
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.language import Language
 from codeaudit.transforms.records import Kind, Move, Sample, Unit
@@ -52,10 +52,18 @@ class ReorderKeys:
         return Rewritten(source="\n".join([head, *keys]) + "\n", evidence="analysis")
 
 
+def sorted_keys(source: str) -> str:
+    """The canonical form of a section: its keys in alphabetical order."""
+    head, *keys = source.splitlines()
+    return "\n".join([head, *sorted(keys)]) + "\n"
+
+
 REORDER = ReorderKeys()
-_ROW = TransformEntry(f"{__name__}:REORDER", "the keys of a section in another order", family="order")
+_EXAMPLE = "[server]\nhost = localhost\nport = 80\n"
+_ROW = keeps(f"{__name__}:REORDER", "the keys of a section in another order", _EXAMPLE)
 INI = Language(
     name="ini", title="INI", units="sections", endings=(".ini",), standard=("reorder",),
-    families=(TransformFamily("order", "the order of keys", {"reorder": _ROW}),),
+    families=(TransformFamily.of("", "order", "the order of keys", _ROW),), example=_EXAMPLE,
+    canonical=f"{__name__}:sorted_keys",
     reader=f"{__name__}:sections", unit_name=f"{__name__}:name_of",
 )  # fmt: skip

@@ -13,10 +13,10 @@ import pytest
 from tests.support.commands import environment
 from tests.support.plugins import install
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "notes_language"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "plugins" / "language"
 
-NOTES = "".join(
-    f"[block{number}]\nitem = thing{number}\ncount = {number}\ncolour = red\n\n" for number in range(40)
+SECTIONS = "".join(
+    f"[section{number}]\nitem = thing{number}\ncount = {number}\ncolour = red\n\n" for number in range(40)
 )
 
 OWN = '''
@@ -47,8 +47,12 @@ Call = Callable[..., subprocess.CompletedProcess[str]]
 def site(tmp_path: Path) -> Path:
     """A folder of installed packages, with the example."""
     project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text("utf-8"))["project"]
-    module = (EXAMPLE / "notes_language.py").read_text("utf-8")
-    return install(tmp_path / "site", project["name"], project["entry-points"], {"notes_language": module})
+    module = (EXAMPLE / "codeaudit_ini.py").read_text("utf-8")
+    folder = tmp_path / "site"
+    install(folder, project["name"], project["entry-points"], {"codeaudit_ini": module})
+    return install(
+        folder, "remarks", {"codeaudit.transforms": {"add-remark": "remarks:Remark"}}, {"remarks": OWN}
+    )
 
 
 @pytest.fixture
@@ -57,7 +61,7 @@ def call(tmp_path: Path, site: Path) -> Call:
     folder = tmp_path / "project"
     folder.mkdir()
     (folder / "own.py").write_text(OWN, "utf-8")
-    (folder / "a.notes").write_text(NOTES, "utf-8")
+    (folder / "a.ini").write_text(SECTIONS, "utf-8")
     (folder / "src").mkdir()
     (folder / "src" / "m.py").write_text(FUNCTIONS, "utf-8")
     env = environment()
@@ -80,20 +84,17 @@ def summary(call: Call, *words: str) -> dict[str, dict[str, object]]:
 def test_a_language_is_audited_like_others(call: Call) -> None:
     listed = call("list", "transforms")
     assert listed.returncode == 0
-    assert "pairs: The pairs of a block." in listed.stdout
-    assert "reorder-pairs" in listed.stdout
-    assert "add-remark" in listed.stdout
-    shown = call("list", "transforms", "--verbose").stdout
-    assert "+count = 3" in shown
-    rows = summary(call, "--corpus", "a.notes", "--model", "py/own:answers", "--workers", "2", "--out", "r")
-    assert rows.keys() == {"identity", "reorder-pairs", "value-changed"}
-    assert rows["reorder-pairs"]["violations"]["total"] > 30  # type: ignore[index]
+    assert "order: the order of keys\n  reorder " in listed.stdout
+    assert "plug-ins: transforms of installed packages\n  add-remark " in listed.stdout
+    assert "+port = 80" in call("list", "transforms", "--verbose").stdout
+    rows = summary(call, "--corpus", "a.ini", "--model", "py/own:answers", "--workers", "2", "--out", "r")
+    assert rows.keys() == {"identity", "reorder"}
+    assert rows["reorder"]["violations"]["total"] > 30  # type: ignore[index]
     told = call("explain", "r")
     assert told.returncode == 0, told.stderr
-    canonical = summary(call, "--corpus", ".", "--model", "canonical/py/own:answers", "--out", "c",
-                        "--transform", "pairs,add-remark", "--no-controls")  # fmt: skip
-    assert canonical["reorder-pairs"]["violations"]["count"] == 0  # type: ignore[index]
-    assert canonical["add-remark"]["violations"]["count"] == 0  # type: ignore[index]
+    canonical = summary(call, "--corpus", "a.ini", "--model", "canonical/py/own:answers", "--out", "c",
+                        "--transform", "order", "--no-controls")  # fmt: skip
+    assert canonical["reorder"]["violations"]["count"] == 0  # type: ignore[index]
 
 
 def test_a_transform_of_the_project_needs_no_package(call: Call) -> None:
@@ -115,8 +116,8 @@ def test_a_transform_of_the_project_needs_no_package(call: Call) -> None:
 
 def test_a_broken_plug_in_stops_only_what_uses_it(call: Call, site: Path) -> None:
     install(site, "broken", {
-        "codeaudit.transforms": {"bad": "no_such_module:X", "rename": "notes_language:AddRemark"},
-        "codeaudit.tasks": {"bad-task": "notes_language:NOTES"},
+        "codeaudit.transforms": {"bad": "no_such_module:X", "rename": "remarks:Remark"},
+        "codeaudit.tasks": {"bad-task": "codeaudit_ini:INI"},
         "codeaudit.languages": {"bad-language": "no_such_module:X"},
         "codeaudit.formats": {"bad-format": "no_such_module:X"},
     }, {})  # fmt: skip
@@ -139,7 +140,7 @@ def test_a_broken_plug_in_stops_only_what_uses_it(call: Call, site: Path) -> Non
 
 
 def test_two_packages_with_one_name_are_named(call: Call, site: Path) -> None:
-    install(site, "other", {"codeaudit.transforms": {"add-remark": "notes_language:AddRemark"}}, {})
+    install(site, "other", {"codeaudit.transforms": {"add-remark": "remarks:Remark"}}, {})
     done = call("transform", "src", "--transform", "add-remark", "--diff")
     assert done.returncode == 2
-    assert "is in 'notes-language' and 'other'; uninstall all but one" in done.stderr
+    assert "is in 'other' and 'remarks'; uninstall all but one" in done.stderr

@@ -111,7 +111,7 @@ static String ending(int number) {
 FAMILY: Final = TransformFamily.of(
     __name__,
     "control-flow",
-    __doc__,
+    "Branches, conditions and loops of Java in another form.",
     keeps("branches:INVERT_IF", "if (c) a else b as if (!c) b else a", _GRADE, "if-inverted-wrong"),
     keeps("branches:NEST_ELIF", "else if as else { if }", _GRADE, "branch-dropped"),
     keeps("branches:FLATTEN_ELIF", "else { if } as else if", _SIGN, "branch-dropped"),

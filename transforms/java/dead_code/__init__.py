@@ -21,7 +21,7 @@ static int total(int[] values, int start) {
 FAMILY: Final = TransformFamily.of(
     __name__,
     "dead-code",
-    __doc__,
+    "Statements of Java that never run or that nothing depends on.",
     keeps(
         "insertions:UNUSED_LOCALS",
         "a constant goes into a variable that nobody reads",

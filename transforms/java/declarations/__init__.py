@@ -25,7 +25,7 @@ static int scaled(int[] values, int factor) {
 FAMILY: Final = TransformFamily.of(
     __name__,
     "declarations",
-    __doc__,
+    "Declarations of Java's local variables: joined, split, with and without `final`, with `var`.",
     keeps("locals:SPLIT_DECLARATIONS", "int a, b; as two declarations", _SCALED),
     keeps("locals:JOIN_DECLARATIONS", "two declarations of one type as int a, b;", _SCALED),
     keeps("locals:SPLIT_INITIALISERS", "int a = 1; as int a; a = 1;", _SCALED),

@@ -52,7 +52,7 @@ static int scaled(int value, int factor) {
 FAMILY: Final = TransformFamily.of(
     __name__,
     "expressions",
-    __doc__,
+    "Operators, conditions and numbers of Java written otherwise.",
     keeps(
         "operands:SWAP_OPERANDS",
         "operands of + * & | ^ == != in the other order, where they are known to commute",

@@ -34,7 +34,7 @@ static int clamp(int value, int low, int high) {
 FAMILY: Final = TransformFamily.of(
     __name__,
     "identifiers",
-    __doc__,
+    "Names of Java's variables: what may be called otherwise, and what it is called then.",
     keeps("rename:RENAME", "local variables get other names", _TOTAL, "rename-merging"),
     keeps(
         "rename:RENAME_RANDOM",

@@ -35,7 +35,7 @@ static String mark(int points) {
 FAMILY: Final = TransformFamily.of(
     __name__,
     "layout",
-    __doc__,
+    "Comments, lines, blanks, parentheses and literals of Java: what a text looks like.",
     keeps("comments:INSERT_COMMENTS", "comments that say nothing of the code", _MEDIAN),
     keeps("comments:REMOVE_COMMENTS", "comments go, except those for tools", _MEDIAN),
     keeps("lines:INSERT_BLANK_LINES", "blank lines between statements", _MEDIAN),

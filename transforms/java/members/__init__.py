@@ -28,7 +28,7 @@ class Counter {
 FAMILY: Final = TransformFamily.of(
     __name__,
     "members",
-    __doc__,
+    "How members of Java's classes are named.",
     keeps(
         "this:INSERT_THIS", "this. before fields and methods of the class at hand", _COUNTER, "this-dropped"
     ),

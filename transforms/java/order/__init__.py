@@ -47,7 +47,7 @@ class Limits {
 FAMILY: Final = TransformFamily.of(
     __name__,
     "order",
-    __doc__,
+    "Statements of Java methods, and members of classes, in another order.",
     keeps(
         "reorder:REORDER",
         "statements in another legal order (a linear extension of their dependences)",

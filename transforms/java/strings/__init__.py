@@ -15,7 +15,7 @@ static String label(String name, int count) {
 FAMILY: Final = TransformFamily.of(
     __name__,
     "strings",
-    __doc__,
+    "Sums of texts of Java as calls that build the same text.",
     keeps(
         "concat:CONCAT_TO_BUILDER",
         "sums of texts and numbers become calls of StringBuilder",

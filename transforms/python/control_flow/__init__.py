@@ -81,7 +81,7 @@ def within(low, value, high):
 FAMILY: Final = TransformFamily.of(
     __name__,
     "control-flow",
-    __doc__,
+    "Branches, conditions and loops in another form.",
     keeps("branches:INVERT_IF", "if c: a else: b as if not c: b else: a", _GRADE, "if-inverted-wrong"),
     keeps("branches:NEST_ELIF", "elif as else: if", _GRADE, "branch-dropped"),
     keeps("branches:FLATTEN_ELIF", "else: if as elif", _SIGN, "branch-dropped"),

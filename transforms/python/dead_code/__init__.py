@@ -20,7 +20,7 @@ def mean(values):
 FAMILY: Final = TransformFamily.of(
     __name__,
     "dead-code",
-    __doc__,
+    "Code that does nothing.",
     keeps(
         "insertions:UNUSED_LOCALS",
         "a constant goes into a variable that nobody reads",

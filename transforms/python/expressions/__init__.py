@@ -34,7 +34,7 @@ def known(items):
 FAMILY: Final = TransformFamily.of(
     __name__,
     "expressions",
-    __doc__,
+    "Expressions written another way.",
     keeps(
         "operands:SWAP_OPERANDS",
         "operands of + * & | ^ == != in the other order, where they are known to commute",

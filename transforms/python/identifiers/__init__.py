@@ -62,7 +62,7 @@ def clamp(value):
 FAMILY: Final = TransformFamily.of(
     __name__,
     "identifiers",
-    __doc__,
+    "Names: what may be called otherwise, and what it is called then.",
     keeps("rename:RENAME", "local variables get other names", _TOTAL, "rename-merging"),
     keeps(
         "rename:RENAME_RANDOM",

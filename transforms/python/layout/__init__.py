@@ -34,7 +34,7 @@ def marks(value):
 FAMILY: Final = TransformFamily.of(
     __name__,
     "layout",
-    __doc__,
+    "The same tokens and the same tree in another layout.",
     keeps("comments:INSERT_COMMENTS", "comments that say nothing of the code", _MEDIAN),
     keeps("comments:REMOVE_COMMENTS", "comments go, except those for tools", _MEDIAN),
     keeps("lines:INSERT_BLANK_LINES", "blank lines between statements", _MEDIAN),

@@ -30,7 +30,7 @@ def product(values):
 FAMILY: Final = TransformFamily.of(
     __name__,
     "notes",
-    __doc__,
+    "Docstrings and annotations, which Python keeps and does not follow.",
     keeps("local:REMOVE_LOCAL_ANNOTATIONS", "annotations of local variables go", _TOTAL),
     keeps(
         "local:REMOVE_INNER_DOCSTRINGS", "docstrings of inner functions that nobody else can reach go", _TOTAL

@@ -132,7 +132,7 @@ def larger(one, other):
 FAMILY: Final = TransformFamily.of(
     __name__,
     "order",
-    __doc__,
+    "Statements and definitions in another order.",
     keeps(
         "reorder:REORDER",
         "statements in another legal order (a linear extension of their dependences)",

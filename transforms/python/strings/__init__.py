@@ -38,7 +38,7 @@ def shout(times):
 FAMILY: Final = TransformFamily.of(
     __name__,
     "strings",
-    __doc__,
+    "Texts put together in other ways: f-strings, `format`, `%`, sums.",
     keeps("fields:F_STRING_TO_FORMAT", "f-strings become calls of format", _TITLE, "fields-swapped"),
     keeps("into:FORMAT_TO_F_STRING", "calls of format become f-strings", _LINE, "fields-swapped"),
     keeps("into:PERCENT_TO_F_STRING", "texts with % become f-strings", _REPORT, "fields-swapped"),
