@@ -95,7 +95,7 @@ def test_each_word_is_counted() -> None:
     findings = FindingCounts()
     for kind in ("preserving", "control"):
         for finding in (BehavesSame("executed"), BehavesDifferently("executed", "y"), Undecided("x")):
-            confirm(perturbed(kind), finding, findings)  # type: ignore[arg-type]
+            confirm(perturbed(kind), finding, findings)
     assert findings == FindingCounts(kept=1, broken=1, changed=1, unchanged=1, open=findings.open)
     assert findings.open == {"x": 2}
     assert findings.total == 6

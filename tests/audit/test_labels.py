@@ -18,7 +18,6 @@ from codeaudit.audit.tasks.throughput import THROUGHPUT
 from codeaudit.cli.main import main
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.records import Origin, Perturbed, Sample
-from codeaudit.transforms.x86.witnesses import mca
 from codeaudit.transforms.x86.witnesses.mca import Mca, Measured, Measurement, NotMeasured, find
 from tests.support.blocks import BLOCKS, FIGURE_A, FIGURE_B, FIGURE_C
 from tests.transforms.x86.support import own_blocks
@@ -88,7 +87,7 @@ def test_names_are_not_measured() -> None:
 def test_without_the_tool_there_are_no_labels_and_naming_it_is_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(mca.shutil, "which", lambda name: None)
+    monkeypatch.setattr("shutil.which", lambda name: None)
     nothing = labels(None, THROUGHPUT)
     assert nothing == CorpusLabels(costs=True)
     assert nothing.filled([sample(FIGURE_A)]) == (sample(FIGURE_A),)

@@ -10,12 +10,12 @@ import pytest
 from codeaudit.audit.cache import AnswerCache
 from codeaudit.audit.corpora.calls import with_call
 from codeaudit.audit.corpora.records import raw_sample
+from codeaudit.audit.evidence_check import DIFFERS
 from codeaudit.audit.labels import labels, of_corpus
 from codeaudit.audit.outputs import FILE, TRIVIAL, UNSTABLE, Outputs, _key, answer_of
 from codeaudit.audit.run import Case
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.audit.tasks.output_prediction import OUTPUT_PREDICTION, parted
-from codeaudit.audit.witnesses.python import DIFFERS
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
 from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample

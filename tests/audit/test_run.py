@@ -263,7 +263,7 @@ LETTERS = str.maketrans("0123456789", "ghijklmnop")
 def test_an_answer_that_cannot_be_used_is_remembered_and_one_that_was_not_had_is_asked_again() -> None:
     for answer, again in ((Predicted(answer="!"), 0), (Failed(reason="endpoint: 429"), 1)):
         memory = Remembering()
-        model = Recorder(lambda query, answer=answer: answer)
+        model = Recorder(lambda query, answer=answer: answer)  # type: ignore[misc]
         first = run([case("a", "b")], model, memory=memory)
         asked = len(model.asked)
         assert run([case("a", "b")], model, memory=memory) == first

@@ -59,7 +59,7 @@ def test_samples_are_texts_files_folders_or_samples(tmp_path: Path) -> None:
     text = "def twice(x):\n    y = x\n    return y + y"
     ready = raw_sample(text, language="python", label=None, path="a.py", line=3)
     for samples in ([tmp_path], [tmp_path / "code.py"], tmp_path, SOURCE, [SOURCE, SOURCE], [ready]):
-        assert len(assert_invariant(steady, samples)) == 1
+        assert len(assert_invariant(steady, samples)) == 1  # type: ignore[arg-type]
     with pytest.raises(CannotAudit, match="no function to name 1"):
         assert_invariant(steady, ["x = 1"])
 

@@ -27,7 +27,7 @@ def judged(
     names = list(dict.fromkeys(record.model for record in records))
     headers = tuple(ModelHeader(name=one, parameters=None, fingerprint=one, noise=0.0) for one in names)
     header = RunHeader(task="function-name", corpus="stdlib", seed=0, models=headers)
-    unjudged = defaultdict(Counter)
+    unjudged = defaultdict(Counter)  # type: ignore[var-annotated]
     for record in records:
         for one in record.verdicts:
             if isinstance(one, Unjudged):
@@ -135,7 +135,7 @@ def test_unjudged_answers_are_no_violations_and_too_many_of_them_decide_nothing(
 
 def test_a_right_answer_that_changes_is_no_gap() -> None:
     run = judged(*unanswered(9))
-    other = {key: {ANSWER_CHANGES: found.total()} for key, found in run.unjudged.items()}
+    other = {key: {ANSWER_CHANGES: found.total()} for key, found in run.unjudged.items()}  # type: ignore[attr-defined]
     assert gate(replace(run, unjudged=other), Limits(violations=0.0)).outcome == "passed"
 
 

@@ -31,7 +31,7 @@ def test_cliques_are_all_the_largest_groups_of_names_alike(alike: set[tuple[str,
 
 
 def test_the_diagram_parts_what_the_tests_part() -> None:
-    values = {
+    values: dict[str, list[float]] = {
         "good": [0.1, 0.2, 0.3, 0.4, 0.5],
         "same": [0.15, 0.25, 0.35, 0.45, 0.55],
         "bad": [5, 6, 7, 8, 9],

@@ -85,7 +85,7 @@ def sample(id: str, label: Answer | None = ("get", "name")) -> Sample:
         id=id,
         language="python",
         source=f"def f():\n    return {id!r}\n",
-        label=label,
+        label=label,  # type: ignore[arg-type]
         origin=Origin(path="a.py", line=1),
     )
 

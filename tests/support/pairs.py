@@ -44,7 +44,7 @@ def network(name: str) -> tuple[Renamer, TermReader]:
             torch.nn.init.normal_(weight, std=0.3)
     inputs = [reader.read(terms(source)) for source in sources(20)]
     with torch.no_grad():
-        made.head.bias -= made.eval()(collate([one for one in inputs if isinstance(one, TermInput)])).median()
+        made.head.bias -= made.eval()(collate([one for one in inputs if isinstance(one, TermInput)])).median()  # type: ignore[misc]
     return made, reader
 
 

@@ -24,7 +24,7 @@ class Program:
 
 def _outcome(function: object, arguments: tuple[object, ...]) -> object:
     try:
-        result = function(*copy.deepcopy(arguments))  # type: ignore[operator]
+        result = function(*copy.deepcopy(arguments))
         return list(result) if hasattr(result, "__next__") else result
     except Exception as error:
         return type(error)

@@ -40,6 +40,9 @@ class World:
 class Watched:
     """Answers by chance, so that one question more or less changes all that follows."""
 
+    name: str
+    world: World
+
     def __init__(self, name: str, world: World) -> None:
         self.__dict__.update(name=name, world=world)
 

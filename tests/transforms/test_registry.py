@@ -164,13 +164,13 @@ def _calls(value: Callable[..., Any]) -> list[tuple[str, ...]]:
     """What calling a function with each choice of arguments does; of a class, what its methods do."""
     if inspect.isclass(value):
         methods = [name for name in sorted(vars(value)) if callable(getattr(value, name))]
-        return [_told(lambda name=name, given=given: _method(value, name, given)) for name in methods
+        return [_told(lambda name=name, given=given: _method(value, name, given)) for name in methods  # type: ignore[misc]
                 for given in _arguments(getattr(value, name), skip=1)]  # fmt: skip
-    return [_told(lambda given=given: value(*given)) for given in _arguments(value)]
+    return [_told(lambda given=given: value(*given)) for given in _arguments(value)]  # type: ignore[misc]
 
 
 def _method(value: type, name: str, given: tuple[Any, ...]) -> object:
-    made = value.__new__(value)
+    made = value.__new__(value)  # type: ignore[call-overload]
     with contextlib.suppress(TypeError):
         made.__init__()
     result = getattr(made, name)(*given)

@@ -108,7 +108,7 @@ def test_the_second_reading_executes_nothing(cache: Path, monkeypatch: pytest.Mo
 def test_an_interrupted_reading_goes_on(tmp_path: Path) -> None:
     reading = seeded(tmp_path).read(Counter())
     next(reading)
-    reading.close()
+    reading.close()  # type: ignore[attr-defined]
     (book,) = (tmp_path / "bugs").iterdir()
     kept = book.read_text(encoding="utf-8")
     assert 1 <= kept.count("\n") < len(SOURCES)

@@ -93,7 +93,7 @@ def test_the_methods_that_differ(tmp_path: Path) -> None:
     )
     assert "x < 0" in samples[1].source
     assert not skipped
-    labels = [ERROR_DETECTION.prepare(one).label for one in samples]  # type: ignore[union-attr]
+    labels = [ERROR_DETECTION.prepare(one).label for one in samples]
     assert labels == ["clean", "buggy"]
 
 

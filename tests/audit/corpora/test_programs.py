@@ -107,7 +107,7 @@ def test_labels_come_from_the_column_that_is_named(tmp_path: Path) -> None:
         {"asm": "incq %rax", "label": "7", "throughput_hsw": "168"},
         {"asm": "incq %rbx", "label": "7", "throughput_hsw": ""},
     ]
-    place = table(tmp_path / "t.csv", *rows)
+    place = table(tmp_path / "t.csv", *rows)  # type: ignore[arg-type]
     named = corpus(place, LabelColumn(name="throughput_hsw", divisor=100)).read(Counter())
     assert [sample.label for sample in named] == [1.68, None]
     prepared = [THROUGHPUT.prepare(sample) for sample in corpus(place).read(Counter())]

@@ -78,5 +78,5 @@ def test_the_data_set_of_bugs() -> None:
     for first, second in ((0, 1), (0, 2), (1, 2)):
         assert not groups[first] & groups[second]
         assert not texts[first] & texts[second]
-    labels = Counter(ERROR_DETECTION.prepare(one).label for one in found["test"][:60])  # type: ignore[union-attr]
+    labels = Counter(ERROR_DETECTION.prepare(one).label for one in found["test"][:60])
     assert set(labels) == {"buggy", "clean"}

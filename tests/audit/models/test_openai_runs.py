@@ -4,6 +4,7 @@ import json
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,8 +30,8 @@ def words(sources: Path, url: str, *more: str) -> list[str]:
     return ["run", "--corpus", str(sources), *few, *model, "--out", "out", *more]
 
 
-def manifest() -> dict[str, object]:
-    found: dict[str, object] = json.loads(Path("out/manifest.json").read_text(encoding="utf-8"))
+def manifest() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(Path("out/manifest.json").read_text(encoding="utf-8"))
     return found
 
 
@@ -53,11 +54,11 @@ def test_a_run_is_told_kept_and_not_paid_for_twice(
         summary = json.loads(Path("out/summary.json").read_text(encoding="utf-8"))["models"][0]
         assert summary["unjudged"] > 0
         assert summary["violations"]["total"] > 0
-        (used,) = manifest()["usage"]  # type: ignore[misc]
+        (used,) = manifest()["usage"]
         assert used["requests"] == first
         assert used["tokens_in"] == 7 * first
         assert used["cost"] == pytest.approx(7 * first / 1000)
-        fingerprint = str(manifest()["models"][0]["fingerprint"])  # type: ignore[index]
+        fingerprint = str(manifest()["models"][0]["fingerprint"])
         assert "temperature=0.0&seed=7&" in fingerprint
         err = capfd.readouterr().err
         assert f"openai/tiny: {first} requests; {7 * first} tokens in, {3 * first} out; cost " in err
@@ -111,7 +112,7 @@ def test_no_byte_of_a_key_is_left_anywhere(
     for secret in (KEY, KEY[3:], PASSWORD, "aHVudGVyMmh1bnRlcjI", "dXNlcjpo"):
         assert secret.encode() not in everything
     if opener:
-        assert manifest()["options"]["base_url"] == endpoint.url.replace("//", "//***@")  # type: ignore[index]
+        assert manifest()["options"]["base_url"] == endpoint.url.replace("//", "//***@")
 
 
 def test_nobody_there_is_one_line_and_the_run_can_go_on(
@@ -168,13 +169,13 @@ def test_ctrl_c_loses_the_batch_in_flight_and_no_more(sources: Path, tmp_path: P
         assert time.monotonic() - began < 8
         assert "interrupted; every answer so far is kept" in err
         assert "Traceback" not in err
-        (used,) = manifest()["usage"]  # type: ignore[misc]
+        (used,) = manifest()["usage"]
         assert used["tokens_in"] == 7 * 2 * batch
         before = [one.text for one in endpoint.asked]
         slow = False
         assert main(words(sources, endpoint.url)) == 0
         after = [one.text for one in endpoint.asked[len(before) :]]
-        assert len(manifest()["usage"]) == 2  # type: ignore[arg-type]
+        assert len(manifest()["usage"]) == 2
         assert main([*words(sources, endpoint.url), "--cache", "fresh", "--out", "whole"]) == 0
         whole = len(endpoint.asked) - len(before) - len(after)
     assert len(after) == whole - 2 * batch

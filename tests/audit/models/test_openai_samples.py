@@ -67,7 +67,7 @@ def test_answers_are_the_same_in_any_order_and_fewer_are_the_first_ones() -> Non
         few = load(endpoint.url, samples="2").predict(queries(3))
         other = load(endpoint.url, samples="2", seed="1").predict(queries(3))
     assert again == found[::-1]
-    assert few == [Predicted(answer=one.answer[:2]) for one in found]  # type: ignore[union-attr, index]
+    assert few == [Predicted(answer=one.answer[:2]) for one in found]
     assert all(one != two for one, two in zip(few, other, strict=True))
 
 
@@ -184,7 +184,7 @@ def test_the_fingerprint_has_the_number_and_the_temperature() -> None:
     assert "samples" not in fingerprint()
     assert "&temperature=0.8&seed=0&max_tokens=256&samples=5&" in fingerprint(samples="5")
     assert fingerprint(samples="5") == fingerprint(samples="5", temperature="0.8")
-    given = (
+    given = (  # type: ignore[var-annotated]
         {},
         {"samples": "2"},
         {"samples": "3"},

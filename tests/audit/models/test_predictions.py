@@ -73,7 +73,7 @@ def test_answers_are_as_of_programs(tmp_path: Path) -> None:
         {"answer": {"text": "x"}},
         {"answer": None},
     ]
-    rows = [{"source": str(number), **row} for number, row in enumerate(told)]
+    rows = [{"source": str(number), **row} for number, row in enumerate(told)]  # type: ignore[dict-item]
     found = load(lines(tmp_path / "p.jsonl", rows)).predict([query(str(one)) for one in range(9)])
     assert found == [
         Predicted(answer=("b", "a")),
@@ -213,7 +213,7 @@ def test_answers_to_a_suite_are_judged_as_those_of_the_model_itself(
     rows = [row for row in read_rows(suite) if row["status"] == "perturbed"]
     answers = [
         one.answer for one in fake("hash", Settings()).predict([query(row["perturbed"]) for row in rows])
-    ]  # type: ignore[union-attr]
+    ]
     lines(
         Path("p.jsonl"), ({"id": row["input"], "answer": one} for row, one in zip(rows, answers, strict=True))
     )

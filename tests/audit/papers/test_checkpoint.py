@@ -66,7 +66,7 @@ def answered(model: LineModel, *sources: str) -> list[Predicted]:
 def test_an_answer_is_a_sorted_set_with_scores_sorted_by_label(folder: Path) -> None:
     for found in answered(load(folder), *SMALL):
         assert isinstance(found.answer, tuple)
-        assert found.answer == tuple(sorted(set(found.answer))) != ()
+        assert found.answer == tuple(sorted(set(found.answer))) != ()  # type: ignore[type-var]
         assert [label for label, _ in found.scores] == sorted(LABELS)
         assert found.margin is not None
         assert found.margin >= 0

@@ -146,7 +146,7 @@ def test_an_answer_carries_what_its_tests_say(reply: str, failure: str | None) -
 
 def test_an_answer_without_an_end_fails() -> None:
     """By its processor time, or by the clock where the machine is busy."""
-    (found,) = graded("    while True:\n        pass\n").answer
+    (found,) = graded("    while True:\n        pass\n").answer  # type: ignore[misc, str-unpack]
     assert found.failure.startswith("out of ")
 
 
@@ -234,7 +234,7 @@ def test_two_problems_with_one_beginning_are_two(tmp_path: Path) -> None:
     assert isinstance(other, Sample)
     answer = Predicted(answer="    return 4\n")
     told = [GENERATION.graded(answer, one.asked, one).answer for one in (problem(), other)]
-    assert [one.failure for (one,) in told] == ["AssertionError", None]
+    assert [one.failure for (one,) in told] == ["AssertionError", None]  # type: ignore[misc, str-unpack]
 
 
 @pytest.mark.parametrize("answer", ["passes\n    return 5\n", ("fails: NameError\n    return totl\n",)])

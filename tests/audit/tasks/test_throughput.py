@@ -106,8 +106,8 @@ def test_sameness_is_relative(other: float, same: bool, scale: float) -> None:
 def test_the_error_is_a_share_of_the_truth() -> None:
     pairs = [(3.0, block(2.0)), (1.0, block(4.0)), (9.0, block(None))]
     assert [THROUGHPUT.score(answer, sample) for answer, sample in pairs] == [0.5, 0.75, None]
-    assert THROUGHPUT.corpus_score(pairs) == 0.625  # type: ignore[arg-type]
-    assert THROUGHPUT.corpus_score(pairs[2:]) is None  # type: ignore[arg-type]
+    assert THROUGHPUT.corpus_score(pairs) == 0.625
+    assert THROUGHPUT.corpus_score(pairs[2:]) is None
 
 
 @pytest.mark.parametrize(

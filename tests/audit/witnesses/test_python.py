@@ -3,10 +3,10 @@
 from collections import Counter
 
 from codeaudit.audit.corpora.functions import functions
-from codeaudit.audit.evidence_check import FindingCounts, execute
+from codeaudit.audit.evidence_check import DIFFERS, FindingCounts, execute
 from codeaudit.audit.labels import CorpusLabels
 from codeaudit.audit.run import Case
-from codeaudit.audit.witnesses.python import DIFFERS, witness
+from codeaudit.audit.witnesses.python import witness
 from codeaudit.transforms.records import Evidence, Kind, NotApplied, Origin, Perturbed, Sample
 
 MODULE = """\

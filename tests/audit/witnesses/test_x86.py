@@ -27,7 +27,6 @@ from codeaudit.cli.main import main
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.records import Kind, Move, NotApplied, Origin, Perturbed, Sample
 from codeaudit.transforms.x86.reorder import REORDER
-from codeaudit.transforms.x86.witnesses import mca
 from codeaudit.transforms.x86.witnesses.mca import Mca, Measured, Measurement, NotMeasured, find
 from tests.support.blocks import BLOCKS, FIGURE_A, FIGURE_B, FIGURE_C
 from tests.transforms.x86.support import own_blocks, rewrite
@@ -187,7 +186,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> list[di
     Path("plain.py").write_text("def double(x: int):\n    y = x * 2\n    return y\n", encoding="utf-8")
     place = ["--suite", "suite.parquet", "--variants", "1", "--task", "throughput", "--execute"]
     assert main(["transform", "blocks.csv", *place, *words]) == 0
-    return [row for row in read_rows(Path("suite.parquet")) if row["status"] == "perturbed"]
+    return [row for row in read_rows(Path("suite.parquet")) if row["status"] == "perturbed"]  # type: ignore[misc]
 
 
 def test_a_suite_of_blocks_carries_the_evidence(
@@ -204,7 +203,7 @@ def test_a_suite_of_blocks_carries_the_evidence(
 def test_missing_tools_are_a_line_each_and_nothing_stops(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(mca.shutil, "which", lambda name: None)
+    monkeypatch.setattr("shutil.which", lambda name: None)
     monkeypatch.setitem(sys.modules, "unicorn", None)
     rows = run(tmp_path, monkeypatch)
     assert {row["evidence"] for row in rows} == {"analysis"}

@@ -89,19 +89,19 @@ def test_a_language_is_audited_like_others(call: Call) -> None:
     assert "+port = 80" in call("list", "transforms", "--verbose").stdout
     rows = summary(call, "--corpus", "a.ini", "--model", "py/own:answers", "--workers", "2", "--out", "r")
     assert rows.keys() == {"identity", "reorder"}
-    assert rows["reorder"]["violations"]["total"] > 30  # type: ignore[index]
+    assert rows["reorder"]["violations"]["total"] > 30
     told = call("explain", "r")
     assert told.returncode == 0, told.stderr
     canonical = summary(call, "--corpus", "a.ini", "--model", "canonical/py/own:answers", "--out", "c",
                         "--transform", "order", "--no-controls")  # fmt: skip
-    assert canonical["reorder"]["violations"]["count"] == 0  # type: ignore[index]
+    assert canonical["reorder"]["violations"]["count"] == 0
 
 
 def test_a_transform_of_the_project_needs_no_package(call: Call) -> None:
     name = "py/own:Remark"
     rows = summary(call, "--corpus", "src", "--model", "py/own:answers", "--transform", name,
                    "--workers", "2", "--out", "r")  # fmt: skip
-    assert rows[name]["violations"]["total"] == 160  # type: ignore[index]
+    assert rows[name]["violations"]["total"] == 160
     assert call("explain", "r").returncode == 0
     again = call("run", "--config", "r", "--out", "again", "--format", "json")
     assert again.returncode == 0, again.stderr

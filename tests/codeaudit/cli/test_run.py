@@ -4,6 +4,7 @@ import json
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ def run(*words: str) -> int:
     return main(["run", "--workers", "1", *words])
 
 
-def summary(folder: str = "out") -> dict[str, dict[str, object]]:
+def summary(folder: str = "out") -> dict[str, dict[str, Any]]:
     found = json.loads(Path(folder, "summary.json").read_text(encoding="utf-8"))
     return {model["model"]: model for model in found["models"]}
 

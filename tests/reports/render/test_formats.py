@@ -52,11 +52,11 @@ def records(model: str, flips: bool) -> Iterator[Audited]:
         after = {"identity": [GOOD]}
         missing = {}
         if movable:
-            after["reorder"] = [BAD if flips and n % 8 == k % 2 == 0 else GOOD for k in range(4)]
+            after["reorder"] = [BAD if flips and n % 8 == k % 2 == 0 else GOOD for k in range(4)]  # type: ignore[misc]
         else:
             missing["reorder"] = ("no other legal order", 4)
         if n % 2 == 0:
-            after["reorder-breaking"] = [BAD if n % 3 == 0 else GOOD]
+            after["reorder-breaking"] = [BAD if n % 3 == 0 else GOOD]  # type: ignore[list-item]
         yield audited(
             model, sample(f"s{n:02}"), before=None if failed else GOOD, after=after, missing=missing
         )

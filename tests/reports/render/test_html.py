@@ -42,7 +42,7 @@ LINE = 1_000_000
 
 
 def sample(name: str, source: str, *, path: str = "pkg/a.py", label: Answer | None = ("get",)) -> Sample:
-    return Sample(id=name, language="python", source=source, label=label, origin=Origin(path=path, line=7))
+    return Sample(id=name, language="python", source=source, label=label, origin=Origin(path=path, line=7))  # type: ignore[arg-type]
 
 
 def violated(
@@ -470,9 +470,9 @@ def numbered(count: int) -> Iterator[tuple[int, Audited]]:
                 of.source.replace("total", "count"),
                 model=model,
                 transform=transform,
-                moves=n + 1,  # type: ignore[arg-type]
+                moves=n + 1,
                 before=float(n),
-                after=n + 0.5,  # type: ignore[arg-type]
+                after=n + 0.5,
             ),
         )
 

@@ -131,6 +131,6 @@ def test_clustered_interval_covers_the_truth_about_as_often_as_it_says() -> None
     hits = 0
     for trial in range(200):
         shares = rng.beta(0.5, 1.5, size=60)
-        made = rate(named((int(c), 4) for c in rng.binomial(4, shares)), seed=trial)
+        made = rate(named((int(c), 4) for c in rng.binomial(4, shares)), seed=trial)  # type: ignore[arg-type]
         hits += made.low <= 0.25 <= made.high
     assert 0.88 <= hits / 200 <= 0.99

@@ -104,7 +104,7 @@ def test_a_true_rise_of_that_size_fails_in_four_of_five_runs() -> None:
     likely = with_detectable(paired_rise(tallies), tallies, alpha=0.01, margin=0.01).likely
     rng = np.random.default_rng(0)
     runs = [
-        paired_rise(singles(*map(int, rng.binomial(500, [0.01 + likely, 0.01])), held=400))
+        paired_rise(singles(*map(int, rng.binomial(500, [0.01 + likely, 0.01])), held=400))  # type: ignore[misc]
         for _ in range(400)
     ]
     failed = sum(run.p <= 0.01 and (run.appeared - run.gone) / 500 > 0.01 for run in runs)

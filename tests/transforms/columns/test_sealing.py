@@ -46,7 +46,7 @@ def folder(tmp_path: Path) -> Path:
     }
     shards = {"model-00001-of-00002.safetensors": first, "model-00002-of-00002.safetensors": second}
     for name, tensors in shards.items():
-        save_file(tensors, place / name, metadata={"format": "pt"})
+        save_file(tensors, place / name, metadata={"format": "pt"})  # type: ignore[arg-type]
     index = {name: file for file, tensors in shards.items() for name in tensors}
     (place / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": index}))
     (place / "config.json").write_text("{}")

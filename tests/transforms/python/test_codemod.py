@@ -75,7 +75,7 @@ def confirmed(name: str, source: str) -> list[Perturbed | NotApplied]:
 
 def test_a_codemod_is_a_transform_by_its_name() -> None:
     transform = TRANSFORMS.get(FORMAT)
-    assert (transform.name, transform.kind, transform.languages) == (FORMAT, "preserving", {"python"})
+    assert (transform.name, transform.kind, transform.languages) == (FORMAT, "preserving", {"python"})  # type: ignore[comparison-overlap]
     assert transform_for(FORMAT, "python") == transform
     assert expand([FORMAT, "rename"]) == (FORMAT, "rename")
     moves = transform.propose(LABEL, Random(0))

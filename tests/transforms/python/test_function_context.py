@@ -27,7 +27,7 @@ print(json.dumps(names))
 LOCAL = "def f(items):\n    total = len(items)\n    return total\n"
 
 
-def outcome(source: str, name: str = "rename"):
+def outcome(source: str, name: str = "rename"):  # type: ignore[no-untyped-def]
     sample = Sample(id="x", language="python", source=source, label=None, origin=Origin(path="-", line=1))
     (found,) = perturb_one(sample, TRANSFORMS.get(name), variants=1, seed=0)
     return found

@@ -124,7 +124,10 @@ def f(): return 1'''
 def test_every_outermost_function_is_a_unit_under_what_stands_around_it() -> None:
     seen: list[str] = []
     found = perturb_file(
-        PYTHON_FILES, NESTED, "m.py", series(Edit(lambda text: seen.append(text) or text + " "))
+        PYTHON_FILES,
+        NESTED,
+        "m.py",
+        series(Edit(lambda text: seen.append(text) or text + " ")),  # type: ignore[func-returns-value]
     )
     assert [(record.unit.name, record.unit.line) for record in found.records] == [
         ("A.a", 2),

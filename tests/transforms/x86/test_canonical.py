@@ -42,7 +42,7 @@ def compared(source: str, seed: int) -> int:
     text, count = source, 0
     for number, transform in enumerate((RENAME, REORDER, RENAME, REORDER)):
         for before in (source, text):
-            after = rewrite(transform, before, 10 * seed + number)
+            after = rewrite(transform, before, 10 * seed + number)  # type: ignore[arg-type]
             if after is not None:
                 assert canonicalise(after) == form, (source, after)
                 count += 1

@@ -28,12 +28,12 @@ def specimens(rng: Random) -> Iterator[tuple[str, iced.Instruction]]:
     for name, code in vars(iced.Code).items():
         if not isinstance(code, int) or catalogue._UNDOCUMENTED.search(name):
             continue
-        slots = catalogue._slots(iced.OpCodeInfo(code))
+        slots = catalogue._slots(iced.OpCodeInfo(code))  # type: ignore[arg-type]
         for memory in (False, True) if slots is not None else ():
             made = catalogue._specimen(code, slots or (), memory=memory)
             for number, slot in enumerate(slots or ()):
                 if slot.family and made.op_kind(number) == iced.OpKind.REGISTER:
-                    made.set_op_register(number, rng.choice(sorted(catalogue.family(slot.family))))
+                    made.set_op_register(number, rng.choice(sorted(catalogue.family(slot.family))))  # type: ignore[arg-type]
                 elif slot.bits:
                     made.set_immediate_i64(number, rng.choice((1, 3, 17)))
             if iced.OpKind.MEMORY in [made.op_kind(number) for number in range(made.op_count)]:

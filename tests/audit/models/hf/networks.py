@@ -16,7 +16,12 @@ TEXTS = [
     "def MASK(left, right):\n    total = left + right\n    return total\n",
     *["Answer: buggy\nAnswer: clean\n true false [get_value] [gv] 2.5"] * 20,
 ]
-SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 48}
+SIZES: dict[str, Any] = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 48,
+}
 WINDOW = 320
 CHAT = (
     "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}"
@@ -118,7 +123,7 @@ def decoder(name: str, words: Any, kind: str = "ForCausalLM") -> Any:
 
 
 def t5(words: Any) -> Any:
-    config = transformers.T5Config(
+    config = transformers.T5Config(  # type: ignore[call-arg]
         vocab_size=len(words), d_model=32, d_kv=16, d_ff=48, num_layers=2, num_heads=2,
         pad_token_id=words.pad_token_id, eos_token_id=words.eos_token_id, decoder_start_token_id=words.pad_token_id,
     )  # fmt: skip

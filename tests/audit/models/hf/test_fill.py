@@ -22,7 +22,7 @@ def at_masks(folder: Path, text: str) -> tuple[torch.Tensor, transformers.PreTra
         network = transformers.AutoModelForMaskedLM.from_pretrained(folder)
         read = words(text, return_tensors="pt")
         logits = network(**read).logits[0]
-    return logits[read["input_ids"][0] == words.mask_token_id].log_softmax(-1), words
+    return logits[read["input_ids"][0] == words.mask_token_id].log_softmax(-1), words  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize("name", ["roberta", "modernbert"])

@@ -54,7 +54,7 @@ def test_a_batch_writes_what_each_row_alone_would(name: str, folders: dict[str, 
     head = model._head
     queries = asked("error-detection")
     batch = [head.ask(query) for query in queries]
-    tokens, watch = head._written([one.rows[0] for one in batch], LONGEST)  # type: ignore[attr-defined, union-attr]
+    tokens, watch = head._written([one.rows[0] for one in batch], LONGEST)  # type: ignore[attr-defined]
     for row, query in enumerate(queries):
         expected, leads = written(folders[name], built_in()["error-detection"].text(query))
         assert tokens[row].tolist()[: len(expected)] == expected
@@ -91,21 +91,21 @@ def test_the_answer_is_read_as_the_prompt_asks(
 
 def test_a_text_ends_with_its_first_line(load: Load, tmp_path: Path) -> None:
     model = load(taught(tmp_path / "m", ":", " buggy\nclean"))
-    rows = [model._head.ask(query).rows[0] for query in asked("error-detection")]  # type: ignore[union-attr]
+    rows = [model._head.ask(query).rows[0] for query in asked("error-detection")]
     tokens, _ = model._head._written(rows, 20)  # type: ignore[attr-defined]
     assert {model._engine.texts.tokenizer.decode(row) for row in tokens} == {" buggy\n"}
 
 
 def test_a_chat_is_asked_by_its_template(load: Load, tmp_path: Path) -> None:
     folder = taught(tmp_path / "m", "<|bot|>", "clean", chat=made.CHAT)
-    assert {one.answer for one in load(folder).predict(asked("error-detection"))} == {"clean"}  # type: ignore[union-attr]
+    assert {one.answer for one in load(folder).predict(asked("error-detection"))} == {"clean"}
     model = load(folder, system="Be brief.")
-    (row,) = model._head.ask(asked("error-detection", SHORT)[0]).rows  # type: ignore[union-attr]
+    (row,) = model._head.ask(asked("error-detection", SHORT)[0]).rows
     text = model._engine.texts.tokenizer.decode(row)
     assert text.startswith("<|system|>Be brief.<|end|><|user|>Does this Python function have a bug?")
     assert text.endswith("<|end|><|bot|>")
     plain = load(folder, chat="false")
-    (row,) = plain._head.ask(asked("error-detection", SHORT)[0]).rows  # type: ignore[union-attr]
+    (row,) = plain._head.ask(asked("error-detection", SHORT)[0]).rows
     assert plain._engine.texts.tokenizer.decode(row).endswith("\n\nAnswer:")
     assert len({model.fingerprint, plain.fingerprint, load(folder).fingerprint}) == 3
 
@@ -131,7 +131,7 @@ def test_what_a_config_says_of_sampling_does_not_count(
     written = []
     for place in ("llama", sampling):
         model = load(place, max_new_tokens="4")
-        rows = [model._head.ask(query).rows[0] for query in asked("function-name")]  # type: ignore[union-attr]
+        rows = [model._head.ask(query).rows[0] for query in asked("function-name")]
         written.append(model._head._written(rows, 4)[0].tolist())  # type: ignore[attr-defined]
     assert written[0] == written[1]
 

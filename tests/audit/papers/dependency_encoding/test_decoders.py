@@ -109,7 +109,7 @@ def test_padding_at_the_end_of_a_row_is_not_seen(variant: str) -> None:
     torch.testing.assert_close(net(padded)[:, :21], net(ids), rtol=0, atol=1e-9)
 
 
-class _Largest(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Largest(TorchDispatchMode):
     """Notes how many numbers the largest tensor has that anything makes."""
 
     size = 0
@@ -129,7 +129,7 @@ def test_memory_of_scores_has_a_bound(variant: str) -> None:
     """No tensor has more numbers than the budget, where all scores at once would have many times as many."""
     length, budget = 400, 80_000
     net = network(variant, replace(SIZES, scores=budget))
-    with _Largest() as largest:  # type: ignore[no-untyped-call]
+    with _Largest() as largest:
         net(texts(1, length))
     assert largest.size <= budget < SIZES.heads * length**2 / 4
 

@@ -34,7 +34,7 @@ def words_of(source: str) -> list[tuple[str, int]]:
         if piece.startswith("##"):
             joined[-1] = (joined[-1][0] + piece[2:], referent)
         else:
-            joined.append((piece, referent))
+            joined.append((piece, referent))  # type: ignore[arg-type]
     return joined
 
 

@@ -32,7 +32,7 @@ def features(reader: TermReader, source: str) -> TermInput:
 
 @torch.no_grad()
 def answers(made: Renamer, inputs: list[TermInput]) -> list[float]:
-    return made(collate(inputs)).tolist()
+    return made(collate(inputs)).tolist()  # type: ignore[no-any-return]
 
 
 @pytest.mark.thinned(2)
@@ -112,8 +112,8 @@ def test_a_layer_is_berts() -> None:
     made, _ = network("vanilla")
     layer = made.layers[0]
     twin = torch.nn.TransformerEncoderLayer(32, 2, 128, 0.0, "gelu", batch_first=True).eval()
-    twin.self_attn.in_proj_weight.data = layer.projections.inward.weight.data
-    twin.self_attn.in_proj_bias.data = layer.projections.inward.bias.data
+    twin.self_attn.in_proj_weight.data = layer.projections.inward.weight.data  # type: ignore[assignment]
+    twin.self_attn.in_proj_bias.data = layer.projections.inward.bias.data  # type: ignore[assignment]
     twin.self_attn.out_proj.load_state_dict(layer.projections.outward.state_dict())
     twin.linear1.load_state_dict(layer.feed[0].state_dict())
     twin.linear2.load_state_dict(layer.feed[2].state_dict())

@@ -32,7 +32,6 @@ from codeaudit.audit.training.trainer import Trained, train
 from codeaudit.cli.main import main
 from codeaudit.transforms.errors import ModelError
 from codeaudit.transforms.x86.reading import read as read_block
-from codeaudit.transforms.x86.witnesses import mca
 from tests.support.blocks import FIGURE_A, FIGURE_B, renamings
 from tests.transforms.x86.support import own_blocks
 
@@ -244,7 +243,7 @@ def test_augmentation_shows_other_names_and_the_same_views() -> None:
     assert torch.equal(one.referents, plain.referents), "the partition is that of the block"
     assert torch.equal(labels, found.train.labels[:40])
     unknown = found.tokenizer.token_to_id("<unk>")
-    assert not (one.ids == unknown).any(), "names that no training block has are words too"
+    assert not (one.ids == unknown).any(), "names that no training block has are words too"  # type: ignore[attr-defined]
 
 
 def test_a_renaming_leaves_the_error_of_an_invariant_network(tmp_path: Path, made: TermMaterial) -> None:
@@ -293,7 +292,7 @@ SETTINGS = ["--width", "16", "--epochs", "2", "--batch", "16", "--threads", "1",
 @pytest.fixture
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(mca.shutil, "which", lambda name: None)
+    monkeypatch.setattr("shutil.which", lambda name: None)
 
 
 @pytest.mark.slow

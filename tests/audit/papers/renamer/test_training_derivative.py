@@ -20,6 +20,7 @@ from codeaudit.audit.papers.renamer.recipe import TermRecipe
 from codeaudit.audit.papers.renamer.scores import mean_error, rules
 from codeaudit.audit.papers.renamer.tasks import TASKS, Truth
 from codeaudit.audit.papers.renamer.training import TermLearner, recipe_for
+from codeaudit.audit.training.splits import Splits
 from codeaudit.audit.training.trainer import Trained, train
 from codeaudit.cli.main import main
 from codeaudit.transforms.algebra.expressions import ASKED
@@ -174,10 +175,10 @@ def test_the_rules_know_what_counts_tell_and_no_more() -> None:
             for number, source in enumerate(functions)
         ]
 
-    splits = material.Splits(repeated("train", 300), repeated("valid", 3), repeated("test", 60))
+    splits = Splits(repeated("train", 300), repeated("valid", 3), repeated("test", 60))
     made = material.material(splits, TINY, {}, labels={})
     frequent, regression = rules(made.train, made.test)
-    assert (frequent.name, frequent.test) == ("the more frequent answer", pytest.approx(2 / 3))
+    assert (frequent.name, frequent.test) == ("the more frequent answer", pytest.approx(2 / 3))  # type: ignore[comparison-overlap]
     assert regression.test > 0.95
 
 

@@ -136,7 +136,7 @@ class Watcher:
 
 def run(
     folder: Path, read: LineMaterial, recipe: LineRecipe = TINY, *, after: int = -1
-) -> tuple[Trained, Watcher]:
+) -> tuple[Trained, Watcher]:  # type: ignore[type-arg]
     folder.mkdir(exist_ok=True)
     watcher = Watcher(after=after)
     learner = LineLearner(recipe, read)
@@ -183,7 +183,10 @@ def test_every_network_trains(tmp_path: Path, read: LineMaterial, unnamed: LineM
 
 
 def test_names_and_variables_are_two_readings(
-    tmp_path: Path, read: LineMaterial, unnamed: LineMaterial, splits: Splits
+    tmp_path: Path,
+    read: LineMaterial,
+    unnamed: LineMaterial,
+    splits: Splits,  # type: ignore[type-arg]
 ) -> None:
     assert unnamed.tokenizer.token_to_id(VARIABLE) is not None
     assert read.tokenizer.token_to_id(VARIABLE) is None

@@ -45,8 +45,8 @@ def test_shaw_adds_vectors_of_the_clipped_distance_to_keys_and_values(reach: int
     query, key = (torch.randn(nodes, WIDTH, dtype=torch.double) for _ in range(2))
     scores = torch.randn(1, HEADS, nodes, nodes, dtype=torch.double)
     weights = torch.rand(1, HEADS, nodes, nodes, dtype=torch.double)
-    found = layer.scores(scores, split(query), split(key), Prepared())  # type: ignore[operator]
-    gain = layer.gain(weights)  # type: ignore[operator]
+    found = layer.scores(scores, split(query), split(key), Prepared())
+    gain = layer.gain(weights)
     for head in range(HEADS):
         for i in range(nodes):
             total = torch.zeros(size, dtype=torch.double)
@@ -121,7 +121,7 @@ def test_kim_has_a_number_for_each_frequent_relation_and_one_for_all_others(comb
     frequent = sorted(range(STEPS * STEPS), key=lambda number: (-counts[number], number))[:3]
     scores = torch.randn(1, HEADS, 12, 12, dtype=torch.double)
     query = split(torch.randn(12, WIDTH, dtype=torch.double))
-    found = scheme.layer().scores(scores, query, query, scheme.prepare(batch))  # type: ignore[operator]
+    found = scheme.layer().scores(scores, query, query, scheme.prepare(batch))
     for i in range(12):
         for j in range(12):
             up, down = steps(made.parents.tolist(), i, j)

@@ -32,7 +32,7 @@ from tests.audit.papers.tree_transformer.support import TYPES, VALUES, random_tr
 SHAPE = TreeShape(
     types=TYPES, values=VALUES, names=6, width=16, layers=2, heads=2, levels=6, embedding=4, dropout=0.0
 )
-VARIANTS = [(name, {}) for name in TREE_NETWORKS] + [
+VARIANTS = [(name, {}) for name in TREE_NETWORKS] + [  # type: ignore[var-annotated]
     ("tree", {"terms": "local"}),
     ("tree", {"terms": "global"}),
     ("tree", {"dimension": "first"}),
@@ -46,7 +46,7 @@ def shaken(network: Namer | Completer) -> Namer | Completer:
     """With weights of which none is zero or one by design."""
     with torch.no_grad():
         for weight in network.parameters():
-            weight += 0.1 * torch.randn_like(weight)
+            weight += 0.1 * torch.randn_like(weight)  # type: ignore[misc]
     return network.double().eval()
 
 
@@ -130,7 +130,7 @@ def test_of_a_finished_tree_the_number_of_children_leaks_what_is_to_come_and_of_
 
     def told(made: TreeInput, degree: str) -> Tensor:
         batch = collate([whole(made)], levels=SHAPE.levels, degree=degree)  # type: ignore[arg-type]
-        return network(batch).types[0, :5]
+        return network(batch).types[0, :5]  # type: ignore[no-any-return]
 
     assert torch.allclose(told(before, "prefix"), told(after, "prefix"), atol=1e-12)
     leaks = name == "tree" and options.get("dimension") != "first"
@@ -143,8 +143,7 @@ def test_the_degree_of_the_prefix_tells_no_more_than_the_first_dimension() -> No
     first, both = made_completer("tree", {"dimension": "first"}), made_completer("tree", {})
     both.load_state_dict(first.state_dict())
     full, prefix = (
-        collate([whole(one)], levels=SHAPE.levels, degree=degree)  # type: ignore[arg-type]
-        for degree in ("full", "prefix")
+        collate([whole(one)], levels=SHAPE.levels, degree=degree) for degree in ("full", "prefix")
     )
     assert torch.allclose(both(prefix).types, first(full).types, atol=1e-12)
     assert not torch.allclose(both(full).types, first(full).types)
@@ -155,7 +154,7 @@ def test_the_degree_of_the_prefix_tells_no_more_than_the_first_dimension() -> No
 def test_every_scheme_but_the_bag_sees_where_nodes_stand(name: str) -> None:
     network = made_namer(name, {})
     if name == "tree-kim":
-        network.scheme.learn(torch.ones(4096, dtype=torch.long))  # type: ignore[operator, union-attr]
+        network.scheme.learn(torch.ones(4096, dtype=torch.long))
     one = random_tree(15, Random(4))
     batch = collate([whole(one)], levels=SHAPE.levels, degree="full")
     flat = tree([-1, *[0] * 14], Random(0))

@@ -201,7 +201,7 @@ def test_every_term_is_that_of_the_formulas(dimension: str, nonadjacent: str) ->
         local = prepared.local.scores(split(query), split(key))[0] / math.sqrt(WIDTH // HEADS)
         assert torch.allclose(local, gamma, atol=1e-12)
         alpha = torch.randn(1, HEADS, len(parents), len(parents), dtype=torch.double)
-        found = scheme.layer().scores(alpha, split(query), split(key), prepared)  # type: ignore[operator]
+        found = scheme.layer().scores(alpha, split(query), split(key), prepared)
         assert torch.allclose(found[0], (alpha[0] + beta + gamma) / math.sqrt(2), atol=1e-12)
 
 

@@ -294,12 +294,12 @@ def test_every_network_is_trained_written_and_read(name: str, tmp_path: Path) ->
     assert len(pairs) == len(test)
     assert FUNCTION_NAME.corpus_score(pairs) == pytest.approx(said.micro)
     if name == "tree-kim":
-        assert model.module.scheme.known.any()  # type: ignore[union-attr, operator]
+        assert model.module.scheme.known.any()
 
 
 def test_completers_are_trained_and_the_leak_is_a_choice(tmp_path: Path) -> None:
     for degree in ("full", "prefix"):
-        recipe = replace(TINY, spelling="whole", degree=degree, epochs=3, rate=3e-3, warm_up=2)  # type: ignore[arg-type]
+        recipe = replace(TINY, spelling="whole", degree=degree, epochs=3, rate=3e-3, warm_up=2)
         read_material = completion.prepare(splits(), recipe)
         place = tmp_path / degree
         place.mkdir()
@@ -397,12 +397,12 @@ def test_in_batches_logits_would_move_by_less_than_is_said(checkpoint: Path) -> 
     network = TreeModel.load(str(checkpoint), device="cpu").module
     examples = read_material.test.examples
     everything = np.arange(len(examples))
-    together = network.say(examples.batch(everything, levels=recipe.levels, degree="full"))  # type: ignore[operator]
+    together = network.say(examples.batch(everything, levels=recipe.levels, degree="full"))
     moved = 0.0
     for number in everything:
         one = network.say(
             examples.batch(everything[number : number + 1], levels=recipe.levels, degree="full")
-        )  # type: ignore[operator]
+        )
         moved = max(moved, float((one.scores[0, 0] - together.scores[number, 0]).abs()))
     assert moved < 2e-5
 
@@ -411,7 +411,7 @@ def test_an_answer_has_the_scores_of_its_words(checkpoint: Path) -> None:
     model = TreeModel.load(str(checkpoint), device="cpu")
     for found in model.predict(queries()):
         assert isinstance(found, Predicted)
-        assert found.answer == tuple(label for label, _ in found.scores) == tuple(sorted(set(found.answer)))
+        assert found.answer == tuple(label for label, _ in found.scores) == tuple(sorted(set(found.answer)))  # type: ignore[arg-type, type-var]
         assert found.answer
         assert found.margin is not None
         assert found.margin >= 0

@@ -26,4 +26,4 @@ def test_what_is_inserted_is_reached_and_follows_no_other_constructor() -> None:
     assert refused(ELSE_PASS, "if (p) { a++; } else b++;") == "if with else"
     loop = method("\n while (p) {\n return 1;\n }\n return 2;\n")
     refusal = REDUNDANT_JUMPS.propose(loop, Random(0))
-    assert refusal == type(refusal)(LEAVES)
+    assert refusal == type(refusal)(LEAVES)  # type: ignore[arg-type]

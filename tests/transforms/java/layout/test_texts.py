@@ -66,7 +66,7 @@ def test_comments_come_and_go() -> None:
     assert found.evidence == "parsed"
     documented = "/** @deprecated */ int f() { return 1; }"
     refusal = REMOVE_COMMENTS.propose(documented, Random(0))
-    assert refusal == type(refusal)("comment is documentation")
+    assert refusal == type(refusal)("comment is documentation")  # type: ignore[arg-type]
     blank = 'int f() {\n\n    return """\n\n        x""".length();\n}\n'
     moves = REMOVE_BLANK_LINES.propose(blank, Random(0))
     assert isinstance(moves, tuple)

@@ -325,7 +325,7 @@ def test_the_relation_of_a_legally_permuted_function_is_the_permuted_relation() 
             chosen[move.site] = move.value
         order = lines_in(program, chosen)
         rewritten = REORDER.apply(source, moves)
-        after = analyse(rewritten.source)  # type: ignore[union-attr]
+        after = analyse(rewritten.source)
         assert [line.text for line in after.lines] == [program.lines[old].text for old in order], name
         assert after.graph.predecessors == permute(program.graph.predecessors, order), name
         moved += 1

@@ -404,14 +404,14 @@ def test_an_unbound_local_stays_unbound() -> None:
     space: dict[str, object] = {}
     exec(rename(source, {"x": "v"}), space)
     with pytest.raises(UnboundLocalError):
-        space["f"]()  # type: ignore[operator]
+        space["f"]()
 
 
 def test_the_qualified_name_of_a_nested_function_stays() -> None:
     source = "def f():\n    x = 1\n    def g(): return x\n    return g\n"
     space: dict[str, object] = {}
     exec(rename(source, {"x": "v", "g": "w"}), space)
-    assert space["f"]().__qualname__ == "f.<locals>.g"  # type: ignore[operator]
+    assert space["f"]().__qualname__ == "f.<locals>.g"
 
 
 # Parameters
