@@ -32,38 +32,36 @@ class FakeModel:
         return [Predicted(answer=self.answer(query)) for query in queries]
 
 
-def _constant(query: Query) -> Answer:
+def _answer(query: Query, *, number: float, place: int, text: str) -> Answer:
+    """The number, the word at this place, or the text, whichever the query's task takes."""
     match answer_kind(query.task):
         case OneNumber():
-            return 1.0
+            return number
         case OneWordOf(words=words):
-            return words[0]
+            return words[place % len(words)]
         case _:
-            return "get_value"
+            return text
+
+
+def _constant(query: Query) -> Answer:
+    return _answer(query, number=1.0, place=0, text="get_value")
 
 
 def _hash(query: Query) -> Answer:
-    """A label, a number or four random words that depend on every character of the source."""
+    """A word, a number or four made-up words that depend on every character of the source."""
     digest = hashlib.sha256(query.source.encode("utf-8", "surrogatepass")).digest()
-    match answer_kind(query.task):
-        case OneNumber():
-            return 1 + int.from_bytes(digest[:4], "big") / 2**32
-        case OneWordOf(words=words):
-            return words[digest[0] % len(words)]
-        case _:
-            letters = "".join(chr(ord("a") + byte % 26) for byte in digest[:16])
-            return "_".join(letters[start : start + 4] for start in range(0, 16, 4))
+    letters = "".join(chr(ord("a") + byte % 26) for byte in digest[:16])
+    return _answer(
+        query,
+        number=1 + int.from_bytes(digest[:4], "big") / 2**32,
+        place=digest[0],
+        text="_".join(letters[start : start + 4] for start in range(0, 16, 4)),
+    )
 
 
 def _length(query: Query) -> Answer:
     lines, size = query.source.count("\n") + 1, len(query.source)
-    match answer_kind(query.task):
-        case OneNumber():
-            return lines + size / 1e6
-        case OneWordOf(words=words):
-            return words[size % len(words)]
-        case _:
-            return f"lines_{lines}_characters_{size}"
+    return _answer(query, number=lines + size / 1e6, place=size, text=f"lines_{lines}_characters_{size}")
 
 
 FAKES: Final[Mapping[str, Callable[[Query], Answer]]] = {
