@@ -79,7 +79,7 @@ class AnswerMemory(Protocol):
 
 
 class AnswerMonitor(Protocol):
-    """Is told how many answers have arrived."""
+    """Receives the number of answers that have arrived."""
 
     def answered(self, count: int, *, recalled: bool) -> None:
         """`count` more queries were answered: from memory if `recalled`, else by the model."""

@@ -50,7 +50,7 @@ def transform(
     sites
         `"auto"`: all places for variant 0, random subsets for the others; `"all"`; or `"one"` place.
     whole_file
-        `source` is a file of which every function is rewritten, as `codeaudit transform` does.
+        `source` is a file; every function in it is rewritten, as by `codeaudit transform`.
 
     Returns
     -------

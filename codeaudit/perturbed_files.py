@@ -48,7 +48,7 @@ CaseSeen: TypeAlias = Callable[[Case], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePerturbation:
-    """Source files and what is done to them."""
+    """Source files and folders, with the transforms for them."""
 
     sources: tuple[str, ...]
     """Files and folders."""
@@ -60,7 +60,7 @@ class FilePerturbation:
 
     @property
     def paths(self) -> list[Path]:
-        """The sources, all of which exist.
+        """The sources as paths.
 
         Raises:
             CorpusError: a source does not exist.
@@ -143,7 +143,8 @@ def write_suite(
     progress: RunProgress,
     seen: Callable[[Case], None],
 ) -> CountsByTransform:
-    """Write a suite of samples of these corpora; `seen` receives each case. `options` say what is drawn.
+    """Write a suite of samples of these corpora; `seen` receives each case. `options` decide which
+    samples and variants are drawn.
 
     Raises:
         UsageError: the ending is unknown, or the file exists and is no suite.
@@ -186,7 +187,7 @@ def _path(source: str) -> Path:
     path = Path(source)
     if path.is_dir() or (path.is_file() and path.suffix in source_languages()):
         return path
-    corpus(source)  # raises where there is no such place
+    corpus(source)  # raises CorpusError if the path does not exist
     raise UsageError(
         f"{source!r} is no Python or Java file or folder; give --suite FILE for a suite of its samples"
     )

@@ -99,7 +99,7 @@ def run(
     out
         The run folder. By default a new folder below `codeaudit-runs`. An unfinished run in it resumes.
     progress
-        Is told about progress; by default nothing is printed.
+        Receives notes and counts; by default nothing is printed.
 
     Returns
     -------

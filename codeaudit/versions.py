@@ -12,7 +12,7 @@ DECISIVE: Final = ("codeaudit", "torch", "numpy", "scipy", "tokenizers", "safete
 
 
 def version(distribution: str) -> str | None:
-    """The installed version; `None` where it runs from a checkout or is absent."""
+    """The installed version; `None` if the distribution is not installed, as in a checkout."""
     try:
         return installed(distribution)
     except PackageNotFoundError:

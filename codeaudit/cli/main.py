@@ -67,7 +67,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As in click; an unknown command is told with the nearest name."""
+        """As in click; the error for an unknown command names the nearest one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             near = get_close_matches(args[0], list(COMMANDS), n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(COMMANDS)}"

@@ -24,7 +24,7 @@ POSITIVE: Final = click.IntRange(min=1)
     "--task",
     metavar="NAME",
     shell_complete=completion.tasks,
-    help="What is learned.  [default: that of MODEL's paper]",
+    help="The task to learn.  [default: that of MODEL's paper]",
 )
 @click.option(
     "--corpus", required=True, metavar="SPEC", shell_complete=completion.corpora, help="What to learn from."
@@ -54,7 +54,7 @@ POSITIVE: Final = click.IntRange(min=1)
     default=None,
     help="throughput: leave out blocks with implied registers, as the paper does.",
 )
-@click.option("--device", metavar="NAME", help="Renamer's: where it is trained.  [default: cpu]")
+@click.option("--device", metavar="NAME", help="Renamer's: the device of the training.  [default: cpu]")
 @click.option(
     "--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Checkpoint folder."
 )
@@ -67,7 +67,7 @@ POSITIVE: Final = click.IntRange(min=1)
 @click.option("--layers", type=POSITIVE, help="Blocks.")
 @click.option("--heads", type=POSITIVE, help="Attention heads; must divide the width.")
 @click.option("--dropout", type=click.FloatRange(min=0, max=1, max_open=True), help="Share left out.")
-@click.option("--window", type=POSITIVE, help="Longest input in tokens; what is longer is left out.")
+@click.option("--window", type=POSITIVE, help="Longest input in tokens; longer ones are left out.")
 @click.option("--vocabulary", type=POSITIVE, help="Words known.")
 @click.option("--rarest-label", type=POSITIVE, help="Names that a subtoken must stand in to be a label.")
 @click.option("--patience", type=POSITIVE, help="Epochs without progress before it ends.")

@@ -106,11 +106,11 @@ class TrainingMonitor:
 def trained(
     learner: "CheckpointLearner[Any, Any]", network: str, request: "TrainingRequest", out: Path
 ) -> Sequence[str]:
-    """Train into a folder, show how far it is, and write the checkpoint; gives its results in words.
+    """Train into a folder with progress on stderr, and write the checkpoint. Returns the results as lines.
 
     Raises:
-        UsageError: sizes that do not fit together.
-        KeyboardInterrupt: it was asked to stop, and has saved its state.
+        UsageError: the sizes of the network do not fit together.
+        KeyboardInterrupt: the user pressed Ctrl-C; the state is saved.
     """
     from codeaudit.audit.training import state, trainer  # these bring torch
 
