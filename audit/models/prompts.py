@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from codeaudit.audit import prompts
 from codeaudit.audit.prompts import CODE, SOURCE, Prompt
@@ -52,6 +53,19 @@ def customised(*, template: str | None = None, system: str | None = None) -> Pro
     if template is not None and CODE not in template and SOURCE not in template:
         raise UsageError(f"the template has no place for the code; write {CODE} or {SOURCE} in it")
     return Prompts(template=template, system=system)
+
+
+def read_template(path: str) -> str:
+    """The text of the file in `-M template=FILE`.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        return Path(path).expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise UsageError(f"cannot read -M template={path}: {why}") from error
 
 
 @cache

@@ -67,7 +67,7 @@ class Provider:
             return TRUTHS[text] if reader is bool else reader(text)
         except (ValueError, KeyError) as error:
             kind = KINDS.get(reader, "of the right form")
-            raise UsageError(f"argument {key}={text!r} of model {spec!r} must be {kind}") from error
+            raise UsageError(f"-M {key}={text} must be {kind}") from error
 
 
 OPTIONS: Final[Mapping[Option, str]] = {

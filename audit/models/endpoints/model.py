@@ -109,12 +109,14 @@ class EndpointModel:
         self._url = endpoint.address.url
         self._meter = Meter(prices=endpoint.prices)
         self._throttle = Throttle(endpoint.patience.concurrency)
+        # Unseeded: only waiting times depend on it, and clients that wait equally long would collide again.
         self._chance = random.Random()
         self._loop: LoopThread | None = None
         self._reached = False
         """Whether the endpoint has ever responded."""
         self._answered = False
         """Whether it has ever answered a query."""
+        # Time between batches, when nothing is asked, must not count as silence.
         self._silence = 0.0
         """Seconds without an answer at the end of the last batch."""
         self._last_answer = 0.0
@@ -269,6 +271,7 @@ class EndpointModel:
         if error.status is not None:
             self._reached = True
         if error.status in OF_THE_QUERY:
+            # The endpoint works and dislikes this query, so the patience starts anew.
             self._last_answer = time.monotonic()
         if error.status in HOPELESS:
             raise EndpointLostError(self._refused(error.status, error.message))

@@ -7,7 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Final, Self
 
-from codeaudit.audit.models.prompts import Prompts, customised
+from codeaudit.audit.models.prompts import Prompts, customised, read_template
 from codeaudit.audit.models.provider import ArgumentReader, Provider
 from codeaudit.audit.models.samples import TEMPERATURE, samples
 from codeaudit.audit.models.settings import Settings
@@ -41,12 +41,6 @@ def _temperature(text: str) -> float:
     return value
 
 
-def _truth(key: str, text: str) -> bool:
-    if text not in ("true", "false"):
-        raise UsageError(f"-M {key}={text} must be true or false")
-    return text == "true"
-
-
 def _head(text: str) -> str:
     if text not in HEADS:
         raise UsageError(f"-M head={text} must be one of {', '.join(HEADS)}")
@@ -66,14 +60,14 @@ ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "names": str,
     "template": str,
     "system": str,
-    "chat": partial(_truth, "chat"),
+    "chat": bool,
     "max_new_tokens": partial(_count, "max_new_tokens"),
     "samples": samples,
     "temperature": _temperature,
     "masks": partial(_count, "masks"),
-    "truncate": partial(_truth, "truncate"),
+    "truncate": bool,
     "revision": str,
-    "trust_remote_code": partial(_truth, "trust_remote_code"),
+    "trust_remote_code": bool,
 }
 """The readers of the arguments."""
 
@@ -127,7 +121,7 @@ class Arguments:
         if "names" in found:
             found["names"] = Path(str(found["names"])).expanduser()
         if "template" in found:
-            found["template"] = _text(Path(str(found["template"])).expanduser())
+            found["template"] = read_template(str(found["template"]))
         if found.get("samples", 1) != 1:
             found.setdefault("temperature", TEMPERATURE)
         made = cls(**found)  # type: ignore[arg-type]
@@ -154,14 +148,6 @@ class Arguments:
             raise UsageError(
                 f"-M {idle[0]} has no effect on {model!r}, which answers by {HEADS[head]}; known: {known}"
             )
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise UsageError(f"cannot read -M template={path}: {why}") from error
 
 
 PROVIDER: Final = Provider(

@@ -4,12 +4,11 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Final, Literal, Self
 from urllib.parse import urlencode
 
 from codeaudit.audit.models.endpoints.arguments import ENDPOINT_ARGUMENTS, given, read_count, read_number
-from codeaudit.audit.models.prompts import Prompts, customised
+from codeaudit.audit.models.prompts import Prompts, customised, read_template
 from codeaudit.audit.models.provider import ArgumentReader
 from codeaudit.audit.models.samples import TEMPERATURE, draws, samples
 from codeaudit.audit.models.settings import Settings
@@ -160,11 +159,7 @@ def prompts(settings: Settings) -> Prompts:
         UsageError: the template cannot be read or has no place for the code.
     """
     template, system = (sent(settings.arguments.get(key)) for key in ("template", "system"))
-    text = None
-    if template is not None:
-        try:
-            text = Path(str(template)).expanduser().read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-            raise UsageError(f"cannot read -M template={template}: {why}") from error
-    return customised(template=text, system=None if system is None else str(system))
+    return customised(
+        template=None if template is None else read_template(str(template)),
+        system=None if system is None else str(system),
+    )

@@ -76,7 +76,7 @@ def test_retries_throttle_and_meter_serve_the_provider_of_a_package() -> None:
     ("given", "message"),
     [
         ({"depht": "3"}, "takes no argument 'depht'; known: backoff, concurrency, deep, depth"),
-        ({"depth": "many"}, "argument depth='many' of model 'acme/large' must be a whole number"),
+        ({"depth": "many"}, "-M depth=many must be a whole number"),
         ({"deep": "1"}, "must be true or false"),
         ({"concurrency": "0"}, "-M concurrency=0 must be a whole number of at least 1"),
     ],
