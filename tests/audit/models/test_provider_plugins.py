@@ -92,7 +92,7 @@ def test_a_built_in_provider_wins_and_a_broken_one_stops_only_its_models(
     assert catalogue.load("fake/hash", Settings(), {}).name == "fake/hash"
     with pytest.raises(CannotAudit, match=r"plug-in 'broken' .codeaudit.models. of 'acme' is broken"):
         catalogue.check("broken/x")
-    with pytest.raises(UsageError, match=r"unknown model 'acmee/x'.*acme/MODEL"):
+    with pytest.raises(UsageError, match=r"unknown model 'acmee/x'; did you mean 'acme/x'\?"):
         catalogue.check("acmee/x")
     assert main(["list", "models", "--verbose"]) == 0
     shown = capfd.readouterr().out
