@@ -16,8 +16,7 @@ from textwrap import dedent, indent
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.python.analysis.blocks import first_line
-from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.parsing import first_line, parse
 
 _FENCE: Final = re.compile(
     r"^[ \t]*(?P<mark>`{3,}|~{3,})[^\n`]*\n(?P<code>.*?)(?:^[ \t]*(?P=mark)[ \t]*$|\Z)",

@@ -18,9 +18,8 @@ from typing import Final
 
 from codeaudit.transforms.edits import line_starts
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.python.analysis.blocks import first_line
 from codeaudit.transforms.python.language import PYTHON
-from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.parsing import first_line, parse
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
 HALF: Final = 0.5

@@ -10,8 +10,8 @@ from typing import Final
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python import parsing as reading
-from codeaudit.transforms.python.analysis.blocks import first_line
 from codeaudit.transforms.python.language import PYTHON
+from codeaudit.transforms.python.parsing import first_line
 from codeaudit.transforms.records import Sample
 
 SHORTEST: Final = 3

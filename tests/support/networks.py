@@ -14,8 +14,8 @@ from codeaudit.audit.papers.lines.encoding import EncodedLines, LineEncoder
 from codeaudit.audit.papers.lines.trunk import LineNetwork, LineShape, collate
 from codeaudit.audit.papers.lines.words import words
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
+from codeaudit.transforms.dependence.blocks import Block
 from codeaudit.transforms.dependence.orders import enumerate_orders
-from codeaudit.transforms.python.analysis.blocks import Block
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse
 from codeaudit.transforms.python.order.reorder import reordered
 from codeaudit.transforms.reordering import is_movable

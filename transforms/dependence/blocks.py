@@ -88,7 +88,8 @@ def _gate(block: Block, outer: int, between: Sequence[int], found: list[int]) ->
         allowed, heads = outer, 0
         for number in bits(mask):
             allowed |= spans[number]
-            heads |= 1 << block.statements[number].lines.start
+            if block.statements[number].lines:  # a docstring has none
+                heads |= 1 << block.statements[number].lines.start
         earlier, clause_before = 0, 0
         for part in statement.parts:
             if isinstance(part, int):

@@ -15,9 +15,8 @@ from typing import Final
 from codeaudit.transforms.edits import line_starts
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.function_context import FunctionContext
-from codeaudit.transforms.python.analysis.blocks import first_line
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, MODULE_NAMES
-from codeaudit.transforms.python.parsing import FunctionNode, parse
+from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
 
 REBOUND: Final = "a builtin's name means something else here"
 """The reason why a function is left alone if its text rebinds a builtin or module that the function mentions.

@@ -45,3 +45,9 @@ def parameter_nodes(arguments: ast.arguments) -> list[ast.arg]:
 def parameter_names(arguments: ast.arguments) -> list[str]:
     """The names of all parameters in the order of the text."""
     return [one.arg for one in parameter_nodes(arguments)]
+
+
+def first_line(node: ast.stmt) -> int:
+    """The line on which a statement begins, from 1; decorators belong to it."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])

@@ -13,10 +13,9 @@ from typing import Final
 
 from codeaudit.transforms.edits import line_starts
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.python.analysis.blocks import first_line
 from codeaudit.transforms.python.encoding import DecodedPython
 from codeaudit.transforms.python.function_context import REBOUND, mentions, rebound_names
-from codeaudit.transforms.python.parsing import FunctionNode, parse
+from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
 from codeaudit.transforms.source_files import FileFormat, FunctionLocation
 
 IN_CLASS: Final = "class _:\n"

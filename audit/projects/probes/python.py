@@ -10,9 +10,8 @@ from typing import Final
 
 from codeaudit.transforms.edits import Edit, Positions, splice
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.python.analysis.blocks import first_line
 from codeaudit.transforms.python.encoding import DecodedPython
-from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.parsing import first_line, parse
 from codeaudit.transforms.python.tree import places
 from codeaudit.transforms.source_files import MODULE
 

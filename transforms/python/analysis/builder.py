@@ -10,6 +10,7 @@ import ast
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from codeaudit.transforms.dependence.blocks import Block, Statement
 from codeaudit.transforms.dependence.effects import (
     ANYTHING,
     BARRIER,
@@ -20,7 +21,7 @@ from codeaudit.transforms.dependence.effects import (
     conflicts,
     reaching_reads,
 )
-from codeaudit.transforms.python.analysis.blocks import Block, DraftLine, Statement, first_line
+from codeaudit.transforms.edits import line_starts
 from codeaudit.transforms.python.analysis.effects import EffectCollector, settle_types
 from codeaudit.transforms.python.analysis.facts import (
     VariableFacts,
@@ -31,7 +32,7 @@ from codeaudit.transforms.python.analysis.facts import (
 )
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
 from codeaudit.transforms.python.analysis.statements import assign, is_string_statement, simple_statement
-from codeaudit.transforms.python.parsing import FunctionNode
+from codeaudit.transforms.python.parsing import FunctionNode, first_line
 
 _COMPOUND = (
     ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match,
@@ -41,6 +42,26 @@ _Walked: TypeAlias = tuple[tuple[int | Block, ...], Effects]
 """The lines and blocks of a statement, in the order of the text, and the effects of all of it."""
 
 _BODIES = (ast.stmt, ast.ExceptHandler, ast.match_case)
+
+
+@dataclass(slots=True)
+class DraftLine:
+    """A logical line while the builder is still at work."""
+
+    node: ast.AST
+    clause: str
+    """The clause that the line is (`else`, `except`, `finally`, `case`); empty for a statement or a header.
+    """
+    depth: int
+    """Nesting depth, 0 for the header of the function."""
+    parent: int
+    """The number of the header or clause above it; -1 for the first line."""
+    effects: Effects
+    """The effects of the line alone, without what is nested under it."""
+    certain: bool = True
+    """Whether the line is evaluated exactly once when control reaches it, so that its writes replace earlier
+    ones.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +131,7 @@ class PythonProgramBuilder:
     Use one builder per text: call `alone` or `module` once, then read `rows` and `places`.
     """
 
-    def __init__(self, *, names_only: bool, rebound: frozenset[str]) -> None:
+    def __init__(self, source: str, *, names_only: bool, rebound: frozenset[str]) -> None:
         """`names_only` builds the relation of the papers (names only, read after write); `rebound` are names
         of builtins that the text declares global.
         """
@@ -118,6 +139,8 @@ class PythonProgramBuilder:
         """The lines in the order of the text."""
         self.places: dict[int, StatementContext] = {}
         """What is known at each statement, by the `id` of its node."""
+        self._text = source.encode()
+        self._starts = line_starts(self._text)
         self._paper = names_only
         self._rebound = rebound
 
@@ -127,8 +150,8 @@ class PythonProgramBuilder:
         """Walk a text that is one function; returns a block with the function as its only statement."""
         line = self._line(node, -1, 0, Effects())
         body = self._function_body(node, line, depth=1, rebound=self._rebound | {node.name} & BUILTINS)
-        statement = Statement(node, range(len(self.rows)), (line, body))
-        return Block((statement,), (0,), "one statement", 0)
+        statement = Statement(0, len(self._text), range(len(self.rows)), (line, body))
+        return Block((statement,), (0,), "one statement", ())
 
     def module(self, tree: ast.Module) -> Block:
         """Walk a text of several statements, which keep their order; returns their block."""
@@ -155,16 +178,19 @@ class PythonProgramBuilder:
         statements, effects, certain = [], [], []
         fixed, last_line = None, 0
         for number, node in enumerate(body):
-            if first_line(node) <= last_line:
+            line = first_line(node)
+            if line <= last_line:
                 fixed = "statements share a line"
-            last_line = node.end_lineno or 0
             start = len(self.rows)
             if documented and number == 0 and is_string_statement(node):
                 parts: tuple[int | Block, ...] = ()
                 effect = Effects(flags=BARRIER)
             else:
+                line = self._first_comment(line, node.col_offset, above)
                 parts, effect = self._statement(node, scope)
-            statements.append(Statement(node, range(start, len(self.rows)), parts))
+            above = last_line = node.end_lineno or line
+            end = self._line_end(above)
+            statements.append(Statement(self._starts[line - 1], end, range(start, len(self.rows)), parts))
             effects.append(Effects(flags=BARRIER) if scope.pinned else effect)
             certain.append(not isinstance(node, _COMPOUND))
         if self._paper:
@@ -174,7 +200,7 @@ class PythonProgramBuilder:
         total = Effects()
         for effect in effects:
             total |= effect
-        return Block(tuple(statements), relation, fixed, above, tuple(effects)), total.enclosed()
+        return Block(tuple(statements), relation, fixed, tuple(effects)), total.enclosed()
 
     def _statement(self, node: ast.stmt, scope: _BlockContext) -> _Walked:
         self.places[id(node)] = StatementContext(scope.facts, scope.definite)
@@ -335,6 +361,29 @@ class PythonProgramBuilder:
         )
         parts += [line, block]
         return effect | inside
+
+    # ── text ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def _first_comment(self, line: int, column: int, above: int) -> int:
+        """The first of the comment lines directly above a statement, which move with it.
+
+        `line` and `column` are those of the statement; the code before it ends on the line `above`.
+        Comments that are indented deeper belong to that code.
+        """
+        while line - 1 > above:
+            text = self._text[self._starts[line - 2] : self._line_end(line - 1)]
+            bare = text.lstrip(b" \t\f")
+            if not bare.startswith(b"#") or len(text) - len(bare) > column:
+                break
+            line -= 1
+        return line
+
+    def _line_end(self, line: int) -> int:
+        """The offset at which a line ends, before its line break."""
+        end = self._starts[line] if line < len(self._starts) else len(self._text)
+        while end > self._starts[line - 1] and self._text[end - 1] in b"\r\n":
+            end -= 1
+        return end
 
     # ── small pieces ─────────────────────────────────────────────────────────────────────────────────
 

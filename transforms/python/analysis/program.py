@@ -14,12 +14,11 @@ from random import Random
 from typing import Literal, TypeAlias
 
 from codeaudit.transforms.dependence import orders
+from codeaudit.transforms.dependence.blocks import Block, all_blocks, emitted, line_graph
 from codeaudit.transforms.dependence.effects import Effects, conflicts, reaching_reads
 from codeaudit.transforms.dependence.graph import Graph
-from codeaudit.transforms.dependence.layers import bits
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.python.analysis.blocks import Block, DraftLine, all_blocks, emitted
-from codeaudit.transforms.python.analysis.builder import PythonProgramBuilder, StatementContext
+from codeaudit.transforms.python.analysis.builder import DraftLine, PythonProgramBuilder, StatementContext
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
 from codeaudit.transforms.python.analysis.normal import clause, header
 from codeaudit.transforms.python.parsing import FunctionNode, parse
@@ -29,7 +28,7 @@ Dependence: TypeAlias = Literal["full", "paper"]
 
 
 @dataclass(frozen=True, slots=True)
-class LogicalLine:
+class PythonLine:
     """One logical line in normal form."""
 
     text: str
@@ -60,9 +59,9 @@ class PythonProgram:
         self._rows: Sequence[DraftLine] = builder.rows
 
     @cached_property
-    def lines(self) -> tuple[LogicalLine, ...]:
+    def lines(self) -> tuple[PythonLine, ...]:
         """The logical lines in the order of the text."""
-        return tuple(LogicalLine(_text(row), row.depth, row.parent) for row in self._rows)
+        return tuple(PythonLine(_text(row), row.depth, row.parent) for row in self._rows)
 
     @property
     def nodes(self) -> Sequence[tuple[ast.AST, str]]:
@@ -96,12 +95,7 @@ class PythonProgram:
             between = reaching_reads(self.effects, kills=[row.certain for row in self._rows])
         else:
             between = conflicts(self.effects)
-        found = [0] * len(self._rows)
-        _add_edges(self.root, 0, between, found)
-        for line, parent in enumerate(self.parents):
-            if parent >= 0:
-                found[line] |= 1 << parent
-        return Graph(tuple(found))
+        return line_graph(self.root, self.parents, between)
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -132,7 +126,7 @@ def analyse_tree(source: str, tree: ast.Module, dependence: Dependence = "full")
         SourceError: the text is nested too deeply to be read.
     """
     rebound = _rebound(tree) if "global" in source else frozenset[str]()
-    builder = PythonProgramBuilder(names_only=dependence == "paper", rebound=rebound)
+    builder = PythonProgramBuilder(source, names_only=dependence == "paper", rebound=rebound)
     try:
         if len(tree.body) == 1 and isinstance(tree.body[0], FunctionNode):
             root = builder.alone(tree.body[0])
@@ -147,38 +141,6 @@ def _rebound(tree: ast.Module) -> frozenset[str]:
     """Builtin names that some function of a text declares global."""
     declared = [node.names for node in ast.walk(tree) if isinstance(node, ast.Global)]
     return frozenset[str]().union(*declared) & BUILTINS
-
-
-def _add_edges(block: Block, outer: int, between: Sequence[int], found: list[int]) -> None:
-    """Set the predecessors of all lines of a block in `found`.
-
-    `outer` is the mask of the lines outside of the block on which its lines may depend; `between` are the
-    conflicts of the lines alone.
-    """
-    spans = [_span(statement.lines) for statement in block.statements]
-    for statement, mask in zip(block.statements, block.predecessors, strict=True):
-        if not statement.parts:
-            continue
-        allowed, heads = outer, 0
-        for number in bits(mask):
-            allowed |= spans[number]
-            if block.statements[number].lines:
-                heads |= 1 << block.statements[number].lines.start
-        earlier, clause_before = 0, 0
-        for part in statement.parts:
-            if isinstance(part, Block):
-                _add_edges(part, allowed | earlier, between, found)
-                earlier |= sum(_span(inner.lines) for inner in part.statements)
-            else:
-                found[part] = between[part] & (allowed | earlier) | heads | clause_before
-                clause_before = 1 << part
-                earlier |= 1 << part
-                heads = 0
-
-
-def _span(lines: range) -> int:
-    full: int = (1 << lines.stop) - (1 << lines.start)
-    return full
 
 
 def _text(row: DraftLine) -> str:

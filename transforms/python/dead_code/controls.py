@@ -6,7 +6,13 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site
-from codeaudit.transforms.python.dead_code.places import Block, Gap, blocks, inserted, variables
+from codeaudit.transforms.python.dead_code.places import (
+    InsertionBlock,
+    InsertionGap,
+    blocks,
+    inserted,
+    variables,
+)
 from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
@@ -60,7 +66,7 @@ def _leave(code: PythonSource, *lines: str, note: str) -> Iterator[Site | Refuse
             yield Refused(NO_EFFECT)
 
 
-def _reached(block: Block) -> list[Gap]:
+def _reached(block: InsertionBlock) -> list[InsertionGap]:
     """The gaps of a block that are certainly reached and behind which something observable happens."""
     found = []
     for gap in block.gaps:

@@ -13,7 +13,7 @@ from zlib import crc32
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
-from codeaudit.transforms.python.dead_code.places import Gap, blocks, inserted, variables
+from codeaudit.transforms.python.dead_code.places import InsertionGap, blocks, inserted, variables
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import REFLECTION, fresh_names, reflects
@@ -35,7 +35,7 @@ _FORMS: Final = {
 }
 """Expressions over a variable, by its type. None of them can fail or keep an object alive."""
 
-Write: TypeAlias = Callable[[PythonSource, Gap, str, Random], tuple[str, ...] | None]
+Write: TypeAlias = Callable[[PythonSource, InsertionGap, str, Random], tuple[str, ...] | None]
 """Writes the lines for a gap, given a new name and the random generator; `None` if it has none to offer."""
 
 
@@ -65,22 +65,22 @@ def _everywhere(code: PythonSource, write: Write, note: str, *, named: bool) -> 
             yield Refused(NO_VARIABLE)
 
 
-def _constant(_: PythonSource, __: Gap, name: str, rng: Random) -> tuple[str, ...]:
+def _constant(_: PythonSource, __: InsertionGap, name: str, rng: Random) -> tuple[str, ...]:
     return (f"{name} = {rng.choice(_CONSTANTS)}",)
 
 
-def _never(code: PythonSource, gap: Gap, name: str, rng: Random) -> tuple[str, ...]:
+def _never(code: PythonSource, gap: InsertionGap, name: str, rng: Random) -> tuple[str, ...]:
     values = [*_CONSTANTS, *variables(code, gap)]
     body = rng.choice(("pass", f"{name} = {rng.choice(values)}", f"{name} = {rng.choice(values)}"))
     return rng.choice(_NEVER), code.step + body
 
 
-def _nothing(code: PythonSource, gap: Gap, _: str, rng: Random) -> tuple[str, ...]:
+def _nothing(code: PythonSource, gap: InsertionGap, _: str, rng: Random) -> tuple[str, ...]:
     texts = [*_NOTHING, *(f"{name} = {name}" for name in variables(code, gap))]
     return (rng.choice(texts),)
 
 
-def _computed(code: PythonSource, gap: Gap, name: str, rng: Random) -> tuple[str, ...] | None:
+def _computed(code: PythonSource, gap: InsertionGap, name: str, rng: Random) -> tuple[str, ...] | None:
     facts, known = code.facts(gap.before), variables(code, gap)
     if facts is None or not known:
         return None

@@ -22,7 +22,7 @@ from codeaudit.transforms.python.suites import (
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class InsertionGap:
     """A place before a statement."""
 
     before: ast.stmt
@@ -34,14 +34,14 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class InsertionBlock:
     """The statements of one block of a function."""
 
     body: Sequence[ast.stmt]
-    gaps: tuple[Gap, ...]
+    gaps: tuple[InsertionGap, ...]
 
 
-def blocks(code: PythonSource) -> Iterator[Block]:
+def blocks(code: PythonSource) -> Iterator[InsertionBlock]:
     """The blocks of functions whose statements have lines of their own, in the order of the text."""
     comments = _comments(code)
     for node in editable_nodes(code):
@@ -49,12 +49,12 @@ def blocks(code: PythonSource) -> Iterator[Block]:
             if code.function(body[0]) is not None:
                 gaps = tuple(_gaps(code, body, comments, documented=isinstance(node, FunctionNode)))
                 if gaps:
-                    yield Block(body, gaps)
+                    yield InsertionBlock(body, gaps)
 
 
 def _gaps(
     code: PythonSource, body: Sequence[ast.stmt], comments: frozenset[int], *, documented: bool
-) -> Iterator[Gap]:
+) -> Iterator[InsertionGap]:
     """The gaps of one block. There is none before a docstring, an `elif`, or a statement inside a line."""
     for number, statement in enumerate(body):
         text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
@@ -65,7 +65,9 @@ def _gaps(
         ):
             continue
         indentation = code.indentation(statement)
-        yield Gap(statement, _above_comments(code, code.start(statement), indentation, comments), indentation)
+        yield InsertionGap(
+            statement, _above_comments(code, code.start(statement), indentation, comments), indentation
+        )
 
 
 def _comments(code: PythonSource) -> frozenset[int]:
@@ -95,13 +97,13 @@ def _above_comments(code: PythonSource, offset: int, indentation: str, comments:
     return begin
 
 
-def inserted(code: PythonSource, gap: Gap, *lines: str) -> tuple[Patch, ...]:
+def inserted(code: PythonSource, gap: InsertionGap, *lines: str) -> tuple[Patch, ...]:
     """The patch that inserts these lines at a gap, each with indentation and line break."""
     text = "".join(f"{gap.indentation}{line}{code.newline}" for line in lines)
     return (Patch(gap.at, gap.at, (text,)),)
 
 
-def variables(code: PythonSource, gap: Gap) -> list[str]:
+def variables(code: PythonSource, gap: InsertionGap) -> list[str]:
     """The function's own variables that are certainly bound at a gap and that no other function shares;
     sorted.
     """

@@ -5,18 +5,19 @@ with the relation made sound); each block is drawn uniformly and independently, 
 statement. Only whole statements move: every byte of every statement, its comments included, survives.
 """
 
+import ast
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from codeaudit.transforms import reordering
 from codeaudit.transforms.dependence import obstacles
+from codeaudit.transforms.dependence.blocks import Block
 from codeaudit.transforms.edits import line_starts
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.python.analysis.blocks import Block, first_line
 from codeaudit.transforms.python.analysis.program import Dependence, PythonProgram, analyse
-from codeaudit.transforms.python.order.units import units
-from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.parsing import first_line, parse
 from codeaudit.transforms.reordering import Reorder
 
 OBSTACLES: Final = (*obstacles.OBSTACLES, "neighbours leave or suspend the block")
@@ -51,7 +52,15 @@ class PythonOrdering:
 
     def numbers(self, site: int) -> Sequence[int]:
         """The first line of each statement, from 1."""
-        return [first_line(statement.node) for statement in self.blocks[site].statements]
+        nodes, starts = self.program.nodes, line_starts(self.program.source.encode())
+        found: list[int] = []
+        for statement in self.blocks[site].statements:
+            node = nodes[statement.lines.start][0] if statement.lines else None
+            # A docstring has no logical line, and no comments above it are counted to it.
+            found.append(
+                first_line(node) if isinstance(node, ast.stmt) else bisect_right(starts, statement.start)
+            )
+        return found
 
     def changes(self, site: int, order: Sequence[int]) -> bool:
         """Every order changes the text, or is counted as if it did."""
@@ -85,10 +94,10 @@ class PythonReorder(Reorder):
 
 def reordered(program: PythonProgram, orders: Mapping[int, Sequence[int]]) -> str:
     """The program's text with the blocks of these numbers in these orders."""
-    text = program.source.encode()
-    starts = line_starts(text)
     blocks = program.blocks
-    return reordering.reordered(text, blocks, orders, lambda number: units(text, starts, blocks[number]))
+    return reordering.reordered(
+        program.source.encode(), blocks, orders, lambda number: blocks[number].statements
+    )
 
 
 REORDER: Final = PythonReorder()

@@ -9,13 +9,13 @@ from codeaudit.audit.papers.lines import vocabulary
 from codeaudit.audit.papers.lines.encoding import LINE_TOKENS, EncodedLines, LineEncoder
 from codeaudit.audit.papers.lines.words import masked_name, words
 from codeaudit.audit.records import Failed
-from codeaudit.transforms.python.analysis.program import LogicalLine
+from codeaudit.transforms.python.analysis.program import PythonLine
 from tests.support import stdlib
 from tests.support.networks import CHAIN, LABELS, SMALL, legal_orders, tokenizer
 
 
 def said(text: str, *, depth: int = 0, name: str = "MASK") -> list[str]:
-    return list(words(LogicalLine(text=text, depth=depth, parent=-1), name))[1:]
+    return list(words(PythonLine(text=text, depth=depth, parent=-1), name))[1:]
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_line_falls_into_words(text: str, expected: list[str]) -> None:
 
 @pytest.mark.parametrize(("depth", "word"), [(0, "<d0>"), (6, "<d6>"), (40, "<d6>")])
 def test_the_depth_comes_first(depth: int, word: str) -> None:
-    assert next(words(LogicalLine(text="pass", depth=depth, parent=-1))) == word
+    assert next(words(PythonLine(text="pass", depth=depth, parent=-1))) == word
 
 
 def test_the_mask_is_the_name_even_where_it_had_to_be_numbered() -> None:
