@@ -1,1 +1,1 @@
-"""How functions become lines of words, and the network trunk that reads them: for all papers that do."""
+"""Functions as lines of words, and the trunk of the networks that read them: shared by several papers."""

@@ -1,1 +1,5 @@
-"""Permutation equivariance (Xu et al.): models whose columns are permuted by a key."""
+"""Models with permuted columns: the wrapper `columns`, and sealing and authorising checkpoints.
+
+Xu, Xiang, Ye, Yao, Chu and Li, "Permutation Equivariance of Transformers and Its Applications". The
+permutations themselves are in `codeaudit.transforms.columns`.
+"""

@@ -1,1 +1,5 @@
-"""Renamer (Ankner, Renda and Carbin): costs of basic blocks, derivatives, and naming functions."""
+"""Renamer and its baselines: throughput of basic blocks and symbolic derivatives.
+
+Ankner, Renda and Carbin, "Renamer: A Transformer Architecture Invariant to Variable Renaming". `naming`
+applies its two changes to networks that read lines.
+"""

@@ -1,1 +1,4 @@
-"""The tree transformer (Peng et al.) and its baselines: two-dimensional positions in syntax trees."""
+"""The tree transformer and its baselines: naming functions, and completing syntax trees.
+
+Peng, Li, Zhao and Jin, "Rethinking Positional Encoding in Tree Transformer for Code Representation".
+"""
