@@ -1,5 +1,6 @@
 """Worker processes. Results and their order do not depend on the number of workers."""
 
+import logging
 import os
 import signal
 import threading
@@ -33,6 +34,8 @@ def spread(work: Callable[[T], R], items: Iterable[T], *, workers: int, chunk: i
 def _serve() -> None:
     """Ignore Ctrl-C, which reaches the whole process group, and end when the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Notes about plug-ins: the parent has written them already.
+    logging.getLogger("codeaudit").setLevel(logging.ERROR)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

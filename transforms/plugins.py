@@ -14,7 +14,6 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import entry_points
 from typing import Any, Final
 
 from codeaudit.transforms.errors import CannotAudit, UsageError
@@ -70,6 +69,8 @@ def plug_ins(group: str, built_in: frozenset[str]) -> Mapping[str, PlugIn]:
 @cache
 def _read(group: str, built_in: frozenset[str], path: tuple[str, ...]) -> Mapping[str, PlugIn]:
     """`path` is part of the cache's key because a changed `sys.path` shows other distributions."""
+    from importlib.metadata import entry_points  # costs 20 ms, and most commands need no plug-in
+
     found: dict[str, set[tuple[str, str]]] = {}
     for point in entry_points(group=group):
         distribution = point.dist.name if point.dist is not None else "?"
