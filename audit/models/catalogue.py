@@ -205,7 +205,7 @@ def _unknown(spec: str) -> UsageError | ModelError:
     known = [*bundled(), *names]
     near = get_close_matches(spec, known, n=1, cutoff=0.5)
     head, slash, rest = spec.partition("/")
-    if slash and (heads := get_close_matches(head, PROVIDERS, n=1, cutoff=0.7)):
+    if slash and head not in PROVIDERS and (heads := get_close_matches(head, PROVIDERS, n=1, cutoff=0.7)):
         near = [f"{heads[0]}/{rest}"]
     forms = [provider.form for provider in providers().values() if not provider.names]
     hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join([*known, *forms, 'a folder'])}"
