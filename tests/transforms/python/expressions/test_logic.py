@@ -93,8 +93,8 @@ def test_values(rule: PythonRule, text: str) -> None:
 )
 @pytest.mark.parametrize("rule", [DE_MORGAN, DOUBLE_NEGATION, NEGATE_COMPARISONS])
 def test_several_edits_of_one_expression(rule: PythonRule, text: str) -> None:
-    same(rule, value(text))
-    same(rule, condition(text))
+    made = same(rule, value(text)) + same(rule, condition(text))
+    assert made or rule is not DOUBLE_NEGATION, "the others may find nothing to do"
 
 
 @pytest.mark.thinned(4)
@@ -116,10 +116,11 @@ def test_several_edits_of_one_expression(rule: PythonRule, text: str) -> None:
     ],
 )
 def test_everywhere_with_objects_that_tell(form: str) -> None:
+    made = 0
     for text in ("a and b", "not (a or b)", "not a and not c", "not not (a and b)", "a in b and not b in c"):
         source = value("0").replace("return 0", form.format(text))
-        for rule in (DE_MORGAN, DOUBLE_NEGATION, NEGATE_COMPARISONS):
-            same(rule, source)
+        made += sum(same(rule, source) for rule in (DE_MORGAN, DOUBLE_NEGATION, NEGATE_COMPARISONS))
+    assert made
 
 
 DECLINED: dict[tuple[PythonRule, str], str] = {

@@ -384,7 +384,7 @@ def test_a_name_that_would_be_captured_or_is_taken_is_refused(source: str, old: 
     ],
 )
 def test_a_name_that_means_something_else_elsewhere_is_legal(source: str, old: str, new: str) -> None:
-    rename(source, {old: new})
+    assert rename(source, {old: new}) != source
 
 
 def test_moves_that_are_not_of_this_function_are_refused() -> None:
