@@ -24,7 +24,7 @@ _KINDS: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class PairNames:
+class PairRenamings:
     """The legal renamings of the variables of a pair."""
 
     pools: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
@@ -62,11 +62,11 @@ def words(reading: Reading) -> Iterator[str]:
                 yield from (word(kind, f"#{number}") for number in range(len(names)))
 
 
-def choices(source: str) -> PairNames:
+def choices(source: str) -> PairRenamings:
     """The legal renamings of a pair's variables; the extra coefficient only where it occurs already."""
     used = movable(source)
     own = (tuple(name for name in used if name in names) for names in POOLS)
-    return PairNames(tuple((some, pool(some[0], source)) for some in own if some))
+    return PairRenamings(tuple((some, pool(some[0], source)) for some in own if some))
 
 
 @cache

@@ -59,21 +59,29 @@ def prepare(
     note: Note,
     task: LineTask = NAMING,
 ) -> LineMaterial:
-    """Features and vocabulary, from the cache where they were made before."""
+    """Features and vocabulary; from the cache if they were made before.
+
+    Raises:
+        CorpusError: the network cannot read a language, or every function of a split is too long.
+    """
     cache.mkdir(parents=True, exist_ok=True)
     digests = hashes(splits)
     truths = [task.truth(sample.label) or () for sample in splits.train]
     labels = task.labels(truths, rarest=recipe.rarest_label)
-    relation = NETWORKS[recipe.network].relation
     languages = tuple(sorted({sample.language for sample in splits.train}))
-    if relation == "referents":
-        if languages != (DEFAULT,):
-            raise CorpusError(f"{recipe.network} learns from Python only: {NO_REFERENTS.reason}")
-        kept: Relation = "referents"
-    else:
-        kept = "every"  # one reading for all other networks
+    kept = _reading(recipe, languages)
     tokenizer = _tokenizer(
         splits.train, labels, recipe, cache=cache, key=digests["train"], workers=workers, relation=kept
+    )
+    read = partial(
+        featurise,
+        tokenizer=tokenizer,
+        labels={label: number for number, label in enumerate(labels)},
+        window=recipe.window,
+        seed=recipe.seed,
+        workers=workers,
+        task=task,
+        relation=kept,
     )
     found: dict[str, Examples] = {}
     for name, split in zip(NAMES, splits, strict=True):
@@ -84,18 +92,7 @@ def prepare(
         examples = Examples.load(path)
         if examples is None:
             note(f"reading {len(split):,} {name} functions")
-            index = {label: number for number, label in enumerate(labels)}
-            examples = featurise(
-                split,
-                tokenizer,
-                index,
-                window=recipe.window,
-                orders=orders,
-                seed=recipe.seed,
-                workers=workers,
-                task=task,
-                relation=kept,
-            )
+            examples = read(split, orders=orders)
             examples.save(path)
         if not len(examples):
             raise CorpusError(f"every {name} function is longer than the window of {recipe.window} tokens")
@@ -103,6 +100,19 @@ def prepare(
     return LineMaterial(
         tokenizer=tokenizer, labels=labels, hashes=digests, task=task, languages=languages, **found
     )
+
+
+def _reading(recipe: LineRecipe, languages: tuple[str, ...]) -> Relation:
+    """The relation to keep: one reading serves all networks, except those that read variables by identity.
+
+    Raises:
+        CorpusError: the network cannot read one of the languages.
+    """
+    if NETWORKS[recipe.network].relation != "referents":
+        return "every"
+    if languages != (DEFAULT,):
+        raise CorpusError(f"{recipe.network} learns from Python only: {NO_REFERENTS.reason}")
+    return "referents"
 
 
 def _tokenizer(
