@@ -105,6 +105,7 @@ def side_precedences(node: ast.BinOp | ast.Compare) -> tuple[int, int]:
     """The loosest precedence that may stand left and right of an operator without parentheses."""
     if isinstance(node, ast.Compare):
         return BITS, BITS
+    # `**` takes a unary operator on its right without parentheses (`2 ** -1`), but not on its left.
     if isinstance(node.op, ast.Pow):
         return _AWAIT, _UNARY
     return _OPERATORS[type(node.op)], _OPERATORS[type(node.op)] + 1
@@ -122,6 +123,7 @@ def allowed_precedence(code: PythonSource, node: ast.expr) -> int:
             return NOT
         case ast.Compare():
             return BITS
+        # A conditional expression may stand behind `else` only: `a if b else c if d else e`.
         case ast.IfExp(orelse=orelse):
             return CONDITIONAL if orelse is node else OR
         case ast.comprehension():

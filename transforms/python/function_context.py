@@ -51,6 +51,7 @@ def rebound_names(text: str) -> frozenset[str]:
     """Names of builtins and modules to which the text of a file gives another meaning, or `import *` may."""
     names: set[str] = set()
     for module in _STAR.findall(text):
+        # What a star import binds is not in the text: assume the worst of modules that are not standard.
         names |= _IN_STANDARD_MODULES if module in MODULE_NAMES else _PLAIN_BUILTINS
     for table in _tables(text):
         top = table.get_type() in ("module", "MODULE")

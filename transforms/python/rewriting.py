@@ -97,6 +97,7 @@ def rendered(code: PythonSource, patches: Sequence[Patch]) -> str:
     """
     source = bytearray(code.source)
     if any(isinstance(part, Span) and (part.add or part.drop) for patch in patches for part in patch.parts):
+        # Line breaks inside strings must not be taken for the beginning of a line to indent.
         for at in code.hard_breaks:
             source[at : at + 1] = HARD
     return patched(bytes(source), patches, _shifted).decode()

@@ -218,6 +218,7 @@ def fresh_names(code: PythonSource) -> Iterator[str]:
     if not code.text.isascii():
         used.update(_WORDS.findall(ast.dump(code.tree)))  # the parser normalises names (NFKC)
     pool = [name for name in NATURAL if not reserved(name)]
+    # Another order for every text, and the same order whenever this text is read again.
     Random(crc32(code.source)).shuffle(pool)
     number = 0
     while True:

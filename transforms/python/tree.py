@@ -87,6 +87,7 @@ def _place(
     line = source[start:end]
     blank = line[: len(line) - len(line.lstrip(b" \t\f"))]
     obstacle = None
+    # Form feeds at the beginning of a line do not indent it; behind blanks they reset the column.
     if not blank.strip(b"\f"):
         start, blank = start + len(blank), b""
     elif b"\f" in blank:

@@ -165,6 +165,7 @@ class PythonProgramBuilder:
         facts = gather_facts(node, rebound)
         facts.prefix = f"{line}." if line else ""
         settle_types(node, facts)
+        # Every parameter is bound when the body begins.
         known = facts.parameters - facts.fragile
         scope = _BlockContext(facts=facts, depth=depth, parent=line, definite=known)
         scope.rebound = facts.rebound | facts.local & BUILTINS
@@ -257,6 +258,7 @@ class PythonProgramBuilder:
         turn.bind(frozenset(collector.writes - collector.sometimes))
         body, inside = self._block(node.body, turn, above=_header_end(node))
         parts: list[int | Block] = [line, body]
+        # `break` and `continue` in the body leave this loop, and nothing around it.
         effect |= Effects(inside.reads, inside.writes, inside.flags & ~LEAVES_LOOP)
         if node.orelse:
             effect |= self._clause(node, "else", node.orelse, scope.inner(line), parts)
@@ -268,6 +270,7 @@ class PythonProgramBuilder:
             collector.visit(item.context_expr)
             if item.optional_vars is not None:
                 assign(collector, item.optional_vars, None)
+        # `__enter__` and `__exit__` may do anything; `async with` also suspends the function.
         collector.flags |= ANYTHING | (BARRIER if isinstance(node, ast.AsyncWith) else 0)
         effect = self._effects(collector)
         line = self._line(node, scope.parent, scope.depth, effect, certain=False)
@@ -336,7 +339,7 @@ class PythonProgramBuilder:
             collector.visit(part)
         collector.reads |= free_names(node) & scope.facts.local
         collector.write(node.name)
-        collector.flags |= ANYTHING
+        collector.flags |= ANYTHING  # metaclass, base classes and the body may run any code
         effect = self._effects(collector)
         line = self._line(node, scope.parent, scope.depth, effect)
         scope.bind(frozenset({node.name}))

@@ -111,10 +111,11 @@ class EffectCollector:
                 self.expect(LOOKS_UP)
             return None
         self.reads.add(name)
+        # A closure may rebind a captured variable whenever other code runs.
         if name in facts.captured:
             self.flags |= OBSERVES
         if name not in self.definite:
-            self.flags |= RAISES
+            self.flags |= RAISES  # UnboundLocalError
         return facts.types.get(name)
 
     def write(self, name: str) -> None:

@@ -89,6 +89,7 @@ class _Liveness:
     def loop(self, statement: ast.For | ast.AsyncFor | ast.While, needed: Names, targets: _Targets) -> Names:
         done = self.block(statement.orelse, needed, targets)
         head = done
+        # Two rounds reach the fixed point: the second one sees the names needed at the head of the loop.
         for _ in range(2):
             inside = self.block(statement.body, head, _Targets(needed, head))
             if isinstance(statement, ast.While):

@@ -154,6 +154,7 @@ def _flatten(code: PythonSource, node: ast.If) -> Site | Refused | None:
     if not inside.startswith(outside) or not evenly_indented(code, node, inner):
         return Refused(INDENTATION)
     begin, word = line_start(code, clause_keyword(code, node.orelse).start), code.start(inner)
+    # The lines from `else:` to `if` are dropped, and a comment between them would be lost.
     if has_comment(code, begin, word):
         return Refused(COMMENT)
     first = line_start(code, word)
@@ -213,6 +214,7 @@ def _renest(code: PythonSource, node: ast.If) -> Site | Refused | None:
         return Refused(NOTHING_BEHIND)
     if not evenly_indented(code, node):
         return Refused(INDENTATION)
+    # Every earlier `if` of the block may be nested too, and each makes the rest one level deeper.
     before = sum(isinstance(one, ast.If) for one in held[0][: held[1]])
     if _depth(code, node) + before > _DEEPEST:
         return Refused(DEEP)

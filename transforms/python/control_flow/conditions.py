@@ -107,6 +107,7 @@ def _split(code: PythonSource, node: ast.If) -> Site | Refused | None:
     test = node.test
     if not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.And):
         return None
+    # With an `else`, the second condition would need the same `else` again.
     if node.orelse:
         return Refused(HAS_ELSE)
     begin, mark = code.full(test).start, header_colon(code, node.body)

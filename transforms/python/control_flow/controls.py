@@ -58,6 +58,7 @@ def _off_by_one(code: PythonSource, node: ast.For) -> Site | None:
 @at_each(ast.For, ast.While, ast.AsyncFor)
 def _left_early(code: PythonSource, node: ast.For | ast.While | ast.AsyncFor) -> Site | Refused:
     """`break` at the end of a loop's body."""
+    # A `break` behind a statement that leaves would never run.
     if always_leaves(node.body):
         return Refused(LEFT)
     first, newline = code.start(node.body[0]), code.newline
@@ -80,6 +81,7 @@ def _dropped(code: PythonSource, node: ast.If) -> Site | Refused | None:
         return Refused(NO_ELSE)
     if is_elif(node.orelse[0], code):
         return None
+    # Without such an `else` the function may do the same, which is no control.
     if _idle(node.orelse):
         return Refused(IDLE)
     begin = block_end(code, node.body[-1], code.indentation(node))

@@ -92,6 +92,7 @@ def _counted(
             shared = any(isinstance(one, ast.Nonlocal) and name in one.names for one in ast.walk(code.tree))
             if shared or any(bound_in(part, name) for part in (*node.body, node.target)):
                 return Refused(REBOUND)
+            # The length is read at every turn, because the body may change the list.
             counter = next(names)
             before = f"{counter} = 0{code.newline}{code.indentation(node)}"
             head = (before, f"while {counter} < len({name})")
@@ -108,6 +109,7 @@ def _over_range(
     """
     if not 1 <= len(arguments) <= 3 or not all(_integer(code, argument) for argument in arguments):
         return Refused(NO_INTEGER)
+    # The direction of the comparison depends on the sign of the step, so the step must be known and not 0.
     stride = _constant(arguments[2]) if len(arguments) == 3 else 1
     if not stride:
         return Refused(STEP)

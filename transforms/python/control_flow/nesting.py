@@ -56,6 +56,7 @@ def _split_with(code: PythonSource, node: _With) -> Site | Refused | None:
     mark, items = header_colon(code, node.body), _items(code, node)
     if has_comment(code, code.start(node), mark.start):
         return Refused(COMMENT)
+    # Without the parentheses around all items, an item that is broken over lines would not parse.
     if any(breaks_line(code, item) for item in items):
         return Refused(LINES)
     if not evenly_indented(code, node):

@@ -57,6 +57,7 @@ def _leave(code: PythonSource, *lines: str, note: str) -> Iterator[Site | Refuse
     """Sites that insert `lines`, which leave the function, wherever something that matters follows."""
     for block in blocks(code):
         holder = code.parent(block.body[0])
+        # Only the body of an outermost function certainly runs when the function is called.
         if not isinstance(holder, FunctionNode) or code.function(holder) is not None:
             continue
         gaps = _reached(block)

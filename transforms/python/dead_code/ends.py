@@ -42,6 +42,7 @@ def _else(code: PythonSource, node: ast.stmt) -> Site | Refused | None:
 
 
 def _behind(code: PythonSource) -> Iterator[Site | Refused]:
+    # Seeded by the text: `find` must give the same options whenever the same text is read.
     rng = Random(crc32(code.source))
     for node in editable_nodes(code):
         if not isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break):

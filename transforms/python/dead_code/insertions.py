@@ -48,6 +48,7 @@ def _everywhere(code: PythonSource, write: Write, note: str, *, named: bool) -> 
     if named and reflects(code):
         yield Refused(REFLECTION)
         return
+    # Seeded by the text: `find` must give the same options whenever the same text is read.
     names, rng = fresh_names(code), Random(crc32(code.source))
     for block in blocks(code):
         gaps = list(block.gaps)

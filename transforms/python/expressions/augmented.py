@@ -40,6 +40,7 @@ _SIGNS: Final[dict[type[ast.operator], str]] = {
 
 def _obstacle(code: PythonSource, name: ast.Name, op: ast.operator, value: ast.expr) -> str | None:
     """Why `a op= b` may differ from `a = a op b`; `None` if they mean the same."""
+    # Only a local has a certain type: other functions may rebind a global.
     facts = code.facts(name)
     kind = facts.types.get(name.id) if facts is not None and name.id in facts.local else None
     other = code.kind(value)
@@ -52,6 +53,7 @@ def _obstacle(code: PythonSource, name: ast.Name, op: ast.operator, value: ast.e
         return None
     if kind not in _SEQUENCES:
         return UNKNOWN
+    # Errors of these do not name the operator (see `_SEQUENCES`).
     if isinstance(op, ast.Add) or (isinstance(op, ast.Mod) and kind == "str"):
         return None
     return None if isinstance(op, ast.Mult) and other in _WHOLE else OTHER

@@ -106,6 +106,7 @@ def _membership(code: PythonSource, node: ast.Compare) -> Site | Refused | None:
     ):
         return None
     tested = [node.left, *node.comparators][-2]
+    # A set hashes the tested value and its elements; an unhashable one would raise.
     hashed = all(code.kind(one) in PLAIN for one in (tested, *display.elts))
     if isinstance(display, ast.Set) and not hashed:
         return Refused(HASH)
@@ -121,6 +122,7 @@ def _bracketed(
     """The patches that put other brackets around the elements; a tuple of one element gets its comma."""
     start, end = code.start(display), code.end(display)
     last = token_before(code, end - 1)
+    # `(x)` is no tuple: one element needs its comma.
     lone = len(display.elts) == 1 and brackets == "()" and last is not None and last.text != ","
     return (
         Patch(start, start + 1, (brackets[0],)),

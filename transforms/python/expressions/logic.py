@@ -225,6 +225,7 @@ def _obstacle(code: PythonSource, node: ast.Compare) -> str | None:
         case _:
             if not kinds <= NUMBERS and kinds not in ({"str"}, {"bytes"}):
                 return UNKNOWN
+            # With a NaN, both `a < b` and `a >= b` are false.
             if "float" in kinds:
                 return NAN
     start, end = _sign(code, node)

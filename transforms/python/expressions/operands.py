@@ -53,8 +53,10 @@ def independent(code: PythonSource, one: ast.expr, other: ast.expr) -> bool:
         return False
     if code.harmless(busy):
         return True
+    # The other expression may read the name that a walrus binds.
     if any(isinstance(node, ast.NamedExpr) for node in ast.walk(busy)):
         return False
+    # One may change an object that the other reads, unless its value is immutable.
     met = {node.id for node in ast.walk(busy) if isinstance(node, ast.Name)}
     return all(
         node.id not in met or code.kind(node) in PLAIN

@@ -171,6 +171,7 @@ def _conflicts(block: list[ast.stmt], names: dict[str, PythonBinding]) -> Iterat
             for other, into in names.items():
                 if other in written or (value is not None and values.get(other) == text):
                     continue
+                # `b = a` gives `b` the value of `a`: reading it under the name `a` changes nothing.
                 if isinstance(value, ast.Name) and value.id == other:
                     continue
                 after = next((at for at in range(place + 1, len(block)) if other in mentioned[at]), None)

@@ -2,7 +2,7 @@
 
 import builtins
 import keyword
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from random import Random
 from typing import Final
 
@@ -83,8 +83,3 @@ def draw(
     `taken`.
     """
     return naming.draw(PYTHON, strategy, names, taken, rng, pool)
-
-
-def shuffle(names: Mapping[int, str], kept: Iterable[str], rng: Random) -> dict[int, str]:
-    """A permutation of the names, applied to every variable that bears one of them."""
-    return naming.shuffle(PYTHON, names, kept, rng)

@@ -53,6 +53,7 @@ class Parameters:
         if isinstance(node, FunctionNode):
             if not all(_blind(decorator) for decorator in node.decorator_list):
                 return "decorator may read parameter names"
+            # pytest passes fixtures and hook arguments by the names of parameters.
             if node is self._scopes.function and node.name.startswith(("test", "pytest_")):
                 return "test parameters are read by name"
         if place == "gathering":
@@ -61,6 +62,7 @@ class Parameters:
             return "keyword-only parameter"
         if self._is_positional_only(node, binding.name):
             return None
+        # A caller's keyword equal to the new name would no longer land in `**kwargs`.
         if node.args.kwarg is not None:
             return "parameter beside gathered keywords"
         if node is self._scopes.function:

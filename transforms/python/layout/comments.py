@@ -84,6 +84,7 @@ def find_comments(code: PythonSource) -> Iterator[Site | Refused]:
         start, end = one.start, one.end
         if directive(one.text):
             yield Refused(FOR_A_TOOL)
+        # Behind code, the comment goes with the blanks before it; alone, its whole line goes.
         elif one.line in solid_lines:
             start = line_start(code, start) + len(code.source[line_start(code, start) : start].rstrip())
             yield Site(((Patch(start, end, ()),),), "comment at the end of a line", one.line)

@@ -245,6 +245,7 @@ def _forms(text: str) -> list[str]:
     if isinstance(value, float):
         found = _float_forms(value)
     elif isinstance(value, int) and value.bit_length() <= _LARGEST_BITS:
+        # A decimal number gets other bases; a number in another base, or grouped, becomes a plain one.
         plain = text.isdigit()
         found = [f"{value:#x}", f"0X{value:X}", f"{value:#b}", f"{value:#o}"] if plain else [str(value)]
         found = found[: 4 if value < _SMALL else 2]

@@ -46,6 +46,7 @@ def find_annotations(code: PythonSource) -> Iterator[Site | Refused]:
         elif node.value is not None:
             patch = Patch(code.full(node.target).end, code.full(node.annotation).end, ())
             yield Site(((patch,),), "annotation of a local", code.line(node))
+        # A bare `x: int` alone makes `x` local; without it, reads of `x` would look for a global.
         elif not isinstance(node.target, ast.Name) or node.target.id not in _assigned(function):
             yield Refused(ONLY_BINDING)
         elif not code.alone(node):

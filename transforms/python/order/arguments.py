@@ -37,6 +37,7 @@ def find_keywords(code: PythonSource) -> Iterator[Site | Refused]:
         if not isinstance(node, ast.Call) or len(node.keywords) < 2:
             continue
         first = code.start(node.keywords[0])
+        # `f(a=1, *b)` processes `*b` first, though it stands behind the keyword.
         late = any(isinstance(one, ast.Starred) and code.start(one) > first for one in node.args)
         # A `**` has the name None, which is no keyword of a known callee.
         if late or not {word.arg for word in node.keywords} <= known.keywords(node):

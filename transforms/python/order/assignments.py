@@ -91,6 +91,7 @@ def _independent(code: PythonSource, targets: Sequence[ast.expr], values: Sequen
         if not isinstance(target, ast.Name) or isinstance(value, ast.Starred) or target.id in bound:
             return False
         names = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
+        # The first value is evaluated first in both forms, so it may do anything.
         if bound and (bound & names or not code.harmless(value)):
             return False
         bound.add(target.id)

@@ -79,6 +79,7 @@ def find_cases(code: PythonSource) -> Iterator[Site | Refused]:
         values = [None if case.guard else _constants(case.pattern) for case in node.cases]
         effects = [_among(found, kind) for found in values][:MOST]
         parts = [_case(code, case) for case in node.cases[:MOST]]
+        # A pattern in parentheses may begin on a later line than its `case`.
         if not all(code.source[part.start : part.end].lstrip().startswith(b"case") for part in parts):
             yield Refused(LAYOUT)
         else:

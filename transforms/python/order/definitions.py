@@ -254,6 +254,7 @@ class _DefinitionEffects:
         return {name for name, only in found.items() if only}
 
     def _class(self, node: ast.ClassDef) -> bool:
+        # With two bases, computing the method resolution order may raise.
         if not self.text.plain(node) or len(node.bases) > 1:
             return False
         if not all(self._computes(base) for base in node.bases):

@@ -103,6 +103,7 @@ def _effects(node: Import, names: Iterable[ast.alias], dropped: frozenset[str]) 
         modules = {(node.module or "").partition(".")[0]} if not node.level else {""}
     if not modules <= SILENT | REGISTERING or "*" in bound:
         return Effects(writes=bound, flags=BARRIER)
+    # Functions registered to run at exit run in the reverse order of the imports.
     acts = bool(modules & REGISTERING) or bool(bound & dropped)
     return Effects(writes=bound, flags=ACTS if acts else 0)
 

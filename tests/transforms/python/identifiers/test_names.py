@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeaudit.transforms.naming import Strategy
-from codeaudit.transforms.python.identifiers.names import NATURAL, draw, reserved, shuffle
+from codeaudit.transforms.naming import Strategy, shuffle
+from codeaudit.transforms.python.identifiers.names import NATURAL, PYTHON, draw, reserved
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
@@ -56,7 +56,7 @@ def test_misleading_names_say_the_opposite() -> None:
 )
 def test_a_shuffle_is_a_bijection_that_keeps_looks(names: list[str], rng: Random) -> None:
     old = dict(enumerate(names))
-    new = {**old, **shuffle(old, {"kept"}, rng)}
+    new = {**old, **shuffle(PYTHON, old, {"kept"}, rng)}
     image = {old[number]: new[number] for number in old}
     assert len(set(image.values())) == len(image)
     assert set(image.values()) == set(image)
@@ -66,4 +66,4 @@ def test_a_shuffle_is_a_bijection_that_keeps_looks(names: list[str], rng: Random
 
 def test_every_name_that_can_change_in_a_shuffle_does() -> None:
     for seed in range(20):
-        assert set(shuffle({0: "a", 1: "b", 2: "c", 3: "a"}, (), Random(seed))) == {0, 1, 2, 3}
+        assert set(shuffle(PYTHON, {0: "a", 1: "b", 2: "c", 3: "a"}, (), Random(seed))) == {0, 1, 2, 3}
