@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
@@ -53,8 +54,9 @@ def _read(statement: ast.stmt) -> set[str]:
     return found
 
 
-def _leave(code: PythonSource, *lines: str, note: str) -> Iterator[Site | Refused]:
-    """Sites that insert `lines`, which leave the function, wherever something that matters follows."""
+def _leave(code: PythonSource, *, conditional: bool, note: str) -> Iterator[Site | Refused]:
+    """Sites that leave the function, maybe under a true condition, where something that matters follows."""
+    lines = ("if True:", f"{code.step}return") if conditional else ("return",)
     for block in blocks(code):
         holder = code.parent(block.body[0])
         # Only the body of an outermost function certainly runs when the function is called.
@@ -72,15 +74,12 @@ def _reached(block: InsertionBlock) -> list[InsertionGap]:
     found = []
     for gap in block.gaps:
         number = block.body.index(gap.before)
-        if any(_may_leave(statement) for statement in block.body[:number]):
+        before = (node for statement in block.body[:number] for node in ast.walk(statement))
+        if any(isinstance(node, ast.Return | ast.Raise) for node in before):
             break
         if _matters(block.body[number:]):
             found.append(gap)
     return found
-
-
-def _may_leave(statement: ast.stmt) -> bool:
-    return any(isinstance(node, ast.Return | ast.Raise) for node in ast.walk(statement))
 
 
 def _matters(body: Sequence[ast.stmt]) -> bool:
@@ -99,16 +98,16 @@ def _matters(body: Sequence[ast.stmt]) -> bool:
     return False
 
 
-def _branch(code: PythonSource) -> Iterator[Site | Refused]:
-    return _leave(code, "if True:", f"{code.step}return", note="branch that is always taken")
-
-
-def _early(code: PythonSource) -> Iterator[Site | Refused]:
-    return _leave(code, "return", note="left early")
-
-
 LIVE_ASSIGNMENT: Final = PythonRule(name="live-assignment", find=_live, nothing="no block", kind="control")
 REACHABLE_BRANCH: Final = PythonRule(
-    name="reachable-branch", find=_branch, nothing="no block", kind="control"
+    name="reachable-branch",
+    find=partial(_leave, conditional=True, note="branch that is always taken"),
+    nothing="no block",
+    kind="control",
 )
-EARLY_RETURN: Final = PythonRule(name="early-return", find=_early, nothing="no block", kind="control")
+EARLY_RETURN: Final = PythonRule(
+    name="early-return",
+    find=partial(_leave, conditional=False, note="left early"),
+    nothing="no block",
+    kind="control",
+)

@@ -7,6 +7,7 @@ generator.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from random import Random
 from typing import Final, TypeAlias
 from zlib import crc32
@@ -39,7 +40,7 @@ Write: TypeAlias = Callable[[PythonSource, InsertionGap, str, Random], tuple[str
 """Writes the lines for a gap, given a new name and the random generator; `None` if it has none to offer."""
 
 
-def _everywhere(code: PythonSource, write: Write, note: str, *, named: bool) -> Iterator[Site | Refused]:
+def _everywhere(code: PythonSource, *, write: Write, note: str, named: bool) -> Iterator[Site | Refused]:
     """One site for each block; its options are the gaps of the block.
 
     The generator is seeded by the text, so the same text gives the same options. With `named`, a text that
@@ -90,23 +91,23 @@ def _computed(code: PythonSource, gap: InsertionGap, name: str, rng: Random) -> 
     return (f"{name} = {rng.choice(forms).format(variable)}",)
 
 
-def _unused(code: PythonSource) -> Iterator[Site | Refused]:
-    return _everywhere(code, _constant, "variable that nobody reads", named=True)
-
-
-def _unreachable(code: PythonSource) -> Iterator[Site | Refused]:
-    return _everywhere(code, _never, "branch that is never taken", named=True)
-
-
-def _no_ops(code: PythonSource) -> Iterator[Site | Refused]:
-    return _everywhere(code, _nothing, "statement without effect", named=False)
-
-
-def _dead(code: PythonSource) -> Iterator[Site | Refused]:
-    return _everywhere(code, _computed, "computed and never read", named=True)
-
-
-UNUSED_LOCALS: Final = PythonRule(name="unused-locals", find=_unused, nothing="no block")
-UNREACHABLE_BRANCHES: Final = PythonRule(name="unreachable-branches", find=_unreachable, nothing="no block")
-NO_OP_STATEMENTS: Final = PythonRule(name="no-op-statements", find=_no_ops, nothing="no block")
-DEAD_STORES: Final = PythonRule(name="dead-stores", find=_dead, nothing="no block")
+UNUSED_LOCALS: Final = PythonRule(
+    name="unused-locals",
+    find=partial(_everywhere, write=_constant, note="variable that nobody reads", named=True),
+    nothing="no block",
+)
+UNREACHABLE_BRANCHES: Final = PythonRule(
+    name="unreachable-branches",
+    find=partial(_everywhere, write=_never, note="branch that is never taken", named=True),
+    nothing="no block",
+)
+NO_OP_STATEMENTS: Final = PythonRule(
+    name="no-op-statements",
+    find=partial(_everywhere, write=_nothing, note="statement without effect", named=False),
+    nothing="no block",
+)
+DEAD_STORES: Final = PythonRule(
+    name="dead-stores",
+    find=partial(_everywhere, write=_computed, note="computed and never read", named=True),
+    nothing="no block",
+)

@@ -6,7 +6,6 @@ pass by position.
 """
 
 import ast
-from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, Scope
@@ -60,7 +59,7 @@ class Parameters:
             return None
         if place == "keyword-only":
             return "keyword-only parameter"
-        if self._is_positional_only(node, binding.name):
+        if any(parameter.arg == binding.name for parameter in node.args.posonlyargs):
             return None
         # A caller's keyword equal to the new name would no longer land in `**kwargs`.
         if node.args.kwarg is not None:
@@ -80,9 +79,6 @@ class Parameters:
         if isinstance(node, ast.Lambda):
             return self._is_method(scope)
         return self._is_method(scope) and "staticmethod" not in map(_dotted, node.decorator_list)
-
-    def _is_positional_only(self, node: Callee, name: str) -> bool:
-        return any(parameter.arg == name for parameter in node.args.posonlyargs)
 
     def _own_calls(self, function: FunctionNode, name: str) -> str | None:
         """An obstacle if the function may call itself, or the method it overrides, by keyword."""
@@ -116,9 +112,10 @@ class Parameters:
         if binding is None or binding.view not in {"function", "local"} or not binding.located:
             return False
         places = {use.start for use in binding.occurrences if use.use == "read"}
-        for call in self._calls():
-            if isinstance(call.func, ast.Name) and call.func.id == binding.name and not call.keywords:
-                places.discard(self._start(call.func))
+        for call in ast.walk(self._scopes.function):
+            match call:
+                case ast.Call(func=ast.Name(id=binding.name) as callee, keywords=[]):
+                    places.discard(self._scopes.positions.offset(callee.lineno, callee.col_offset))
         return not places
 
     def _lambda_called_by_position(self, node: ast.Lambda) -> bool:
@@ -136,12 +133,6 @@ class Parameters:
                 return method or _dotted(call.func) in _KEY_CALLERS
             case _:
                 return False
-
-    def _calls(self) -> Iterator[ast.Call]:
-        return (node for node in ast.walk(self._scopes.function) if isinstance(node, ast.Call))
-
-    def _start(self, node: ast.Name) -> int:
-        return self._scopes.positions.offset(node.lineno, node.col_offset)
 
     def _parent(self, node: ast.AST) -> ast.AST | None:
         if self._parents is None:

@@ -15,6 +15,7 @@ from codeaudit.transforms.python.layout.lexemes import (
     indent_of,
     lexemes,
     logical_lines,
+    solid,
     untouchable,
 )
 from codeaudit.transforms.python.rewriting import PythonRule
@@ -77,7 +78,7 @@ def find_places(code: PythonSource) -> Iterator[Site | Refused]:
 def find_comments(code: PythonSource) -> Iterator[Site | Refused]:
     """Every comment that no tool reads."""
     head = untouchable(code)
-    solid_lines = {line for one in lexemes(code) if _solid(one) for line in range(one.line, one.last + 1)}
+    solid_lines = {line for one in solid(code) for line in range(one.line, one.last + 1)}
     for one in lexemes(code):
         if one.type != tokenize.COMMENT:
             continue
@@ -106,10 +107,6 @@ def _at_end(code: PythonSource, last: Lexeme) -> list[tuple[Patch, ...]]:
     if code.source[last.end :].partition(b"\n")[0].strip():
         return []
     return [(Patch(last.end, last.end, (f"  # {phrase}",)),) for phrase in PHRASES]
-
-
-def _solid(one: Lexeme) -> bool:
-    return not one.breaks and one.type != tokenize.COMMENT
 
 
 INSERT_COMMENTS: Final = PythonRule(

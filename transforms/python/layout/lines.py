@@ -138,7 +138,8 @@ def find_semicolons(code: PythonSource) -> Iterator[Site | Refused]:
             yield Refused(ONE_LINE_BODY)
             continue
         for one, behind in breaks:
-            patch = Patch(_end_before(code, one.start), behind.start, (code.newline + indent,))
+            start = len(code.source[: one.start].rstrip(b" \t\f"))
+            patch = Patch(start, behind.start, (code.newline + indent,))
             yield Site(((patch,),), "a line for each statement", one.line)
 
 
@@ -149,10 +150,6 @@ def _begins_statement(code: PythonSource, start: int) -> bool:
             if code.start(statement) == start:
                 return not isinstance(statement, _COMPOUND)
     return False
-
-
-def _end_before(code: PythonSource, offset: int) -> int:
-    return len(code.source[:offset].rstrip(b" \t\f"))
 
 
 def _margin(code: PythonSource, offset: int) -> str:

@@ -302,7 +302,9 @@ class _DefinitionEffects:
             case ast.Subscript(value=ast.Name(id=name), slice=index):
                 return name in _GENERICS and self.text.builtin(name) and self._computes(index)
             case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-                return self._type(left) and self._type(right) and not _nones(left, right)
+                # `None | None` raises: one side must be a type.
+                types = not (isinstance(left, ast.Constant) and isinstance(right, ast.Constant))
+                return types and self._type(left) and self._type(right)
             case _:
                 return self.text.code.harmless(node)
 
@@ -322,10 +324,6 @@ class _DefinitionEffects:
                 return self._computes(node)
             case _:
                 return False
-
-
-def _nones(left: ast.expr, right: ast.expr) -> bool:
-    return isinstance(left, ast.Constant) and isinstance(right, ast.Constant)
 
 
 def _evaluated(node: FunctionNode, *, lazy: bool, decorators: bool = True) -> Iterator[ast.expr]:

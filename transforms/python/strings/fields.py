@@ -10,7 +10,7 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
 from codeaudit.transforms.python.contexts import editable_nodes
 from codeaudit.transforms.python.layout.lexemes import Literal
-from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.rewriting import PythonRule, at_each
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.strings.templates import (
     COMMENT,
@@ -37,31 +37,32 @@ _ATOMS: Final = (
 )  # fmt: skip
 
 
-def find_formats(code: PythonSource) -> Iterator[Site | Refused]:
+@at_each(ast.JoinedStr)
+def find_formats(code: PythonSource, node: ast.JoinedStr) -> Site | Refused:
     """Every f-string whose fields may be formatted after all of them have been evaluated."""
-    for node in _fstrings(code):
-        found = formatted(code, node)
-        if isinstance(found, str):
-            yield Refused(found)
-            continue
-        values = [one.node.value for one in found.fields]
-        if not may_wait(code, values, [one.spec is None for one in found.fields]):
-            yield Refused(ORDER)
-        elif _noted(code, found):
-            yield Refused(COMMENT)
-        elif (text := _template(code, node, found)) is None:
-            yield Refused(DIFFERENT)
-        else:
-            arguments = ", ".join(_written(code, one) for one in found.fields)
-            start = found.token.start
-            patch = Patch(start, found.token.end, (separated(code, start, f"{text}.format({arguments})"),))
-            yield Site(((patch,),), "f-string -> format", found.token.line)
+    found = formatted(code, node)
+    if isinstance(found, str):
+        return Refused(found)
+    values = [one.node.value for one in found.fields]
+    if not may_wait(code, values, [one.spec is None for one in found.fields]):
+        return Refused(ORDER)
+    if _noted(code, found):
+        return Refused(COMMENT)
+    text = _template(code, node, found)
+    if text is None:
+        return Refused(DIFFERENT)
+    arguments = ", ".join(_written(code, one) for one in found.fields)
+    start = found.token.start
+    patch = Patch(start, found.token.end, (separated(code, start, f"{text}.format({arguments})"),))
+    return Site(((patch,),), "f-string -> format", found.token.line)
 
 
 def find_sums(code: PythonSource) -> Iterator[Site | Refused]:
     """Every f-string whose fields are certainly strings, numbers, truth values or `None`."""
     shadowed = any(binds(code, name) for name in ("str", "repr", "ascii"))
-    for node in _fstrings(code):
+    for node in editable_nodes(code):
+        if not isinstance(node, ast.JoinedStr):
+            continue
         found = formatted(code, node)
         if isinstance(found, str):
             yield Refused(found)
@@ -103,10 +104,6 @@ def find_swaps(code: PythonSource) -> Iterator[Site | Refused]:
             between = Span(one.end, other.start)
             patch = Patch(one.start, other.end, (other, between, one))
             yield Site(((patch,),), "two fields swapped", code.line(node))
-
-
-def _fstrings(code: PythonSource) -> Iterator[ast.JoinedStr]:
-    return (node for node in editable_nodes(code) if isinstance(node, ast.JoinedStr))
 
 
 def _written(code: PythonSource, one: Field) -> str:

@@ -14,7 +14,7 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
 from codeaudit.transforms.python.contexts import editable_nodes
 from codeaudit.transforms.python.layout.lexemes import Literal, token_at
-from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.rewriting import PythonRule, at_each
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.strings.templates import (
     COMMENT,
@@ -80,27 +80,25 @@ _Part = str | _Slot
 # ── % ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def find_percents(code: PythonSource) -> Iterator[Site | Refused]:
+@at_each(ast.BinOp)
+def find_percents(code: PythonSource, node: ast.BinOp) -> Site | Refused | None:
     """Every literal with `%` whose values are known well enough.
 
     `%s` becomes `!s`. Assumed: the text that `__str__` gives is formatted as it is.
     """
-    for node in editable_nodes(code):
-        if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mod):
-            continue
-        if not isinstance(node.left, ast.Constant) or not isinstance(node.left.value, str):
-            continue
-        literal = _literal(code, node.left)
-        values = _values(code, node.right)
-        if literal is None:
-            yield Refused(SEVERAL)
-        elif node.left.value.count("%") != literal.body.count("%"):
-            yield Refused(BY_ESCAPE)
-        elif isinstance(values, str):
-            yield Refused(values)
-        else:
-            parts = _percent_parts(code, literal, values)
-            yield parts if isinstance(parts, Refused) else _site(code, node, literal, parts, "%")
+    match node:
+        case ast.BinOp(op=ast.Mod(), left=ast.Constant(value=str(text)) as left):
+            literal, values = _literal(code, left), _values(code, node.right)
+        case _:
+            return None
+    if literal is None:
+        return Refused(SEVERAL)
+    if text.count("%") != literal.body.count("%"):
+        return Refused(BY_ESCAPE)
+    if isinstance(values, str):
+        return Refused(values)
+    parts = _percent_parts(code, literal, values)
+    return parts if isinstance(parts, Refused) else _site(code, node, literal, parts, "%")
 
 
 def _values(code: PythonSource, right: ast.expr) -> list[ast.expr] | str:
@@ -169,33 +167,27 @@ def _percent_slot(code: PythonSource, value: ast.expr, match: re.Match[str]) -> 
 # ── format ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def find_calls(code: PythonSource) -> Iterator[Site | Refused]:
+@at_each(ast.Call)
+def find_calls(code: PythonSource, node: ast.Call) -> Site | Refused | None:
     """Every call of `format` on a literal."""
-    for node in editable_nodes(code):
-        match node:
-            case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()) as template, attr="format")):
-                pass
-            case _:
-                continue
-        literal = _literal(code, template)
-        named = {one.arg: one.value for one in node.keywords}
-        if literal is None:
-            yield Refused(SEVERAL)
-        elif _braces(str(template.value)) != len(escaped(literal)) - len(literal.body):
-            yield Refused(BY_ESCAPE)
-        elif None in named or any(isinstance(one, ast.Starred) for one in node.args):
-            yield Refused(SPREAD)
-        else:
-            given = {
-                **{str(number): one for number, one in enumerate(node.args)},
-                **{str(k): v for k, v in named.items()},
-            }
-            parts = _format_parts(code, literal, given)
-            yield parts if isinstance(parts, Refused) else _site(code, node, literal, parts, "format")
-
-
-def _braces(text: str) -> int:
-    return text.count("{") + text.count("}")
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)) as template, attr="format")):
+            literal = _literal(code, template)
+        case _:
+            return None
+    named = {one.arg: one.value for one in node.keywords}
+    if literal is None:
+        return Refused(SEVERAL)
+    if text.count("{") + text.count("}") != len(escaped(literal)) - len(literal.body):
+        return Refused(BY_ESCAPE)
+    if None in named or any(isinstance(one, ast.Starred) for one in node.args):
+        return Refused(SPREAD)
+    given = {
+        **{str(number): one for number, one in enumerate(node.args)},
+        **{str(name): value for name, value in named.items()},
+    }
+    parts = _format_parts(code, literal, given)
+    return parts if isinstance(parts, Refused) else _site(code, node, literal, parts, "format")
 
 
 def _format_parts(code: PythonSource, literal: Literal, given: dict[str, ast.expr]) -> list[_Part] | Refused:
