@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from statistics import fmean
 
@@ -119,7 +120,7 @@ def costs(seed: int) -> None:
     print(f"  derivative              {milliseconds(lambda n: derivative(some[n].pair.function), 500):6.3f}")
     print(f"  values of one side      {milliseconds(lambda n: values(some[n].pair.candidate), 500):6.3f}")
     for split in SPLITS:
-        made = milliseconds(lambda n, split=split: example(split, n, seed=seed), 2000)
+        made = milliseconds(partial(example, split, seed=seed), 2000)
         print(f"  pair of {split:16}{made:6.3f}")
 
 

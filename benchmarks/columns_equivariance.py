@@ -250,7 +250,9 @@ def _data(part: Sequence[Any]) -> Data:
 
 def _classifier(name: str) -> nn.Module:
     torch.manual_seed(0)
-    common = {"num_labels": len(PACKAGES), "attn_implementation": "eager"}
+    module: nn.Module
+    sizes: dict[str, Any]
+    common: dict[str, Any] = {"num_labels": len(PACKAGES), "attn_implementation": "eager"}
     if name == "bert":
         sizes = {
             "hidden_size": 64,
@@ -262,14 +264,15 @@ def _classifier(name: str) -> nn.Module:
         module = transformers.BertForSequenceClassification(config)
     else:
         sizes = {"n_embd": 64, "n_layer": 2, "n_head": 4, "n_inner": 128, "n_positions": WIDTH}
-        ends = {"bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 0}
+        ends: dict[str, Any] = {"bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 0}
         module = transformers.GPT2ForSequenceClassification(
             transformers.GPT2Config(vocab_size=256, **sizes, **ends, **common)
         )
     for layer in module.modules():
         if isinstance(layer, nn.Dropout):
             layer.p = 0.0
-    return module.eval()
+    module.eval()
+    return module
 
 
 def _learn(module: nn.Module, data: Data) -> None:

@@ -11,7 +11,6 @@ either scheme. At last the bundled checkpoint that names functions, with and wit
 
 import ast
 import math
-import sys
 import tempfile
 import time
 import warnings
@@ -254,4 +253,4 @@ def _f1(model: LineModel, samples: list[Sample]) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -32,6 +32,7 @@ from types import FrameType
 from typing import Any
 
 from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.tree import PYTHON_FILES, places
 from codeaudit.transforms.registry import ENTRIES, TRANSFORMS, expand
@@ -83,7 +84,8 @@ class Suite:
         tests = sorted(
             (name for name, seen in self.executed.items() if function in seen), key=self.seconds.__getitem__
         )
-        chosen, spent = [], 0.0
+        chosen: list[str] = []
+        spent = 0.0
         for name in tests:
             spent += self.seconds[name]
             if chosen and spent > TEST_BUDGET:
@@ -186,8 +188,10 @@ def single(suites: Mapping[str, Suite], names: Sequence[str], seed: int) -> Iter
 
 def whole(suites: Mapping[str, Suite], names: Sequence[str], seed: int) -> Iterator[Task]:
     """Every module with all of it rewritten by one transform, and by all of them together."""
-    groups = [(name, (TRANSFORMS.get(name),)) for name in names if not ENTRIES[name].interface]
-    groups.append(("all together", tuple(one for _, (one,) in groups)))
+    groups: list[tuple[str, tuple[Transform, ...]]] = [
+        (name, (TRANSFORMS.get(name),)) for name in names if not ENTRIES[name].interface
+    ]
+    groups.append(("all together", tuple(one for _, ones in groups for one in ones)))
     for name, transforms in groups:
         for module in suites:
             data = source_of(module)

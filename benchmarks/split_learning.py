@@ -18,7 +18,6 @@ SSIM has a Gaussian window of 11 x 11 and PSNR a peak of 1; low is private. F-SI
 face recognition network, which is not at hand, and faces.
 """
 
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -156,7 +155,8 @@ def low_pass(rows: Tensor, generator: torch.Generator) -> Tensor:
     spectrum = torch.fft.fftshift(torch.fft.fft2(rows), dim=(-2, -1))
     masks = [(torch.arange(size) - size // 2).abs() <= RADIUS * size for size in rows.shape[1:]]
     kept = spectrum * (masks[0][:, None] & masks[1][None, :])
-    return torch.fft.ifft2(torch.fft.ifftshift(kept, dim=(-2, -1))).real
+    found: Tensor = torch.fft.ifft2(torch.fft.ifftshift(kept, dim=(-2, -1))).real
+    return found
 
 
 def batch_shuffled(rows: Tensor, generator: torch.Generator) -> Tensor:
@@ -328,4 +328,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
