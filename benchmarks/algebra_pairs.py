@@ -20,7 +20,14 @@ import numpy as np
 from scipy.optimize import minimize
 
 from codeaudit.transforms.algebra.calculus import derivative, holds, values
-from codeaudit.transforms.algebra.expressions import ASKED, COEFFICIENTS, INPUTS, Pair, names, tokens
+from codeaudit.transforms.algebra.expressions import (
+    ASKED,
+    COEFFICIENTS,
+    INPUTS,
+    ExpressionPair,
+    names,
+    tokens,
+)
 from codeaudit.transforms.algebra.generate import SPLITS, Example, example, examples, tree
 from codeaudit.transforms.algebra.views import TOKENS
 from codeaudit.transforms.seeding import stream
@@ -90,7 +97,7 @@ def as_in_the_paper(found: Sequence[Example], seed: int) -> list[Example]:
     accidental = 0
     for e, truth in zip(found, truths, strict=True):
         candidate = truth if e.label else rng.choice(truths)
-        pair = Pair(e.pair.function, candidate)
+        pair = ExpressionPair(e.pair.function, candidate)
         if not e.label and holds(pair) is not False:
             accidental += 1
             continue

@@ -39,7 +39,7 @@ from codeaudit.reports.records import Metric
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import verdict
 from codeaudit.transforms.algebra.calculus import derivative, holds
-from codeaudit.transforms.algebra.expressions import Pair, pair_text
+from codeaudit.transforms.algebra.expressions import ExpressionPair, pair_text
 from codeaudit.transforms.algebra.generate import Example, Split, examples
 
 TASK: Final = "derivative"
@@ -98,7 +98,7 @@ def as_in_the_paper(found: Sequence[Example]) -> list[tuple[str, bool]]:
     truths = [derivative(one.pair.function) for one in found]
     pairs = []
     for one, truth in zip(found, truths, strict=True):
-        pair = Pair(one.pair.function, truth if one.label else rng.choice(truths))
+        pair = ExpressionPair(one.pair.function, truth if one.label else rng.choice(truths))
         if one.label or holds(pair) is False:
             pairs.append((pair_text(pair), one.label))
     return pairs

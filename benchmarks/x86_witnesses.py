@@ -30,10 +30,10 @@ from codeaudit.transforms.registry import transform_for
 from codeaudit.transforms.seeding import stream
 from codeaudit.transforms.x86.language import X86
 from codeaudit.transforms.x86.proof import Different, Equivalent, compare
-from codeaudit.transforms.x86.reading import Block, Operation, from_hex, read
+from codeaudit.transforms.x86.reading import BasicBlock, Operation, from_hex, read
 from codeaudit.transforms.x86.registers import BASES
 from codeaudit.transforms.x86.rename import renamed
-from codeaudit.transforms.x86.witnesses.emulator import Differed, Emulator
+from codeaudit.transforms.x86.witnesses.emulator import BlocksDiffered, Emulator
 from codeaudit.transforms.x86.witnesses.mca import HASWELL, Mca, Measured, find
 
 CPUS = ("haswell", "skylake", "ivybridge", "broadwell", "icelake-server", "znver3")
@@ -145,13 +145,13 @@ def measure(rows: Sequence[Mapping[str, str]], tools: Sequence[Mca], tally: Tall
         weigh(asked, tool, tally)
 
 
-def same(one: Block, other: Block) -> bool:
+def same(one: BasicBlock, other: BasicBlock) -> bool:
     """Whether two blocks are the same instructions on the same registers."""
     judged = compare(one, other)
     return isinstance(judged, Equivalent) and all(old == new for old, new in judged.renaming.items())
 
 
-def rewritten(transform: Transform, block: Block, rng: Random, tally: Tally) -> str | None:
+def rewritten(transform: Transform, block: BasicBlock, rng: Random, tally: Tally) -> str | None:
     """One variant; what it cost and why there is none are counted."""
     with tally.timed(transform.name):
         moves = transform.propose(block.source, rng)
@@ -166,7 +166,9 @@ def rewritten(transform: Transform, block: Block, rng: Random, tally: Tally) -> 
 def prove(before: str, after: str, tally: Tally) -> None:
     """The proof once more, with nothing remembered but the encodings, to be counted and timed."""
     fresh = [
-        Block(text, tuple(Operation(one.text, one.instruction, one.code) for one in block.operations), ())
+        BasicBlock(
+            text, tuple(Operation(one.text, one.instruction, one.code) for one in block.operations), ()
+        )
         for text in (before, after)
         for block in (read(text),)
     ]
@@ -175,7 +177,7 @@ def prove(before: str, after: str, tally: Tally) -> None:
     tally.counts["rename proven"] += isinstance(judged, Equivalent)
 
 
-def naive(block: Block, rng: Random, pairs: list[tuple[str, str]], tally: Tally) -> None:
+def naive(block: BasicBlock, rng: Random, pairs: list[tuple[str, str]], tally: Tally) -> None:
     """A bijection of all sixteen registers, and as many vector registers, that heeds no rule."""
     renaming: dict[str, str] = {}
     for bases in (BASES["gp"], BASES["vec"][:16], BASES["mmx"]):
@@ -241,7 +243,7 @@ def emulated(asked: argparse.Namespace, tally: Tally) -> None:
             tally.counts["emulated"] += 1
             reason = f": {told.reason}" if hasattr(told, "reason") else ""
             tally.counts[f"{name} emulated: {type(told).__name__.lower()}{reason}"] += 1
-            if isinstance(told, Differed) and transform.kind == "preserving":
+            if isinstance(told, BlocksDiffered) and transform.kind == "preserving":
                 tally.show(f"{name} emulated: {told.what}", block.source, found.source)
 
 

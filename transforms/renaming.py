@@ -26,7 +26,7 @@ COLLISION: Final = "name collision"
 UNVERIFIED: Final = "verification failed"
 
 
-class Names(Protocol):
+class RenamableNames(Protocol):
     """The names of one text that may change. The number of a name is the site of its move."""
 
     @property
@@ -69,7 +69,7 @@ class Rename(ABC):
     """The reason to refuse names that `Names.allows` does not allow."""
 
     @abstractmethod
-    def names(self, source: str) -> Names | Refused:
+    def names(self, source: str) -> RenamableNames | Refused:
         """The names of a text, or why none of them may change.
 
         Raises:
@@ -122,7 +122,7 @@ class Rename(ABC):
         return Refused(UNVERIFIED) if evidence is None else Rewritten(source=text, evidence=evidence)
 
 
-class Variable(Protocol):
+class RenamableVariable(Protocol):
     """A variable of a function, with all of its occurrences."""
 
     @property
@@ -141,7 +141,7 @@ class Variable(Protocol):
         ...
 
 
-class Variables(Protocol):
+class RenamableVariables(Protocol):
     """The variables of one function. A language analyses a function once for all of its variants."""
 
     @property
@@ -150,7 +150,7 @@ class Variables(Protocol):
         ...
 
     @property
-    def bindings(self) -> Sequence[Variable]:
+    def bindings(self) -> Sequence[RenamableVariable]:
         """All variables, also those that keep their names."""
         ...
 
@@ -159,7 +159,7 @@ class Variables(Protocol):
         """Every word of the text, also those of strings and comments."""
         ...
 
-    def movable(self, *, parameters: bool) -> Mapping[int, Variable] | Refused:
+    def movable(self, *, parameters: bool) -> Mapping[int, RenamableVariable] | Refused:
         """The variables that may be renamed, by number, or why there is none."""
         ...
 
@@ -184,8 +184,8 @@ class Variables(Protocol):
 class VariableNames:
     """The names of a function's variables, for one strategy."""
 
-    variables: Variables
-    movable: Mapping[int, Variable]
+    variables: RenamableVariables
+    movable: Mapping[int, RenamableVariable]
     """The variables that may be renamed, by number."""
     current: Mapping[int, str]
     """Their names."""
@@ -235,14 +235,14 @@ class RenameVariables(Rename):
     strategy: Strategy = "natural"
 
     @abstractmethod
-    def variables(self, source: str) -> Variables:
+    def variables(self, source: str) -> RenamableVariables:
         """The variables of a function.
 
         Raises:
             SourceError: the source does not parse or is not one function.
         """
 
-    def names(self, source: str) -> Names | Refused:
+    def names(self, source: str) -> RenamableNames | Refused:
         """The names of the variables that may change, or why none may."""
         variables = self.variables(source)
         movable = variables.movable(parameters=self.parameters)

@@ -30,7 +30,7 @@ from codeaudit.audit.corpora.records import CorpusResources, raw_sample
 from codeaudit.audit.corpora.splits import SPLITS, Split, split_of
 from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.java.language import JAVA
-from codeaudit.transforms.java.parsing import TYPES, Reading
+from codeaudit.transforms.java.parsing import TYPES, ParsedJava
 from codeaudit.transforms.records import Sample
 
 CONFIG: Final = ".defects4j.config"
@@ -227,7 +227,7 @@ def _methods(path: str, text: str) -> dict[MethodKey, MethodInCopy]:
     return known
 
 
-def _types(reading: Reading, method: MethodText) -> tuple[str, ...]:
+def _types(reading: ParsedJava, method: MethodText) -> tuple[str, ...]:
     names, node = list[str](), method.node.parent
     while node is not None:
         if node.kind in TYPES or node.kind == "enum_constant":
@@ -236,13 +236,13 @@ def _types(reading: Reading, method: MethodText) -> tuple[str, ...]:
     return tuple(reversed(names))
 
 
-def _parameters(reading: Reading, method: MethodText) -> tuple[str, ...]:
+def _parameters(reading: ParsedJava, method: MethodText) -> tuple[str, ...]:
     parameters = method.node.child("parameters")
     types = [] if parameters is None else [one.child("type") or one for one in parameters.children]
     return tuple(_BLANKS.sub("", reading.text(one)) for one in types)
 
 
-def _bare(reading: Reading, method: MethodText) -> str:
+def _bare(reading: ParsedJava, method: MethodText) -> str:
     """The tokens of a method, separated by null characters."""
     source, leaves = reading.source, list[tuple[int, int]]()
     for node in method.node.walk():

@@ -10,7 +10,7 @@ from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.language import JAVA
 from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.parsing import Reading, callables, read
+from codeaudit.transforms.java.parsing import ParsedJava, callables, read
 from codeaudit.transforms.records import Sample
 
 _ACCESSOR: Final = re.compile(r"(?:get|set|is|has)(?![a-z])")
@@ -32,7 +32,7 @@ class MethodText(NamedTuple):
         return self.node.kind != "method_declaration"
 
 
-def parse(text: str) -> Reading:
+def parse(text: str) -> ParsedJava:
     """The syntax tree of a file.
 
     Raises:
@@ -64,7 +64,7 @@ def methods(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
             left_out[reason] += 1
 
 
-def found(reading: Reading) -> Iterator[MethodText]:
+def found(reading: ParsedJava) -> Iterator[MethodText]:
     """The outermost methods and constructors of a file, in the order of the text."""
     source = reading.source
     for node in callables(reading):
@@ -90,7 +90,7 @@ def method_name(source: str) -> str | None:
     return reading.text(known[0].part("name"))
 
 
-def _unfit(reading: Reading, method: MethodText) -> str | None:
+def _unfit(reading: ParsedJava, method: MethodText) -> str | None:
     body = method.node.child("body")
     count = method.source.count("\n") + 1
     if method.is_constructor:

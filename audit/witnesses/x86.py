@@ -27,7 +27,13 @@ from codeaudit.transforms.records import Perturbed
 from codeaudit.transforms.seeding import stream
 from codeaudit.transforms.x86.proof import Equivalent, compare
 from codeaudit.transforms.x86.reading import read
-from codeaudit.transforms.x86.witnesses.emulator import Agreed, Differed, Emulator, Faulted, NotTrusted
+from codeaudit.transforms.x86.witnesses.emulator import (
+    BlocksAgreed,
+    BlocksDiffered,
+    BlocksFaulted,
+    Emulator,
+    NotTrusted,
+)
 from codeaudit.transforms.x86.witnesses.mca import Mca, Measured, Measurement, find
 
 CASES_AT_ONCE: Final = 100
@@ -114,11 +120,11 @@ def emulated(variant: Perturbed, emulator: Emulator) -> WitnessFinding:
     rng = stream(0, variant.sample.id, variant.transform, variant.variant)
     verdict = emulator.compare(before, after, renaming, rng, same_fault=not reordered)
     match verdict:
-        case Agreed():
+        case BlocksAgreed():
             return BehavesSame("executed")
-        case Differed():
+        case BlocksDiffered():
             return BehavesDifferently("executed", EMULATION_DIFFERS)
-        case Faulted():
+        case BlocksFaulted():
             return Undecided(FAULTS)
         case NotTrusted(reason):
             return Undecided(f"not emulated: {reason}")

@@ -14,7 +14,7 @@ from codeaudit.audit.papers.lines.encoding import EncodedLines, LineEncoder
 from codeaudit.audit.papers.lines.trunk import LineNetwork, LineShape, collate
 from codeaudit.audit.papers.lines.words import words
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
-from codeaudit.transforms.dependence.blocks import Block
+from codeaudit.transforms.dependence.blocks import StatementBlock
 from codeaudit.transforms.dependence.orders import enumerate_orders
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse
 from codeaudit.transforms.python.order.reorder import reordered
@@ -84,11 +84,13 @@ def legal_orders(source: str) -> Iterator[Legal]:
         yield Legal(reordered(program, chosen), tuple(_lines(program, program.root, chosen)))
 
 
-def _lines(program: PythonProgram, block: Block, chosen: dict[int, tuple[int, ...]]) -> Iterator[int]:
+def _lines(
+    program: PythonProgram, block: StatementBlock, chosen: dict[int, tuple[int, ...]]
+) -> Iterator[int]:
     number = next(place for place, one in enumerate(program.blocks) if one is block)
     for statement in chosen.get(number, range(len(block.statements))):
         for part in block.statements[statement].parts:
-            if isinstance(part, Block):
+            if isinstance(part, StatementBlock):
                 yield from _lines(program, part, chosen)
             else:
                 yield part

@@ -19,8 +19,8 @@ from codeaudit.transforms.algebra.expressions import (
     ZERO,
     Binary,
     Expression,
+    ExpressionPair,
     Number,
-    Pair,
     Unary,
     Variable,
     X,
@@ -256,7 +256,7 @@ def _gap(one: complex, two: complex) -> float:
     return abs(one - two) / size if size else 0.0
 
 
-def holds(pair: Pair) -> bool | None:
+def holds(pair: ExpressionPair) -> bool | None:
     """Whether the candidate is the function's derivative by its values; `None` where they do not decide."""
     found = compare(values(derivative(pair.function)), values(pair.candidate))
     return None if found == "undecided" else found == "equal"

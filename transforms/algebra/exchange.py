@@ -18,7 +18,7 @@ from codeaudit.transforms.records import Kind, Move, Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RenameViews:
+class AlgebraViewExchange:
     """Exchanges x and another variable. One exchange is one move."""
 
     name: str = "rename-views"
@@ -65,4 +65,4 @@ def _exchanged(source: str, other: str) -> str:
     return renamed(source, {X: other, other: X})
 
 
-RENAME_VIEWS: Final = RenameViews()
+RENAME_VIEWS: Final = AlgebraViewExchange()

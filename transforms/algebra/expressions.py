@@ -85,7 +85,7 @@ TWO: Final = Number(2)
 MINUS_ONE: Final = Number(-1)
 
 
-class Pair(NamedTuple):
+class ExpressionPair(NamedTuple):
     """A function and what may be its derivative with respect to x."""
 
     function: Expression
@@ -276,7 +276,7 @@ def text(expression: Expression) -> str:
     return " ".join(tokens(expression))
 
 
-def pair_text(pair: Pair) -> str:
+def pair_text(pair: ExpressionPair) -> str:
     """`FUNCTION =? CANDIDATE`, as a model sees it."""
     return f"{text(pair.function)} {ASKED} {text(pair.candidate)}"
 
@@ -290,7 +290,7 @@ def parse(source: str) -> Expression:
     return _build(_read(source.split()), Unary, Binary)
 
 
-def parse_pair(source: str) -> Pair:
+def parse_pair(source: str) -> ExpressionPair:
     """The two trees of `FUNCTION =? CANDIDATE`.
 
     Raises:
@@ -299,7 +299,7 @@ def parse_pair(source: str) -> Pair:
     sides = source.split(ASKED)
     if len(sides) != 2:
         raise SourceError(f"{len(sides) - 1} times {ASKED!r}; write FUNCTION {ASKED} DERIVATIVE")
-    return Pair(parse(sides[0]), parse(sides[1]))
+    return ExpressionPair(parse(sides[0]), parse(sides[1]))
 
 
 def _read(words: Sequence[str]) -> list[Head]:

@@ -33,9 +33,9 @@ from codeaudit.transforms.algebra.expressions import (
     VARIABLES,
     ZERO,
     Expression,
+    ExpressionPair,
     Head,
     Number,
-    Pair,
     Variable,
     X,
     binary,
@@ -91,7 +91,7 @@ _COEFFICIENT_SHARE: Final = 0.26
 class Example(NamedTuple):
     """One pair with its truth."""
 
-    pair: Pair
+    pair: ExpressionPair
     label: bool
     """Whether the candidate is the function's derivative."""
     origin: Origin
@@ -120,10 +120,10 @@ def example(split: Split, index: int, *, seed: int = 0) -> Example:
         if compare(known, known) != "equal":
             continue
         if label:
-            return Example(Pair(function, truth), True, "derivative")
+            return Example(ExpressionPair(function, truth), True, "derivative")
         found = _wrong(function, truth, known, rng)
         if found is not None:
-            return Example(Pair(function, found[1]), False, found[0])
+            return Example(ExpressionPair(function, found[1]), False, found[0])
 
 
 # ── functions ────────────────────────────────────────────────────────────────────────────────────────────

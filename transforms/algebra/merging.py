@@ -10,7 +10,7 @@ from random import Random
 from typing import Final, NamedTuple
 
 from codeaudit.transforms.algebra.calculus import holds
-from codeaudit.transforms.algebra.expressions import Pair, parse_pair
+from codeaudit.transforms.algebra.expressions import ExpressionPair, parse_pair
 from codeaudit.transforms.algebra.rename import NO_VARIABLE
 from codeaudit.transforms.algebra.views import movable, pool
 from codeaudit.transforms.edits import Edit, splice
@@ -24,7 +24,7 @@ UNDECIDED: Final = "the values do not show whether it is the derivative"
 UNCHANGED: Final = "no change of the answer found"
 
 
-class Occurrence(NamedTuple):
+class VariablePlace(NamedTuple):
     """A place at which a variable stands."""
 
     start: int
@@ -33,7 +33,7 @@ class Occurrence(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RenameMerging:
+class AlgebraMerging:
     """Gives a variable another's name at one place. One place is one move, numbered among all variables'."""
 
     name: str = "rename-merging"
@@ -81,7 +81,7 @@ class RenameMerging:
         return changed(before, parse_pair(text), text)
 
 
-def changed(before: bool | None, pair: Pair, text: str) -> Rewritten | Refused:
+def changed(before: bool | None, pair: ExpressionPair, text: str) -> Rewritten | Refused:
     """The control's text, if the values show that the answer is no longer what it was."""
     if before is None:
         return Refused(UNDECIDED)
@@ -89,7 +89,7 @@ def changed(before: bool | None, pair: Pair, text: str) -> Rewritten | Refused:
     return Rewritten(source=text, evidence="executed") if after is (not before) else Refused(UNCHANGED)
 
 
-def occurrences(source: str) -> tuple[Occurrence, ...]:
+def occurrences(source: str) -> tuple[VariablePlace, ...]:
     """Every place of a variable that may have another name, in order."""
     found = []
     place = 0
@@ -97,7 +97,7 @@ def occurrences(source: str) -> tuple[Occurrence, ...]:
     for word in source.split():
         place = source.index(word, place)
         if word in names:
-            found.append(Occurrence(len(source[:place].encode()), word))
+            found.append(VariablePlace(len(source[:place].encode()), word))
         place += len(word)
     return tuple(found)
 
@@ -107,4 +107,4 @@ def _replaced(source: str, site: int, new: str) -> str:
     return splice(source.encode(), [Edit(start, start + len(old), new)]).decode()
 
 
-RENAME_MERGING: Final = RenameMerging()
+RENAME_MERGING: Final = AlgebraMerging()

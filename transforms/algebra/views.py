@@ -36,7 +36,7 @@ _IDS: Final[Mapping[str, int]] = {token: number for number, token in enumerate(T
 _WORD: Final = re.compile(r"\S+")
 
 
-class Encoded(NamedTuple):
+class EncodedPair(NamedTuple):
     """A pair as a network takes it: three numbers for each token of its text."""
 
     tokens: tuple[int, ...]
@@ -47,7 +47,7 @@ class Encoded(NamedTuple):
     """Equal for coreferential tokens: numbered in the order in which they first occur, from 0."""
 
 
-def encode(source: str) -> Encoded:
+def encode(source: str) -> EncodedPair:
     """Tokens, views and referents of the text of a pair. Views and referents are the same for every legal
     renaming.
 
@@ -57,7 +57,7 @@ def encode(source: str) -> Encoded:
     parse_pair(source)
     words = source.split()
     first = {word: number for number, word in enumerate(dict.fromkeys(words))}
-    return Encoded(
+    return EncodedPair(
         tokens=tuple(_IDS[word] for word in words),
         views=tuple(view(word) for word in words),
         referents=tuple(first[word] for word in words),

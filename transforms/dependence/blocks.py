@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from codeaudit.transforms.dependence.effects import Effects
-from codeaudit.transforms.dependence.graph import Graph
+from codeaudit.transforms.dependence.graph import DependenceGraph
 from codeaudit.transforms.dependence.layers import bits
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class BlockStatement:
     """One statement of a block, with everything nested in it."""
 
     start: int
@@ -23,15 +23,15 @@ class Statement:
     """Where that ends, a comment behind it included."""
     lines: range
     """The lines it covers."""
-    parts: "tuple[int | Block, ...]"
+    parts: "tuple[int | StatementBlock, ...]"
     """Its own lines and its blocks, in the order of the text."""
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class StatementBlock:
     """A list of statements that run one after the other."""
 
-    statements: tuple[Statement, ...]
+    statements: tuple[BlockStatement, ...]
     predecessors: tuple[int, ...]
     """Bit i of mask j: statement j depends on statement i."""
     fixed: str | None
@@ -40,7 +40,7 @@ class Block:
     """What each statement touches, as the block sees it."""
 
 
-def all_blocks(block: Block) -> list[Block]:
+def all_blocks(block: StatementBlock) -> list[StatementBlock]:
     """A block and every block nested in it, in the order of the text, outer before inner."""
     found = [block]
     for statement in block.statements:
@@ -50,7 +50,7 @@ def all_blocks(block: Block) -> list[Block]:
     return found
 
 
-def emitted(block: Block, order: Callable[[Block], Sequence[int]]) -> list[int]:
+def emitted(block: StatementBlock, order: Callable[[StatementBlock], Sequence[int]]) -> list[int]:
     """The lines of a block after it and every block in it are put into the orders that `order` gives."""
     lines: list[int] = []
     for number in order(block):
@@ -62,7 +62,7 @@ def emitted(block: Block, order: Callable[[Block], Sequence[int]]) -> list[int]:
     return lines
 
 
-def line_graph(root: Block, parents: Sequence[int], between: Sequence[int]) -> Graph:
+def line_graph(root: StatementBlock, parents: Sequence[int], between: Sequence[int]) -> DependenceGraph:
     """The dependences between lines, in agreement with those between the statements of each block.
 
     Two lines of different statements of a block can depend on each other only if the statements do, so that
@@ -78,10 +78,10 @@ def line_graph(root: Block, parents: Sequence[int], between: Sequence[int]) -> G
     for line, parent in enumerate(parents):
         if parent >= 0:
             found[line] |= 1 << parent
-    return Graph(tuple(found))
+    return DependenceGraph(tuple(found))
 
 
-def _gate(block: Block, outer: int, between: Sequence[int], found: list[int]) -> None:
+def _gate(block: StatementBlock, outer: int, between: Sequence[int], found: list[int]) -> None:
     """Fill in the predecessors of all lines of a block, given the outer lines that they may depend on."""
     spans = [_span(statement.lines) for statement in block.statements]
     for statement, mask in zip(block.statements, block.predecessors, strict=True):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class DependenceGraph:
     """Dependences between the lines of a function."""
 
     predecessors: tuple[int, ...]

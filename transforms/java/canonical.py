@@ -12,11 +12,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from codeaudit.transforms.dependence.blocks import Block, Statement
+from codeaudit.transforms.dependence.blocks import BlockStatement, StatementBlock
 from codeaudit.transforms.dependence.colours import colours, first_orders
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.analysis.program import Program, analyse
-from codeaudit.transforms.java.analysis.scopes import Binding
+from codeaudit.transforms.java.analysis.program import JavaProgram, analyse
+from codeaudit.transforms.java.analysis.scopes import JavaBinding
 from codeaudit.transforms.java.function_context import function_context
 from codeaudit.transforms.java.identifiers.variables import JavaVariables, variables
 from codeaudit.transforms.java.order.reorder import reordered
@@ -51,7 +51,7 @@ def _form(source: str) -> str:
     return _named(reordered(program, chosen)) if chosen else apart
 
 
-def _movable(known: JavaVariables) -> Mapping[int, Binding]:
+def _movable(known: JavaVariables) -> Mapping[int, JavaBinding]:
     """The variables that the renaming engines may rename."""
     for parameters in (True, False):
         found = known.movable(parameters=parameters)
@@ -71,7 +71,7 @@ def _named(source: str) -> str:
     return known.rewritten({number: f"{prefix}{place}" for place, number in enumerate(sorted(found))})
 
 
-def _colours(program: Program, found: Mapping[int, Binding]) -> Sequence[str]:
+def _colours(program: JavaProgram, found: Mapping[int, JavaBinding]) -> Sequence[str]:
     """A colour for every line that no legal order and no renaming changes."""
     rows = program.rows
     starts = [row.start for row in rows]
@@ -98,7 +98,7 @@ def _colours(program: Program, found: Mapping[int, Binding]) -> Sequence[str]:
     return colours(looks, [row.parent for row in rows], program.graph.predecessors, named)
 
 
-def _shape(source: bytes, found: Mapping[int, Binding]) -> bytes:
+def _shape(source: bytes, found: Mapping[int, JavaBinding]) -> bytes:
     """A text, byte for byte as long, in which all these variables look alike."""
     text = bytearray(source)
     for binding in found.values():
@@ -116,7 +116,7 @@ def _without(shape: bytes, start: int, end: int, cuts: Sequence[tuple[int, int]]
     return b"".join([*pieces, shape[start:end]]).replace(_LENGTH, b"")
 
 
-def _comments(program: Program) -> Mapping[int, str]:
+def _comments(program: JavaProgram) -> Mapping[int, str]:
     """The comments of each statement, by the first of its lines, without those of statements in it."""
     found: dict[int, str] = defaultdict(str)
     for _, start, end in program.reading.comments:
@@ -126,10 +126,12 @@ def _comments(program: Program) -> Mapping[int, str]:
     return found
 
 
-def _statement_at(block: Block, place: int) -> Statement | None:
+def _statement_at(block: StatementBlock, place: int) -> BlockStatement | None:
     """The innermost statement in which a byte stands."""
     for statement in block.statements:
         if statement.start <= place < statement.end:
-            inner = (_statement_at(part, place) for part in statement.parts if isinstance(part, Block))
+            inner = (
+                _statement_at(part, place) for part in statement.parts if isinstance(part, StatementBlock)
+            )
             return next((one for one in inner if one is not None), statement)
     return None

@@ -9,7 +9,7 @@ from typing import Final
 
 from codeaudit.transforms.function_context import FunctionContext
 from codeaudit.transforms.java.analysis.knowledge import KNOWN_TYPES
-from codeaudit.transforms.java.parsing import TYPES, Reading, callables, read
+from codeaudit.transforms.java.parsing import TYPES, ParsedJava, callables, read
 
 REBOUND: Final = "a well-known type's name means something else here"
 NO_METHOD: Final = "no method in the text"
@@ -51,7 +51,7 @@ def escaped(text: str) -> bool:
     return "\\u" in text and _ESCAPE.search(text.replace("\\\\", "")) is not None
 
 
-def rebound(reading: Reading) -> frozenset[str]:
+def rebound(reading: ParsedJava) -> frozenset[str]:
     """Names of well-known types to which a text gives another meaning: it declares or imports such a type."""
     names = {reading.text(node.part("name")) for node in reading.root.walk() if node.kind in TYPES}
     names |= {reading.text(node.children[0]) for node in reading.root.walk() if node.kind == "type_parameter"}

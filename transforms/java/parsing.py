@@ -59,7 +59,7 @@ _UP: Final = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ParsedJava:
     """A text that was read."""
 
     source: bytes
@@ -82,7 +82,7 @@ class Reading:
 
 
 @lru_cache(maxsize=8)
-def read(text: str) -> Reading:
+def read(text: str) -> ParsedJava:
     """Read a file, or members of a class; a text that could be both counts as members.
 
     The last few readings are remembered; nobody changes their nodes.
@@ -107,7 +107,7 @@ def read(text: str) -> Reading:
     return found
 
 
-def _read(text: str, source: bytes, seen: bytes) -> Reading | None:
+def _read(text: str, source: bytes, seen: bytes) -> ParsedJava | None:
     """The reading of a source, of which the grammar sees these bytes, as many as the source has."""
     if _FILE.search(text):
         found = _file(source, seen)
@@ -116,7 +116,7 @@ def _read(text: str, source: bytes, seen: bytes) -> Reading | None:
     return _members(source, seen) or _file(source, seen)
 
 
-def callables(reading: Reading) -> list[Node]:
+def callables(reading: ParsedJava) -> list[Node]:
     """The outermost methods and constructors of a text, in its order."""
     found: list[Node] = []
     pending: list[Node] = [reading.root]
@@ -129,7 +129,7 @@ def callables(reading: Reading) -> list[Node]:
     return found
 
 
-def only_callable(reading: Reading) -> Node:
+def only_callable(reading: ParsedJava) -> Node:
     """The one method or constructor of a text that holds nothing else but comments.
 
     Raises:
@@ -160,12 +160,12 @@ class _Grammar:
         ]
 
 
-def _file(source: bytes, seen: bytes) -> Reading | None:
+def _file(source: bytes, seen: bytes) -> ParsedJava | None:
     tree = _language().parser.parse(seen)
     return None if tree.root_node.has_error else _reading(source, tree, 0)
 
 
-def _members(source: bytes, seen: bytes) -> Reading | None:
+def _members(source: bytes, seen: bytes) -> ParsedJava | None:
     tree = _language().parser.parse(BEFORE + seen + AFTER)
     root = tree.root_node
     if root.has_error or root.child_count != 1 or root.end_byte != len(source) + len(BEFORE) + len(AFTER):
@@ -179,11 +179,11 @@ class _Walked(NamedTuple):
     comments: Sequence[Token]
 
 
-def _reading(source: bytes, tree: Tree, shift: int) -> Reading:
+def _reading(source: bytes, tree: Tree, shift: int) -> ParsedJava:
     root, shape, comments = _walk(tree, shift)
     if shift:
         root = root.children[0].children[-1]
-    return Reading(source=source, root=root, shape=tuple(shape), comments=tuple(comments))
+    return ParsedJava(source=source, root=root, shape=tuple(shape), comments=tuple(comments))
 
 
 def _walk(tree: Tree, shift: int) -> _Walked:

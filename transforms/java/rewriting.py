@@ -6,9 +6,9 @@ from typing import Final
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.java.code import Code, study
 from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.parsing import Reading, only_callable, read
+from codeaudit.transforms.java.parsing import ParsedJava, only_callable, read
+from codeaudit.transforms.java.source import JavaSource, study
 from codeaudit.transforms.patches import HARD, Patch, Site, patched
 from codeaudit.transforms.rules import OTHER_TREE, SiteRule
 
@@ -54,7 +54,7 @@ def _shifted(text: bytes, add: bytes, drop: bytes) -> bytes:
     return b"\n".join((first, *(add + one.removeprefix(drop) if one.strip() else one for one in lines)))
 
 
-def _hardened(code: Code) -> bytes:
+def _hardened(code: JavaSource) -> bytes:
     """The text with the line breaks of its text blocks marked, since their indentation is part of them."""
     source = bytearray(code.source)
     for node in code.unit.walk():
@@ -64,12 +64,12 @@ def _hardened(code: Code) -> bytes:
     return bytes(source)
 
 
-def _outline(reading: Reading) -> tuple[str, ...]:
+def _outline(reading: ParsedJava) -> tuple[str, ...]:
     """The tree with its words and signs, without parentheses around expressions."""
     return tuple(_words(reading, reading.root))
 
 
-def _words(reading: Reading, node: Node) -> Iterator[str]:
+def _words(reading: ParsedJava, node: Node) -> Iterator[str]:
     while node.kind == "parenthesized_expression" and len(node.children) == 1:
         node = node.children[0]
     yield node.kind

@@ -17,7 +17,7 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.analysis.knowledge import KNOWN_TYPES
 from codeaudit.transforms.java.function_context import ESCAPED, REBOUND, mentions, rebound
 from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.parsing import TYPES, Reading, callables, only_callable, read
+from codeaudit.transforms.java.parsing import TYPES, ParsedJava, callables, only_callable, read
 from codeaudit.transforms.source_files import FileFormat, FunctionLocation
 
 _ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*(\\u+([0-9a-fA-F]{4}))")
@@ -29,7 +29,7 @@ _ASCII: Final = 0x80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decoded(DecodedFile):
+class DecodedJava(DecodedFile):
     """A Java file's text with what it takes to write it back."""
 
     @staticmethod
@@ -78,7 +78,7 @@ def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[Function
     return tuple(found)
 
 
-def _qualified(reading: Reading, node: Node) -> str:
+def _qualified(reading: ParsedJava, node: Node) -> str:
     """A name such as `Outer.Inner.method`; a constructor has the name of its class twice."""
     names = [reading.text(node.part("name"))]
     above = node.parent
@@ -89,7 +89,7 @@ def _qualified(reading: Reading, node: Node) -> str:
     return ".".join(reversed(names))
 
 
-def misread(reading: Reading, text: str) -> bool:
+def misread(reading: ParsedJava, text: str) -> bool:
     """Whether characters spelt by their number may make the text something else than it looks like."""
     if "\\u" not in text:
         return False
@@ -116,5 +116,5 @@ def _is_one(text: str, wrapper: str) -> bool:
     return True
 
 
-JAVA_FILES: Final = FileFormat(language="java", decode=Decoded.read, places=places, is_one=_is_one)
+JAVA_FILES: Final = FileFormat(language="java", decode=DecodedJava.read, places=places, is_one=_is_one)
 """Files that end with `.java`."""

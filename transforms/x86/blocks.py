@@ -38,7 +38,7 @@ _IDLE: Final = ("NOP", "ENDBR64", "INT3", "UD2", "PAUSE")
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class ProgramBlock:
     """A basic block of a program."""
 
     address: int
@@ -69,7 +69,7 @@ def running_program() -> Path:
     raise CorpusError(f"no x86-64 ELF file holds the code of {sys.executable}; name one")
 
 
-def cut(path: Path, *, least: int = LEAST) -> Iterator[Cut]:
+def cut(path: Path, *, least: int = LEAST) -> Iterator[ProgramBlock]:
     """The distinct basic blocks of an ELF file in the order of their addresses.
 
     Raises:
@@ -142,7 +142,7 @@ def _runs(instructions: list[iced.Instruction]) -> Iterator[tuple[int, list[iced
     # What the window cuts off is no whole block.
 
 
-def _block(start: int, instructions: list[iced.Instruction], code: bytes) -> Cut | None:
+def _block(start: int, instructions: list[iced.Instruction], code: bytes) -> ProgramBlock | None:
     if any(one.is_ip_rel_memory_operand for one in instructions):
         return None
     try:
@@ -150,7 +150,7 @@ def _block(start: int, instructions: list[iced.Instruction], code: bytes) -> Cut
     except SourceError:
         return None
     length = sum(one.len for one in instructions)
-    return Cut(start, code[:length], block.source)
+    return ProgramBlock(start, code[:length], block.source)
 
 
 def _alone(instruction: iced.Instruction) -> iced.Instruction:

@@ -9,7 +9,7 @@ from typing import Final
 from codeaudit.transforms.breaking import ReorderBreaking, reversible
 from codeaudit.transforms.x86.canonical import canonicalise
 from codeaudit.transforms.x86.effects import flow, touch
-from codeaudit.transforms.x86.reading import Block, read
+from codeaudit.transforms.x86.reading import BasicBlock, read
 from codeaudit.transforms.x86.reorder import ONE, InstructionOrdering, reordered
 
 NO_PAIR: Final = "no true dependence that stands alone"
@@ -58,7 +58,7 @@ class InstructionReorderBreaking(ReorderBreaking):
         return BreakableInstructions(read(source))
 
 
-def matters(block: Block, first: int, second: int) -> bool:
+def matters(block: BasicBlock, first: int, second: int) -> bool:
     """Whether the order of two dependent instructions can be told: two that only update one register may
     commute (`incq %rax; addq $2, %rax`).
     """

@@ -17,7 +17,14 @@ from codeaudit.transforms.x86.catalogue import (
     register_numbers,
     untyped,
 )
-from codeaudit.transforms.x86.statements import Address, Constant, Named, Operand, Rounding, Syntax
+from codeaudit.transforms.x86.statements import (
+    ImmediateOperand,
+    MemoryOperand,
+    Operand,
+    RegisterOperand,
+    RoundingOperand,
+    Syntax,
+)
 
 _LIMIT: Final = 1 << 64
 _ROUNDINGS: Final = {
@@ -41,8 +48,8 @@ def arrangements(
     operands: tuple[Operand, ...], candidate: Candidate, syntax: Syntax
 ) -> Iterator[list[Operand | None]]:
     """The operands by the encoding's numbers; `None` for one that the text leaves out."""
-    rounding = [one for one in operands if isinstance(one, Rounding)]
-    rest = [one for one in operands if not isinstance(one, Rounding)]
+    rounding = [one for one in operands if isinstance(one, RoundingOperand)]
+    rest = [one for one in operands if not isinstance(one, RoundingOperand)]
     if len(rounding) > 1:
         return
     slots = candidate.slots
@@ -70,10 +77,10 @@ def _implied(ordered: Sequence[Operand], slots: tuple[Slot, ...]) -> Iterator[li
             constant = slot.bits == 8 and slot.kind == iced.OpKind.IMMEDIATE8
             if constant or slot.fixed == iced.Register.ST0 or (slot.fixed and _has_string(slots)):
                 yield [*ordered[:gone], None, *ordered[gone:]]
-        if len(slots) == 3 and slots[2].bits and isinstance(ordered[0], Named):
+        if len(slots) == 3 and slots[2].bits and isinstance(ordered[0], RegisterOperand):
             yield [ordered[0], *ordered]
     elif not ordered and {slot.family for slot in slots} == {"", "st"}:
-        yield [None if slot.fixed else Named("st(1)") for slot in slots]
+        yield [None if slot.fixed else RegisterOperand("st(1)") for slot in slots]
 
 
 def _has_string(slots: tuple[Slot, ...]) -> bool:
@@ -97,16 +104,16 @@ def built(
                 _put_immediate(made, candidate, number, operand)
             elif slot.fixed:
                 _put_fixed(made, slot, number, operand)
-            elif isinstance(operand, Named) and slot.family:
+            elif isinstance(operand, RegisterOperand) and slot.family:
                 _put_register(made, slot, number, operand)
-            elif isinstance(operand, Address) and slot.memory:
+            elif isinstance(operand, MemoryOperand) and slot.memory:
                 _put_address(made, number, operand)
             elif slot.kind in _STRING_PLACES:
                 _put_string(made, slot, number, operand)
             else:
                 return None
         for operand in operands[len(slots) :]:
-            if isinstance(operand, Rounding):
+            if isinstance(operand, RoundingOperand):
                 if operand.mode == "sae":
                     made.suppress_all_exceptions = True
                 else:
@@ -126,7 +133,7 @@ def _put_immediate(
         value = candidate.last
     elif operand is None and _is_one(candidate, number):
         value = 1
-    elif isinstance(operand, Constant) and candidate.last is None:
+    elif isinstance(operand, ImmediateOperand) and candidate.last is None:
         value = _stored(operand.value, slot)
         if value != 1 and _is_one(candidate, number):
             raise _DoesNotFitError
@@ -155,7 +162,7 @@ def _stored(value: int, slot: Slot) -> int:
 
 
 def _put_fixed(made: iced.Instruction, slot: Slot, number: int, operand: Operand | None) -> None:
-    if isinstance(operand, Named):
+    if isinstance(operand, RegisterOperand):
         if _number(operand.register) != slot.fixed or operand.mask:
             raise _DoesNotFitError
     elif operand is not None:
@@ -164,7 +171,7 @@ def _put_fixed(made: iced.Instruction, slot: Slot, number: int, operand: Operand
     made.set_op_register(number, untyped(slot.fixed))
 
 
-def _put_register(made: iced.Instruction, slot: Slot, number: int, operand: Named) -> None:
+def _put_register(made: iced.Instruction, slot: Slot, number: int, operand: RegisterOperand) -> None:
     register = _number(operand.register)
     if register not in family(slot.family):
         raise _DoesNotFitError
@@ -173,14 +180,14 @@ def _put_register(made: iced.Instruction, slot: Slot, number: int, operand: Name
     _put_mask(made, operand)
 
 
-def _put_mask(made: iced.Instruction, operand: Named | Address) -> None:
+def _put_mask(made: iced.Instruction, operand: RegisterOperand | MemoryOperand) -> None:
     if operand.mask:
         made.op_mask = untyped(_number(operand.mask))
     if operand.zeroing:
         made.zeroing_masking = True
 
 
-def _put_address(made: iced.Instruction, number: int, operand: Address) -> None:
+def _put_address(made: iced.Instruction, number: int, operand: MemoryOperand) -> None:
     made.set_op_kind(number, iced.OpKind.MEMORY)
     base = _number(operand.base) if operand.base else 0
     index = _number(operand.index) if operand.index else 0
@@ -223,7 +230,7 @@ def _is_narrow(register: int) -> bool:
 
 def _put_string(made: iced.Instruction, slot: Slot, number: int, operand: Operand | None) -> None:
     segment, base = _STRING_PLACES[slot.kind]
-    if isinstance(operand, Address):
+    if isinstance(operand, MemoryOperand):
         plain = (operand.base, operand.index, operand.displacement) == (base, "", 0)
         if not plain or (segment and operand.segment not in ("", segment)):
             raise _DoesNotFitError

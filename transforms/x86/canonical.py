@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from codeaudit.transforms.dependence.layers import bits, layers
 from codeaudit.transforms.x86.effects import conflicts
-from codeaudit.transforms.x86.legality import Choices, choices
-from codeaudit.transforms.x86.reading import Block, Operation, read
+from codeaudit.transforms.x86.legality import RegisterChoices, choices
+from codeaudit.transforms.x86.reading import BasicBlock, Operation, read
 from codeaudit.transforms.x86.registers import BASES, Register, part
 from codeaudit.transforms.x86.rename import obstacle
 
@@ -35,7 +35,7 @@ def canonicalise(source: str) -> str:
         SourceError: a line of the source is no instruction.
     """
     block = read(source)
-    found = Choices({}) if obstacle(block) else choices(block)
+    found = RegisterChoices({}) if obstacle(block) else choices(block)
     lines = [block.operations[number] for number in canonical_order(block, found)]
     used = dict.fromkeys(token.register.base for line in lines for token in line.tokens)
     names = canonical_names(tuple(used), found)
@@ -48,7 +48,7 @@ def canonicalise(source: str) -> str:
     return "\n".join(_written(line, spelled) for line in lines)
 
 
-def canonical_names(used: Sequence[str], found: Choices) -> Mapping[str, str]:
+def canonical_names(used: Sequence[str], found: RegisterChoices) -> Mapping[str, str]:
     """For each base in use its canonical name: of all legal renamings that which comes first when the bases
     are named in this order. The names that they have show that there is a legal one.
     """
@@ -66,7 +66,7 @@ def canonical_names(used: Sequence[str], found: Choices) -> Mapping[str, str]:
 
 
 def _given(
-    base: str, target: str, owners: Mapping[str, str], found: Choices, settled: set[str]
+    base: str, target: str, owners: Mapping[str, str], found: RegisterChoices, settled: set[str]
 ) -> dict[str, str] | None:
     """Who has which name once `base` has `target` and all others have a legal one, too; `None` where that
     cannot be. An augmenting path: who loses a name takes another, whose owner takes another.
@@ -79,7 +79,7 @@ def _given(
     return None
 
 
-def _housed(base: str, moved: dict[str, str], found: Choices, tried: set[str]) -> bool:
+def _housed(base: str, moved: dict[str, str], found: RegisterChoices, tried: set[str]) -> bool:
     for target in found.targets.get(base, frozenset({base})):
         if target in tried:
             continue
@@ -101,7 +101,7 @@ def _written(line: Operation, spelled: Callable[[Register], str]) -> str:
     return " ".join(("".join(pieces) + line.text[done:]).split())
 
 
-def canonical_order(block: Block, found: Choices) -> list[int]:
+def canonical_order(block: BasicBlock, found: RegisterChoices) -> list[int]:
     """The instructions by layer, then colour. Within a layer none conflicts with another, and what an
     instruction conflicts with before it lies in earlier layers, so this is a legal order.
     """
@@ -125,13 +125,15 @@ def canonical_order(block: Block, found: Choices) -> list[int]:
         colours[tied[0][0]] -= 1
 
 
-def _differ(block: Block, cell: Sequence[int]) -> bool:
+def _differ(block: BasicBlock, cell: Sequence[int]) -> bool:
     """Whether it matters in which order these instructions of one colour stand: they name other registers."""
     named = {tuple(token.register.base for token in block.operations[number].tokens) for number in cell}
     return len(named) > 1
 
 
-def _refined(colours: Sequence[int], block: Block, predecessors: Sequence[int], found: Choices) -> list[int]:
+def _refined(
+    colours: Sequence[int], block: BasicBlock, predecessors: Sequence[int], found: RegisterChoices
+) -> list[int]:
     """The coarsest colours that agree with the given ones and with those of all neighbours."""
     bases = [
         [token.register.base for token in line.tokens if _is_free(token.register.base, found)]
@@ -167,7 +169,7 @@ def _refined(colours: Sequence[int], block: Block, predecessors: Sequence[int], 
         colours = split
 
 
-def _is_free(base: str, found: Choices) -> bool:
+def _is_free(base: str, found: RegisterChoices) -> bool:
     return len(found.targets.get(base, ())) > 1
 
 

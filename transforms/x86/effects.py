@@ -22,7 +22,7 @@ import iced_x86 as iced
 
 from codeaudit.transforms.x86.catalogue import register_names
 from codeaudit.transforms.x86.implicit import base_of
-from codeaudit.transforms.x86.reading import Block, Operation
+from codeaudit.transforms.x86.reading import BasicBlock, Operation
 
 _ACCESS: Final = iced.OpAccess
 _READS: Final = frozenset({_ACCESS.READ, _ACCESS.COND_READ, _ACCESS.READ_WRITE, _ACCESS.READ_COND_WRITE})
@@ -79,7 +79,7 @@ class Touch:
 
 
 @lru_cache(maxsize=256)
-def conflicts(block: Block) -> tuple[int, ...]:
+def conflicts(block: BasicBlock) -> tuple[int, ...]:
     """Predecessor masks: bit i of mask j is set iff instructions i < j may not change places."""
     touches = [touch(operation) for operation in block.operations]
     flags = _flag_conflicts(touches)
@@ -100,7 +100,7 @@ def conflicts(block: Block) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=256)
-def flow(block: Block) -> tuple[int, ...]:
+def flow(block: BasicBlock) -> tuple[int, ...]:
     """Predecessor masks of true dependences: j reads a register or a flag whose last writer is i."""
     writers: dict[str | int, int] = {}
     found = []

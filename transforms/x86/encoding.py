@@ -14,7 +14,14 @@ from codeaudit.transforms.x86.building import arrangements, built
 from codeaudit.transforms.x86.catalogue import Candidate, formatter
 from codeaudit.transforms.x86.fitting import fitting
 from codeaudit.transforms.x86.shapes import shape
-from codeaudit.transforms.x86.statements import Address, Named, Operand, Statement, Syntax, split
+from codeaudit.transforms.x86.statements import (
+    AssemblyStatement,
+    MemoryOperand,
+    Operand,
+    RegisterOperand,
+    Syntax,
+    split,
+)
 
 BITS: Final = 64
 _LIMIT: Final = 1 << 64
@@ -115,19 +122,19 @@ def _read_back(made: iced.Instruction, code: bytes) -> tuple[iced.Instruction, b
     return (read, code) if same and shape(read) == shape(made) else None
 
 
-def _printed_alike(instruction: iced.Instruction, statement: Statement, syntax: Syntax) -> bool:
+def _printed_alike(instruction: iced.Instruction, statement: AssemblyStatement, syntax: Syntax) -> bool:
     """Whether implied operands that the text wrote out are those that the printer would write."""
     printed = split(formatter(syntax).format(instruction), syntax)
     return tuple(map(_plain, statement.operands)) == tuple(map(_plain, printed.operands))
 
 
 def _plain(operand: Operand) -> Operand:
-    if isinstance(operand, Named) and operand.register == "st":
-        return Named("st(0)")
+    if isinstance(operand, RegisterOperand) and operand.register == "st":
+        return RegisterOperand("st(0)")
     return operand
 
 
 def _unsized(operands: tuple[Operand, ...]) -> bool:
     """Whether only the mnemonic can say how wide an address is: no register and no size beside it."""
-    memory = [one for one in operands if isinstance(one, Address)]
+    memory = [one for one in operands if isinstance(one, MemoryOperand)]
     return bool(memory) and memory[0].size is None

@@ -6,7 +6,14 @@ from typing import Final
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.x86.catalogue import FAMILIES, Candidate, candidates, family, register_names
-from codeaudit.transforms.x86.statements import Constant, Named, Operand, Rounding, Statement, Syntax
+from codeaudit.transforms.x86.statements import (
+    AssemblyStatement,
+    ImmediateOperand,
+    Operand,
+    RegisterOperand,
+    RoundingOperand,
+    Syntax,
+)
 
 _CONDITIONS: Final = {
     "c": "b",
@@ -37,13 +44,13 @@ _ALIASES: Final[Mapping[Syntax, Mapping[str, str]]] = {
 """Spellings of other assemblers for words that iced's printer writes otherwise."""
 
 
-def fitting(statement: Statement, syntax: Syntax) -> tuple[Candidate, ...]:
+def fitting(statement: AssemblyStatement, syntax: Syntax) -> tuple[Candidate, ...]:
     """The encodings that a statement may mean, in the order of iced's table.
 
     Raises:
         SourceError: there is no such mnemonic.
     """
-    tags = tuple(_tag(one) for one in statement.operands if not isinstance(one, Rounding))
+    tags = tuple(_tag(one) for one in statement.operands if not isinstance(one, RoundingOperand))
     return _fitting(statement.mnemonic, tags, syntax)
 
 
@@ -71,9 +78,9 @@ def _may_take(candidate: Candidate, tags: tuple[str, ...]) -> bool:
 
 def _tag(operand: Operand) -> str:
     """What kind of operand it is: `i`, `m`, or a family of registers."""
-    if isinstance(operand, Named):
+    if isinstance(operand, RegisterOperand):
         return _families().get(operand.register, "")
-    return "i" if isinstance(operand, Constant) else "m"
+    return "i" if isinstance(operand, ImmediateOperand) else "m"
 
 
 @cache

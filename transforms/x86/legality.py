@@ -21,7 +21,7 @@ from typing import Final
 
 import iced_x86 as iced
 
-from codeaudit.transforms.x86.reading import Block, Operation
+from codeaudit.transforms.x86.reading import BasicBlock, Operation
 from codeaudit.transforms.x86.registers import BASES, HIGH_BYTES, class_of
 
 ACCUMULATOR: Final = "rax"
@@ -36,7 +36,7 @@ _SHORT: Final = frozenset(
 
 
 @dataclass(frozen=True)
-class Choices:
+class RegisterChoices:
     """What the bases of a block may become."""
 
     targets: Mapping[str, frozenset[str]]
@@ -103,7 +103,7 @@ def _certain(targets: frozenset[str], earlier: list[frozenset[str]]) -> int:
 
 
 @lru_cache(maxsize=256)
-def choices(block: Block, *, stack: bool = False) -> Choices:
+def choices(block: BasicBlock, *, stack: bool = False) -> RegisterChoices:
     """What the bases of a block may become; `stack` says whether `rsp` may change where it is not implied."""
     fixed = _fixed(block, stack=stack)
     named = dict.fromkeys(token.register.base for operation in block.operations for token in operation.tokens)
@@ -112,7 +112,7 @@ def choices(block: Block, *, stack: bool = False) -> Choices:
         targets[base] = frozenset({base})
     for operation in block.operations:
         _narrow(operation, targets)
-    return Choices(targets)
+    return RegisterChoices(targets)
 
 
 @cache
@@ -120,7 +120,7 @@ def _all(name: str) -> frozenset[str]:
     return frozenset(BASES[name])  # type: ignore[index]
 
 
-def _fixed(block: Block, *, stack: bool) -> frozenset[str]:
+def _fixed(block: BasicBlock, *, stack: bool) -> frozenset[str]:
     fixed = set(chain.from_iterable(operation.implicit for operation in block.operations))
     fixed.add("k0")
     if not stack:

@@ -19,7 +19,7 @@ from codeaudit.transforms.records import Kind, Move, Unit
 from codeaudit.transforms.x86.effects import touch
 from codeaudit.transforms.x86.legality import choices
 from codeaudit.transforms.x86.proof import REFERENT, Different, compare
-from codeaudit.transforms.x86.reading import Block, read
+from codeaudit.transforms.x86.reading import BasicBlock, read
 from codeaudit.transforms.x86.registers import class_of
 from codeaudit.transforms.x86.rename import renamed
 
@@ -27,7 +27,7 @@ NO_PAIR: Final = "no two registers to merge"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RenameMerging:
+class RegisterMerging:
     """Gives one register the name of another. One merge is one move."""
 
     name: str = "rename-merging"
@@ -64,7 +64,7 @@ class RenameMerging:
         return Refused(NO_PAIR) if text is None else Rewritten(source=text, evidence="analysis")
 
 
-def candidates(block: Block, bases: tuple[str, ...]) -> Iterator[list[tuple[str, str]]]:
+def candidates(block: BasicBlock, bases: tuple[str, ...]) -> Iterator[list[tuple[str, str]]]:
     """Pairs (gone, into) of registers of one class: those that make a load wait for itself, those that make
     another new dependence, then the rest.
     """
@@ -82,7 +82,7 @@ def candidates(block: Block, bases: tuple[str, ...]) -> Iterator[list[tuple[str,
     yield [pair for pair in pairs if pair not in new and pair[1] in read_first]
 
 
-def merged(block: Block, gone: str, into: str) -> str | None:
+def merged(block: BasicBlock, gone: str, into: str) -> str | None:
     """The merged text; `None` where it is no longer a block, or still a renaming of what it was."""
     text = renamed(block, {gone: into})
     if text is None:
@@ -94,7 +94,7 @@ def merged(block: Block, gone: str, into: str) -> str | None:
     return text if isinstance(judged, Different) and judged.reason == REFERENT else None
 
 
-def _uses(block: Block) -> tuple[set[str], set[str]]:
+def _uses(block: BasicBlock) -> tuple[set[str], set[str]]:
     """The registers that are read before they are written, and those that are written at all."""
     read_first: set[str] = set()
     written: set[str] = set()
@@ -105,7 +105,7 @@ def _uses(block: Block) -> tuple[set[str], set[str]]:
     return read_first, written
 
 
-def _loads(block: Block) -> set[tuple[str, str]]:
+def _loads(block: BasicBlock) -> set[tuple[str, str]]:
     """Pairs (address, target) of loads whose target nothing else in the block writes."""
     touches = [touch(operation) for operation in block.operations]
     writers = Counter(base for touched in touches for base in touched.writes)
@@ -119,4 +119,4 @@ def _loads(block: Block) -> set[tuple[str, str]]:
     }
 
 
-RENAME_MERGING: Final = RenameMerging()
+RENAME_MERGING: Final = RegisterMerging()

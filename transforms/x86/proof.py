@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from codeaudit.transforms.x86.reading import Block, Operation
+from codeaudit.transforms.x86.reading import BasicBlock, Operation
 
 LENGTH: Final = "another number of instructions"
 SHAPE: Final = "an instruction or a view changed"
@@ -43,7 +43,7 @@ class Different:
 Judgement: TypeAlias = Equivalent | Different
 
 
-def compare(before: Block, after: Block) -> Judgement:
+def compare(before: BasicBlock, after: BasicBlock) -> Judgement:
     """Whether one block is a renaming of the other, and which."""
     if len(before.operations) != len(after.operations):
         return Different(LENGTH, min(len(before.operations), len(after.operations)))

@@ -103,7 +103,7 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class BasicBlock:
     """A basic block."""
 
     source: str
@@ -120,7 +120,7 @@ class Block:
 
 
 @lru_cache(maxsize=256)
-def read(source: str) -> Block:
+def read(source: str) -> BasicBlock:
     """A block of AT&T text.
 
     Raises:
@@ -135,10 +135,10 @@ def read(source: str) -> Block:
         starts.append(start)
     if not operations:
         raise SourceError("no instruction")
-    return Block(source, tuple(operations), tuple(starts))
+    return BasicBlock(source, tuple(operations), tuple(starts))
 
 
-def from_hex(text: str) -> Block:
+def from_hex(text: str) -> BasicBlock:
     """A block of machine code in hexadecimal digits.
 
     Raises:
@@ -150,7 +150,7 @@ def from_hex(text: str) -> Block:
     return from_code(bytes.fromhex(found[1]))
 
 
-def from_code(code: bytes) -> Block:
+def from_code(code: bytes) -> BasicBlock:
     """A block of machine code.
 
     Raises:
@@ -159,7 +159,7 @@ def from_code(code: bytes) -> Block:
     return written([instruction for instruction, _ in encoding.decode(code)])
 
 
-def written(instructions: Sequence[iced.Instruction]) -> Block:
+def written(instructions: Sequence[iced.Instruction]) -> BasicBlock:
     """The block of decoded instructions, each as if it stood at address 0.
 
     Raises:
@@ -173,7 +173,7 @@ def written(instructions: Sequence[iced.Instruction]) -> Block:
     return block
 
 
-def from_intel(source: str) -> Block:
+def from_intel(source: str) -> BasicBlock:
     """A block of Intel text; its own text is AT&T.
 
     Raises:

@@ -18,9 +18,9 @@ from typing import Final
 from codeaudit.transforms.interface import NOT_A_MOVE, Refused
 from codeaudit.transforms.records import Evidence
 from codeaudit.transforms.renaming import Rename
-from codeaudit.transforms.x86.legality import Choices, choices
+from codeaudit.transforms.x86.legality import RegisterChoices, choices
 from codeaudit.transforms.x86.proof import Different, compare
-from codeaudit.transforms.x86.reading import Block, read
+from codeaudit.transforms.x86.reading import BasicBlock, read
 from codeaudit.transforms.x86.registers import part
 
 NO_REGISTER: Final = "no register in an operand"
@@ -36,8 +36,8 @@ ILLEGAL: Final = "two registers would become one, or one may not be renamed so"
 class RegisterNames:
     """The registers of a block, numbered in the order in which the text names their bases first."""
 
-    block: Block
-    choices: Choices
+    block: BasicBlock
+    choices: RegisterChoices
     unchanged: str = ONLY_IDENTITY
 
     @property
@@ -91,7 +91,7 @@ class RegisterRename(Rename):
         return RegisterNames(block, choices(block, stack=self.stack))
 
 
-def obstacle(block: Block) -> str:
+def obstacle(block: BasicBlock) -> str:
     """Why no register of a block may be renamed, whichever it is; empty where nothing stands in the way.
 
     Who is called finds its arguments in registers, and who saves all registers stores each at its place.
@@ -106,7 +106,7 @@ def obstacle(block: Block) -> str:
     return ""
 
 
-def renamed(block: Block, renaming: Mapping[str, str]) -> str | None:
+def renamed(block: BasicBlock, renaming: Mapping[str, str]) -> str | None:
     """The text with other register names and nothing else changed; `None` where a base has no such view."""
     source = block.source
     pieces: list[str] = []

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from codeaudit.transforms.reordering import Reorder
 from codeaudit.transforms.x86.effects import conflicts
-from codeaudit.transforms.x86.reading import Block, read
+from codeaudit.transforms.x86.reading import BasicBlock, read
 
 ONE: Final = "no two instructions"
 TOTAL: Final = "one legal order only"
@@ -33,7 +33,7 @@ class InstructionOrdering:
     noun: Final = "instructions"
     obstacle: Final = ""
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: BasicBlock) -> None:
         self.block = block
 
     @cached_property
@@ -75,7 +75,7 @@ class InstructionReorder(Reorder):
         return InstructionOrdering(read(source))
 
 
-def reordered(block: Block, order: Sequence[int]) -> str:
+def reordered(block: BasicBlock, order: Sequence[int]) -> str:
     """The text of a block in another order. A line takes the comment lines above it along."""
     source = block.source
     pieces: list[str] = []

@@ -25,7 +25,7 @@ count them as instructions."""
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class RegisterOperand:
     """A register operand, with the masking of EVEX text (`%zmm1 {%k2} {z}`)."""
 
     register: str
@@ -34,14 +34,14 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class ImmediateOperand:
     """An immediate operand."""
 
     value: int
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class MemoryOperand:
     """A memory operand."""
 
     segment: str = ""
@@ -58,17 +58,17 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Rounding:
+class RoundingOperand:
     """`{rn-sae}` and its like."""
 
     mode: str
 
 
-Operand: TypeAlias = Named | Constant | Address | Rounding
+Operand: TypeAlias = RegisterOperand | ImmediateOperand | MemoryOperand | RoundingOperand
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class AssemblyStatement:
     """A line: prefixes, mnemonic and operands as they stand in the text."""
 
     prefixes: tuple[str, ...]
@@ -102,7 +102,7 @@ _INTEL_ABSOLUTE: Final = re.compile(r"([a-z]s)\s*:\s*([^\[\]]+)", re.IGNORECASE)
 _TERM: Final = re.compile(r"\s*([+-]?)\s*([^+\-\s][^+\-]*)")
 
 
-def split(text: str, syntax: Syntax) -> Statement:
+def split(text: str, syntax: Syntax) -> AssemblyStatement:
     """A line without comment, taken apart.
 
     Raises:
@@ -121,9 +121,11 @@ def split(text: str, syntax: Syntax) -> Statement:
             break
         prefixes.append(word[1].lower())
         if place >= len(text):
-            return Statement(tuple(prefixes), "", ())
+            return AssemblyStatement(tuple(prefixes), "", ())
     read = _att if syntax == "att" else _intel
-    return Statement(tuple(prefixes), word[1].lower(), tuple(read(piece) for piece in _pieces(text[place:])))
+    return AssemblyStatement(
+        tuple(prefixes), word[1].lower(), tuple(read(piece) for piece in _pieces(text[place:]))
+    )
 
 
 def number(text: str) -> int:
@@ -180,9 +182,9 @@ def _decorations(text: str) -> tuple[str, str, bool, int]:
     return _BRACES.sub("", text).strip(), mask, zeroing, broadcast
 
 
-def _rounding(text: str) -> Rounding | None:
+def _rounding(text: str) -> RoundingOperand | None:
     found = re.fullmatch(r"\{(sae|r[nduz]-sae)\}", text)
-    return Rounding(found[1]) if found else None
+    return RoundingOperand(found[1]) if found else None
 
 
 # AT&T
@@ -195,9 +197,9 @@ def _att(piece: str) -> Operand:
         raise SourceError("a jump or call has no place in a basic block")
     text, mask, zeroing, broadcast = _decorations(piece)
     if text.startswith("$"):
-        return Constant(number(text[1:]))
+        return ImmediateOperand(number(text[1:]))
     if text.startswith("%") and ":" not in text:
-        return Named(_name(text), mask, zeroing)
+        return RegisterOperand(_name(text), mask, zeroing)
     segment = ""
     if text.startswith("%"):
         name, _, text = text.partition(":")
@@ -207,13 +209,13 @@ def _att(piece: str) -> Operand:
     if not bracket:
         if not front.strip():
             raise SourceError(f"operand {piece!r} cannot be read")
-        return Address(segment, displacement, mask=mask, zeroing=zeroing, broadcast=broadcast)
+        return MemoryOperand(segment, displacement, mask=mask, zeroing=zeroing, broadcast=broadcast)
     if not inside.endswith(")"):
         raise SourceError(f"operand {piece!r} cannot be read")
     base, index, scale, *rest = [part.strip() for part in inside[:-1].split(",")] + ["", ""]
     if any(rest):
         raise SourceError(f"operand {piece!r} cannot be read")
-    return Address(
+    return MemoryOperand(
         segment,
         displacement,
         _name(base) if base else "",
@@ -245,15 +247,15 @@ def _intel(piece: str) -> Operand:
     if found := _INTEL_PLACE.fullmatch(text):
         address = _sum(found[2], (found[1] or "").lower(), size)
     elif (found := _INTEL_ABSOLUTE.fullmatch(text)) is not None:
-        address = Address(found[1].lower(), number(found[2]), size=size)
+        address = MemoryOperand(found[1].lower(), number(found[2]), size=size)
     elif _NUMBER.fullmatch(text):
-        return Constant(number(text))
+        return ImmediateOperand(number(text))
     else:
         name = _REGISTER.fullmatch(text)
         if name is None:
             raise SourceError(f"operand {piece!r} cannot be read")
-        return Named(name[1].lower(), mask, zeroing)
-    return Address(
+        return RegisterOperand(name[1].lower(), mask, zeroing)
+    return MemoryOperand(
         address.segment,
         address.displacement,
         address.base,
@@ -266,7 +268,7 @@ def _intel(piece: str) -> Operand:
     )
 
 
-def _sum(text: str, segment: str, size: int | None) -> Address:
+def _sum(text: str, segment: str, size: int | None) -> MemoryOperand:
     """What stands between Intel's brackets: registers, one of them scaled, and numbers."""
     plain: list[str] = []
     index, scale, displacement, done = "", 1, 0, 0
@@ -294,4 +296,4 @@ def _sum(text: str, segment: str, size: int | None) -> Address:
         index = plain[1]
         if index in ("rsp", "esp"):  # the stack pointer is never scaled, so it is the base
             base, index = index, base
-    return Address(segment, displacement, base, index, scale, size)
+    return MemoryOperand(segment, displacement, base, index, scale, size)

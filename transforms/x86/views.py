@@ -13,7 +13,7 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
 from codeaudit.transforms.records import Kind, Move, Unit
 from codeaudit.transforms.x86.proof import Different, compare
-from codeaudit.transforms.x86.reading import Block, Operation, Token, operation, read
+from codeaudit.transforms.x86.reading import BasicBlock, Operation, Token, operation, read
 from codeaudit.transforms.x86.registers import part
 
 NO_VIEW: Final = "no register that could have another width"
@@ -21,7 +21,7 @@ _WIDTHS: Final = {"gp": (64, 32, 16, 8), "vec": (128, 256)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RenameViews:
+class RegisterWidths:
     """Changes the width of registers in one instruction, which is one move."""
 
     name: str = "rename-views"
@@ -67,7 +67,7 @@ class RenameViews:
         return Rewritten(source=changed, evidence="analysis")
 
 
-def broken(block: Block, site: int) -> Iterator[str]:
+def broken(block: BasicBlock, site: int) -> Iterator[str]:
     """Names for the registers of one instruction, joined by commas, that make another instruction of it."""
     one = block.operations[site]
     for group in _groups(one.tokens):
@@ -112,4 +112,4 @@ def _spliced(one: Operation, names: list[str]) -> str:
     return "".join(pieces) + one.text[done:]
 
 
-RENAME_VIEWS: Final = RenameViews()
+RENAME_VIEWS: Final = RegisterWidths()

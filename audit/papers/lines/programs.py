@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Protocol
 
-from codeaudit.transforms.dependence.graph import Graph
+from codeaudit.transforms.dependence.graph import DependenceGraph
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.languages import every_language, find_language
 from codeaudit.transforms.loading import load_target
@@ -43,7 +43,7 @@ class LineProgram(Protocol):
         ...
 
     @property
-    def graph(self) -> Graph:
+    def graph(self) -> DependenceGraph:
         """The dependences between the lines."""
         ...
 

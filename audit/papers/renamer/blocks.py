@@ -19,7 +19,14 @@ from codeaudit.transforms.x86.legality import choices as legal
 from codeaudit.transforms.x86.printing import att_text
 from codeaudit.transforms.x86.reading import LINES, Operation, operation, read
 from codeaudit.transforms.x86.registers import BASES, class_of, registers
-from codeaudit.transforms.x86.statements import Address, Constant, Named, Operand, Rounding, split
+from codeaudit.transforms.x86.statements import (
+    ImmediateOperand,
+    MemoryOperand,
+    Operand,
+    RegisterOperand,
+    RoundingOperand,
+    split,
+)
 
 IMMEDIATE: Final = Term("IMM")
 DISPLACEMENT: Final = Term("D")
@@ -29,7 +36,12 @@ INDEX: Final = "x"
 MOST_IMPLIED: Final = 6
 """An instruction that implies more registers (`vzeroupper`) is known by its mnemonic alone."""
 
-_FORMS: Final[Mapping[type[Operand], str]] = {Named: "r", Address: "m", Constant: "i", Rounding: ""}
+_FORMS: Final[Mapping[type[Operand], str]] = {
+    RegisterOperand: "r",
+    MemoryOperand: "m",
+    ImmediateOperand: "i",
+    RoundingOperand: "",
+}
 _PLACES: Final = tuple(f"@{place}{part}" for place in range(1, 6) for part in ("", INDEX))
 _ORDER: Final = {base: number for number, base in enumerate(base for row in BASES.values() for base in row)}
 
@@ -105,14 +117,14 @@ def _implied(base: str) -> Term:
 
 def _operand(operand: Operand) -> Iterator[Term]:
     match operand:
-        case Named(register=name, mask=mask, zeroing=zeroing):
+        case RegisterOperand(register=name, mask=mask, zeroing=zeroing):
             yield _register(name)
             yield from _decorations(mask, zeroing=zeroing, broadcast=0)
-        case Constant():
+        case ImmediateOperand():
             yield IMMEDIATE
-        case Rounding(mode=mode):
+        case RoundingOperand(mode=mode):
             yield Term(mode)
-        case Address():
+        case MemoryOperand():
             if operand.segment in ("fs", "gs"):
                 yield Term(f"{operand.segment}:")
             yield Term("[")

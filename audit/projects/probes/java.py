@@ -13,7 +13,7 @@ from codeaudit.transforms.edits import Edit, splice
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.parsing import callables, read
-from codeaudit.transforms.java.tree import Decoded, places
+from codeaudit.transforms.java.tree import DecodedJava, places
 
 _NOTING: Final = (
     'if (java.lang.System.getProperties().putIfAbsent("codeaudit.unit.{0}", "") == null) '
@@ -40,7 +40,7 @@ class JavaProbes:
         Field initialisers get none.
         """
         try:
-            decoded = Decoded.read(data)
+            decoded = DecodedJava.read(data)
             reading = read(decoded.text)
         except SourceError:
             return data

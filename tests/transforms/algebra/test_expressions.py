@@ -12,8 +12,8 @@ from codeaudit.transforms.algebra.expressions import (
     VARIABLES,
     Binary,
     Expression,
+    ExpressionPair,
     Number,
-    Pair,
     Unary,
     Variable,
     build,
@@ -90,7 +90,7 @@ def test_folding(written: str, folded: str) -> None:
 
 def test_a_pair_is_two_expressions() -> None:
     pair = parse_pair("sin x =? cos x")
-    assert pair == Pair(Unary("sin", Variable("x")), Unary("cos", Variable("x")))
+    assert pair == ExpressionPair(Unary("sin", Variable("x")), Unary("cos", Variable("x")))
     assert pair_text(pair) == "sin x =? cos x"
     for example in some("train", 100):
         assert parse_pair(example.source) == example.pair

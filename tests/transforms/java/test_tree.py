@@ -8,7 +8,7 @@ import pytest
 
 from codeaudit.transforms.interface import Refused, Rewritten, Transform
 from codeaudit.transforms.java.function_context import ESCAPED, REBOUND
-from codeaudit.transforms.java.tree import JAVA_FILES, Decoded, places
+from codeaudit.transforms.java.tree import JAVA_FILES, DecodedJava, places
 from codeaudit.transforms.perturb import EXHAUSTED, NOT_PARSED
 from codeaudit.transforms.records import Kind, Move, Unit
 from codeaudit.transforms.source_files import (
@@ -211,7 +211,7 @@ def test_a_well_known_name_of_the_file_or_of_one_beside_it() -> None:
 
 
 def test_what_is_read_is_written() -> None:
-    decoded = Decoded.read("class Ä { }\r\n".encode())
+    decoded = DecodedJava.read("class Ä { }\r\n".encode())
     assert (decoded.text, decoded.newline) == ("class Ä { }\n", "\r\n")
     assert decoded.compiles("class B { }")
     assert not decoded.compiles("class B {")

@@ -8,7 +8,7 @@ import iced_x86 as iced
 import pytest
 
 from codeaudit.transforms.errors import CorpusError
-from codeaudit.transforms.x86.blocks import Cut, cut, running_program, sections
+from codeaudit.transforms.x86.blocks import ProgramBlock, cut, running_program, sections
 from codeaudit.transforms.x86.reading import read
 from tests.transforms.x86.support import own_blocks
 
@@ -52,9 +52,9 @@ def program(tmp_path: Path) -> Path:
 
 def test_blocks_end_where_control_moves_and_where_a_branch_leads(program: Path) -> None:
     assert list(cut(program)) == [
-        Cut(0x403, bytes.fromhex("4889c34801cb"), "movq %rax, %rbx\naddq %rcx, %rbx"),
-        Cut(0x40B, bytes.fromhex("4889d048ffc0"), "movq %rdx, %rax\nincq %rax"),
-        Cut(0x411, bytes.fromhex("4889c14889ca"), "movq %rax, %rcx\nmovq %rcx, %rdx"),
+        ProgramBlock(0x403, bytes.fromhex("4889c34801cb"), "movq %rax, %rbx\naddq %rcx, %rbx"),
+        ProgramBlock(0x40B, bytes.fromhex("4889d048ffc0"), "movq %rdx, %rax\nincq %rax"),
+        ProgramBlock(0x411, bytes.fromhex("4889c14889ca"), "movq %rax, %rcx\nmovq %rcx, %rdx"),
     ]
 
 

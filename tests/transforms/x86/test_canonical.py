@@ -11,7 +11,7 @@ from codeaudit.transforms.dependence import orders
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.x86.canonical import canonical_names, canonical_order, canonicalise
 from codeaudit.transforms.x86.effects import conflicts
-from codeaudit.transforms.x86.legality import Choices, choices
+from codeaudit.transforms.x86.legality import RegisterChoices, choices
 from codeaudit.transforms.x86.proof import Equivalent, compare
 from codeaudit.transforms.x86.reading import read
 from codeaudit.transforms.x86.rename import RENAME
@@ -103,7 +103,7 @@ def test_the_names_are_the_first_of_all_legal_ones() -> None:
         targets = {base: frozenset({base, *rng.sample(names, rng.randrange(len(names)))}) for base in used}
         legal = [one for one in product(*targets.values()) if len(set(one)) == len(one)]
         first = min(legal, key=lambda one: [names.index(name) for name in one])
-        assert canonical_names(used, Choices(targets)) == dict(zip(used, first, strict=True))
+        assert canonical_names(used, RegisterChoices(targets)) == dict(zip(used, first, strict=True))
 
 
 def test_what_does_something_else_has_another_form() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
-from codeaudit.transforms.dependence.blocks import Block, Statement
+from codeaudit.transforms.dependence.blocks import BlockStatement, StatementBlock
 from codeaudit.transforms.dependence.effects import (
     ANYTHING,
     BARRIER,
@@ -18,7 +18,7 @@ from codeaudit.transforms.dependence.effects import (
     conflicts,
 )
 from codeaudit.transforms.java.analysis.completion import completes
-from codeaudit.transforms.java.analysis.effects import Reading
+from codeaudit.transforms.java.analysis.effects import EffectCollector
 from codeaudit.transforms.java.analysis.facts import Facts, Value
 from codeaudit.transforms.java.analysis.library import PLAIN, PRIMITIVES
 from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS
@@ -62,7 +62,7 @@ class _Place:
         return _Place(self.depth + 1, parent, self.guard if guard is None else guard)
 
 
-class Builder:
+class JavaProgramBuilder:
     """Walks a method once, making lines, effects and blocks."""
 
     def __init__(self, facts: Facts, dependence: Dependence) -> None:
@@ -75,33 +75,35 @@ class Builder:
         self._jumps: list[int] = []
         """Where what is left by each `break` and `continue` begins."""
 
-    def method(self, unit: Node) -> Block:
+    def method(self, unit: Node) -> StatementBlock:
         """The block whose one statement is the method."""
         body = unit.child("body")
         line = self._row(unit.start, body.start if body else unit.end, 0, -1, Effects())
-        parts: list[int | Block] = [line]
+        parts: list[int | StatementBlock] = [line]
         if body:
             parts.append(self._block(body.children, body.start + 1, body.end - 1, _Place(1, line, -1))[0])
-        whole = Statement(unit.start, unit.end, range(len(self.rows)), tuple(parts))
-        return Block((whole,), (0,), None, (Effects(),))
+        whole = BlockStatement(unit.start, unit.end, range(len(self.rows)), tuple(parts))
+        return StatementBlock((whole,), (0,), None, (Effects(),))
 
     # ── blocks ───────────────────────────────────────────────────────────────────────────────────────
 
-    def _block(self, nodes: Sequence[Node], start: int, end: int, place: _Place) -> tuple[Block, Effects]:
+    def _block(
+        self, nodes: Sequence[Node], start: int, end: int, place: _Place
+    ) -> tuple[StatementBlock, Effects]:
         """The statements that stand between two offsets."""
         spans, fixed = self._units(nodes, start, end)
         statements, effects = [], []
         for node, (first, last) in zip(nodes, spans, strict=True):
             line = len(self.rows)
             parts, effect = self._statement(node, place)
-            statements.append(Statement(first, last, range(line, len(self.rows)), parts))
+            statements.append(BlockStatement(first, last, range(line, len(self.rows)), parts))
             effects.append(effect)
         if nodes and len(nodes) > 1 and not self._goes_on(nodes[-1]):
             effects[-1] = Effects(effects[-1].reads, effects[-1].writes, effects[-1].flags | BARRIER)
         total = Effects()
         for effect in effects:
             total |= effect
-        block = Block(tuple(statements), conflicts(effects), fixed, tuple(effects))
+        block = StatementBlock(tuple(statements), conflicts(effects), fixed, tuple(effects))
         return block, _from_outside(total)
 
     def _goes_on(self, node: Node) -> bool:
@@ -169,7 +171,7 @@ class Builder:
 
     # ── statements ───────────────────────────────────────────────────────────────────────────────────
 
-    def _statement(self, node: Node, place: _Place) -> tuple[tuple[int | Block, ...], Effects]:
+    def _statement(self, node: Node, place: _Place) -> tuple[tuple[int | StatementBlock, ...], Effects]:
         before = len(self._jumps)
         match node.kind:
             case "if_statement":
@@ -188,13 +190,13 @@ class Builder:
             effects = Effects(effects.reads, effects.writes, effects.flags & ~LEAVES_LOOP)
         return tuple(parts), effects
 
-    def _line(self, node: Node, place: _Place) -> tuple[tuple[int | Block, ...], Effects]:
+    def _line(self, node: Node, place: _Place) -> tuple[tuple[int | StatementBlock, ...], Effects]:
         """A simple statement; the bodies of lambdas and classes in it hang under its line."""
         effects = self._simple(node, place)
         bodies = list(_bodies(node)) if self.facts.nests else []
         cuts = tuple((cut.start, cut.end) for cut, _ in bodies)
         line = self._row(node.start, node.end, place.depth, place.parent, effects, cuts)
-        parts: list[int | Block] = [line]
+        parts: list[int | StatementBlock] = [line]
         for cut, body in bodies:
             before = len(self._jumps)
             inner = _Place(place.depth + 1, line, -1)
@@ -206,13 +208,13 @@ class Builder:
             del self._jumps[before:]
         return tuple(parts), effects
 
-    def _if(self, node: Node, place: _Place) -> tuple[list[int | Block], Effects]:
+    def _if(self, node: Node, place: _Place) -> tuple[list[int | StatementBlock], Effects]:
         reading = self._reading(place)
         condition, body = node.part("condition"), node.part("consequence")
         reading.condition(condition)
         effects = self._effects(reading)
         line = self._row(node.start, condition.end, place.depth, place.parent, effects)
-        parts: list[int | Block] = [line]
+        parts: list[int | StatementBlock] = [line]
         effects |= self._body(body, place.inner(line), parts)
         other = node.child("alternative")
         if other is not None:
@@ -220,7 +222,7 @@ class Builder:
             effects |= self._clause(word, word + 4, other, place, line, parts)
         return parts, effects
 
-    def _loop(self, node: Node, place: _Place) -> tuple[list[int | Block], Effects]:
+    def _loop(self, node: Node, place: _Place) -> tuple[list[int | StatementBlock], Effects]:
         reading = self._reading(place)
         body = node.part("body")
         head = node.start + 2
@@ -246,21 +248,21 @@ class Builder:
         effects = self._effects(reading)
         own = Effects() if node.kind == "do_statement" else effects
         line = self._row(node.start, head, place.depth, place.parent, own)
-        parts: list[int | Block] = [line]
+        parts: list[int | StatementBlock] = [line]
         effects |= self._body(body, place.inner(line), parts)
         if node.kind == "do_statement":
             word = next(start for kind, start, _ in node.tokens if kind == "while")
             parts.append(self._row(word, node.end, place.depth, line, self._effects(reading)))
         return parts, effects
 
-    def _each(self, node: Node, reading: Reading) -> None:
+    def _each(self, node: Node, reading: EffectCollector) -> None:
         items = reading.iterate(node.part("value"))
         binding = self.facts.binding(node.part("name"))
         if binding is not None:
             reading.declare(binding, inner=True)
             reading.stored(self.facts.known(binding), items)
 
-    def _switch(self, node: Node, place: _Place) -> tuple[list[int | Block], Effects]:
+    def _switch(self, node: Node, place: _Place) -> tuple[list[int | StatementBlock], Effects]:
         reading = self._reading(place)
         condition, body = node.part("condition"), node.part("body")
         value = reading.visit(condition)
@@ -268,7 +270,7 @@ class Builder:
             reading.flags |= RAISES
         effects = self._effects(reading)
         line = self._row(node.start, condition.end, place.depth, place.parent, effects)
-        parts: list[int | Block] = [line]
+        parts: list[int | StatementBlock] = [line]
         ends = [group.start for group in body.children[1:]] + [body.end - 1]
         for group, end in zip(body.children, ends, strict=False):
             within = self._reading(place)
@@ -300,14 +302,14 @@ class Builder:
                 effects |= inside
         return parts, effects
 
-    def _constant(self, reading: Reading, name: str) -> None:
+    def _constant(self, reading: EffectCollector, name: str) -> None:
         """A constant in a label, which may be a variable of the method."""
         for binding in self.facts.scopes.bindings:
             if binding.name == name and binding.view not in ("outer", "field", "label"):
                 reading.reads.add(reading.key(binding))
                 reading.reads.add(f":{name}")
 
-    def _try(self, node: Node, place: _Place) -> tuple[list[int | Block], Effects]:
+    def _try(self, node: Node, place: _Place) -> tuple[list[int | StatementBlock], Effects]:
         body = node.part("body")
         reading = self._reading(place)
         resources = node.child("resources")
@@ -319,7 +321,7 @@ class Builder:
         effects = self._effects(reading)
         head = resources.end if resources else node.start + len("try")
         line = self._row(node.start, head, place.depth, place.parent, effects)
-        parts: list[int | Block] = [line]
+        parts: list[int | StatementBlock] = [line]
         guard = node.start if node.first("catch_clause", "finally_clause") else None
         effects |= self._body(body, place.inner(line, guard), parts)
         for clause in node.children:
@@ -335,7 +337,7 @@ class Builder:
             effects |= self._clause(clause.start, inner.start, inner, place, line, parts, guard)
         return parts, effects
 
-    def _wrapped(self, node: Node, place: _Place) -> tuple[list[int | Block], Effects]:
+    def _wrapped(self, node: Node, place: _Place) -> tuple[list[int | StatementBlock], Effects]:
         reading = self._reading(place)
         head = node.start + 1
         body = node
@@ -349,7 +351,7 @@ class Builder:
             reading.flags |= ANYTHING
         effects = self._effects(reading)
         line = self._row(node.start, head, place.depth, place.parent, effects)
-        parts: list[int | Block] = [line]
+        parts: list[int | StatementBlock] = [line]
         effects |= self._body(body, place.inner(line), parts)
         if node.kind == "labeled_statement":  # variables of a loop's pattern are known behind it
             names = frozenset(name for name in effects.reads if name.startswith(":"))
@@ -358,13 +360,13 @@ class Builder:
 
     def _clause(
         self, start: int, head: int, body: Node, place: _Place, line: int,
-        parts: "list[int | Block]", guard: int | None = None,
+        parts: "list[int | StatementBlock]", guard: int | None = None,
     ) -> Effects:  # fmt: skip
         clause = self._row(start, head, place.depth, line, Effects())
         parts.append(clause)
         return self._body(body, place.inner(clause, guard), parts)
 
-    def _body(self, body: Node, place: _Place, parts: "list[int | Block]") -> Effects:
+    def _body(self, body: Node, place: _Place, parts: "list[int | StatementBlock]") -> Effects:
         """The statements of a body, which may be a single one."""
         if body.kind in _BLOCKS:
             block, effects = self._block(body.children, body.start + 1, body.end - 1, place)
@@ -408,7 +410,7 @@ class Builder:
                 reading.flags |= BARRIER
         return self._effects(reading)
 
-    def _declaration(self, reading: Reading, node: Node, *, inner: bool = False) -> None:
+    def _declaration(self, reading: EffectCollector, node: Node, *, inner: bool = False) -> None:
         for child in node.children:
             if child.kind != "variable_declarator":
                 continue
@@ -441,10 +443,10 @@ class Builder:
 
     # ── small pieces ─────────────────────────────────────────────────────────────────────────────────
 
-    def _reading(self, place: _Place) -> Reading:
-        return Reading(self.facts, place.guard)
+    def _reading(self, place: _Place) -> EffectCollector:
+        return EffectCollector(self.facts, place.guard)
 
-    def _effects(self, reading: Reading) -> Effects:
+    def _effects(self, reading: EffectCollector) -> Effects:
         flags = reading.flags
         if self._names_only:
             flags &= BARRIER | LEAVES_LOOP | ENDS_CALL

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.parsing import CALLABLES, Reading
+from codeaudit.transforms.java.parsing import CALLABLES, ParsedJava
 
 _LOOPS: Final = frozenset({"while_statement", "do_statement", "for_statement", "enhanced_for_statement"})
 _NESTED: Final = CALLABLES | {"lambda_expression", "class_body"}
@@ -19,7 +19,7 @@ _VARYING: Final = frozenset(
 """What no constant expression holds."""
 
 
-def completes(node: Node, reading: Reading) -> bool | None:
+def completes(node: Node, reading: ParsedJava) -> bool | None:
     """Whether control can leave a statement at its end; `None` where that is open."""
     match node.kind:
         case "return_statement" | "throw_statement" | "break_statement" | "continue_statement":
@@ -47,7 +47,7 @@ def completes(node: Node, reading: Reading) -> bool | None:
             return True
 
 
-def breaks(statement: Node, reading: Reading) -> bool:
+def breaks(statement: Node, reading: ParsedJava) -> bool:
     """Whether a `break` in a statement leaves it: one without a label, or with one of its labels."""
     labels: set[str] = set()
     above: Node | None = statement
@@ -67,7 +67,7 @@ def breaks(statement: Node, reading: Reading) -> bool:
     return False
 
 
-def constant(node: Node | None, reading: Reading) -> bool | None:
+def constant(node: Node | None, reading: ParsedJava) -> bool | None:
     """The value of a condition, of which only `true`, `false` and what cannot be constant are known.
 
     `None` for a condition that may be a constant; `False` also for one that is none.
@@ -81,7 +81,7 @@ def constant(node: Node | None, reading: Reading) -> bool | None:
     return False if any(inner.kind in _VARYING for inner in node.walk()) else None
 
 
-def _loop(node: Node, reading: Reading) -> bool | None:
+def _loop(node: Node, reading: ParsedJava) -> bool | None:
     if breaks(node, reading):
         return True
     body = node.child("body")
@@ -91,7 +91,7 @@ def _loop(node: Node, reading: Reading) -> bool | None:
     return None if always is None else not always
 
 
-def _sequence(statements: Iterable[Node], reading: Reading) -> bool | None:
+def _sequence(statements: Iterable[Node], reading: ParsedJava) -> bool | None:
     found: bool | None = True
     for statement in statements:
         result = completes(statement, reading)
@@ -111,7 +111,7 @@ def _any(results: Iterable[bool | None]) -> bool | None:
     return found
 
 
-def _switch(node: Node, reading: Reading) -> bool | None:
+def _switch(node: Node, reading: ParsedJava) -> bool | None:
     if breaks(node, reading):
         return True
     body = node.child("body")
@@ -125,15 +125,15 @@ def _switch(node: Node, reading: Reading) -> bool | None:
     return _sequence([child for child in parts[-1].children if child.kind != "switch_label"], reading)
 
 
-def _says_default(label: Node, reading: Reading) -> bool:
+def _says_default(label: Node, reading: ParsedJava) -> bool:
     return any(child.kind == "identifier" and reading.text(child) == "default" for child in label.children)
 
 
-def _rule(rule: Node, reading: Reading) -> bool | None:
+def _rule(rule: Node, reading: ParsedJava) -> bool | None:
     return completes(rule.children[-1], reading)
 
 
-def _try(node: Node, reading: Reading) -> bool | None:
+def _try(node: Node, reading: ParsedJava) -> bool | None:
     last = node.first("finally_clause")
     finishes = completes(last.children[-1], reading) if last else True
     if finishes is False:

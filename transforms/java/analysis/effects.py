@@ -42,7 +42,7 @@ from codeaudit.transforms.java.analysis.library import (
     Contents,
     Method,
 )
-from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, Binding
+from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding
 from codeaudit.transforms.java.nodes import Node
 
 CONTAINERS: Final = "{}"
@@ -58,7 +58,7 @@ _CONSTRUCTED: Final = frozenset({"TimerTask", "ThreadLocal", "SimpleFileVisitor"
 """Classes among those without fields whose constructors are not to be taken for nothing."""
 
 
-class Reading:
+class EffectCollector:
     """Collects the effects of the expressions of one statement."""
 
     __slots__ = ("facts", "flags", "guard", "reads", "touched", "writes")
@@ -75,7 +75,7 @@ class Reading:
 
     # ── variables ────────────────────────────────────────────────────────────────────────────────────
 
-    def key(self, binding: Binding) -> str:
+    def key(self, binding: JavaBinding) -> str:
         """What stands for a variable; one for all of a name that may be mistaken."""
         if binding.view in _OUTSIDE and binding.name not in self.facts.doubtful:
             return f".{binding.name}"
@@ -83,12 +83,12 @@ class Reading:
             return f"?{binding.name}"
         return f"v{binding.number}"
 
-    def named(self, binding: Binding) -> None:
+    def named(self, binding: JavaBinding) -> None:
         """A name stands here, which a declaration of the same name must not come before."""
         if binding.name in self.facts.shared:
             self.reads.add(f":{binding.name}")
 
-    def read(self, binding: Binding) -> None:
+    def read(self, binding: JavaBinding) -> None:
         """A variable's value is taken."""
         self.named(binding)
         key = self.key(binding)
@@ -97,7 +97,7 @@ class Reading:
             self.flags |= LOOKS_UP
             self.reads.add(f".{binding.name}")
 
-    def write(self, binding: Binding) -> None:
+    def write(self, binding: JavaBinding) -> None:
         """A variable gets a value."""
         self.named(binding)
         self.writes.add(self.key(binding))
@@ -107,7 +107,7 @@ class Reading:
         elif binding.start < self.guard:
             self.flags |= STORES
 
-    def declare(self, binding: Binding, *, inner: bool = False) -> None:
+    def declare(self, binding: JavaBinding, *, inner: bool = False) -> None:
         """A variable comes to be known: to what follows in the block, or only inside of the statement."""
         self.writes.add(self.key(binding))
         if inner:
@@ -702,30 +702,30 @@ def _only_method(member: Node) -> bool:
     return member.kind == "method_declaration"
 
 
-_HANDLERS: Final[dict[str, Callable[[Reading, Node], Value]]] = {
-    "identifier": Reading._identifier,
+_HANDLERS: Final[dict[str, Callable[[EffectCollector, Node], Value]]] = {
+    "identifier": EffectCollector._identifier,
     **dict.fromkeys(
         ("string_literal", "character_literal", "true", "false", "null_literal",
          "decimal_floating_point_literal", "hex_floating_point_literal", "decimal_integer_literal",
          "hex_integer_literal", "octal_integer_literal", "binary_integer_literal"),
-        Reading._literal,
+        EffectCollector._literal,
     ),
-    "this": Reading._nothing,
-    "class_literal": Reading._nothing,
-    "parenthesized_expression": Reading._inner,
-    "unary_expression": Reading._unary,
-    "binary_expression": Reading._binary,
-    "ternary_expression": Reading._ternary,
-    "instanceof_expression": Reading._instanceof,
-    "cast_expression": Reading._cast,
-    "field_access": Reading._field_access,
-    "array_access": Reading._array_access,
-    "array_creation_expression": Reading._array_creation,
-    "array_initializer": Reading._array_initializer,
-    "assignment_expression": Reading._assignment,
-    "update_expression": Reading._update,
-    "method_invocation": Reading._invocation,
-    "object_creation_expression": Reading._creation,
-    "lambda_expression": Reading._lambda,
-    "method_reference": Reading._method_reference,
+    "this": EffectCollector._nothing,
+    "class_literal": EffectCollector._nothing,
+    "parenthesized_expression": EffectCollector._inner,
+    "unary_expression": EffectCollector._unary,
+    "binary_expression": EffectCollector._binary,
+    "ternary_expression": EffectCollector._ternary,
+    "instanceof_expression": EffectCollector._instanceof,
+    "cast_expression": EffectCollector._cast,
+    "field_access": EffectCollector._field_access,
+    "array_access": EffectCollector._array_access,
+    "array_creation_expression": EffectCollector._array_creation,
+    "array_initializer": EffectCollector._array_initializer,
+    "assignment_expression": EffectCollector._assignment,
+    "update_expression": EffectCollector._update,
+    "method_invocation": EffectCollector._invocation,
+    "object_creation_expression": EffectCollector._creation,
+    "lambda_expression": EffectCollector._lambda,
+    "method_reference": EffectCollector._method_reference,
 }  # fmt: skip

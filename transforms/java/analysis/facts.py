@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from codeaudit.transforms.java.analysis.library import CONTENTS, ITERABLE, PRIMITIVES
-from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, Binding, Scopes
+from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding, JavaScopes
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.parsing import TYPES
 
@@ -40,7 +40,7 @@ OBJECT: Final = Value(OWN, sure=True)
 class Facts:
     """What is known of a method's variables."""
 
-    def __init__(self, scopes: Scopes) -> None:
+    def __init__(self, scopes: JavaScopes) -> None:
         self.scopes = scopes
         self.reading = scopes.reading
         self.source = scopes.reading.source
@@ -112,12 +112,12 @@ class Facts:
         """What stands there."""
         return self.source[node.start : node.end].decode()
 
-    def binding(self, node: Node) -> Binding | None:
+    def binding(self, node: Node) -> JavaBinding | None:
         """The variable that an identifier means."""
         number = self.at.get(node.start)
         return None if number is None else self.scopes.bindings[number]
 
-    def inside(self, start: int, end: int) -> Iterator[tuple[int, Binding]]:
+    def inside(self, start: int, end: int) -> Iterator[tuple[int, JavaBinding]]:
         """Every occurrence in a range, with its place."""
         for place in range(bisect_left(self.starts, start), bisect_left(self.starts, end)):
             yield self.starts[place], self.scopes.bindings[self.numbers[place]]
@@ -148,7 +148,7 @@ class Facts:
             return None
         return name + OWN * (name in self.types) + "[]" * extra
 
-    def known(self, binding: Binding) -> Value:
+    def known(self, binding: JavaBinding) -> Value:
         """The declared type of a variable, and whether it never holds null."""
         number = binding.number
         found = self._known.get(number)
@@ -162,7 +162,7 @@ class Facts:
             found = self._known[number] = Value(kind, sure)
         return found
 
-    def _declared(self, binding: Binding) -> str | None:
+    def _declared(self, binding: JavaBinding) -> str | None:
         node = binding.node
         if node is None or binding.name in self.doubtful or binding.view == "lambda":
             return None
@@ -230,7 +230,7 @@ class Facts:
             case kind:
                 return kind in _NEVER_NULL
 
-    def exact(self, binding: Binding) -> str | None:
+    def exact(self, binding: JavaBinding) -> str | None:
         """The class of every object that a variable ever holds, where each is made by `new` here."""
         number = binding.number
         if number not in self._exact:
@@ -247,7 +247,7 @@ class Facts:
             return None
         return self.made(node)
 
-    def owned(self, binding: Binding) -> bool:
+    def owned(self, binding: JavaBinding) -> bool:
         """Whether nothing but the method's own calls can reach the container that a variable holds."""
         number = binding.number
         if number not in self._owned:

@@ -9,11 +9,11 @@ from random import Random
 from typing import Final
 
 from codeaudit.transforms.dependence import orders
-from codeaudit.transforms.dependence.blocks import Block, all_blocks, emitted, line_graph
+from codeaudit.transforms.dependence.blocks import StatementBlock, all_blocks, emitted, line_graph
 from codeaudit.transforms.dependence.effects import conflicts
-from codeaudit.transforms.dependence.graph import Graph
+from codeaudit.transforms.dependence.graph import DependenceGraph
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.java.analysis.builder import Builder, Dependence, Row
+from codeaudit.transforms.java.analysis.builder import Dependence, JavaProgramBuilder, Row
 from codeaudit.transforms.java.analysis.facts import Facts
 from codeaudit.transforms.java.analysis.scopes import resolve
 
@@ -21,7 +21,7 @@ _BLANKS: Final = re.compile(r'("""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\])*"|\'(?:\\.|
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class JavaLine:
     """One logical line in normal form."""
 
     text: str
@@ -32,10 +32,10 @@ class Line:
     """The line it hangs under: a header or a clause; -1 for the first line."""
 
 
-class Program:
+class JavaProgram:
     """A method with its dependences. Compare programs by their lines and graph."""
 
-    def __init__(self, source: str, facts: Facts, root: Block, rows: Sequence[Row]) -> None:
+    def __init__(self, source: str, facts: Facts, root: StatementBlock, rows: Sequence[Row]) -> None:
         self.source = source
         self.facts = facts
         self.reading = facts.reading
@@ -49,18 +49,18 @@ class Program:
         return self.facts.scopes.unit.kind != "method_declaration"
 
     @cached_property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[JavaLine, ...]:
         """The logical lines in the order of the text."""
-        return tuple(Line(self._text(row), row.depth, row.parent) for row in self.rows)
+        return tuple(JavaLine(self._text(row), row.depth, row.parent) for row in self.rows)
 
     @cached_property
-    def graph(self) -> Graph:
+    def graph(self) -> DependenceGraph:
         """The dependences between lines."""
         between = conflicts([row.effects for row in self.rows])
         return line_graph(self.root, [row.parent for row in self.rows], between)
 
     @cached_property
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> tuple[StatementBlock, ...]:
         """Every block, in the order of the text, outer before inner."""
         return tuple(all_blocks(self.root))
 
@@ -83,7 +83,7 @@ class Program:
 
 
 @lru_cache(maxsize=8)
-def analyse(source: str, *, dependence: Dependence = "full") -> Program:
+def analyse(source: str, *, dependence: Dependence = "full") -> JavaProgram:
     """The program of one method or constructor.
 
     The last few are remembered, since a transform proposes and applies to one source many times.
@@ -94,8 +94,8 @@ def analyse(source: str, *, dependence: Dependence = "full") -> Program:
     scopes = resolve(source)
     try:
         facts = Facts(scopes)
-        builder = Builder(facts, dependence)
+        builder = JavaProgramBuilder(facts, dependence)
         root = builder.method(scopes.unit)
     except RecursionError as error:
         raise SourceError("the text is nested too deeply; give a smaller method") from error
-    return Program(source, facts, root, builder.rows)
+    return JavaProgram(source, facts, root, builder.rows)

@@ -3,8 +3,8 @@
 from typing import Final
 
 from codeaudit.transforms.java.analysis.types import INTEGRAL, PRIMITIVE, Types
-from codeaudit.transforms.java.code import Code, bare
 from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.source import JavaSource, bare
 
 _LITERALS: Final = frozenset(
     {"decimal_integer_literal", "hex_integer_literal", "octal_integer_literal", "binary_integer_literal",
@@ -19,7 +19,7 @@ def literal(node: Node) -> bool:
     return bare(node).kind in _LITERALS
 
 
-def steady(code: Code, types: Types, node: Node, other: Node) -> bool:
+def steady(code: JavaSource, types: Types, node: Node, other: Node) -> bool:
     """Whether it does not matter if an expression is evaluated before or after another one: a literal,
     `this`, or a primitive local to which the other does not assign.
 
@@ -31,7 +31,7 @@ def steady(code: Code, types: Types, node: Node, other: Node) -> bool:
     return pure(code, types, node) and not written(code, other) & _read(code, node)
 
 
-def pure(code: Code, types: Types, node: Node) -> bool:
+def pure(code: JavaSource, types: Types, node: Node) -> bool:
     """Whether an expression only computes with primitive locals and literals, and cannot fail."""
     node = bare(node)
     match node.kind:
@@ -54,7 +54,7 @@ def pure(code: Code, types: Types, node: Node) -> bool:
             return False
 
 
-def reference(code: Code, types: Types, node: Node) -> bool:
+def reference(code: JavaSource, types: Types, node: Node) -> bool:
     """Whether an expression is `null` or a local of a type that is never unboxed, for certain."""
     node = bare(node)
     if node.kind in ("null_literal", "this", "string_literal"):
@@ -63,7 +63,7 @@ def reference(code: Code, types: Types, node: Node) -> bool:
     return found is not None and (found == "String" or found.endswith("[]"))
 
 
-def written(code: Code, node: Node) -> frozenset[int]:
+def written(code: JavaSource, node: Node) -> frozenset[int]:
     """The variables to which an expression or statement assigns, by number."""
     found = set()
     for inner in node.walk():
@@ -74,6 +74,6 @@ def written(code: Code, node: Node) -> frozenset[int]:
     return frozenset(found)
 
 
-def _read(code: Code, node: Node) -> frozenset[int]:
+def _read(code: JavaSource, node: Node) -> frozenset[int]:
     bindings = (code.binding(inner) for inner in node.walk())
     return frozenset(binding.number for binding in bindings if binding is not None)

@@ -22,7 +22,7 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.analysis.completion import breaks, completes
 from codeaudit.transforms.java.analysis.knowledge import FIELDLESS
 from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.parsing import CALLABLES, TYPES, Reading, only_callable, read
+from codeaudit.transforms.java.parsing import CALLABLES, TYPES, ParsedJava, only_callable, read
 
 View: TypeAlias = Literal[
     "outer", "field", "parameter", "lambda", "local", "loop", "resource", "catch", "pattern", "label"
@@ -54,7 +54,7 @@ class Occurrence(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Binding:
+class JavaBinding:
     """One variable. Not changed once resolved."""
 
     number: int
@@ -81,13 +81,13 @@ class Binding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scopes:
+class JavaScopes:
     """A method, or a whole text, and its variables."""
 
-    reading: Reading
+    reading: ParsedJava
     unit: Node
     """The method or constructor; the root of a text that is resolved as a whole."""
-    bindings: tuple[Binding, ...]
+    bindings: tuple[JavaBinding, ...]
     """By number."""
     slots: tuple[int, ...]
     """The binding of every occurrence, in the order of a fixed walk of the tree."""
@@ -96,7 +96,7 @@ class Scopes:
 
 
 @lru_cache(maxsize=8)
-def resolve(source: str) -> Scopes:
+def resolve(source: str) -> JavaScopes:
     """Resolve every name of one method or constructor, given as its text.
 
     The last few results are remembered, since a transform proposes and applies to one source many times.
@@ -113,7 +113,7 @@ def resolve(source: str) -> Scopes:
 
 
 @lru_cache(maxsize=8)
-def resolve_all(source: str) -> Scopes:
+def resolve_all(source: str) -> JavaScopes:
     """Resolve every name of a file, or of members of a class; the unit is the root of the tree.
 
     Raises:
@@ -126,7 +126,7 @@ def resolve_all(source: str) -> Scopes:
         raise SourceError("the text is nested too deeply; give a smaller one") from error
 
 
-_Introduced: TypeAlias = tuple[list[Binding], list[Binding]]
+_Introduced: TypeAlias = tuple[list[JavaBinding], list[JavaBinding]]
 """Pattern variables that an expression introduces when it is true, and when it is false."""
 
 
@@ -136,7 +136,7 @@ class _Frame:
     __slots__ = ("fields", "names", "opaque", "until")
 
     def __init__(self, until: int, *, fields: bool = False, opaque: bool = False) -> None:
-        self.names: dict[str, Binding] = {}
+        self.names: dict[str, JavaBinding] = {}
         self.until = until
         self.fields = fields
         """Whether it is that of a class."""
@@ -147,22 +147,22 @@ class _Frame:
 class _Walk:
     """One pass over a method, in the order in which names come to be known."""
 
-    def __init__(self, reading: Reading, unit: Node) -> None:
+    def __init__(self, reading: ParsedJava, unit: Node) -> None:
         self.reading = reading
         self.source = reading.source
         self.unit = unit
         self.frames = [_Frame(unit.end)]
-        self.labels: list[Binding] = []
-        self.bindings: list[Binding] = []
-        self.outer: dict[str, Binding] = {}
+        self.labels: list[JavaBinding] = []
+        self.bindings: list[JavaBinding] = []
+        self.outer: dict[str, JavaBinding] = {}
         self.slots: list[int] = []
         self.spans: list[tuple[int, int]] = []
         self.types: set[str] = set()
-        self.classes: dict[str, tuple[dict[str, Binding], bool]] = {}
+        self.classes: dict[str, tuple[dict[str, JavaBinding], bool]] = {}
         self.depth = 0
         self.deepest = 0
 
-    def result(self) -> Scopes:
+    def result(self) -> JavaScopes:
         if self.unit.kind in CALLABLES:
             self.callable(self.unit)
         elif self.unit.kind == "class_body":
@@ -172,7 +172,7 @@ class _Walk:
         for binding in self.bindings:
             if binding.name in self.types and binding.doubt is None and binding.view != "outer":
                 binding.doubt = IS_TYPE
-        return Scopes(
+        return JavaScopes(
             reading=self.reading,
             unit=self.unit,
             bindings=tuple(self.bindings),
@@ -185,25 +185,25 @@ class _Walk:
     def text(self, node: Node) -> str:
         return self.source[node.start : node.end].decode()
 
-    def declare(self, name: Node, view: View, node: Node, *, known: bool = True) -> Binding | None:
+    def declare(self, name: Node, view: View, node: Node, *, known: bool = True) -> JavaBinding | None:
         """A new variable; without `known` its scope is for the caller to open."""
         text = self.text(name)
         if text == "_" or name.kind == "underscore_pattern":
             return None  # Java 22: no variable at all
         frame = self.frames[-1]
-        binding = Binding(len(self.bindings), text, view, self.depth, node, name.start, frame.until)
+        binding = JavaBinding(len(self.bindings), text, view, self.depth, node, name.start, frame.until)
         self.bindings.append(binding)
         self.note(binding, name, "declare")
         if known:
             frame.names[text] = binding
         return binding
 
-    def note(self, binding: Binding, node: Node, use: Use) -> None:
+    def note(self, binding: JavaBinding, node: Node, use: Use) -> None:
         binding.occurrences.append(Occurrence(node.start, node.end, use, self.depth))
         self.slots.append(binding.number)
         self.spans.append((node.start, node.end))
 
-    def find(self, name: str) -> Binding:
+    def find(self, name: str) -> JavaBinding:
         """The variable that a name means here."""
         hidden = False
         for frame in reversed(self.frames):
@@ -215,7 +215,7 @@ class _Walk:
             hidden = hidden or frame.opaque
         binding = self.outer.get(name)
         if binding is None:
-            binding = self.outer[name] = Binding(len(self.bindings), name, "outer", -1, None, -1, -1)
+            binding = self.outer[name] = JavaBinding(len(self.bindings), name, "outer", -1, None, -1, -1)
             self.bindings.append(binding)
         return binding
 
@@ -236,19 +236,19 @@ class _Walk:
         for node in nodes:
             self.visit(node)
 
-    def inside(self, node: Node, known: Iterable[Binding] = ()) -> None:
+    def inside(self, node: Node, known: Iterable[JavaBinding] = ()) -> None:
         """Visit a part in which these variables are known, and out of which nothing is."""
         self.frames.append(_Frame(self.frames[-1].until))
         self.know(known)
         self.visit(node)
         self.frames.pop()
 
-    def know(self, bindings: Iterable[Binding]) -> None:
+    def know(self, bindings: Iterable[JavaBinding]) -> None:
         names = self.frames[-1].names
         for binding in bindings:
             names[binding.name] = binding
 
-    def introduce(self, bindings: Sequence[Binding], sure: bool | None) -> None:
+    def introduce(self, bindings: Sequence[JavaBinding], sure: bool | None) -> None:
         """Variables that a statement makes known to those that follow it; unsure ones are doubted."""
         if sure is False:
             return
@@ -345,9 +345,9 @@ class _Walk:
                 self.visit(child)
         return (found, []) if found else None
 
-    def pattern(self, node: Node) -> list[Binding]:
+    def pattern(self, node: Node) -> list[JavaBinding]:
         """The variables of a pattern."""
-        found: list[Binding] = []
+        found: list[JavaBinding] = []
         if node.kind in ("type_pattern", "record_pattern_component"):
             *types, name = node.children
             self.visit_all(types)
@@ -588,7 +588,9 @@ class _Walk:
 
     def labeled(self, node: Node) -> None:
         name, *statement = node.children
-        label = Binding(len(self.bindings), self.text(name), "label", self.depth, node, name.start, node.end)
+        label = JavaBinding(
+            len(self.bindings), self.text(name), "label", self.depth, node, name.start, node.end
+        )
         self.bindings.append(label)
         self.note(label, name, "declare")
         self.labels.append(label)
@@ -650,9 +652,9 @@ class _Walk:
                         self.frames[-1].names[binding.name] = before[binding.name]
         self.frames.pop()
 
-    def group(self, node: Node) -> list[Binding]:
+    def group(self, node: Node) -> list[JavaBinding]:
         """Labels and what follows them; returns the variables of the labels' patterns."""
-        found: list[Binding] = []
+        found: list[JavaBinding] = []
         for child in node.children:
             if child.kind == "switch_label":
                 matched = self.label(child)
@@ -662,8 +664,8 @@ class _Walk:
                 self.visit(child)
         return found
 
-    def label(self, node: Node) -> list[Binding]:
-        found: list[Binding] = []
+    def label(self, node: Node) -> list[JavaBinding]:
+        found: list[JavaBinding] = []
         for child in node.children:
             if child.kind in _PATTERNS:
                 found += self.pattern(child)

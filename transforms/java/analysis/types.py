@@ -8,9 +8,9 @@ type is unknown, since its declaration is not in the text.
 from collections.abc import Callable
 from typing import Final
 
-from codeaudit.transforms.java.analysis.scopes import Binding
-from codeaudit.transforms.java.code import Code, bare
+from codeaudit.transforms.java.analysis.scopes import JavaBinding
 from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.source import JavaSource, bare
 
 NULL: Final = "null"
 STRING: Final = "String"
@@ -66,7 +66,7 @@ _PROMOTED: Final = frozenset({"max", "min", "abs"})
 class Types:
     """The types in one method."""
 
-    def __init__(self, code: Code) -> None:
+    def __init__(self, code: JavaSource) -> None:
         self._code = code
         self._known: dict[int, str | None] = {}
 
@@ -88,7 +88,7 @@ class Types:
         found = self.of(node)
         return found if found in NUMERIC else None
 
-    def declared(self, binding: Binding | None) -> str | None:
+    def declared(self, binding: JavaBinding | None) -> str | None:
         """The type of a variable of the method."""
         if binding is None or binding.doubt is not None or binding.node is None or binding.view == "field":
             return None
@@ -216,7 +216,7 @@ def promoted(*kinds: str) -> str:
     return next((kind for kind in _RANK if kind in kinds), "int")
 
 
-def varies(code: Code, node: Node) -> bool:
+def varies(code: JavaSource, node: Node) -> bool:
     """Whether an expression is certainly no constant expression, so that the compiler folds nothing.
 
     A local that is not declared `final` is no constant, whatever it is initialised with.

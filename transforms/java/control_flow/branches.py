@@ -9,12 +9,12 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.types import Types
-from codeaudit.transforms.java.code import COMMENT, Code, bare, block_of, over, span
 from codeaudit.transforms.java.control_flow.jumps import LOOPS, dangling, declares, leaves
 from codeaudit.transforms.java.expressions.logic import negated
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.parsing import EMPTY, TYPES
 from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.java.source import COMMENT, JavaSource, bare, block_of, over, span
 from codeaudit.transforms.patches import Part, Patch, Site, Span
 
 NO_ELSE: Final = "no else"
@@ -27,7 +27,7 @@ _BODIES: Final = ("consequence", "alternative", "body")
 _WITH_BODY: Final = LOOPS | {"if_statement"}
 
 
-def negation(code: Code, types: Types, node: Node) -> Patch:
+def negation(code: JavaSource, types: Types, node: Node) -> Patch:
     """The condition of a statement negated, in its parentheses."""
     whole = node.part("condition")
     parts, _ = negated(code, types, bare(whole))
@@ -38,7 +38,7 @@ def negation(code: Code, types: Types, node: Node) -> Patch:
 # ── inversion ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _invert(code: Code) -> Iterator[Site | Refused]:
+def _invert(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in code.of("if_statement"):
         first, second = node.part("consequence"), node.child("alternative")
@@ -60,7 +60,7 @@ def _invert(code: Code) -> Iterator[Site | Refused]:
 # ── else if ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _nest(code: Code) -> Iterator[Site | Refused]:
+def _nest(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("if_statement"):
         if node.field != "alternative":
             continue
@@ -71,14 +71,14 @@ def _nest(code: Code) -> Iterator[Site | Refused]:
         yield Site(((over(node, *parts),),), "else if as else { if }", code.line(node))
 
 
-def _column(code: Code, node: Node) -> str:
+def _column(code: JavaSource, node: Node) -> str:
     """The indentation of the line on which the chain of an `else if` begins."""
     while node.field == "alternative" and node.parent is not None:
         node = node.parent
     return code.indentation(node.start)
 
 
-def _flatten(code: Code) -> Iterator[Site | Refused]:
+def _flatten(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("if_statement"):
         block = node.child("alternative")
         if block is None or block.kind != "block" or [one.kind for one in block.children] != ["if_statement"]:
@@ -108,7 +108,7 @@ def _enclosed(node: Node) -> bool:
 # ── branches that leave ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _unnest(code: Code) -> Iterator[Site | Refused]:
+def _unnest(code: JavaSource) -> Iterator[Site | Refused]:
     """`if (c) return x; else rest` to `if (c) return x;` and the rest behind it."""
     for node in code.of("if_statement"):
         first, second = node.part("consequence"), node.child("alternative")
@@ -144,7 +144,7 @@ def _unnest(code: Code) -> Iterator[Site | Refused]:
         yield Site(((Patch(first.end, node.end, (lead, rest)),),), "no else", code.line(node))
 
 
-def _renest(code: Code) -> Iterator[Site | Refused]:
+def _renest(code: JavaSource) -> Iterator[Site | Refused]:
     """`if (c) return x;` and a rest to `if (c) return x; else { rest }`."""
     for node in code.of("if_statement"):
         first = node.part("consequence")
@@ -168,7 +168,7 @@ def _renest(code: Code) -> Iterator[Site | Refused]:
             yield Site(((Patch(node.end, end, parts),),), "else around the rest", code.line(node))
 
 
-def _comment_end(code: Code, end: int) -> int:
+def _comment_end(code: JavaSource, end: int) -> int:
     """The end of the comment that goes on a line from an offset on, or that offset."""
     for _, start, stop in code.reading.comments:
         if start >= end and not code.source[end:start].strip() and b"\n" not in code.source[end:start]:
@@ -179,20 +179,20 @@ def _comment_end(code: Code, end: int) -> int:
 # ── braces ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _bodies(code: Code) -> Iterator[Node]:
+def _bodies(code: JavaSource) -> Iterator[Node]:
     for node in code.nodes:
         if node.field in _BODIES and node.parent is not None and node.parent.kind in _WITH_BODY:
             yield node
 
 
-def _brace(code: Code) -> Iterator[Site | Refused]:
+def _brace(code: JavaSource) -> Iterator[Site | Refused]:
     for node in _bodies(code):
         if node.kind == "block" or (node.kind == "if_statement" and node.field == "alternative"):
             continue
         yield Site(((over(node, "{ ", span(node), " }"),),), "braces", code.line(node))
 
 
-def _unbrace(code: Code) -> Iterator[Site | Refused]:
+def _unbrace(code: JavaSource) -> Iterator[Site | Refused]:
     for node in _bodies(code):
         if node.kind != "block" or len(node.children) != 1:
             continue

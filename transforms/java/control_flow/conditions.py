@@ -9,11 +9,11 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.types import BOXES, PRIMITIVE, STRING, Types, is_final, varies
-from codeaudit.transforms.java.code import AND, COMMENT, OR, Code, bare, block_of, over, placed, span
 from codeaudit.transforms.java.control_flow.jumps import PATTERN, patterns
 from codeaudit.transforms.java.expressions.augmented import stands_alone
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.java.source import AND, COMMENT, OR, JavaSource, bare, block_of, over, placed, span
 from codeaudit.transforms.patches import Part, Site, Span
 
 ARMS: Final = "arms may be converted"
@@ -63,7 +63,7 @@ def _plain(node: Node) -> bool:
 # ── ?: as if ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _to_if(code: Code) -> Iterator[Site | Refused]:
+def _to_if(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in code.of("ternary_expression"):
         whole = node
@@ -94,13 +94,13 @@ def _to_if(code: Code) -> Iterator[Site | Refused]:
             yield Site(((over(statement, *parts),),), "?: as if", code.line(node))
 
 
-def _again(code: Code, start: int, end: int) -> str:
+def _again(code: JavaSource, start: int, end: int) -> str:
     """What stands before a value, such as `x = ` or `return `, so that any value may follow."""
     text = code.source[start:end].decode().rstrip("(")
     return text if text[-1:].isspace() else f"{text} "
 
 
-def _statement(code: Code, node: Node, whole: Node) -> tuple[Node, int, tuple[Part, ...]] | Refused:
+def _statement(code: JavaSource, node: Node, whole: Node) -> tuple[Node, int, tuple[Part, ...]] | Refused:
     """The statement that uses the value of a `?:`, where that use begins, and what comes before it."""
     parent = whole.parent
     assert parent is not None
@@ -135,7 +135,7 @@ def _statement(code: Code, node: Node, whole: Node) -> tuple[Node, int, tuple[Pa
 # ── if as ?: ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _to_ternary(code: Code) -> Iterator[Site | Refused]:
+def _to_ternary(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in code.of("if_statement"):
         second = node.child("alternative")
@@ -173,7 +173,7 @@ def _only(node: Node) -> Node | None:
     return node
 
 
-def _values(code: Code, one: Node, other: Node) -> tuple[Node | None, Node, Node] | None:
+def _values(code: JavaSource, one: Node, other: Node) -> tuple[Node | None, Node, Node] | None:
     """The target that two statements share, and their values."""
     if not one.children or not other.children:
         return None
@@ -192,7 +192,7 @@ def _values(code: Code, one: Node, other: Node) -> tuple[Node | None, Node, Node
     return target, first.children[1], last.children[1]
 
 
-def _kept(code: Code, types: Types, target: Node | None, first: Node, last: Node) -> bool:
+def _kept(code: JavaSource, types: Types, target: Node | None, first: Node, last: Node) -> bool:
     """Whether arms that are constants are not narrowed to their target one by one."""
     kind = types.of(first)
     if kind != types.of(last) or kind in _NEVER_NARROWED or kind not in PRIMITIVE:
@@ -201,7 +201,7 @@ def _kept(code: Code, types: Types, target: Node | None, first: Node, last: Node
     return wanted in _WIDE or varies(code, first) or varies(code, last)
 
 
-def _returned(code: Code, types: Types, node: Node) -> str | None:
+def _returned(code: JavaSource, types: Types, node: Node) -> str | None:
     """The type of what the method around an expression returns."""
     above = node.parent
     while above is not None and above.kind != "method_declaration":
@@ -213,7 +213,7 @@ def _returned(code: Code, types: Types, node: Node) -> str | None:
 # ── && and two ifs ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def _split(code: Code) -> Iterator[Site | Refused]:
+def _split(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("if_statement"):
         whole = node.part("condition")
         inner = bare(whole)
@@ -240,7 +240,7 @@ def _split(code: Code) -> Iterator[Site | Refused]:
         yield Site(((over(node, *parts),),), "if (a && b) as two", code.line(node))
 
 
-def _merge(code: Code) -> Iterator[Site | Refused]:
+def _merge(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("if_statement"):
         body = node.part("consequence")
         inner = _only(body)
@@ -263,7 +263,7 @@ def _merge(code: Code) -> Iterator[Site | Refused]:
         yield Site(((over(node, *parts),),), "two ifs as if (a && b)", code.line(node))
 
 
-def _condition_dropped(code: Code) -> Iterator[Site | Refused]:
+def _condition_dropped(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("if_statement", "while_statement"):
         inner = bare(node.part("condition"))
         if inner.kind != "binary_expression" or inner.operator != "&&":

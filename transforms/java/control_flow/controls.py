@@ -6,11 +6,11 @@ from typing import Final
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.purity import written
 from codeaudit.transforms.java.analysis.types import Types
-from codeaudit.transforms.java.code import Code
 from codeaudit.transforms.java.control_flow.branches import NO_ELSE, negation
 from codeaudit.transforms.java.control_flow.jumps import PATTERN, ends, patterns
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.java.source import JavaSource
 from codeaudit.transforms.patches import Patch, Site
 
 IDLE: Final = "block does nothing"
@@ -18,7 +18,7 @@ LEAVES: Final = "branch leaves"
 UNSET: Final = "a variable would stay unset"
 
 
-def _inverted(code: Code) -> Iterator[Site | Refused]:
+def _inverted(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in code.of("if_statement"):
         condition = node.part("condition")
@@ -28,7 +28,7 @@ def _inverted(code: Code) -> Iterator[Site | Refused]:
         yield Site(((negation(code, types, node),),), "condition negated", code.line(node))
 
 
-def _dropped(code: Code) -> Iterator[Site | Refused]:
+def _dropped(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("if_statement"):
         first, second = node.part("consequence"), node.child("alternative")
         if second is None:
@@ -45,7 +45,7 @@ def _dropped(code: Code) -> Iterator[Site | Refused]:
             yield Site(((Patch(first.end, second.end, ()),),), "else dropped", code.line(node))
 
 
-def _sets(code: Code, node: Node) -> bool:
+def _sets(code: JavaSource, node: Node) -> bool:
     """Whether a statement may give a variable its first value."""
     return any(
         binding.number in written(code, node) and (binding.node is None or not _has_value(binding.node))

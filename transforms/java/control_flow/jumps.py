@@ -5,9 +5,9 @@ from typing import Final
 
 from codeaudit.transforms.java.analysis.completion import completes
 from codeaudit.transforms.java.analysis.types import varies
-from codeaudit.transforms.java.code import Code
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.parsing import CALLABLES, TYPES
+from codeaudit.transforms.java.source import JavaSource
 
 LOOPS: Final = frozenset({"while_statement", "do_statement", "for_statement", "enhanced_for_statement"})
 _NESTED: Final = CALLABLES | {"lambda_expression", "class_body"}
@@ -15,12 +15,12 @@ _GUARDED: Final = frozenset({"try_statement", "try_with_resources_statement", "s
 PATTERN: Final = "pattern in the condition"
 
 
-def leaves(code: Code, node: Node) -> bool:
+def leaves(code: JavaSource, node: Node) -> bool:
     """Whether control never comes to the end of a statement, as far as the text tells for certain."""
     return completes(node, code.reading) is False
 
 
-def ends(code: Code, node: Node) -> bool:
+def ends(code: JavaSource, node: Node) -> bool:
     """Whether control can come to the end of a statement for certain."""
     found = completes(node, code.reading)
     if found is not None:
@@ -39,7 +39,7 @@ def ends(code: Code, node: Node) -> bool:
             return False
 
 
-def continues(code: Code, loop: Node) -> Iterator[tuple[Node, bool]]:
+def continues(code: JavaSource, loop: Node) -> Iterator[tuple[Node, bool]]:
     """The `continue` statements of a loop, and whether something has to be left or unlocked on their way."""
     labels = labels_of(code, loop)
     pending = [(child, False, False) for child in loop.children]
@@ -54,7 +54,7 @@ def continues(code: Code, loop: Node) -> Iterator[tuple[Node, bool]]:
             pending += [(child, nested, guarded) for child in node.children]
 
 
-def breaking(code: Code, switch: Node) -> list[Node]:
+def breaking(code: JavaSource, switch: Node) -> list[Node]:
     """The `break` statements without a label that leave a `switch`."""
     found: list[Node] = []
     pending = list(reversed(switch.children))
@@ -67,7 +67,7 @@ def breaking(code: Code, switch: Node) -> list[Node]:
     return found
 
 
-def labels_of(code: Code, statement: Node) -> frozenset[str]:
+def labels_of(code: JavaSource, statement: Node) -> frozenset[str]:
     """The labels right before a statement."""
     found = set()
     above = statement.parent
@@ -77,7 +77,7 @@ def labels_of(code: Code, statement: Node) -> frozenset[str]:
     return frozenset(found)
 
 
-def declares(code: Code, statements: list[Node]) -> frozenset[str]:
+def declares(code: JavaSource, statements: list[Node]) -> frozenset[str]:
     """The names that statements of one block make known behind themselves."""
     found: set[str] = set()
     for node in statements:
@@ -90,14 +90,14 @@ def declares(code: Code, statements: list[Node]) -> frozenset[str]:
     return frozenset(found)
 
 
-def declared_in(code: Code, node: Node) -> frozenset[str]:
+def declared_in(code: JavaSource, node: Node) -> frozenset[str]:
     """Every name that is declared anywhere in a part of the text."""
     spans = {binding.name for binding in code.scopes.bindings if node.start <= binding.start < node.end}
     spans |= {code.text(one.part("name")) for one in node.walk() if one.kind in TYPES}
     return frozenset(spans)
 
 
-def patterns(code: Code, node: Node) -> list[str]:
+def patterns(code: JavaSource, node: Node) -> list[str]:
     """The names of pattern variables in a part of the text."""
     return [
         binding.name for binding in code.scopes.bindings

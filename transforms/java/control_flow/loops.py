@@ -10,7 +10,6 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.types import Types, varies
-from codeaudit.transforms.java.code import COMMENT, Code, bare, block_of, over, span
 from codeaudit.transforms.java.control_flow.jumps import (
     PATTERN,
     continues,
@@ -21,6 +20,7 @@ from codeaudit.transforms.java.control_flow.jumps import (
 from codeaudit.transforms.java.expressions.logic import negated
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.java.source import COMMENT, JavaSource, bare, block_of, over, span
 from codeaudit.transforms.patches import Part, Patch, Site, Span
 
 CONSTANT: Final = "condition may be a constant"
@@ -33,7 +33,7 @@ NOT_ARRAY: Final = "not known to be an array"
 _OFF: Final = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 
 
-def _inside(code: Code, body: Node) -> tuple[Span, str]:
+def _inside(code: JavaSource, body: Node) -> tuple[Span, str]:
     """What stands in the braces of a body, or the body itself, and what indents a line there."""
     if body.kind != "block":
         return span(body), code.indentation(body.start) + code.step
@@ -42,7 +42,7 @@ def _inside(code: Code, body: Node) -> tuple[Span, str]:
     return Span(body.start + 1, body.end - 1), code.indentation(body.start) + code.step
 
 
-def _negation(code: Code, types: Types, whole: Node) -> tuple[Part, ...]:
+def _negation(code: JavaSource, types: Types, whole: Node) -> tuple[Part, ...]:
     parts, _ = negated(code, types, bare(whole))
     return parts
 
@@ -50,7 +50,7 @@ def _negation(code: Code, types: Types, whole: Node) -> tuple[Part, ...]:
 # ── while ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _while_to_for(code: Code) -> Iterator[Site | Refused]:
+def _while_to_for(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("while_statement"):
         whole = node.part("condition")
         if code.commented(node.start, whole.start):
@@ -63,7 +63,7 @@ def _while_to_for(code: Code) -> Iterator[Site | Refused]:
         yield Site((changes,), "while as for", code.line(node))
 
 
-def _while_true(code: Code) -> Iterator[Site | Refused]:
+def _while_true(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in code.of("while_statement"):
         whole, body = node.part("condition"), node.part("body")
@@ -85,7 +85,7 @@ def _while_true(code: Code) -> Iterator[Site | Refused]:
             yield Site(((over(node, *parts),),), "while as while (true)", code.line(node))
 
 
-def _do_to_while(code: Code) -> Iterator[Site | Refused]:
+def _do_to_while(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in code.of("do_statement"):
         whole, body = node.part("condition"), node.part("body")
@@ -115,12 +115,12 @@ def _do_to_while(code: Code) -> Iterator[Site | Refused]:
 # ── for ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _for_to_while(code: Code) -> Iterator[Site | Refused]:
+def _for_to_while(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("for_statement"):
         yield _unfolded(code, node)
 
 
-def _unfolded(code: Code, node: Node) -> Site | Refused:
+def _unfolded(code: JavaSource, node: Node) -> Site | Refused:
     body, condition = node.part("body"), node.child("condition")
     inits, updates = node.all("init"), node.all("update")
     whole, label = node, ""
@@ -168,13 +168,13 @@ def _unfolded(code: Code, node: Node) -> Site | Refused:
     return Site((tuple(changes),), "for as while", code.line(node))
 
 
-def _filled_end(code: Code, inner: Span) -> int:
+def _filled_end(code: JavaSource, inner: Span) -> int:
     """Where a body ends, without the blanks before its closing brace; a comment at its end keeps its line."""
     text = code.source[inner.start : inner.end]
     return inner.start + len(text.rstrip())
 
 
-def _each_to_for(code: Code) -> Iterator[Site | Refused]:
+def _each_to_for(code: JavaSource) -> Iterator[Site | Refused]:
     """The expansion that the Java Language Specification gives for arrays (14.14.2)."""
     types, names = Types(code), code.fresh("spot", "place")
     arrays = code.fresh("row", "cells")
@@ -214,7 +214,7 @@ def _each_to_for(code: Code) -> Iterator[Site | Refused]:
 # ── controls ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _off_by_one(code: Code) -> Iterator[Site | Refused]:
+def _off_by_one(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("for_statement"):
         condition = node.child("condition")
         if condition is None or bare(condition).kind != "binary_expression":
@@ -226,7 +226,7 @@ def _off_by_one(code: Code) -> Iterator[Site | Refused]:
             yield Site(((change,),), "one turn more or less", code.line(node))
 
 
-def _left_early(code: Code) -> Iterator[Site | Refused]:
+def _left_early(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("for_statement", "while_statement", "enhanced_for_statement"):
         body, condition = node.part("body"), node.child("condition")
         if not ends(code, body):
@@ -243,7 +243,7 @@ def _left_early(code: Code) -> Iterator[Site | Refused]:
             yield Site(((change,),), "left after one turn", code.line(node))
 
 
-def _endless(code: Code, node: Node, condition: Node | None) -> bool:
+def _endless(code: JavaSource, node: Node, condition: Node | None) -> bool:
     """Whether the compiler may take a loop for one without an end, behind which nothing is reached."""
     if condition is None:
         return node.kind == "for_statement"

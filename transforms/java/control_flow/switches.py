@@ -12,10 +12,10 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.facts import Facts
 from codeaudit.transforms.java.analysis.library import STATIC
 from codeaudit.transforms.java.analysis.types import STRING, Types
-from codeaudit.transforms.java.code import COMMENT, EQUALITY, Code, bare, block_of, over, placed, span
 from codeaudit.transforms.java.control_flow.jumps import breaking, declares, ends, leaves
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.java.source import COMMENT, EQUALITY, JavaSource, bare, block_of, over, placed, span
 from codeaudit.transforms.patches import Part, Site, Span
 
 SELECTOR: Final = "not known to select by a local number or string"
@@ -39,13 +39,13 @@ _PLAIN: Final = frozenset(
 )  # fmt: skip
 
 
-def _to_if(code: Code) -> Iterator[Site | Refused]:
+def _to_if(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in code.of("switch_expression"):
         yield _chain(code, types, node)
 
 
-def _chain(code: Code, types: Types, node: Node) -> Site | Refused:
+def _chain(code: JavaSource, types: Types, node: Node) -> Site | Refused:
     held = block_of(node)
     if held is None:
         return Refused(VALUE)  # or the body of another statement
@@ -87,7 +87,7 @@ def _chain(code: Code, types: Types, node: Node) -> Site | Refused:
 _Branch = tuple[list[Node] | None, list[Part]]
 
 
-def _branches(code: Code, node: Node) -> list[_Branch] | Refused:
+def _branches(code: JavaSource, node: Node) -> list[_Branch] | Refused:
     """The labels of each group, none for `default`, and its statements."""
     groups = node.part("body").children
     found: list[_Branch] = []
@@ -129,13 +129,13 @@ def _branches(code: Code, node: Node) -> list[_Branch] | Refused:
     return found
 
 
-def _of_rule(code: Code, node: Node) -> list[Part]:
+def _of_rule(code: JavaSource, node: Node) -> list[Part]:
     if node.kind == "block":
         return [Span(node.start + 1, len(code.source[: node.end - 1].rstrip()))]
     return [f"{code.newline}{code.indentation(node.start)}", span(node)]
 
 
-def _of_group(code: Code, statements: list[Node]) -> list[Part]:
+def _of_group(code: JavaSource, statements: list[Node]) -> list[Part]:
     if not statements:
         return []
     first, last = statements[0], statements[-1]
@@ -143,7 +143,7 @@ def _of_group(code: Code, statements: list[Node]) -> list[Part]:
     return [lead, Span(first.start, last.end)]
 
 
-def _selects(code: Code, types: Types, node: Node) -> bool:
+def _selects(code: JavaSource, types: Types, node: Node) -> bool:
     """Whether an expression is a local that a `switch` can ask without throwing."""
     if node.kind != "identifier":
         return False
@@ -158,7 +158,7 @@ def _selects(code: Code, types: Types, node: Node) -> bool:
     )
 
 
-def _gives_text(code: Code, types: Types, node: Node) -> bool:
+def _gives_text(code: JavaSource, types: Types, node: Node) -> bool:
     """Whether an expression is a sum, or a call of the JDK's own, that gives a string and never `null`."""
     if types.of(node) != STRING or node.kind != "method_invocation":
         return types.of(node) == STRING and node.kind == "binary_expression"
@@ -171,14 +171,14 @@ def _gives_text(code: Code, types: Types, node: Node) -> bool:
 # ── the other way ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _to_switch(code: Code) -> Iterator[Site | Refused]:
+def _to_switch(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in code.of("if_statement"):
         if node.field != "alternative":
             yield _switched(code, types, node)
 
 
-def _switched(code: Code, types: Types, node: Node) -> Site | Refused:
+def _switched(code: JavaSource, types: Types, node: Node) -> Site | Refused:
     branches: list[tuple[list[Node], Node]] = []
     selector: Node | None = None
     last: Node | None = node
@@ -227,7 +227,7 @@ def _switched(code: Code, types: Types, node: Node) -> Site | Refused:
     return Site(((over(node, *parts),),), "if as switch", code.line(node))
 
 
-def _compared(code: Code, types: Types, node: Node) -> tuple[Node | None, list[Node]]:
+def _compared(code: JavaSource, types: Types, node: Node) -> tuple[Node | None, list[Node]]:
     """The local that a condition compares with constants, and these; none where it does something else."""
     node = bare(node)
     if node.kind == "binary_expression" and node.operator == "||":
@@ -249,7 +249,7 @@ def _compared(code: Code, types: Types, node: Node) -> tuple[Node | None, list[N
     return None, []
 
 
-def _constant(code: Code, node: Node) -> int | str | None:
+def _constant(code: JavaSource, node: Node) -> int | str | None:
     """The value of a whole number, character or string that is spelt out; none of what has two spellings."""
     text = code.text(node)
     if node.kind == "unary_expression" and node.operator == "-":
@@ -267,7 +267,7 @@ def _constant(code: Code, node: Node) -> int | str | None:
     return None
 
 
-def _braced(code: Code, body: Node, outside: str, *, goes_on: bool) -> list[Part]:
+def _braced(code: JavaSource, body: Node, outside: str, *, goes_on: bool) -> list[Part]:
     """A branch as the statements of a `case`, which does not fall through."""
     label = f"{code.newline}{outside}{code.step}"
     inside = f"{outside}{code.step}{code.step}"

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.analysis.scopes import Binding
+from codeaudit.transforms.java.analysis.scopes import JavaBinding
 from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, Types, is_final
-from codeaudit.transforms.java.code import Code
 from codeaudit.transforms.java.dead_code.insertions import NO_VARIABLE, gaps, inserted, owner, settled
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.java.source import JavaSource
 from codeaudit.transforms.patches import Patch, Site
 
 NO_RESULT: Final = "no statement to skip"
@@ -19,7 +19,7 @@ _VALUES: Final = {
 _READING: Final = frozenset({"return_statement", "expression_statement"})
 
 
-def _live(code: Code) -> Iterator[Site | Refused]:
+def _live(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for row in gaps(code):
         options: list[tuple[Patch, ...]] = []
@@ -37,13 +37,13 @@ def _live(code: Code) -> Iterator[Site | Refused]:
             yield Refused(NO_VARIABLE)
 
 
-def _free(binding: Binding) -> bool:
+def _free(binding: JavaBinding) -> bool:
     """Whether a variable may be assigned again."""
     node = binding.node if binding.view == "parameter" or binding.node is None else binding.node.parent
     return not binding.captured and not is_final(node)
 
 
-def _reachable(code: Code) -> Iterator[Site | Refused]:
+def _reachable(code: JavaSource) -> Iterator[Site | Refused]:
     for row in gaps(code):
         options: list[tuple[Patch, ...]] = []
         for gap in row:
@@ -56,7 +56,7 @@ def _reachable(code: Code) -> Iterator[Site | Refused]:
             yield Refused(NO_RESULT)
 
 
-def _result(code: Code, at: Node) -> str | None:
+def _result(code: JavaSource, at: Node) -> str | None:
     """A `return` of the method with some value, where a statement stands in the method itself."""
     if owner(code, at) != 0 or (at.kind == "return_statement" and not at.children):
         return None
@@ -71,7 +71,7 @@ def _result(code: Code, at: Node) -> str | None:
     return "return 11;" if kind in PRIMITIVE else "return null;"
 
 
-def _assigns(code: Code, at: Node) -> bool:
+def _assigns(code: JavaSource, at: Node) -> bool:
     """Whether a constructor sets anything from a statement on, which may be a final field."""
     return any(node.kind == "assignment_expression" for node in code.unit.walk() if node.start >= at.start)
 

@@ -12,12 +12,12 @@ from typing import Final, TypeAlias
 from zlib import crc32
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.analysis.scopes import Binding
+from codeaudit.transforms.java.analysis.scopes import JavaBinding
 from codeaudit.transforms.java.analysis.types import PRIMITIVE, Types
-from codeaudit.transforms.java.code import LISTS, Code
 from codeaudit.transforms.java.control_flow.jumps import LOOPS, dangling, ends
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.java.source import LISTS, JavaSource
 from codeaudit.transforms.patches import Patch, Site
 
 NO_VARIABLE: Final = "no variable certainly has a value"
@@ -44,24 +44,24 @@ _OBJECT: Final = (("boolean", "{} == null"), ("boolean", "{} != null"))
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class JavaGap:
     """A place before a statement."""
 
     before: Node
     indentation: str
 
 
-Write: TypeAlias = Callable[[Code, Types, Gap, str, Random], str | None]
+Write: TypeAlias = Callable[[JavaSource, Types, JavaGap, str, Random], str | None]
 """The lines for a gap, given a new name; `None` where there are none."""
 
 
-def gaps(code: Code) -> Iterator[list[Gap]]:
+def gaps(code: JavaSource) -> Iterator[list[JavaGap]]:
     """The places in each row of statements."""
     for node in code.nodes:
         if node.kind not in LISTS:
             continue
         found = [
-            Gap(child, code.indentation(child.start)) for child in node.children
+            JavaGap(child, code.indentation(child.start)) for child in node.children
             if child.kind not in ("switch_label", "explicit_constructor_invocation")
             and code.starts_line(child.start)
         ]  # fmt: skip
@@ -69,13 +69,13 @@ def gaps(code: Code) -> Iterator[list[Gap]]:
             yield found
 
 
-def inserted(code: Code, gap: Gap, text: str) -> tuple[Patch, ...]:
+def inserted(code: JavaSource, gap: JavaGap, text: str) -> tuple[Patch, ...]:
     """A text of some lines in a gap."""
     at = gap.before.start
     return (Patch(at, at, (f"{text}{code.newline}{gap.indentation}",)),)
 
 
-def settled(code: Code, types: Types, at: Node) -> list[tuple[Binding, str]]:
+def settled(code: JavaSource, types: Types, at: Node) -> list[tuple[JavaBinding, str]]:
     """Variables that certainly have a value right before a statement, with their types."""
     found = []
     for binding in code.scopes.bindings:
@@ -105,7 +105,7 @@ def _has_value(node: Node, at: Node) -> bool:
     return False
 
 
-def owner(code: Code, at: Node) -> int:
+def owner(code: JavaSource, at: Node) -> int:
     """The number of the class or lambda around a statement; -1 for any but the method itself."""
     above = at.parent
     while above is not None and above is not code.unit:
@@ -121,7 +121,7 @@ def owner(code: Code, at: Node) -> int:
     return 0
 
 
-def _everywhere(code: Code, write: Write, note: str) -> Iterator[Site | Refused]:
+def _everywhere(code: JavaSource, write: Write, note: str) -> Iterator[Site | Refused]:
     """One site in each row of statements; its options are the places there."""
     types, names = Types(code), code.fresh("spare", "extra", "unused")
     rng = Random(crc32(code.source))
@@ -141,12 +141,12 @@ def _everywhere(code: Code, write: Write, note: str) -> Iterator[Site | Refused]
             yield Refused(NO_VARIABLE)
 
 
-def _constant(_: Code, __: Types, ___: Gap, name: str, rng: Random) -> str:
+def _constant(_: JavaSource, __: Types, ___: JavaGap, name: str, rng: Random) -> str:
     kind, value = rng.choice(_CONSTANTS)
     return f"{kind} {name} = {value};"
 
 
-def _computed(code: Code, types: Types, gap: Gap, name: str, rng: Random) -> str | None:
+def _computed(code: JavaSource, types: Types, gap: JavaGap, name: str, rng: Random) -> str | None:
     known = settled(code, types, gap.before)
     if not known:
         return None
@@ -155,7 +155,7 @@ def _computed(code: Code, types: Types, gap: Gap, name: str, rng: Random) -> str
     return f"{kind} {name} = {form.format(variable.name)};"
 
 
-def _never(code: Code, types: Types, gap: Gap, name: str, rng: Random) -> str:
+def _never(code: JavaSource, types: Types, gap: JavaGap, name: str, rng: Random) -> str:
     heads = [*_NEVER]
     for binding, kind in settled(code, types, gap.before):
         variable = binding.name
@@ -170,27 +170,27 @@ def _never(code: Code, types: Types, gap: Gap, name: str, rng: Random) -> str:
     return f"{rng.choice(heads)} {{{newline}{inside}{body}{newline}{gap.indentation}}}"
 
 
-def _nothing(code: Code, types: Types, gap: Gap, _: str, rng: Random) -> str:
+def _nothing(code: JavaSource, types: Types, gap: JavaGap, _: str, rng: Random) -> str:
     return rng.choice(_NOTHING)
 
 
-def _unused(code: Code) -> Iterator[Site | Refused]:
+def _unused(code: JavaSource) -> Iterator[Site | Refused]:
     return _everywhere(code, _constant, "variable that nobody reads")
 
 
-def _dead(code: Code) -> Iterator[Site | Refused]:
+def _dead(code: JavaSource) -> Iterator[Site | Refused]:
     return _everywhere(code, _computed, "computed and never read")
 
 
-def _unreachable(code: Code) -> Iterator[Site | Refused]:
+def _unreachable(code: JavaSource) -> Iterator[Site | Refused]:
     return _everywhere(code, _never, "branch that is never taken")
 
 
-def _no_ops(code: Code) -> Iterator[Site | Refused]:
+def _no_ops(code: JavaSource) -> Iterator[Site | Refused]:
     return _everywhere(code, _nothing, "statement without effect")
 
 
-def _else(code: Code) -> Iterator[Site | Refused]:
+def _else(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("if_statement"):
         first = node.part("consequence")
         if node.child("alternative") is not None:
@@ -203,7 +203,7 @@ def _else(code: Code) -> Iterator[Site | Refused]:
             )
 
 
-def _jumps(code: Code) -> Iterator[Site | Refused]:
+def _jumps(code: JavaSource) -> Iterator[Site | Refused]:
     """`return;` at the end of what gives nothing, `continue;` at the end of a loop."""
     for node in code.of("block", "constructor_body"):
         parent = node.parent

@@ -11,11 +11,11 @@ from itertools import pairwise
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.analysis.scopes import Binding
+from codeaudit.transforms.java.analysis.scopes import JavaBinding
 from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, Types, is_final, varies
-from codeaudit.transforms.java.code import COMMENT, Code, block_of, over
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.java.source import COMMENT, JavaSource, block_of, over
 from codeaudit.transforms.patches import Patch, Site
 
 ONE: Final = "only one variable"
@@ -32,7 +32,7 @@ READS_ITSELF: Final = "value reads the variable"
 ANNOTATED: Final = "annotated variable"
 
 
-def _declarations(code: Code) -> Iterator[Node | Refused]:
+def _declarations(code: JavaSource) -> Iterator[Node | Refused]:
     for node in code.of("local_variable_declaration"):
         yield node if block_of(node) is not None else Refused(IN_HEAD)
 
@@ -42,19 +42,19 @@ def _annotated(node: Node) -> bool:
     return modifiers is not None and bool(modifiers.children)
 
 
-def _head(code: Code, node: Node) -> str:
+def _head(code: JavaSource, node: Node) -> str:
     """Modifiers and type of a declaration, as they stand."""
     return code.source[node.start : node.part("declarator").start].decode()
 
 
-def _inferred(code: Code, node: Node) -> bool:
+def _inferred(code: JavaSource, node: Node) -> bool:
     return code.text(node.part("type")) == "var"
 
 
 # ── several variables ────────────────────────────────────────────────────────────────────────────────────
 
 
-def _split(code: Code) -> Iterator[Site | Refused]:
+def _split(code: JavaSource) -> Iterator[Site | Refused]:
     for node in _declarations(code):
         if isinstance(node, Refused):
             yield node
@@ -70,7 +70,7 @@ def _split(code: Code) -> Iterator[Site | Refused]:
             yield Site((changes,), "one declaration each", code.line(node))
 
 
-def _join(code: Code) -> Iterator[Site | Refused]:
+def _join(code: JavaSource) -> Iterator[Site | Refused]:
     for node in _declarations(code):
         if isinstance(node, Refused):
             yield node
@@ -95,7 +95,7 @@ def _join(code: Code) -> Iterator[Site | Refused]:
 # ── the value apart ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _apart(code: Code) -> Iterator[Site | Refused]:
+def _apart(code: JavaSource) -> Iterator[Site | Refused]:
     for node in _declarations(code):
         if isinstance(node, Refused):
             yield node
@@ -121,7 +121,7 @@ def _apart(code: Code) -> Iterator[Site | Refused]:
             yield Site(((Patch(end.end, value.start, (again,)),),), "value assigned apart", code.line(node))
 
 
-def _together(code: Code) -> Iterator[Site | Refused]:
+def _together(code: JavaSource) -> Iterator[Site | Refused]:
     for node in _declarations(code):
         if isinstance(node, Refused):
             yield node
@@ -154,7 +154,7 @@ def _together(code: Code) -> Iterator[Site | Refused]:
 # ── final ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _insert_final(code: Code) -> Iterator[Site | Refused]:
+def _insert_final(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for binding in code.scopes.bindings:
         node = _declared(binding)
@@ -176,7 +176,7 @@ def _insert_final(code: Code) -> Iterator[Site | Refused]:
             yield Site(((Patch(_place(node), _place(node), ("final ",)),),), "final", code.line(node))
 
 
-def _remove_final(code: Code) -> Iterator[Site | Refused]:
+def _remove_final(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for binding in code.scopes.bindings:
         node = _declared(binding)
@@ -194,7 +194,7 @@ def _remove_final(code: Code) -> Iterator[Site | Refused]:
             yield Site(((Patch(start, end + blank, ()),),), "no final", code.line(node))
 
 
-def _declared(binding: Binding) -> Node | None:
+def _declared(binding: JavaBinding) -> Node | None:
     """The declaration on which `final` would stand."""
     node = binding.node
     if node is None or binding.view not in ("local", "parameter", "loop", "catch"):
@@ -218,7 +218,7 @@ def _place(node: Node) -> int:
     return (node.first("modifiers") or node.part("type")).start
 
 
-def _safe(code: Code, types: Types, binding: Binding, node: Node) -> bool:
+def _safe(code: JavaSource, types: Types, binding: JavaBinding, node: Node) -> bool:
     """Whether a `final` decides nothing but that the variable is not assigned again."""
     assert binding.node is not None
     value = binding.node.child("value")
@@ -233,7 +233,7 @@ def _safe(code: Code, types: Types, binding: Binding, node: Node) -> bool:
 # ── var ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _to_var(code: Code) -> Iterator[Site | Refused]:
+def _to_var(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in _declarations(code):
         if isinstance(node, Refused):
@@ -257,7 +257,7 @@ def _to_var(code: Code) -> Iterator[Site | Refused]:
             yield Site(((over(node.part("type"), "var"),),), "type as var", code.line(node))
 
 
-def _from_var(code: Code) -> Iterator[Site | Refused]:
+def _from_var(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in _declarations(code):
         if isinstance(node, Refused):

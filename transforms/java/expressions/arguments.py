@@ -6,14 +6,14 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.types import NULL, Types
-from codeaudit.transforms.java.code import Code, over, span
 from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.java.source import JavaSource, over, span
 from codeaudit.transforms.patches import Site
 
 TYPES_DIFFER: Final = "no two arguments of one known type"
 
 
-def _swapped(code: Code) -> Iterator[Site | Refused]:
+def _swapped(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in code.of("argument_list"):
         options = tuple(

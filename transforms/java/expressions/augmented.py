@@ -9,9 +9,9 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.types import INTEGRAL, NUMERIC, STRING, Types, promoted
-from codeaudit.transforms.java.code import COMMENT, Code, bare, level, level_of, over, sign, span
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.java.source import COMMENT, JavaSource, bare, level, level_of, over, sign, span
 from codeaudit.transforms.patches import Part, Patch, Site, Span
 
 CAST: Final = "the operator casts"
@@ -44,14 +44,14 @@ def stands_alone(node: Node) -> bool:
     return parent.kind == "expression_statement" and (above is None or above.kind != "switch_rule")
 
 
-def _expand(code: Code) -> Iterator[Site | Refused]:
+def _expand(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in code.of("assignment_expression"):
         if node.operator != "=":
             yield _expanded(code, types, node)
 
 
-def _expanded(code: Code, types: Types, node: Node) -> Site | Refused:
+def _expanded(code: JavaSource, types: Types, node: Node) -> Site | Refused:
     left, right = node.children
     if not stands_alone(node):
         return Refused(VALUE_USED)
@@ -85,7 +85,7 @@ def _idle(types: Types, left: Node, operator: str, right: Node) -> bool:
     return promoted(own, str(other)) == own
 
 
-def _contract(code: Code) -> Iterator[Site | Refused]:
+def _contract(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in code.of("assignment_expression"):
         left, right = node.children
@@ -125,7 +125,7 @@ def _contracts(own: str | None, operator: str) -> bool:
 # ── steps of 1 ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _write_steps(code: Code) -> Iterator[Site | Refused]:
+def _write_steps(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in code.of("update_expression"):
         operand = node.children[0]
@@ -149,7 +149,7 @@ def _write_steps(code: Code) -> Iterator[Site | Refused]:
         yield Site(tuple(options), f"{mark} in another form", code.line(node))
 
 
-def _read_steps(code: Code) -> Iterator[Site | Refused]:
+def _read_steps(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in code.of("assignment_expression"):
         if node.operator not in ("+=", "-="):
@@ -169,7 +169,7 @@ def _read_steps(code: Code) -> Iterator[Site | Refused]:
             yield Site(options, f"{node.operator} 1 as {mark}", code.line(node))
 
 
-def _wrong(code: Code) -> Iterator[Site | Refused]:
+def _wrong(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in code.of("assignment_expression"):
         left, _ = node.children
@@ -183,7 +183,7 @@ def _wrong(code: Code) -> Iterator[Site | Refused]:
         yield Site(((change,),), f"{node.operator} becomes another", code.line(node))
 
 
-def _dropped(code: Code) -> Iterator[Site | Refused]:
+def _dropped(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("update_expression", "assignment_expression"):
         parent = node.parent
         if node.operator == "=" or parent is None or parent.kind != "expression_statement":

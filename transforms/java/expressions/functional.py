@@ -12,11 +12,11 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, Binding
-from codeaudit.transforms.java.code import COMMENT, Code, over, span, within
+from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.parsing import CALLABLES, TYPES
 from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.java.source import COMMENT, JavaSource, over, span, within
 from codeaudit.transforms.patches import Part, Site, Span
 
 UNKNOWN: Final = "no functional interface that is known"
@@ -114,7 +114,7 @@ def _table() -> dict[str, _Interface]:
     return found
 
 
-def _signature(code: Code, node: Node) -> _Signature | None:
+def _signature(code: JavaSource, node: Node) -> _Signature | None:
     """The method of an interface that a type is, with the arguments of the type put in."""
     name, given = node, []
     if node.kind == "generic_type":
@@ -136,7 +136,7 @@ def _squeezed(text: str) -> str:
     return "".join(text.split())
 
 
-def _target(code: Code, node: Node) -> Node | None:
+def _target(code: JavaSource, node: Node) -> Node | None:
     """The type that the text says an expression is for, with nothing between them."""
     above = node.parent
     if above is None:
@@ -179,7 +179,7 @@ def _in_method(node: Node) -> bool:
     return above is not None and above.kind == "method_declaration"
 
 
-def _itself(code: Code, node: Node, name: str) -> bool:
+def _itself(code: JavaSource, node: Node, name: str) -> bool:
     """Whether a body means something else in a class than outside of it, or may."""
     pending = [(node, False)]
     while pending:
@@ -200,7 +200,7 @@ def _itself(code: Code, node: Node, name: str) -> bool:
     return False
 
 
-def _uncommented(code: Code, node: Node, *kept: Node) -> bool:
+def _uncommented(code: JavaSource, node: Node, *kept: Node) -> bool:
     """Whether all comments of a node stand inside of these parts."""
     return all(
         any(part.start <= start and stop <= part.end for part in kept)
@@ -212,14 +212,14 @@ def _uncommented(code: Code, node: Node, *kept: Node) -> bool:
 # ── classes as lambdas ───────────────────────────────────────────────────────────────────────────────────
 
 
-def _to_lambda(code: Code) -> Iterator[Site | Refused]:
+def _to_lambda(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("object_creation_expression"):
         body = node.first("class_body")
         if body is not None:
             yield _lambda(code, node, body)
 
 
-def _lambda(code: Code, node: Node, body: Node) -> Site | Refused:
+def _lambda(code: JavaSource, node: Node, body: Node) -> Site | Refused:
     kind = node.part("type")
     signature = _signature(code, kind)
     if signature is None or node.has(".") or node.part("arguments").children:
@@ -257,7 +257,7 @@ def _lambda(code: Code, node: Node, body: Node) -> Site | Refused:
     return Site(((over(node, *parts),),), "class as lambda", code.line(node))
 
 
-def _plain(code: Code, method: Node) -> bool:
+def _plain(code: JavaSource, method: Node) -> bool:
     """Whether a method has nothing that a lambda cannot have."""
     if method.first("type_parameters"):
         return False
@@ -268,7 +268,7 @@ def _plain(code: Code, method: Node) -> bool:
     return words <= _ALLOWED and all(code.text(one) == "@Override" for one in modifiers.children)
 
 
-def _agree(code: Code, parameters: Node, signature: _Signature) -> bool:
+def _agree(code: JavaSource, parameters: Node, signature: _Signature) -> bool:
     """Whether parameters have exactly the types of the interface."""
     declared = [_declared(code, one) for one in parameters.children]
     expected = [_squeezed(one) for one in signature.parameters]
@@ -283,7 +283,7 @@ def _simple(name: str) -> str:
     return simple if package in _PACKAGES else name
 
 
-def _declared(code: Code, parameter: Node) -> str | None:
+def _declared(code: JavaSource, parameter: Node) -> str | None:
     """The type of a parameter of which nothing else is said than that it is final."""
     modifiers = parameter.first("modifiers")
     if parameter.kind != "formal_parameter" or (modifiers is not None and modifiers.children):
@@ -291,10 +291,10 @@ def _declared(code: Code, parameter: Node) -> str | None:
     return None if parameter.child("dimensions") else _squeezed(code.text(parameter.part("type")))
 
 
-def _redeclares(code: Code, node: Node) -> bool:
+def _redeclares(code: JavaSource, node: Node) -> bool:
     """Whether a variable or label inside has the name of one that is known around it."""
 
-    def counts(binding: Binding) -> bool:
+    def counts(binding: JavaBinding) -> bool:
         return binding.view in LOCAL_VIEWS or binding.view == "label"
 
     bindings = [binding for binding in code.scopes.bindings if counts(binding)]
@@ -306,12 +306,12 @@ def _redeclares(code: Code, node: Node) -> bool:
 # ── lambdas as classes ───────────────────────────────────────────────────────────────────────────────────
 
 
-def _to_class(code: Code) -> Iterator[Site | Refused]:
+def _to_class(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("lambda_expression"):
         yield _class(code, node)
 
 
-def _class(code: Code, node: Node) -> Site | Refused:
+def _class(code: JavaSource, node: Node) -> Site | Refused:
     target = _target(code, node)
     if target is None:
         return Refused(TARGET)
@@ -350,7 +350,7 @@ def _class(code: Code, node: Node) -> Site | Refused:
     return Site(((over(node, *parts),),), "lambda as class", code.line(node))
 
 
-def _head(code: Code, parameters: Node, signature: _Signature) -> list[Part] | None:
+def _head(code: JavaSource, parameters: Node, signature: _Signature) -> list[Part] | None:
     """The parameters of a lambda with their types."""
     if parameters.kind == "formal_parameters":
         if not _agree(code, parameters, signature):

@@ -9,9 +9,19 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.types import Types
-from codeaudit.transforms.java.code import RELATION, SUM, UNARY, Code, bare, fitted, needed, over, span
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.java.source import (
+    RELATION,
+    SUM,
+    UNARY,
+    JavaSource,
+    bare,
+    fitted,
+    needed,
+    over,
+    span,
+)
 from codeaudit.transforms.patches import Site
 
 LEAST: Final = "literal belongs to its sign"
@@ -20,7 +30,7 @@ _WHOLE: Final = frozenset({"int", "long"})
 _INTEGERS: Final = frozenset({"decimal_integer_literal", "hex_integer_literal"})
 
 
-def _booleans(code: Code) -> Iterator[Site | Refused]:
+def _booleans(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("true", "false"):
         other = "!false" if node.kind == "true" else "!true"
         told = "1 == 1" if node.kind == "true" else "1 == 0"
@@ -31,7 +41,7 @@ def _booleans(code: Code) -> Iterator[Site | Refused]:
         yield Site(options, f"{node.kind} as an expression", code.line(node))
 
 
-def _arithmetic(code: Code) -> Iterator[Site | Refused]:
+def _arithmetic(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in code.of("identifier", *_INTEGERS):
         if not _is_value(node):
@@ -76,7 +86,7 @@ def _target(node: Node) -> bool:
     )
 
 
-def _booleans_wrong(code: Code) -> Iterator[Site | Refused]:
+def _booleans_wrong(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("true", "false"):
         if any(bare(one).kind in ("true", "false") for one in _conditions(node)):
             yield Refused("literal is a condition")
@@ -94,7 +104,7 @@ def _conditions(node: Node) -> Iterator[Node]:
         above = above.parent
 
 
-def _arithmetic_wrong(code: Code) -> Iterator[Site | Refused]:
+def _arithmetic_wrong(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in code.of("identifier", *_INTEGERS):
         if not _is_value(node) or types.of(node) not in _WHOLE or _signed(node) or _target(node):

@@ -10,7 +10,9 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.types import INTEGRAL, Types
-from codeaudit.transforms.java.code import (
+from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.java.source import (
     AND,
     COMMENT,
     EQUALITY,
@@ -18,7 +20,7 @@ from codeaudit.transforms.java.code import (
     PRIMARY,
     RELATION,
     UNARY,
-    Code,
+    JavaSource,
     bare,
     fitted,
     level,
@@ -28,8 +30,6 @@ from codeaudit.transforms.java.code import (
     sign,
     span,
 )
-from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.rewriting import Rewriting
 from codeaudit.transforms.patches import Part, Patch, Site, Span
 
 NAN: Final = "operands may be unordered"
@@ -38,7 +38,7 @@ _OPPOSITE: Final = {"<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 _OTHER: Final = {"&&": "||", "||": "&&"}
 
 
-def negated(code: Code, types: Types, node: Node) -> tuple[tuple[Part, ...], int]:
+def negated(code: JavaSource, types: Types, node: Node) -> tuple[tuple[Part, ...], int]:
     """The parts that say the opposite of a condition, and how tightly they bind."""
     inner = bare(node)
     if code.commented(node.start, inner.start) or code.commented(inner.end, node.end):
@@ -70,7 +70,7 @@ def opposite(types: Types, node: Node) -> str | None:
 # ── De Morgan ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _de_morgan(code: Code) -> Iterator[Site | Refused]:
+def _de_morgan(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in code.of("unary_expression", "binary_expression"):
         if node.kind == "unary_expression":
@@ -87,7 +87,7 @@ def _de_morgan(code: Code) -> Iterator[Site | Refused]:
                 )
 
 
-def _distributed(code: Code, types: Types, node: Node, inside: Node) -> Site | Refused:
+def _distributed(code: JavaSource, types: Types, node: Node, inside: Node) -> Site | Refused:
     if not code.uncommented(node.start, *_chain(inside)) or code.commented(inside.end, node.end):
         return Refused(COMMENT)
     own = OR if inside.operator == "&&" else AND
@@ -95,7 +95,7 @@ def _distributed(code: Code, types: Types, node: Node, inside: Node) -> Site | R
     return Site(((over(node, *parts),),), f"! over {inside.operator}", code.line(node))
 
 
-def _opposites(code: Code, types: Types, node: Node) -> Iterator[Part]:
+def _opposites(code: JavaSource, types: Types, node: Node) -> Iterator[Part]:
     operator = _OTHER[node.operator]
     least = OR if operator == "||" else AND
     chain = _chain(node)
@@ -145,20 +145,20 @@ def _under_not(node: Node) -> bool:
 # ── negation ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _conditions(code: Code) -> Iterator[Node]:
+def _conditions(code: JavaSource) -> Iterator[Node]:
     """What stands as the condition of a statement or of `?:`."""
     for node in code.nodes:
         if node.field == "condition" and node.parent is not None and node.parent.kind != "switch_expression":
             yield bare(node)
 
 
-def _double(code: Code) -> Iterator[Site | Refused]:
+def _double(code: JavaSource) -> Iterator[Site | Refused]:
     for node in _conditions(code):
         parts = ("!!", *placed(node, PRIMARY))
         yield Site(((over(node, *fitted(parts, UNARY, needed(node))),),), "!! before it", code.line(node))
 
 
-def _comparisons(code: Code) -> Iterator[Site | Refused]:
+def _comparisons(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in code.of("binary_expression"):
         if node.operator not in _EQUAL and node.operator not in _OPPOSITE:
@@ -177,7 +177,7 @@ def _comparisons(code: Code) -> Iterator[Site | Refused]:
 # ── controls ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _wrong(code: Code) -> Iterator[Site | Refused]:
+def _wrong(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("binary_expression"):
         if node.operator not in _OTHER:
             continue
@@ -189,7 +189,7 @@ def _wrong(code: Code) -> Iterator[Site | Refused]:
         yield Site(((change,),), f"{node.operator} becomes the other", code.line(node))
 
 
-def _dropped(code: Code) -> Iterator[Site | Refused]:
+def _dropped(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("unary_expression"):
         if node.operator != "!":
             continue

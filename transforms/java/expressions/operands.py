@@ -10,9 +10,9 @@ from typing import Final
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.purity import pure, reference, steady
 from codeaudit.transforms.java.analysis.types import NUMERIC, PRIMITIVE, Types
-from codeaudit.transforms.java.code import COMMENT, Code, bare, level, level_of, over, sign, span
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.java.source import COMMENT, JavaSource, bare, level, level_of, over, sign, span
 from codeaudit.transforms.patches import Part, Patch, Site, Span
 
 ORDER: Final = "order of evaluation could be seen"
@@ -24,7 +24,7 @@ _OTHER_SIGNS: Final = {"<": ("<=", ">"), ">": (">=", "<"), "<=": ("<", ">="), ">
                        "==": ("!=",), "!=": ("==",)}  # fmt: skip
 
 
-def _swap(code: Code) -> Iterator[Site | Refused]:
+def _swap(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in code.of("binary_expression"):
         if node.operator not in _COMMUTING:
@@ -38,7 +38,7 @@ def _swap(code: Code) -> Iterator[Site | Refused]:
             yield _exchanged(code, node, node.operator)
 
 
-def _flip(code: Code) -> Iterator[Site | Refused]:
+def _flip(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in code.of("binary_expression"):
         if node.operator not in _MIRRORED:
@@ -50,7 +50,7 @@ def _flip(code: Code) -> Iterator[Site | Refused]:
             yield _exchanged(code, node, _MIRRORED[node.operator])
 
 
-def _free(code: Code, types: Types, left: Node, right: Node) -> bool:
+def _free(code: JavaSource, types: Types, left: Node, right: Node) -> bool:
     """Whether nobody sees which of two operands is evaluated first."""
     if steady(code, types, left, right) or steady(code, types, right, left):
         return True
@@ -59,7 +59,7 @@ def _free(code: Code, types: Types, left: Node, right: Node) -> bool:
     return reference(code, types, left) and reference(code, types, right)
 
 
-def _exchanged(code: Code, node: Node, operator: str) -> Site | Refused:
+def _exchanged(code: JavaSource, node: Node, operator: str) -> Site | Refused:
     left, right = node.children
     if not code.uncommented(node.start, left, right):
         return Refused(COMMENT)
@@ -71,7 +71,7 @@ def _exchanged(code: Code, node: Node, operator: str) -> Site | Refused:
     return Site((((over(node, *parts)),),), f"operands of {node.operator}", code.line(node))
 
 
-def _apart(code: Code, node: Node, least: int) -> tuple[Part, ...]:
+def _apart(code: JavaSource, node: Node, least: int) -> tuple[Part, ...]:
     """An operand that does not run together with a sign before it."""
     if level(node) < least or code.text(node)[0] in "+-":
         return "(", span(node), ")"
@@ -81,7 +81,7 @@ def _apart(code: Code, node: Node, least: int) -> tuple[Part, ...]:
 # ── controls ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _swapped_wrong(code: Code) -> Iterator[Site | Refused]:
+def _swapped_wrong(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in code.of("binary_expression"):
         if node.operator not in ("-", "/", "%", "<<", ">>"):
@@ -98,7 +98,7 @@ def _swapped_wrong(code: Code) -> Iterator[Site | Refused]:
             yield _exchanged(code, node, node.operator)
 
 
-def _flipped_wrong(code: Code) -> Iterator[Site | Refused]:
+def _flipped_wrong(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in code.of("binary_expression"):
         if node.operator not in _OTHER_SIGNS:

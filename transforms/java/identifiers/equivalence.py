@@ -8,10 +8,10 @@ also forbids two variables of one name where the one is known in the other's blo
 
 from collections.abc import Iterable, Mapping
 
-from codeaudit.transforms.java.analysis.scopes import Binding, Scopes
+from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes
 
 
-def renamed(before: Scopes, after: Scopes, names: Mapping[int, str]) -> bool:
+def renamed(before: JavaScopes, after: JavaScopes, names: Mapping[int, str]) -> bool:
     """Whether `after` is `before` with exactly these variables renamed and all others as they were."""
     if before.slots != after.slots or len(before.bindings) != len(after.bindings):
         return False
@@ -25,13 +25,13 @@ def renamed(before: Scopes, after: Scopes, names: Mapping[int, str]) -> bool:
     return _gaps(before) == _gaps(after) and not clashes(before.bindings, names)
 
 
-def clashes(bindings: Iterable[Binding], names: Mapping[int, str]) -> bool:
+def clashes(bindings: Iterable[JavaBinding], names: Mapping[int, str]) -> bool:
     """Whether with these names two variables that had different ones would meet in one block.
 
     A variable is taken to be known from its declaration to the end of the block around it, which is never
     too short, and in classes in between.
     """
-    groups: dict[tuple[str, bool], list[Binding]] = {}
+    groups: dict[tuple[str, bool], list[JavaBinding]] = {}
     given: set[tuple[str, bool]] = set()
     for binding in bindings:
         if binding.view in ("outer", "field"):
@@ -44,7 +44,7 @@ def clashes(bindings: Iterable[Binding], names: Mapping[int, str]) -> bool:
     return any(_meet(groups[key]) for key in given)
 
 
-def _meet(group: list[Binding]) -> bool:
+def _meet(group: list[JavaBinding]) -> bool:
     """Whether two variables of different names have overlapping extents."""
     for place, one in enumerate(group):
         for other in group[place + 1 :]:
@@ -54,7 +54,7 @@ def _meet(group: list[Binding]) -> bool:
     return False
 
 
-def _gaps(scopes: Scopes) -> list[bytes]:
+def _gaps(scopes: JavaScopes) -> list[bytes]:
     """The text between all names of variables."""
     source = scopes.reading.source
     gaps: list[bytes] = []

@@ -16,9 +16,9 @@ from typing import Final
 
 from codeaudit.transforms.edits import Edit, splice
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.java.analysis.scopes import Binding, Scopes, resolve
+from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve
 from codeaudit.transforms.java.function_context import ESCAPED, escaped
-from codeaudit.transforms.java.identifiers.obstacles import COMPACT, Guard
+from codeaudit.transforms.java.identifiers.obstacles import COMPACT, JavaGuard
 from codeaudit.transforms.java.identifiers.variables import NOT_A_MOVE
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.merging import Merging, VariableMerge
@@ -33,7 +33,7 @@ _CERTAIN: Final = frozenset(
 """Expressions all of whose parts are evaluated whenever they are."""
 
 
-class _Merges:
+class _JavaMerges:
     """The merges of one method, worked out once for all of its variants."""
 
     def __init__(self, source: str) -> None:
@@ -66,18 +66,18 @@ class _Merges:
 
 
 @lru_cache(maxsize=8)
-def _merges(source: str) -> _Merges:
-    return _Merges(source)
+def _merges(source: str) -> _JavaMerges:
+    return _JavaMerges(source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RenameMerging(Merging):
+class JavaMerging(Merging):
     """Merges of one method."""
 
     languages: frozenset[str] = field(default=frozenset({"java"}))
     foreign: str = NOT_A_MOVE
 
-    def merges(self, source: str) -> _Merges:
+    def merges(self, source: str) -> _JavaMerges:
         """Those of a method, worked out once for all of its variants.
 
         Raises:
@@ -86,7 +86,7 @@ class RenameMerging(Merging):
         return _merges(source)
 
 
-def _is_merge(before: Scopes, after: Scopes, pair: VariableMerge) -> bool:
+def _is_merge(before: JavaScopes, after: JavaScopes, pair: VariableMerge) -> bool:
     """Whether each name belongs to what it did, but for the one that became the other."""
     if len(before.slots) != len(after.slots):
         return False
@@ -98,9 +98,9 @@ def _is_merge(before: Scopes, after: Scopes, pair: VariableMerge) -> bool:
     return len(set(image.values())) == len(image)
 
 
-def _pairs(scopes: Scopes) -> Iterator[tuple[VariableMerge, bool]]:
+def _pairs(scopes: JavaScopes) -> Iterator[tuple[VariableMerge, bool]]:
     """Every merge that compiles, with whether it is certain."""
-    guard = Guard(scopes)
+    guard = JavaGuard(scopes)
     described = [(one, _description(one, scopes)) for one in scopes.bindings if not one.captured]
     sound = [(one, told) for one, told in described if told and _movable(one, guard)]
     for gone, told in sound:
@@ -118,13 +118,13 @@ def _pairs(scopes: Scopes) -> Iterator[tuple[VariableMerge, bool]]:
             yield VariableMerge(gone.number, into.number), _is_certain(gone, into)
 
 
-def _movable(binding: Binding, guard: Guard) -> bool:
+def _movable(binding: JavaBinding, guard: JavaGuard) -> bool:
     if binding.view == "parameter":
         return binding.doubt is None
     return binding.view == "local" and guard.obstacle(binding) is None
 
 
-def _description(binding: Binding, scopes: Scopes) -> bytes | None:
+def _description(binding: JavaBinding, scopes: JavaScopes) -> bytes | None:
     """The type of a variable in the words of its declaration; `None` where it is final or the words differ
     from its type.
     """
@@ -142,7 +142,7 @@ def _description(binding: Binding, scopes: Scopes) -> bytes | None:
     return None if words == b"var" else words
 
 
-def _value(binding: Binding) -> Node | None:
+def _value(binding: JavaBinding) -> Node | None:
     """What a local is declared with, where the declaration can become an assignment."""
     node = binding.node
     if binding.view != "local" or node is None or node.parent is None:
@@ -153,7 +153,7 @@ def _value(binding: Binding) -> Node | None:
     return None if value is None or value.kind == "array_initializer" else value
 
 
-def _is_visible(scopes: Scopes, into: Binding, gone: Binding) -> bool:
+def _is_visible(scopes: JavaScopes, into: JavaBinding, gone: JavaBinding) -> bool:
     """Whether a variable is known for sure where the other one is declared."""
     if into.view == "parameter":
         return True
@@ -162,14 +162,14 @@ def _is_visible(scopes: Scopes, into: Binding, gone: Binding) -> bool:
     return block is not None and block.kind == "block" and block.start < gone.start < block.end
 
 
-def _same_value(scopes: Scopes, value: Node, into: Binding) -> bool:
+def _same_value(scopes: JavaScopes, value: Node, into: JavaBinding) -> bool:
     """Whether a value is that of the other variable already, by its text."""
     text = scopes.reading.text
     first = _value(into)
     return text(value) == into.name or (first is not None and text(first) == text(value))
 
 
-def _is_certain(gone: Binding, into: Binding) -> bool:
+def _is_certain(gone: JavaBinding, into: JavaBinding) -> bool:
     """Whether the next statement of the block that mentions `into` certainly reads it first."""
     assert gone.node is not None
     declaration = gone.node.parent
@@ -212,4 +212,4 @@ def _is_sure(node: Node, inner: Node) -> bool:
     return node.kind == "variable_declarator"
 
 
-RENAME_MERGING: Final = RenameMerging()
+RENAME_MERGING: Final = JavaMerging()

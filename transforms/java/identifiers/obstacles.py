@@ -3,7 +3,7 @@
 from typing import Final
 
 from codeaudit.transforms.java.analysis.knowledge import HARMLESS_ANNOTATIONS, HARMLESS_MARKERS
-from codeaudit.transforms.java.analysis.scopes import Binding, Scopes
+from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.parsing import CALLABLES
 
@@ -16,14 +16,14 @@ BODILESS: Final = "method without a body"
 RECORD: Final = "parameter may be a component of a record"
 
 
-class Guard:
+class JavaGuard:
     """Says why a variable has to keep its name."""
 
-    def __init__(self, scopes: Scopes) -> None:
+    def __init__(self, scopes: JavaScopes) -> None:
         self._scopes = scopes
         self._callables: dict[int, str | None] = {}
 
-    def obstacle(self, binding: Binding) -> str | None:
+    def obstacle(self, binding: JavaBinding) -> str | None:
         """A short reason to count, `None` for a variable that may be renamed."""
         if binding.view in ("outer", "field"):
             return NOT_A_VARIABLE

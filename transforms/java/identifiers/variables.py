@@ -7,11 +7,11 @@ from typing import Final
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.analysis.scopes import Binding, Scopes, resolve
+from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve
 from codeaudit.transforms.java.function_context import ESCAPED, escaped
 from codeaudit.transforms.java.identifiers.equivalence import clashes, renamed
 from codeaudit.transforms.java.identifiers.names import JAVA, reserved
-from codeaudit.transforms.java.identifiers.obstacles import COMPACT, Guard
+from codeaudit.transforms.java.identifiers.obstacles import COMPACT, JavaGuard
 from codeaudit.transforms.naming import Lexicon
 from codeaudit.transforms.records import Evidence
 
@@ -30,14 +30,14 @@ class JavaVariables:
     def __init__(self, source: str) -> None:
         self.source = source
         self.scopes = resolve(source)
-        self._movable: dict[bool, Mapping[int, Binding] | Refused] = {}
+        self._movable: dict[bool, Mapping[int, JavaBinding] | Refused] = {}
 
     @property
-    def bindings(self) -> Sequence[Binding]:
+    def bindings(self) -> Sequence[JavaBinding]:
         """All variables, also those that keep their names."""
         return self.scopes.bindings
 
-    def movable(self, *, parameters: bool) -> Mapping[int, Binding] | Refused:
+    def movable(self, *, parameters: bool) -> Mapping[int, JavaBinding] | Refused:
         """The variables that may be renamed, by number, or why there is none."""
         found = self._movable.get(parameters)
         if found is None:
@@ -101,14 +101,14 @@ def variables(source: str) -> JavaVariables:
     return JavaVariables(source)
 
 
-def movable(scopes: Scopes, *, parameters: bool) -> Mapping[int, Binding] | Refused:
+def movable(scopes: JavaScopes, *, parameters: bool) -> Mapping[int, JavaBinding] | Refused:
     """The variables that may be renamed, by number, or why there is none."""
     if escaped(scopes.reading.source.decode()):
         return Refused(ESCAPED)
     if scopes.unit.kind == "compact_constructor_declaration":
         return Refused(COMPACT)
-    guard = Guard(scopes)
-    found: dict[int, Binding] = {}
+    guard = JavaGuard(scopes)
+    found: dict[int, JavaBinding] = {}
     obstacles = {True: NO_PARAMETER, False: NO_LOCAL}
     met: set[bool] = set()
     for binding in scopes.bindings:

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.code import Code, level, needed, over, span
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.java.source import JavaSource, level, needed, over, span
 from codeaudit.transforms.patches import Patch, Site
 
 NEEDED: Final = "parentheses are needed"
@@ -21,7 +21,7 @@ _AROUND: Final = frozenset(
 )  # fmt: skip
 
 
-def _insert(code: Code) -> Iterator[Site | Refused]:
+def _insert(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.nodes:
         parent = node.parent
         if node.kind not in _WRAPPED or parent is None or parent.kind not in _AROUND:
@@ -33,7 +33,7 @@ def _insert(code: Code) -> Iterator[Site | Refused]:
         yield Site(((over(node, "(", span(node), ")"),),), "parentheses", code.line(node))
 
 
-def _remove(code: Code) -> Iterator[Site | Refused]:
+def _remove(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("parenthesized_expression"):
         if len(node.children) != 1 or not _optional(node):
             continue

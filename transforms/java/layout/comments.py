@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.code import Code
 from codeaudit.transforms.java.dead_code.insertions import gaps
 from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.java.source import JavaSource
 from codeaudit.transforms.patches import Patch, Site
 
 FOR_A_TOOL: Final = "comment is for a tool"
@@ -25,7 +25,7 @@ _DIRECTIVE: Final = re.compile(
 )
 
 
-def _insert(code: Code) -> Iterator[Site | Refused]:
+def _insert(code: JavaSource) -> Iterator[Site | Refused]:
     for row in gaps(code):
         for gap in row:
             at = gap.before.start
@@ -38,7 +38,7 @@ def _insert(code: Code) -> Iterator[Site | Refused]:
             yield Site(tuple(options), "comment", code.line(gap.before))
 
 
-def _remove(code: Code) -> Iterator[Site | Refused]:
+def _remove(code: JavaSource) -> Iterator[Site | Refused]:
     for _, start, end in code.reading.comments:
         text = code.source[start:end].decode()
         if _DIRECTIVE.match(text):

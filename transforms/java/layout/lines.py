@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.code import COMMENT, Code, sign
 from codeaudit.transforms.java.dead_code.insertions import gaps
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.java.source import COMMENT, JavaSource, sign
 from codeaudit.transforms.patches import Patch, Site
 
 LINES: Final = "brace shares its line"
@@ -19,21 +19,21 @@ _LISTED: Final = frozenset({"argument_list", "formal_parameters", "array_initial
 _STEPS: Final = ("  ", "    ", "        ", "\t", "   ")
 
 
-def _solid(code: Code) -> list[tuple[int, int]]:
+def _solid(code: JavaSource) -> list[tuple[int, int]]:
     """The ranges whose lines are no lines of code: text blocks and comments."""
     found = [(start, end) for _, start, end in code.reading.comments]
     found += [(one.start, one.end) for one in code.unit.walk() if one.kind == "string_literal"]
     return found
 
 
-def _insert_blank(code: Code) -> Iterator[Site | Refused]:
+def _insert_blank(code: JavaSource) -> Iterator[Site | Refused]:
     for row in gaps(code):
         for gap in row[1:]:
             at = code.source.rfind(b"\n", 0, gap.before.start) + 1
             yield Site(((Patch(at, at, (code.newline,)),),), "blank line", code.line(gap.before))
 
 
-def _remove_blank(code: Code) -> Iterator[Site | Refused]:
+def _remove_blank(code: JavaSource) -> Iterator[Site | Refused]:
     solid = _solid(code)
     for match in _BLANK.finditer(code.source):
         if any(start < match.end() and match.start() < end for start, end in solid):
@@ -43,7 +43,7 @@ def _remove_blank(code: Code) -> Iterator[Site | Refused]:
         yield Site(((Patch(match.start(), match.end(), ()),),), "blank line", line)
 
 
-def _split(code: Code) -> Iterator[Site | Refused]:
+def _split(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of(*_LISTED):
         commas = [end for kind, _, end in node.tokens if kind == ","]
         if not commas:
@@ -62,7 +62,7 @@ def _split(code: Code) -> Iterator[Site | Refused]:
             yield Site((tuple(changes),), "a line each", code.line(node))
 
 
-def _join(code: Code) -> Iterator[Site | Refused]:
+def _join(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of(*_LISTED):
         if code.commented(node.start, node.end):
             yield Refused(COMMENT)
@@ -79,7 +79,7 @@ def _join(code: Code) -> Iterator[Site | Refused]:
             yield Site((tuple(changes),), "on one line", code.line(node))
 
 
-def _indentation(code: Code) -> Iterator[Site | Refused]:
+def _indentation(code: JavaSource) -> Iterator[Site | Refused]:
     solid = _solid(code)
     old = code.step.encode()
     options = []
@@ -101,7 +101,7 @@ def _indentation(code: Code) -> Iterator[Site | Refused]:
         yield Site(tuple(options), "indentation", 1)
 
 
-def _braces(code: Code) -> Iterator[Site | Refused]:
+def _braces(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("block", "constructor_body", "class_body", "switch_block"):
         parent = node.parent
         if parent is None or parent.kind in ("block", "lambda_expression", "switch_rule"):
@@ -119,7 +119,7 @@ def _braces(code: Code) -> Iterator[Site | Refused]:
             yield Site(((change,),), "brace on a line of its own", code.line(node))
 
 
-def _spacing(code: Code) -> Iterator[Site | Refused]:
+def _spacing(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("binary_expression", "assignment_expression"):
         left, right = node.children
         mark = sign(node)
@@ -137,7 +137,7 @@ def _spacing(code: Code) -> Iterator[Site | Refused]:
             yield Site((changes,), "no blanks around a sign", code.line(node))
 
 
-def _meets(code: Code, left: Node, right: Node) -> bool:
+def _meets(code: JavaSource, left: Node, right: Node) -> bool:
     return code.text(right)[0] in "+-!~<>=&|(" or code.text(left)[-1] in "+->"
 
 

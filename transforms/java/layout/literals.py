@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.code import COMMENT, SUM, Code, fitted, needed, over
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.java.source import COMMENT, SUM, JavaSource, fitted, needed, over
 from codeaudit.transforms.patches import Patch, Site, Span
 
 SIGNED: Final = "literal belongs to its sign"
@@ -21,7 +21,7 @@ _OCTAL_END: Final = re.compile(r"\\[0-7]{1,2}$")
 _LARGEST: Final = 2**31 - 1
 
 
-def _bases(code: Code) -> Iterator[Site | Refused]:
+def _bases(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("decimal_integer_literal", "hex_integer_literal", "decimal_floating_point_literal"):
         text = code.text(node)
         if node.kind == "decimal_floating_point_literal":
@@ -60,7 +60,7 @@ def _floats(text: str) -> list[str]:
     return [f"{text}d", f"{text}D"]
 
 
-def _characters(code: Code) -> Iterator[Site | Refused]:
+def _characters(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("character_literal"):
         text = code.text(node)[1:-1]
         if len(text) == 1 and 32 <= ord(text) < 127:
@@ -68,11 +68,11 @@ def _characters(code: Code) -> Iterator[Site | Refused]:
             yield Site(options[: 1 + (ord(text) < 64)], "character by its number", code.line(node))
 
 
-def _texts(code: Code) -> Iterator[Node]:
+def _texts(code: JavaSource) -> Iterator[Node]:
     yield from (node for node in code.of("string_literal"))
 
 
-def _split(code: Code) -> Iterator[Site | Refused]:
+def _split(code: JavaSource) -> Iterator[Site | Refused]:
     for node in _texts(code):
         if node.has('"""'):
             yield Refused(BLOCK)
@@ -89,7 +89,7 @@ def _split(code: Code) -> Iterator[Site | Refused]:
         yield Site(tuple(options), "string in two", code.line(node))
 
 
-def _join(code: Code) -> Iterator[Site | Refused]:
+def _join(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("binary_expression"):
         if node.operator != "+":
             continue
@@ -111,7 +111,7 @@ def _text(node: Node) -> bool:
     return node.kind == "string_literal"
 
 
-def _changed(code: Code) -> Iterator[Site | Refused]:
+def _changed(code: JavaSource) -> Iterator[Site | Refused]:
     for node in code.of("decimal_integer_literal"):
         parent = node.parent
         if parent is None or parent.kind not in ("return_statement", "binary_expression", "argument_list"):
@@ -121,7 +121,7 @@ def _changed(code: Code) -> Iterator[Site | Refused]:
             yield Site(((over(node, str(int(digits) + 1)),),), "number one larger", code.line(node))
 
 
-def _string_changed(code: Code) -> Iterator[Site | Refused]:
+def _string_changed(code: JavaSource) -> Iterator[Site | Refused]:
     for node in _texts(code):
         if not node.has('"""'):
             yield Site(((Patch(node.end - 1, node.end - 1, ("~",)),),), "string longer", code.line(node))

@@ -7,7 +7,7 @@ from typing import Final
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.java.analysis.scopes import Binding, Scopes, resolve_all
+from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve_all
 from codeaudit.transforms.java.function_context import ESCAPED
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.parsing import BODIES, read
@@ -49,12 +49,12 @@ class Classes:
         return tuple(self.reading.root.walk())
 
     @cached_property
-    def bindings(self) -> dict[int, Binding]:
+    def bindings(self) -> dict[int, JavaBinding]:
         """The variable that stands at a byte offset."""
         return _placed(self.scopes)
 
     @cached_property
-    def simple(self) -> dict[int, Binding]:
+    def simple(self) -> dict[int, JavaBinding]:
         """What each name that stands behind `this.` would mean alone, by its place."""
         text = bytearray(self.source)
         for node in self.nodes:
@@ -78,7 +78,7 @@ class Classes:
         return found
 
 
-def _placed(scopes: Scopes) -> dict[int, Binding]:
+def _placed(scopes: JavaScopes) -> dict[int, JavaBinding]:
     return {
         start: scopes.bindings[number] for (start, _), number in zip(scopes.spans, scopes.slots, strict=True)
     }

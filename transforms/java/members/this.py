@@ -14,9 +14,8 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.knowledge import CONTEXTUAL
-from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, Binding
+from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding
 from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, is_final
-from codeaudit.transforms.java.code import ANNOTATIONS
 from codeaudit.transforms.java.members.classes import (
     Classes,
     MemberRewriting,
@@ -27,6 +26,7 @@ from codeaudit.transforms.java.members.classes import (
 )
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.parsing import CALLABLES
+from codeaudit.transforms.java.source import ANNOTATIONS
 from codeaudit.transforms.patches import Patch, Site
 
 STATIC: Final = "member is static"
@@ -65,7 +65,7 @@ def _qualified(known: Classes, node: Node, reason: str | None) -> Site | Refused
     return Site(((Patch(node.start, node.start, ("this.",)),),), "this. before a member", known.line(node))
 
 
-def _why_not_field(known: Classes, binding: Binding, node: Node) -> str | None:
+def _why_not_field(known: Classes, binding: JavaBinding, node: Node) -> str | None:
     body = home(node)
     if binding.node is None or body is None or home(binding.node) is not body:
         return OUTSIDE
@@ -224,7 +224,7 @@ def _drop(known: Classes) -> Iterator[Site | Refused]:
             yield Site(((Patch(node.start, name.start, ()),),), "no this.", known.line(node))
 
 
-def _kind(known: Classes, binding: Binding) -> str | None:
+def _kind(known: Classes, binding: JavaBinding) -> str | None:
     """The words of a variable's type, if it is not final."""
     node = binding.node
     declaration = node.parent if node is not None and node.kind == "variable_declarator" else node

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from codeaudit.transforms.breaking import ReorderBreaking, reversible
-from codeaudit.transforms.dependence.blocks import Block, Statement
+from codeaudit.transforms.dependence.blocks import BlockStatement, StatementBlock
 from codeaudit.transforms.dependence.effects import (
     ACTS,
     BARRIER,
@@ -25,8 +25,8 @@ from codeaudit.transforms.dependence.effects import (
 )
 from codeaudit.transforms.dependence.obstacles import NO_BLOCK
 from codeaudit.transforms.java.analysis.library import BUILDERS
-from codeaudit.transforms.java.analysis.program import Program, analyse
-from codeaudit.transforms.java.analysis.scopes import Binding
+from codeaudit.transforms.java.analysis.program import JavaProgram, analyse
+from codeaudit.transforms.java.analysis.scopes import JavaBinding
 from codeaudit.transforms.java.order.reorder import JavaOrdering
 
 NO_PAIR: Final = "no dependence that stands alone"
@@ -90,7 +90,7 @@ def _is_guard(first: Effects, second: Effects) -> bool:
     return bool(first.flags & EXITS and second.flags & (ACTS | STORES))
 
 
-def _compiles(program: Program, statement: Statement, first: Effects, second: Effects) -> bool:
+def _compiles(program: JavaProgram, statement: BlockStatement, first: Effects, second: Effects) -> bool:
     """Whether scopes and definite assignment allow the second before the first."""
     shared = first.writes & (second.reads | second.writes) | first.reads & second.writes
     for name in shared:
@@ -101,7 +101,7 @@ def _compiles(program: Program, statement: Statement, first: Effects, second: Ef
     return True
 
 
-def _has_value(binding: Binding, statement: Statement, first: Effects) -> bool:
+def _has_value(binding: JavaBinding, statement: BlockStatement, first: Effects) -> bool:
     """Whether a variable is known, and has a value, before a statement and whatever that does."""
     if binding.start >= statement.start:
         return False
@@ -111,7 +111,7 @@ def _has_value(binding: Binding, statement: Statement, first: Effects) -> bool:
     return node is not None and node.child("value") is not None
 
 
-def _matters(program: Program, block: Block, before: int, after: int, name: str) -> bool:
+def _matters(program: JavaProgram, block: StatementBlock, before: int, after: int, name: str) -> bool:
     """Whether what the second reads under a name is what the first put there.
 
     Two that both only update it may commute, as `x += 1` and `x += 2` do; not so where texts are joined.
@@ -134,11 +134,11 @@ def _matters(program: Program, block: Block, before: int, after: int, name: str)
             return False
 
 
-def _variable(program: Program, name: str) -> Binding:
+def _variable(program: JavaProgram, name: str) -> JavaBinding:
     return program.facts.scopes.bindings[int(name[1:])]
 
 
-def _text(program: Program, statement: Statement) -> str:
+def _text(program: JavaProgram, statement: BlockStatement) -> str:
     return program.reading.source[statement.start : statement.end].decode()
 
 

@@ -11,9 +11,9 @@ from typing import Final
 
 from codeaudit.transforms import reordering
 from codeaudit.transforms.dependence import obstacles
-from codeaudit.transforms.dependence.blocks import Block
+from codeaudit.transforms.dependence.blocks import StatementBlock
 from codeaudit.transforms.java.analysis.builder import Dependence
-from codeaudit.transforms.java.analysis.program import Program, analyse
+from codeaudit.transforms.java.analysis.program import JavaProgram, analyse
 from codeaudit.transforms.java.function_context import ESCAPED, escaped
 from codeaudit.transforms.reordering import Reorder
 
@@ -26,7 +26,7 @@ class JavaOrdering:
 
     noun: Final = "lines"
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: JavaProgram) -> None:
         self.program = program
 
     @property
@@ -35,12 +35,12 @@ class JavaOrdering:
         return ESCAPED if escaped(self.program.source) else ""
 
     @property
-    def blocks(self) -> Sequence[Block]:
+    def blocks(self) -> Sequence[StatementBlock]:
         """Every block, outer before inner."""
         return self.program.blocks
 
     @property
-    def large(self) -> Sequence[Block]:
+    def large(self) -> Sequence[StatementBlock]:
         """The blocks with at least two statements."""
         return [block for block in self.blocks if len(block.statements) > 1]
 
@@ -79,7 +79,7 @@ class JavaReorder(Reorder):
         return JavaOrdering(analyse(source, dependence=self.dependence))
 
 
-def reordered(program: Program, orders: Mapping[int, Sequence[int]]) -> str:
+def reordered(program: JavaProgram, orders: Mapping[int, Sequence[int]]) -> str:
     """The method's text with the blocks of these numbers in these orders."""
     blocks = program.blocks
     return reordering.reordered(

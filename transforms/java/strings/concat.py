@@ -10,9 +10,9 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, Types, varies
-from codeaudit.transforms.java.code import COMMENT, Code, bare, over, span
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.rewriting import Rewriting
+from codeaudit.transforms.java.source import COMMENT, JavaSource, bare, over, span
 from codeaudit.transforms.patches import Part, Site
 
 UNKNOWN: Final = "operands of unknown type"
@@ -30,7 +30,7 @@ def summands(types: Types, node: Node) -> list[Node]:
     return [here, *reversed(found)]
 
 
-def _sums(code: Code, types: Types) -> Iterator[Node]:
+def _sums(code: JavaSource, types: Types) -> Iterator[Node]:
     for node in code.of("binary_expression"):
         parent = node.parent
         if node.operator != "+" or types.of(node) != STRING:
@@ -40,7 +40,7 @@ def _sums(code: Code, types: Types) -> Iterator[Node]:
             yield node
 
 
-def _built(code: Code) -> Iterator[Site | Refused]:
+def _built(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in _sums(code, types):
         operands = summands(types, node)
@@ -58,7 +58,7 @@ def _built(code: Code) -> Iterator[Site | Refused]:
             yield Site(((over(node, *parts),),), "sum as a builder", code.line(node))
 
 
-def _valued(code: Code) -> Iterator[Site | Refused]:
+def _valued(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in _sums(code, types):
         operands = summands(types, node)
@@ -77,7 +77,7 @@ def _valued(code: Code) -> Iterator[Site | Refused]:
             yield Site(((over(node, *parts),),), "empty text and a number", code.line(node))
 
 
-def _swapped(code: Code) -> Iterator[Site | Refused]:
+def _swapped(code: JavaSource) -> Iterator[Site | Refused]:
     types = Types(code)
     for node in _sums(code, types):
         operands = summands(types, node)

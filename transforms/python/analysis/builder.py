@@ -10,7 +10,7 @@ import ast
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from codeaudit.transforms.dependence.blocks import Block, Statement
+from codeaudit.transforms.dependence.blocks import BlockStatement, StatementBlock
 from codeaudit.transforms.dependence.effects import (
     ANYTHING,
     BARRIER,
@@ -38,7 +38,7 @@ _COMPOUND = (
     ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match,
 )  # fmt: skip
 
-_Walked: TypeAlias = tuple[tuple[int | Block, ...], Effects]
+_Walked: TypeAlias = tuple[tuple[int | StatementBlock, ...], Effects]
 """The lines and blocks of a statement, in the order of the text, and the effects of all of it."""
 
 _BODIES = (ast.stmt, ast.ExceptHandler, ast.match_case)
@@ -146,14 +146,14 @@ class PythonProgramBuilder:
 
     # ── entry points ─────────────────────────────────────────────────────────────────────────────────
 
-    def alone(self, node: FunctionNode) -> Block:
+    def alone(self, node: FunctionNode) -> StatementBlock:
         """Walk a text that is one function; returns a block with the function as its only statement."""
         line = self._line(node, -1, 0, Effects())
         body = self._function_body(node, line, depth=1, rebound=self._rebound | {node.name} & BUILTINS)
-        statement = Statement(0, len(self._text), range(len(self.rows)), (line, body))
-        return Block((statement,), (0,), "one statement", ())
+        statement = BlockStatement(0, len(self._text), range(len(self.rows)), (line, body))
+        return StatementBlock((statement,), (0,), "one statement", ())
 
-    def module(self, tree: ast.Module) -> Block:
+    def module(self, tree: ast.Module) -> StatementBlock:
         """Walk a text of several statements, which keep their order; returns their block."""
         rebound = self._rebound | bound_names(tree.body) & BUILTINS
         scope = _BlockContext(
@@ -161,7 +161,9 @@ class PythonProgramBuilder:
         )
         return self._block(tree.body, scope, above=0)[0]
 
-    def _function_body(self, node: FunctionNode, line: int, *, depth: int, rebound: frozenset[str]) -> Block:
+    def _function_body(
+        self, node: FunctionNode, line: int, *, depth: int, rebound: frozenset[str]
+    ) -> StatementBlock:
         facts = gather_facts(node, rebound)
         facts.prefix = f"{line}." if line else ""
         settle_types(node, facts)
@@ -175,7 +177,7 @@ class PythonProgramBuilder:
 
     def _block(
         self, body: list[ast.stmt], scope: _BlockContext, *, above: int, documented: bool = False
-    ) -> tuple[Block, Effects]:
+    ) -> tuple[StatementBlock, Effects]:
         statements, effects, certain = [], [], []
         fixed, last_line = None, 0
         for number, node in enumerate(body):
@@ -184,14 +186,16 @@ class PythonProgramBuilder:
                 fixed = "statements share a line"
             start = len(self.rows)
             if documented and number == 0 and is_string_statement(node):
-                parts: tuple[int | Block, ...] = ()
+                parts: tuple[int | StatementBlock, ...] = ()
                 effect = Effects(flags=BARRIER)
             else:
                 line = self._first_comment(line, node.col_offset, above)
                 parts, effect = self._statement(node, scope)
             above = last_line = node.end_lineno or line
             end = self._line_end(above)
-            statements.append(Statement(self._starts[line - 1], end, range(start, len(self.rows)), parts))
+            statements.append(
+                BlockStatement(self._starts[line - 1], end, range(start, len(self.rows)), parts)
+            )
             effects.append(Effects(flags=BARRIER) if scope.pinned else effect)
             certain.append(not isinstance(node, _COMPOUND))
         if self._paper:
@@ -201,7 +205,7 @@ class PythonProgramBuilder:
         total = Effects()
         for effect in effects:
             total |= effect
-        return Block(tuple(statements), relation, fixed, tuple(effects)), total.enclosed()
+        return StatementBlock(tuple(statements), relation, fixed, tuple(effects)), total.enclosed()
 
     def _statement(self, node: ast.stmt, scope: _BlockContext) -> _Walked:
         self.places[id(node)] = StatementContext(scope.facts, scope.definite)
@@ -237,7 +241,7 @@ class PythonProgramBuilder:
         line = self._line(node, scope.parent, scope.depth, effect)
         then, otherwise = scope.inner(line), scope.inner(line)
         body, inside = self._block(node.body, then, above=_header_end(node))
-        parts: list[int | Block] = [line, body]
+        parts: list[int | StatementBlock] = [line, body]
         effect |= inside
         if node.orelse:
             effect |= self._clause(node, "else", node.orelse, otherwise, parts)
@@ -257,7 +261,7 @@ class PythonProgramBuilder:
         turn = scope.inner(line)
         turn.bind(frozenset(collector.writes - collector.sometimes))
         body, inside = self._block(node.body, turn, above=_header_end(node))
-        parts: list[int | Block] = [line, body]
+        parts: list[int | StatementBlock] = [line, body]
         # `break` and `continue` in the body leave this loop, and nothing around it.
         effect |= Effects(inside.reads, inside.writes, inside.flags & ~LEAVES_LOOP)
         if node.orelse:
@@ -284,7 +288,7 @@ class PythonProgramBuilder:
         line = self._line(node, scope.parent, scope.depth, Effects(), certain=False)
         within = scope.inner(line, guarded=True)
         body, inside = self._block(node.body, within, above=_header_end(node))
-        parts: list[int | Block] = [line, body]
+        parts: list[int | StatementBlock] = [line, body]
         effect |= inside
         for handler in node.handlers:
             place = scope.inner(line, guarded=True)
@@ -307,7 +311,7 @@ class PythonProgramBuilder:
         collector.flags |= OBSERVES | RAISES
         effect = self._effects(collector)
         line = self._line(node, scope.parent, scope.depth, effect, certain=False)
-        parts: list[int | Block] = [line]
+        parts: list[int | StatementBlock] = [line]
         for case in node.cases:
             place = scope.inner(line)
             within = self._collector(place)
@@ -353,7 +357,7 @@ class PythonProgramBuilder:
         name: str,
         body: list[ast.stmt],
         scope: _BlockContext,
-        parts: "list[int | Block]",
+        parts: "list[int | StatementBlock]",
         collector: EffectCollector | None = None,
     ) -> Effects:
         effect = self._effects(collector) if collector else Effects()

@@ -14,9 +14,9 @@ from random import Random
 from typing import Literal, TypeAlias
 
 from codeaudit.transforms.dependence import orders
-from codeaudit.transforms.dependence.blocks import Block, all_blocks, emitted, line_graph
+from codeaudit.transforms.dependence.blocks import StatementBlock, all_blocks, emitted, line_graph
 from codeaudit.transforms.dependence.effects import Effects, conflicts, reaching_reads
-from codeaudit.transforms.dependence.graph import Graph
+from codeaudit.transforms.dependence.graph import DependenceGraph
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.builder import DraftLine, PythonProgramBuilder, StatementContext
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
@@ -46,7 +46,7 @@ class PythonProgram:
         self,
         source: str,
         tree: ast.Module,
-        root: Block,
+        root: StatementBlock,
         builder: PythonProgramBuilder,
         dependence: Dependence,
     ) -> None:
@@ -81,11 +81,11 @@ class PythonProgram:
         return [row.effects for row in self._rows]
 
     @cached_property
-    def graph(self) -> Graph:
+    def graph(self) -> DependenceGraph:
         """The dependences between lines."""
         return self.dependences()
 
-    def dependences(self) -> Graph:
+    def dependences(self) -> DependenceGraph:
         """The dependences between lines, in agreement with those between the statements of each block.
 
         Two lines of different statements of a block can depend on each other only if the statements do, so
@@ -98,7 +98,7 @@ class PythonProgram:
         return line_graph(self.root, self.parents, between)
 
     @cached_property
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> tuple[StatementBlock, ...]:
         """Every block, in the order of the text, outer before inner."""
         return tuple(all_blocks(self.root))
 

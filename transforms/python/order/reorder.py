@@ -13,7 +13,7 @@ from typing import Final
 
 from codeaudit.transforms import reordering
 from codeaudit.transforms.dependence import obstacles
-from codeaudit.transforms.dependence.blocks import Block
+from codeaudit.transforms.dependence.blocks import StatementBlock
 from codeaudit.transforms.edits import line_starts
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.program import Dependence, PythonProgram, analyse
@@ -34,12 +34,12 @@ class PythonOrdering:
         self.program = program
 
     @property
-    def blocks(self) -> Sequence[Block]:
+    def blocks(self) -> Sequence[StatementBlock]:
         """Every block, outer before inner."""
         return self.program.blocks
 
     @property
-    def large(self) -> Sequence[Block]:
+    def large(self) -> Sequence[StatementBlock]:
         """The blocks with at least two statements, docstrings not counted."""
         return [
             block for block in self.blocks if sum(bool(statement.parts) for statement in block.statements) > 1

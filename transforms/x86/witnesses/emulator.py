@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 import iced_x86 as iced
 
 from codeaudit.transforms.errors import CannotAudit
-from codeaudit.transforms.x86.reading import Block, Operation
+from codeaudit.transforms.x86.reading import BasicBlock, Operation
 from codeaudit.transforms.x86.registers import BASES
 
 CODE: Final = 0x1000_0000
@@ -43,7 +43,7 @@ _UNKNOWN: Final = ("SHA", "GFNI")
 
 
 @dataclass(frozen=True, slots=True)
-class Agreed:
+class BlocksAgreed:
     """Both blocks left the same wherever they ran to their end."""
 
     runs: int
@@ -51,14 +51,14 @@ class Agreed:
 
 
 @dataclass(frozen=True, slots=True)
-class Faulted:
+class BlocksFaulted:
     """Both blocks end early, in the same way, from every state."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Differed:
+class BlocksDiffered:
     """The blocks left something else."""
 
     what: str
@@ -71,11 +71,11 @@ class NotTrusted:
     reason: str
 
 
-Verdict: TypeAlias = Agreed | Faulted | Differed | NotTrusted
+EmulatorVerdict: TypeAlias = BlocksAgreed | BlocksFaulted | BlocksDiffered | NotTrusted
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class MachineState:
     """What a block starts from, or leaves."""
 
     general: Mapping[str, int]
@@ -85,7 +85,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    state: State
+    state: MachineState
     memory: Mapping[int, bytes]
     error: int
 
@@ -120,14 +120,14 @@ class Emulator:
 
     def compare(
         self,
-        before: Block,
-        after: Block,
+        before: BasicBlock,
+        after: BasicBlock,
         renaming: Mapping[str, str],
         rng: Random,
         *,
         states: int = STATES,
         same_fault: bool = True,
-    ) -> Verdict:
+    ) -> EmulatorVerdict:
         """Whether the blocks do the same, the second with its registers renamed (`{}` for none).
 
         Without `same_fault`, two runs that both fault count as equal, since in another order another
@@ -147,12 +147,12 @@ class Emulator:
             if one.error and other.error:
                 fault = f"Unicorn's error {one.error}"
                 if same_fault and one.error != other.error:
-                    return Differed(f"error {one.error}, then {other.error}")
+                    return BlocksDiffered(f"error {one.error}, then {other.error}")
             elif what := _difference(one, other, forth):
-                return Differed(what)
+                return BlocksDiffered(what)
             else:
                 runs += 1
-        return Agreed(runs) if runs else Faulted(fault)
+        return BlocksAgreed(runs) if runs else BlocksFaulted(fault)
 
     def _fresh(self) -> Any:
         unicorn = self._unicorn
@@ -173,7 +173,7 @@ class Emulator:
             self._mapped[page] = content
         return 0 < address < (1 << 47) - size
 
-    def _run(self, code: bytes, state: State, seed: bytes) -> _Run:
+    def _run(self, code: bytes, state: MachineState, seed: bytes) -> _Run:
         engine = self._engine
         self._seed = seed
         engine.mem_write(CODE, code)
@@ -190,7 +190,7 @@ class Emulator:
             engine.emu_start(CODE, CODE + len(code), count=MOST)
         except self._unicorn.UcError as found:
             error = int(found.errno)
-        left = State(
+        left = MachineState(
             {base: engine.reg_read(number) for base, number in self._general},
             {base: engine.reg_read(number) for base, number in self._vector},
             engine.reg_read(self._flags) & FLAGS,
@@ -215,7 +215,7 @@ def _content(seed: bytes, page: int) -> bytes:
     return array("Q", (_HEAP + 8 * word for word in array("I", drawn))).tobytes()
 
 
-def distrust(block: Block) -> str:
+def distrust(block: BasicBlock) -> str:
     """Why the emulator's word is not taken on a block; empty where it is."""
     return next((reason for operation in block.operations if (reason := _distrust(operation))), "")
 
@@ -259,16 +259,16 @@ def permutation(renaming: Mapping[str, str]) -> Mapping[str, str]:
     return forth
 
 
-def _random_state(rng: Random, *, unaligned: int) -> State:
+def _random_state(rng: Random, *, unaligned: int) -> MachineState:
     general = {
         base: _HEAP + rng.randrange(1 << 31) * 16 + unaligned * rng.randrange(16) for base in BASES["gp"]
     }
     vector = {base: rng.getrandbits(128) for base in _VECTORS}
-    return State(general, vector, rng.getrandbits(12) & FLAGS)
+    return MachineState(general, vector, rng.getrandbits(12) & FLAGS)
 
 
-def _renamed(state: State, forth: Mapping[str, str]) -> State:
-    return State(
+def _renamed(state: MachineState, forth: Mapping[str, str]) -> MachineState:
+    return MachineState(
         {forth[base]: value for base, value in state.general.items()},
         {forth[base]: value for base, value in state.vector.items()},
         state.flags,

@@ -2,7 +2,6 @@
 
 import pytest
 
-from codeaudit.transforms.java.code import COMMENT
 from codeaudit.transforms.java.control_flow.switches import (
     CHAIN,
     IF_TO_SWITCH,
@@ -14,6 +13,7 @@ from codeaudit.transforms.java.control_flow.switches import (
     SWITCH_TO_IF,
     TWICE,
 )
+from codeaudit.transforms.java.source import COMMENT
 from tests.transforms.java.support import everything, refused, variants
 
 

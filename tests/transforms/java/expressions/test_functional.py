@@ -3,7 +3,6 @@
 import pytest
 
 from codeaudit.transforms.java.analysis.knowledge import KNOWN_TYPES
-from codeaudit.transforms.java.code import COMMENT
 from codeaudit.transforms.java.expressions.functional import (
     ANONYMOUS_TO_LAMBDA,
     CONSTRUCTING,
@@ -17,6 +16,7 @@ from codeaudit.transforms.java.expressions.functional import (
     _table,
 )
 from codeaudit.transforms.java.function_context import REBOUND
+from codeaudit.transforms.java.source import COMMENT
 from tests.transforms.java.support import everything, refused
 
 CLASS = "new Comparator<String>() {{ @Override public int compare(String x, String y) {{ {} }} }}"

@@ -17,12 +17,12 @@ from tests.transforms.x86.support import FIGURE_A, FIGURE_B, FIGURE_C, own_block
 pytest.importorskip("unicorn")
 
 from codeaudit.transforms.x86.witnesses.emulator import (
-    Agreed,
-    Differed,
+    BlocksAgreed,
+    BlocksDiffered,
+    BlocksFaulted,
     Emulator,
-    Faulted,
+    EmulatorVerdict,
     NotTrusted,
-    Verdict,
     permutation,
 )
 
@@ -32,14 +32,14 @@ def emulator() -> Emulator:
     return Emulator()
 
 
-def verdict(emulator: Emulator, before: str, after: str, **renaming: str) -> Verdict:
+def verdict(emulator: Emulator, before: str, after: str, **renaming: str) -> EmulatorVerdict:
     return emulator.compare(read(before), read(after), renaming, Random(1))
 
 
 def test_figure_1(emulator: Emulator) -> None:
-    assert verdict(emulator, FIGURE_A, FIGURE_B, rax="rbx") == Agreed(3)
-    assert isinstance(verdict(emulator, FIGURE_A, FIGURE_C), Differed)
-    assert isinstance(verdict(emulator, FIGURE_A, FIGURE_B), Differed)
+    assert verdict(emulator, FIGURE_A, FIGURE_B, rax="rbx") == BlocksAgreed(3)
+    assert isinstance(verdict(emulator, FIGURE_A, FIGURE_C), BlocksDiffered)
+    assert isinstance(verdict(emulator, FIGURE_A, FIGURE_B), BlocksDiffered)
 
 
 @pytest.mark.parametrize(
@@ -54,14 +54,14 @@ def test_figure_1(emulator: Emulator) -> None:
     ],
 )
 def test_a_difference_is_seen(emulator: Emulator, before: str, after: str, what: str) -> None:
-    assert verdict(emulator, before, after) == Differed(what)
+    assert verdict(emulator, before, after) == BlocksDiffered(what)
 
 
 def test_a_fault_on_one_side_is_a_difference(emulator: Emulator) -> None:
     divide = "xorl %ecx, %ecx\ndivl %ecx"
-    assert isinstance(verdict(emulator, "xorl %ecx, %ecx\nnop", divide), Differed)
-    assert isinstance(verdict(emulator, divide, divide), Faulted)
-    assert verdict(emulator, "nop", "nop") == Agreed(3)  # after an exception too
+    assert isinstance(verdict(emulator, "xorl %ecx, %ecx\nnop", divide), BlocksDiffered)
+    assert isinstance(verdict(emulator, divide, divide), BlocksFaulted)
+    assert verdict(emulator, "nop", "nop") == BlocksAgreed(3)  # after an exception too
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_what_the_emulator_is_not_believed_on(emulator: Emulator, source: str, r
     "source", ["shlxq %rax, %rcx, %rax", "andnl %eax, %ecx, %eax", "aesenc %xmm1, %xmm2"]
 )
 def test_what_it_is_believed_on_all_the_same(emulator: Emulator, source: str) -> None:
-    assert verdict(emulator, source, source) == Agreed(3)
+    assert verdict(emulator, source, source) == BlocksAgreed(3)
 
 
 def test_a_renaming_is_extended_to_all_registers() -> None:
@@ -108,8 +108,8 @@ def test_what_keeps_the_meaning_agrees(emulator: Emulator, transform: Transform)
         renaming = dict(judged.renaming) if isinstance(judged, Equivalent) else {}
         rng = Random(seed)
         found = emulator.compare(read(source), read(text), renaming, rng, same_fault=transform is RENAME)
-        assert not isinstance(found, Differed), (source, text)
-        agreed += isinstance(found, Agreed)
+        assert not isinstance(found, BlocksDiffered), (source, text)
+        agreed += isinstance(found, BlocksAgreed)
     assert agreed > 40
 
 
@@ -121,8 +121,8 @@ def test_controls_differ(emulator: Emulator, control: Transform) -> None:
         if text is None:
             continue
         found = emulator.compare(read(source), read(text), {}, Random(seed))
-        made += isinstance(found, Agreed | Differed)
-        differed += isinstance(found, Differed)
+        made += isinstance(found, BlocksAgreed | BlocksDiffered)
+        differed += isinstance(found, BlocksDiffered)
     assert differed > 0.85 * made > 30
 
 
@@ -141,15 +141,15 @@ def test_random_blocks_agree(emulator: Emulator, first: int) -> None:
             assert isinstance(judged, Equivalent) or transform is REORDER
             renaming = judged.renaming if isinstance(judged, Equivalent) else {}
             found = emulator.compare(read(source), read(text), renaming, rng, same_fault=transform is RENAME)
-            assert not isinstance(found, Differed), (found, source, text)
-            agreed[transform.name] += isinstance(found, Agreed)
+            assert not isinstance(found, BlocksDiffered), (found, source, text)
+            agreed[transform.name] += isinstance(found, BlocksAgreed)
     assert agreed["rename"] > 30
     assert agreed["reorder"] > 15
 
 
 def test_what_is_too_long_is_not_run(emulator: Emulator) -> None:
     longest = "\n".join(["addq $1, %rax"] * 2048)  # as many bytes as there is room for
-    assert verdict(emulator, longest, longest) == Agreed(3)
+    assert verdict(emulator, longest, longest) == BlocksAgreed(3)
     assert verdict(emulator, f"{longest}\nnop", f"{longest}\nnop") == NotTrusted("too long")
 
 

@@ -6,7 +6,7 @@ from itertools import count
 from typing import Final
 
 from codeaudit.transforms.java.analysis.knowledge import KNOWN_TYPES
-from codeaudit.transforms.java.analysis.scopes import Binding, Scopes, resolve
+from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve
 from codeaudit.transforms.java.function_context import ESCAPED, REBOUND, escaped
 from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.parsing import TYPES
@@ -46,11 +46,11 @@ _LOOSE: Final = frozenset(
 COMMENT: Final = "comment between the parts"
 
 
-class Code:
+class JavaSource:
     """A method with what rules ask of it. Nobody changes it once it is made."""
 
     def __init__(self, source: str) -> None:
-        self.scopes: Final[Scopes] = resolve(source)
+        self.scopes: Final[JavaScopes] = resolve(source)
         self.reading: Final = self.scopes.reading
         self.source: Final = self.reading.source
         self.unit: Final = self.scopes.unit
@@ -135,13 +135,13 @@ class Code:
                     yield name
 
     @cached_property
-    def _bindings(self) -> dict[int, Binding]:
+    def _bindings(self) -> dict[int, JavaBinding]:
         return {
             start: self.scopes.bindings[number]
             for (start, _), number in zip(self.scopes.spans, self.scopes.slots, strict=True)
         }
 
-    def binding(self, node: Node) -> Binding | None:
+    def binding(self, node: Node) -> JavaBinding | None:
         """The variable that an identifier is."""
         return self._bindings.get(node.start) if node.kind == "identifier" else None
 
@@ -168,13 +168,13 @@ class Code:
 
 
 @lru_cache(maxsize=8)
-def study(source: str) -> Code:
+def study(source: str) -> JavaSource:
     """A method, read; the last few are remembered.
 
     Raises:
         SourceError: the text does not parse, or is not exactly one method.
     """
-    return Code(source)
+    return JavaSource(source)
 
 
 def bare(node: Node) -> Node:
