@@ -1,5 +1,7 @@
-"""Dependences between lines, whatever the language: conflicts, layers, symmetry mask, legal orders.
+"""Dependences between lines, for every language: conflicts, layers, symmetry mask, legal orders.
 
-A graph is a tuple of bit masks: bit `u` of `predecessors[v]` is set where line `v` depends on line `u`.
-Edges run with the text (u < v), so the text's own order is always legal.
+A relation is a sequence of bit masks: bit `u` of `predecessors[v]` is set if line `v` depends on line `u`.
+Edges run with the text (u < v), so the order of the text is always legal. The analysis of a language computes
+the effects of its statements; everything from there on is computed here. Sources: SPE attention (Pei et al.
+2023), and the papers that the modules name.
 """

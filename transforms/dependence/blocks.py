@@ -1,8 +1,8 @@
-"""Blocks, their statements, and the relation of lines, whatever the language.
+"""Blocks, their statements, and the graph of lines. Used by Java; Python has records with syntax nodes.
 
-A line is a simple statement, the header of a compound one, or a clause of it. Compound statements move as a
-whole; what is nested in them moves inside them. So the relation has two faces that agree: between the
-statements of each block, and between all lines.
+A line is a simple statement, the header of a compound one, or a clause of it. A compound statement moves as a
+whole; statements nested in it move inside it. So there are two relations that agree: between the statements
+of each block, and between all lines (`line_graph`).
 """
 
 from collections.abc import Callable, Sequence
@@ -18,13 +18,13 @@ class BlockStatement:
     """One statement of a block, with everything nested in it."""
 
     start: int
-    """Where what moves with it begins: a byte offset, comments above it included."""
+    """The first byte that moves with it, from 0; comments above it move with it."""
     end: int
-    """Where that ends, a comment behind it included."""
+    """The byte behind the last one that moves with it; a comment behind it on its line moves with it."""
     lines: range
-    """The lines it covers."""
+    """The numbers of the lines it covers."""
     parts: "tuple[int | StatementBlock, ...]"
-    """Its own lines and its blocks, in the order of the text."""
+    """Its own line numbers and its nested blocks, in the order of the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,11 @@ class StatementBlock:
 
     statements: tuple[BlockStatement, ...]
     predecessors: tuple[int, ...]
-    """Bit i of mask j: statement j depends on statement i."""
+    """Bit i of mask j is set if statement j depends on statement i."""
     fixed: str | None
-    """Why its text cannot be permuted, if so."""
+    """Why its text cannot be permuted; `None` if it can."""
     effects: tuple[Effects, ...]
-    """What each statement touches, as the block sees it."""
+    """The effects of each statement, as the block sees them."""
 
 
 def all_blocks(block: StatementBlock) -> list[StatementBlock]:
@@ -51,7 +51,9 @@ def all_blocks(block: StatementBlock) -> list[StatementBlock]:
 
 
 def emitted(block: StatementBlock, order: Callable[[StatementBlock], Sequence[int]]) -> list[int]:
-    """The lines of a block after it and every block in it are put into the orders that `order` gives."""
+    """The line numbers of a block after reordering; `order` gives the order of it and of every block in
+    it.
+    """
     lines: list[int] = []
     for number in order(block):
         for part in block.statements[number].parts:
@@ -65,12 +67,12 @@ def emitted(block: StatementBlock, order: Callable[[StatementBlock], Sequence[in
 def line_graph(root: StatementBlock, parents: Sequence[int], between: Sequence[int]) -> DependenceGraph:
     """The dependences between lines, in agreement with those between the statements of each block.
 
-    Two lines of different statements of a block can depend on each other only if the statements do, so that
-    every legal order of the statements keeps every edge.
+    Two lines of different statements of a block depend on each other only if the statements do. So every
+    legal order of the statements keeps every edge.
 
     Args:
         root: the outermost block.
-        parents: of each line the line it hangs under, -1 for the first.
+        parents: for each line the line that it is nested under, -1 for the first.
         between: the conflicts of the lines by themselves, as masks of predecessors.
     """
     found = [0] * len(parents)

@@ -1,8 +1,11 @@
-"""Colours of lines that no legal order and no renaming changes, and the order that they give.
+"""Colours of lines that no legal order and no renaming changes, and the canonical order that they give.
 
-Colours of lines and variables are refined together until they no longer split (Weisfeiler and Leman 1968, on
-the graph of dependences, nesting and occurrences); of lines that still look alike and name other variables
-one is told apart, and the colours are refined again.
+The canonical forms of Python and Java use them. The colours of lines and variables are refined together until
+they no longer split (Weisfeiler and Leman 1968, on the graph of dependences, nesting and occurrences). If
+lines of one colour name different variables, one of them gets a colour of its own, and the refinement
+continues.
+
+Lines that the colours cannot tell apart are taken to be interchangeable; the refinement does not prove it.
 """
 
 import hashlib
@@ -14,16 +17,16 @@ from codeaudit.transforms.dependence.layers import bits, layers
 
 
 class Lined(Protocol):
-    """A statement of any language."""
+    """A statement of any language, as far as colours need it."""
 
     @property
     def lines(self) -> range:
-        """The lines it covers; empty where it has none."""
+        """The numbers of the lines that it covers; empty for a statement without lines."""
         ...
 
 
 class Permutable(Protocol):
-    """A block of any language."""
+    """A block of any language, as far as colours need it."""
 
     @property
     def statements(self) -> Sequence[Lined]:
@@ -32,12 +35,12 @@ class Permutable(Protocol):
 
     @property
     def predecessors(self) -> tuple[int, ...]:
-        """Bit i of mask j: statement j depends on statement i."""
+        """Bit i of mask j is set if statement j depends on statement i."""
         ...
 
     @property
     def fixed(self) -> str | None:
-        """Why its text cannot be permuted, if so."""
+        """Why its text cannot be permuted; `None` if it can."""
         ...
 
 
@@ -47,13 +50,12 @@ def colours(
     predecessors: Sequence[int],
     named: Mapping[int, Sequence[int]],
 ) -> Sequence[str]:
-    """A colour for every line.
+    """A colour for every line: a digest that is equal for lines with equal surroundings.
 
-    Args:
-        looks: what tells lines apart at first; no legal order and no renaming may change it.
-        parents: of each line the line that it hangs under, -1 for none.
-        predecessors: what each line depends on, as masks.
-        named: the variables that each line names, in the order of its text; none of lines left out.
+    Args: looks: the first distinction of lines, such as text and depth; no legal order and no renaming may
+        change it. parents: for each line the line that it is nested under, -1 for none. predecessors: for
+        each line the mask of the lines that it depends on. named: the variables that a line names, in the
+        order of its text; lines without variables may be missing.
     """
     children: dict[int, list[int]] = defaultdict(list)
     successors: dict[int, list[int]] = defaultdict(list)
@@ -106,7 +108,9 @@ def first_order(block: Permutable, colour: Sequence[str]) -> tuple[int, ...]:
 
 
 def first_orders(blocks: Sequence[Permutable], colour: Sequence[str]) -> dict[int, Sequence[int]]:
-    """The first orders of the blocks that can be permuted and do not stand in it already, by number."""
+    """The first order of each block that can be permuted and does not have it already, by the block's
+    number.
+    """
     orders = {
         number: first_order(block, colour) for number, block in enumerate(blocks) if block.fixed is None
     }
@@ -119,7 +123,9 @@ def digest(*parts: object) -> str:
 
 
 def _alike(colour: Sequence[str], named: Mapping[int, Sequence[int]]) -> int | None:
-    """One of the first lines of one colour that do not name the same variables."""
+    """The first line of the first colour whose lines do not all name the same variables; `None` without
+    one.
+    """
     cells: dict[str, list[int]] = defaultdict(list)
     for line, one in enumerate(colour):
         cells[one].append(line)

@@ -1,10 +1,14 @@
-"""What a statement touches, and when two statements may not change places.
+"""The effects of a statement, and the conflict relation: which statements may not change places.
 
-The relation is the full conflict relation, oriented by the text: read after write, write after read and
-write after write on names, plus the order of effects. With the read-after-write reading of SPE attention
-(section 3.2) alone, most "legal" orders of random programs change the result; with this one none does, and
-its Theorem 4.3 holds exactly. Two statements conflict by what they are, never by where they stand, so that
-the relation of a legally permuted program is the permuted relation.
+The relation is the full conflict relation, oriented by the text: read after write, write after read and write
+after write on names, plus the order of effects. SPE attention (section 3.2) uses read after write alone.
+Under that relation most "legal" orders of random programs change the result; under this one none does, and
+Theorem 4.3 of the paper holds exactly. `reaching_reads` computes the relation of the paper, for comparison.
+
+Whether two statements conflict depends on their effects only, never on their places. So the relation of a
+legally permuted program is the permuted relation.
+
+The analyses of Python and Java compute the effects (their assumptions stand in their `effects` modules).
 """
 
 from collections.abc import Sequence
@@ -18,23 +22,26 @@ ACTS: Final = 2
 RAISES: Final = 4
 """May raise an exception."""
 BARRIER: Final = 8
-"""Suspends the straight line (yield, await), or must stay where it is."""
+"""Suspends the function (yield, await), or must keep its place for another reason."""
 LEAVES_LOOP: Final = 16
 """`break` or `continue`: a barrier until its loop encloses it."""
 ENDS_CALL: Final = 32
-"""`return` or `raise`: a barrier in its own block. Seen from outside the statement that holds it, it is what
-raising is: the rest may not run, and the variables of the call are gone unless somebody catches."""
+"""`return` or `raise`: a barrier in its own block. Seen from outside the statement that holds it, it is like
+an exception: the rest may not run, and the variables of the call are gone unless a handler catches it.
+"""
 STORES: Final = 64
-"""Changes one known place of such state and does nothing else: an attribute of `self`, a captured variable.
-A name among the writes tells which place, so that stores to different places do not conflict."""
+"""Changes one known place of shared state and does nothing else: an attribute of `self`, a captured variable.
+A name among the writes identifies the place, so stores to different places do not conflict."""
 EXITS: Final = 128
-"""May leave on purpose (`if …: return`, `assert`): what stands behind may rely on what was tested."""
+"""May leave on purpose (`if …: return`, `assert`): the statements behind it may rely on the test."""
 EXPECTS: Final = 256
-"""Looks up what is taken to exist where it is looked up, as an attribute of `self`: stays behind exits."""
+"""Looks up an attribute of `self`, which is assumed to exist there: stays behind the exits before it."""
 LOOKS_UP: Final = 512
-"""Reads a global name or a plain attribute: only acts, or a store to that very place, can change it."""
+"""Reads a global name or a plain attribute: only unknown code, or a store to that very place, can change
+it.
+"""
 ANYTHING: Final = OBSERVES | ACTS | RAISES
-"""What an unknown call may do."""
+"""The effects of an unknown call."""
 
 _BARRIERS: Final = BARRIER | LEAVES_LOOP | ENDS_CALL
 _CONFLICTS: Final = (
@@ -46,22 +53,26 @@ _CONFLICTS: Final = (
     (EXITS, EXPECTS),
     (EXPECTS, EXITS),
 )
-"""Which effects may not change places with which."""
+"""Pairs (one, others): a statement with effect `one` may not change places with one that has any of
+`others`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What one statement (or one line) touches."""
+    """The effects of one statement (or of one line)."""
 
     reads: frozenset[str] = frozenset()
-    """Variables of the function that it may read."""
+    """The variables of the function, and the known places of shared state, that it may read."""
     writes: frozenset[str] = frozenset()
-    """Variables of the function that it may bind or unbind."""
+    """Those that it may bind, unbind or change."""
     flags: int = 0
     """A union of the flags above."""
 
     def enclosed(self) -> "Effects":
-        """The effects as seen from outside the block."""
+        """The effects as seen from outside the compound statement: leaving the call looks like an
+        exception.
+        """
         if not self.flags & ENDS_CALL:
             return self
         return Effects(self.reads, self.writes, self.flags & ~ENDS_CALL | RAISES | EXITS)
@@ -72,10 +83,12 @@ class Effects:
 
 
 def conflicts(effects: Sequence[Effects], *, guarded: bool = False) -> tuple[int, ...]:
-    """Predecessor masks: bit i of mask j is set iff statements i < j conflict.
+    """Predecessor masks of the conflict relation: bit i of mask j is set iff statements i < j conflict.
 
-    In a `guarded` sequence somebody may catch an exception and then look at the variables (a `try` or
-    `with` around it), so there the order of binding a variable and raising counts too.
+    Args:
+        effects: the effects of the statements, in the order of the text.
+        guarded: whether a handler may catch an exception of these statements and then read the variables (a
+            `try` or `with` around them). If so, the order of binding a variable and raising counts, too.
     """
     readers: dict[str, int] = {}
     writers: dict[str, int] = {}
@@ -117,10 +130,14 @@ def conflicts(effects: Sequence[Effects], *, guarded: bool = False) -> tuple[int
 
 
 def reaching_reads(effects: Sequence[Effects], *, kills: Sequence[bool]) -> tuple[int, ...]:
-    """Predecessor masks of the papers' relation: j depends on i iff j reads a name whose last write is i.
+    """Predecessor masks of the papers' relation: j depends on i iff j reads a name that i wrote last.
 
-    `kills[i]` says whether i writes its names for sure, so that earlier writes no longer reach past it.
-    This relation does not keep the meaning; it exists to reproduce the papers' set-up and figures.
+    This relation does not keep the meaning. It exists to reproduce the set-up and the figures of the papers,
+    and to find the true dependences that controls reverse.
+
+    Args:
+        effects: the effects of the statements, in the order of the text.
+        kills: for each statement whether it writes its names in every run, so earlier writes end there.
     """
     writers: dict[str, int] = {}
     predecessors = []

@@ -1,18 +1,18 @@
-"""The dependence graph between lines, as networks and reports see it."""
+"""The dependence graph between the lines of a function: what networks and reports get of the relation."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class DependenceGraph:
-    """Dependences between the lines of a function."""
+    """The dependences between the lines of a function. The graph has no cycle: edges run with the text."""
 
     predecessors: tuple[int, ...]
     """Bit u of mask v is set iff there is an edge u -> v: line v depends on line u, and u < v."""
 
     @property
     def n(self) -> int:
-        """How many lines there are."""
+        """The number of lines."""
         return len(self.predecessors)
 
     def edges(self) -> tuple[tuple[int, int], ...]:

@@ -1,14 +1,17 @@
-"""The directed layered graph (DLG), the symmetry mask, and longest paths.
+"""The directed layered graph (DLG), the symmetry mask, and longest paths of a dependence graph.
 
-SPE attention, section 4.2 (DLG), Definition 4.4 (mask); the one place where they are computed, shared by
-the reorder engine and by the networks.
+Source: SPE attention, section 4.2 (DLG) and Definition 4.4 (mask). They are computed in this module only; the
+reorder transforms, the canonical forms and the networks share them.
+
+All functions take the graph as bit masks: bit i of `predecessors[j]` is set if line j depends on line i, with
+i < j. They do not check this.
 """
 
 from collections.abc import Iterator, Sequence
 
 
 def bits(mask: int) -> Iterator[int]:
-    """The positions of the set bits, lowest first."""
+    """The positions of the set bits of a mask, lowest first."""
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1
@@ -16,9 +19,9 @@ def bits(mask: int) -> Iterator[int]:
 
 
 def layers(predecessors: Sequence[int]) -> tuple[int, ...]:
-    """Layer of every line: the length of the longest path from any source (0 for lines without dependences).
+    """The layer of every line: the length of the longest path to it from a line without dependences.
 
-    One pass in text order, O(V + E).
+    Lines without dependences are on layer 0. One pass in text order, O(V + E).
     """
     found: list[int] = []
     for mask in predecessors:
@@ -34,9 +37,13 @@ def layers(predecessors: Sequence[int]) -> tuple[int, ...]:
 
 
 def symmetry_mask(predecessors: Sequence[int], layer: Sequence[int] | None = None) -> tuple[int, ...]:
-    """Rows of the symmetry mask M (n × n) as bit masks, Definition 4.4.
+    """The rows of the symmetry mask M (n × n) as bit masks (SPE attention, Definition 4.4).
 
     M_ij = 1 iff lines i and j are on one layer (so M_ii = 1), or the DLG has an edge i -> j.
+
+    Args:
+        predecessors: the graph.
+        layer: the layers of the lines, if they are known already.
     """
     layer = layers(predecessors) if layer is None else layer
     same: dict[int, int] = {}
@@ -50,7 +57,7 @@ def symmetry_mask(predecessors: Sequence[int], layer: Sequence[int] | None = Non
 
 
 def closure(predecessors: Sequence[int]) -> tuple[int, ...]:
-    """All that a line depends on, directly or through others."""
+    """For each line the mask of all lines that it depends on, directly or through others."""
     found: list[int] = []
     for mask in predecessors:
         everything = mask
@@ -61,7 +68,7 @@ def closure(predecessors: Sequence[int]) -> tuple[int, ...]:
 
 
 def reduction(predecessors: Sequence[int]) -> tuple[int, ...]:
-    """The smallest graph with the same closure: an edge that a longer path implies is left out."""
+    """The smallest graph with the same closure: without the edges that a longer path implies."""
     ancestors = closure(predecessors)
     reduced = []
     for mask in predecessors:
@@ -73,9 +80,10 @@ def reduction(predecessors: Sequence[int]) -> tuple[int, ...]:
 
 
 def longest_paths(predecessors: Sequence[int]) -> list[list[int]]:
-    """Length of the longest path u -> v for all pairs, row u; 0 on the diagonal, -1 where there is none.
+    """The length of the longest path from u to v, in row u and column v; 0 on the diagonal, -1 without a
+    path.
 
-    O(V · E); SYMC (Pei et al. 2023) takes its distances from it.
+    O(V · E). The distances of SYMC (Pei et al. 2023) are computed from it (`paths`).
     """
     count = len(predecessors)
     table = [[-1] * count for _ in range(count)]
@@ -94,9 +102,9 @@ def longest_paths(predecessors: Sequence[int]) -> list[list[int]]:
 
 
 def permute(predecessors: Sequence[int], order: Sequence[int]) -> tuple[int, ...]:
-    """The graph after the lines are put in another order: line `order[k]` comes to stand at k.
+    """The graph after the lines are put into another order: line `order[k]` becomes line k.
 
-    For a legal order the edges still run with the text.
+    If the order is legal, the edges still run with the text.
     """
     place = {line: position for position, line in enumerate(order)}
     return tuple(sum(1 << place[before] for before in bits(predecessors[line])) for line in order)

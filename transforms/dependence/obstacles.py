@@ -55,7 +55,9 @@ def why_not(large: Sequence[Obstructed], obstacles: Sequence[str]) -> str:
 
 
 def obstacle(first: Effects, second: Effects, leaving: str) -> str:
-    """Why two neighbours may not change places, the strongest reason that applies."""
+    """The strongest reason why two neighbours may not change places; `leaving` if one of them leaves the
+    block.
+    """
     if (first.flags | second.flags) & (BARRIER | LEAVES_LOOP | ENDS_CALL):
         return leaving
     if first.writes & (second.reads | second.writes) or first.reads & second.writes:

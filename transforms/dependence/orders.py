@@ -1,9 +1,10 @@
-"""Legal orders: the linear extensions of the conflict relation.
+"""Legal orders of a block: the linear extensions of its conflict relation. Count, sample, check, enumerate.
 
-Counting and uniform sampling are exact by dynamic programming over down-sets (Brightwell and Winkler 1991
-show that counting is #P-complete in general, so a bound stands on the number of down-sets). Before that the
-relation is taken apart: parts in parallel multiply with a multinomial, parts in series multiply. What still
-exceeds the bound is sampled by the Markov chain of Karzanov and Khachiyan 1991 on adjacent transpositions.
+`count` and `sample` first take the relation apart: the counts of parallel parts multiply with a multinomial,
+the counts of parts in series multiply. A part that cannot be taken apart is counted exactly by dynamic
+programming over its down-sets. Brightwell and Winkler 1991 show that counting is #P-complete in general, so
+the number of down-sets is bounded. A part beyond the bound is sampled with the Markov chain of Karzanov and
+Khachiyan 1991 on adjacent transpositions; its samples are legal but only roughly uniform.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,22 +16,24 @@ from typing import Final
 from codeaudit.transforms.dependence.layers import bits, closure
 
 DOWN_SETS: Final = 20_000
-"""How many down-sets of one indecomposable part are visited before the exact method is given up."""
+"""The most down-sets of one indecomposable part that the exact method visits."""
 
 CHAIN_STEPS: Final = 200_000
-"""Most steps of the Markov chain. Wilson 2004 bounds mixing by (4/π²) n³ ln(n/ε); beyond some 60
-statements in one indecomposable part this cap is lower, and the sample is legal but only roughly uniform."""
+"""The most steps of the Markov chain. Wilson 2004 bounds mixing by (4/π²) n³ ln(n/ε). Beyond about 60
+statements in one indecomposable part this cap is lower than the bound, so the sample is legal but only
+roughly uniform.
+"""
 
 DEEPEST: Final = 400
-"""Most statements in one indecomposable part for the exact method, which recurses once per statement."""
+"""The most statements of one indecomposable part for the exact method, which recurses once per statement."""
 
 
 class TooManyOrders(Exception):  # noqa: N818 - it is caught here and names what was met
-    """The exact method was given up."""
+    """The exact method met one of its bounds."""
 
 
 def count(predecessors: Sequence[int]) -> int | None:
-    """|P_n|, exactly; `None` where it is too costly to know."""
+    """The number of legal orders, exactly; `None` if a bound of the exact method is exceeded."""
     try:
         return _count(closure(predecessors), tuple(range(len(predecessors))))
     except TooManyOrders:
@@ -38,7 +41,7 @@ def count(predecessors: Sequence[int]) -> int | None:
 
 
 def sample(predecessors: Sequence[int], rng: Random) -> tuple[int, ...]:
-    """One legal order as old indices in new order: exactly uniform wherever `count` knows the number."""
+    """One legal order, as old indices in their new order. It is exactly uniform if `count` gives a number."""
     return tuple(_sample(closure(predecessors), tuple(range(len(predecessors))), rng))
 
 
@@ -71,7 +74,9 @@ def enumerate_orders(predecessors: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 
 def _parts(ancestors: Sequence[int], nodes: tuple[int, ...]) -> tuple[str, list[tuple[int, ...]]]:
-    """How the relation on `nodes` (in text order) comes apart: parallel, series, or not at all."""
+    """How the relation on `nodes` (in text order) comes apart: `parallel` or `series` with the parts, or
+    `prime`.
+    """
     inside = sum(1 << node for node in nodes)
     parallel = _components(ancestors, nodes, inside)
     if len(parallel) > 1:
@@ -167,7 +172,7 @@ def _walk(ancestors: Sequence[int], order: list[int], rng: Random) -> list[int]:
 
 
 class _DownSets:
-    """Numbers of ways to go on from each down-set of a part, filled in as they are asked for."""
+    """The number of ways to continue from each down-set of one part, computed on demand."""
 
     def __init__(self, ancestors: Sequence[int], nodes: tuple[int, ...]) -> None:
         inside = sum(1 << node for node in nodes)
@@ -179,7 +184,11 @@ class _DownSets:
         return [node for node, before in self._nodes if not placed >> node & 1 and not before & ~placed]
 
     def count(self, placed: int) -> int:
-        """Number of legal orders of what is not yet placed. Raises TooManyOrders past the bound."""
+        """The number of legal orders of the nodes that are not yet placed.
+
+        Raises:
+            TooManyOrders: the part has too many down-sets or too many statements.
+        """
         known = self._counts.get(placed)
         if known is not None:
             return known

@@ -1,8 +1,8 @@
-"""The graphs that the DLG is compared with: PDG and PIG (SPE attention, section 2.3 and Table 2).
+"""The graphs that SPE attention compares the DLG with: PDG and PIG (section 2.3 and Table 2).
 
-Both are SYMC's (Pei et al. 2023): the program dependence graph of Ferrante, Ottenstein and Warren 1987 with
-the longest distances that SYMC biases attention by, and the program interpretation graph, in which two lines
-are connected if they depend on each other in some execution path.
+Both come from SYMC (Pei et al. 2023). The PDG is the program dependence graph of Ferrante, Ottenstein and
+Warren 1987; SYMC biases attention by its longest distances. The PIG is the program interpretation graph: two
+lines are connected if they depend on each other in some execution path.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,11 +12,11 @@ from codeaudit.transforms.dependence.effects import Effects
 from codeaudit.transforms.dependence.layers import bits, closure
 
 PATHS: Final = 100_000
-"""Most execution paths that are followed; beyond, the PIG is incomplete and says so."""
+"""The most execution paths that are followed. A graph with more is incomplete and says so."""
 
 
 class Distances(NamedTuple):
-    """SYMC's d_ij = (p_ij, n_ij) for all pairs of lines."""
+    """SYMC's d_ij = (p_ij, n_ij) for all pairs of lines, as two n × n tables."""
 
     positive: list[list[int]]
     """p_ij: longest path from the chosen common ancestor of i and j to i."""
@@ -29,9 +29,9 @@ class InterpretationGraph(NamedTuple):
 
     pairs: frozenset[tuple[int, int]]
     paths: int
-    """How many paths were followed."""
+    """The number of paths that were followed."""
     complete: bool
-    """Whether that were all."""
+    """Whether these were all paths."""
 
 
 def program_dependence(data: Sequence[int], control: Sequence[int]) -> tuple[int, ...]:
@@ -44,8 +44,13 @@ def interpretation_graph(
 ) -> InterpretationGraph:
     """The PIG of a control-flow graph whose line 0 is the entry.
 
-    `flow[i]` are the lines that may run after i; -1 is the exit. Every path from entry to exit is followed,
-    no edge of it twice, and dependences are collected along each: this is what makes the PIG costly.
+    Every path from the entry to the exit is followed, without using an edge twice, and the dependences along
+    each path are collected. This makes the PIG costly.
+
+    Args:
+        flow: for each line the lines that may run after it; -1 is the exit.
+        effects: the effects of each line.
+        most: the bound on the number of paths.
     """
     found: set[tuple[int, int]] = set()
     number = 0
@@ -72,11 +77,15 @@ def _paths(flow: Sequence[Sequence[int]]) -> Iterator[list[int]]:
 
 
 def common_ancestor_distances(predecessors: Sequence[int], longest: Sequence[Sequence[int]]) -> Distances:
-    """SYMC's distances from the lowest common ancestor.
+    """SYMC's distances from the lowest common ancestor of each pair of lines.
 
-    In a graph without cycles it need not be unique: taken is the common ancestor with the smallest p + n,
-    then the deepest one in the text. A line is its own ancestor at distance 0. Pairs without a common
-    ancestor get the constant one more than the longest path of the graph.
+    The lowest common ancestor is not unique in a graph without cycles. This function takes the common
+    ancestor with the smallest p + n, and among equals the last one in the text. A line is its own ancestor at
+    distance 0. Pairs without a common ancestor get a constant: one more than the longest path of the graph.
+
+    Args:
+        predecessors: the graph.
+        longest: its longest paths (`layers.longest_paths`).
     """
     count = len(predecessors)
     reach = [mask | 1 << line for line, mask in enumerate(closure(predecessors))]

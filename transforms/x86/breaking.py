@@ -59,8 +59,10 @@ class InstructionReorderBreaking(ReorderBreaking):
 
 
 def matters(block: BasicBlock, first: int, second: int) -> bool:
-    """Whether the order of two dependent instructions can be told: two that only update one register may
-    commute (`incq %rax; addq $2, %rax`).
+    """Whether the order of two dependent instructions changes the result.
+
+    Two instructions that only update the same register may commute (`incq %rax; addq $2, %rax`), so they do
+    not count.
     """
     one, other = (touch(block.operations[number]) for number in (first, second))
     shared = one.writes & other.reads

@@ -1,7 +1,7 @@
-"""Operands put into an instruction, as one encoding would have them.
+"""Building an instruction of one encoding from the operands of the text.
 
-What an encoding cannot have, a displacement too far or a register of another kind, makes it no candidate;
-whether the rest says what the text says is for `encoding.py` to check.
+An encoding that cannot hold an operand (a displacement that is too large, a register of another family) gives
+no instruction. This module does not check that the instruction means what the text says; `encoding` does.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,13 +41,17 @@ _STRING_PLACES: Final[Mapping[int, tuple[str, str]]] = {
 
 
 class _DoesNotFitError(Exception):
-    """The operands are not those of this encoding."""
+    """The operands do not fit this encoding."""
 
 
 def arrangements(
     operands: tuple[Operand, ...], candidate: Candidate, syntax: Syntax
 ) -> Iterator[list[Operand | None]]:
-    """The operands by the encoding's numbers; `None` for one that the text leaves out."""
+    """The ways to assign the operands of the text to the operands of the encoding.
+
+    Each result lists the operands in the order of the encoding, with `None` for one that the text leaves out.
+    A rounding operand comes last.
+    """
     rounding = [one for one in operands if isinstance(one, RoundingOperand)]
     rest = [one for one in operands if not isinstance(one, RoundingOperand)]
     if len(rounding) > 1:
@@ -67,8 +71,11 @@ def arrangements(
 
 
 def _implied(ordered: Sequence[Operand], slots: tuple[Slot, ...]) -> Iterator[list[Operand | None]]:
-    """What the text may leave out: a shift's one, the tops of the x87 stack, the places of string
-    instructions, and the first source of a multiplication where it is the target."""
+    """Arrangements with an operand that the text leaves out.
+
+    The text may leave out the count 1 of a shift, the top of the x87 stack, the addresses of string
+    instructions, and the first source of a multiplication if it equals the target.
+    """
     if not ordered and all(slot.kind in _STRING_PLACES or slot.fixed for slot in slots):
         yield [None] * len(slots)
         return
@@ -93,7 +100,7 @@ def _has_string(slots: tuple[Slot, ...]) -> bool:
 def built(
     candidate: Candidate, operands: list[Operand | None], prefixes: tuple[str, ...]
 ) -> iced.Instruction | None:
-    """An instruction of one encoding with these operands; `None` where they do not fit it."""
+    """An instruction of this encoding with these operands; `None` if they do not fit it."""
     made = iced.Instruction()
     made.code = untyped(candidate.code)
     slots = candidate.slots

@@ -1,7 +1,8 @@
-"""Which encodings a mnemonic may mean, asked of iced-x86's own formatter.
+"""The encodings that a mnemonic may mean, taken from iced-x86's formatter.
 
-For every encoding of 64-bit mode a specimen is built and printed; the printed word, with and without a size
-suffix, is what finds the encoding again. So no table of mnemonics of ours can be wrong or incomplete.
+For every encoding of 64-bit mode a specimen is built and printed. The printed mnemonic, with and without a
+size suffix, becomes the key under which the encoding is found. So this code base has no table of mnemonics
+that could be wrong or incomplete.
 """
 
 import re
@@ -17,20 +18,20 @@ from codeaudit.transforms.x86.statements import PREFIXES, Syntax
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """What one operand of an encoding may be."""
+    """The possible values of one operand of an encoding."""
 
     kind: int
-    """iced's operand kind, for what is not a register or a plain address."""
+    """iced's operand kind (`OpKind`)."""
     family: str = ""
-    """The registers that it may be: `r32`, `xmm`, …; empty for none."""
+    """The family of registers that it may be: `r32`, `xmm`, …; empty if it cannot be a register."""
     memory: bool = False
-    """Whether it may be an address."""
+    """Whether it may be a memory operand."""
     fixed: int = 0
-    """The one register that it is, where the encoding says so."""
+    """iced's number of the one register that the encoding allows; 0 if there is a choice."""
     bits: int = 0
-    """Of an immediate, how many are stored."""
+    """For an immediate: the number of bits that are stored; else 0."""
     width: int = 0
-    """Of an immediate, to how many they are sign-extended."""
+    """For an immediate: the number of bits after sign extension; else 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +39,15 @@ class Candidate:
     """One encoding as one syntax prints it."""
 
     code: int
+    """iced's number of the encoding (`Code`)."""
     slots: tuple[Slot, ...]
-    """Its operands as iced numbers them."""
+    """Its operands in iced's order."""
     places: tuple[int, ...]
-    """For each operand of the text, which operand of the encoding it is; -1 for one that is implied."""
+    """For each operand of the text the number of the slot that it fills; -1 for an implied operand."""
     last: int | None = None
-    """The value of the last immediate where the mnemonic stands for it (`cmpeqps`)."""
+    """The value of the last immediate if the mnemonic contains it (`cmpeqps`); else `None`."""
     wide: bool = False
-    """Whether the mnemonic in this spelling says how wide an address is."""
+    """Whether this spelling of the mnemonic tells the width of a memory operand."""
 
 
 _REGISTERS: Final = {
@@ -71,7 +73,7 @@ _NUMBERED: Final = {
     "st": ("ST", "", range(8)),
 }
 FAMILIES: Final = (*_NUMBERED, "seg")
-"""Names of the sets of registers that an operand may be one of."""
+"""The families of registers: an operand allows one of them."""
 _SEGMENTS: Final = ("ES", "CS", "SS", "DS", "FS", "GS")
 _IMMEDIATES: Final = {
     "IMM4_M2Z": ("IMMEDIATE8", 4, 4),
@@ -92,20 +94,20 @@ _STRINGS: Final = {
 }
 _SPELLINGS: Final = {"sti": "st", "kp1": "k", "xmmp3": "xmm", "zmmp3": "zmm", "seg": "seg"}
 _UNDOCUMENTED: Final = re.compile("_D[0-9A-F]{3}$|^FSTPNCE|^SAL_")
-"""Second encodings of x87 instructions and shifts, which no assembler writes."""
+"""Alternative encodings of x87 instructions and shifts that assemblers do not produce."""
 _PREDICATES: Final = ("cmp", "vcmp", "vpcmp", "vpcom", "pclmul", "vpclmul")
-"""Mnemonics that may swallow their last immediate."""
+"""Prefixes of mnemonics that may contain the value of the last immediate."""
 
 
 @cache
 def register_numbers() -> Mapping[str, int]:
-    """iced's numbers of registers by the names of AT&T text."""
+    """iced's number of each register, by its name in AT&T text."""
     return {name: number for number, name in register_names().items()}
 
 
 @cache
 def register_names() -> Mapping[int, str]:
-    """The names of AT&T text by iced's numbers; `st` stands for `st(0)` too."""
+    """The name of each register in AT&T text, by iced's number."""
     printer = iced.Formatter(iced.FormatterSyntax.GAS)
     printer.gas_naked_registers = True
     known = [value for value in vars(iced.Register).values() if isinstance(value, int) and value]
@@ -114,7 +116,7 @@ def register_names() -> Mapping[int, str]:
 
 @cache
 def family(name: str) -> frozenset[int]:
-    """iced's numbers of the registers of one family."""
+    """iced's numbers of the registers of a family of `FAMILIES`."""
     if name == "seg":
         return frozenset(getattr(iced.Register, one) for one in _SEGMENTS)
     head, tail, numbers = _NUMBERED[name]
@@ -124,7 +126,7 @@ def family(name: str) -> frozenset[int]:
 
 @cache
 def candidates(syntax: Syntax) -> Mapping[str, tuple[Candidate, ...]]:
-    """Every mnemonic of a syntax with the encodings that it may mean."""
+    """All mnemonics of a syntax, each with the encodings that it may mean, in iced's order."""
     found: dict[str, dict[Candidate, None]] = {}
     for told, code in vars(iced.Code).items():
         if not isinstance(code, int) or _UNDOCUMENTED.search(told):
@@ -136,7 +138,9 @@ def candidates(syntax: Syntax) -> Mapping[str, tuple[Candidate, ...]]:
 
 
 def formatter(syntax: Syntax) -> iced.Formatter:
-    """A formatter whose output is read back: decimal numbers, signed immediates, sizes shown."""
+    """A formatter whose output `statements.split` can parse: decimal numbers, signed immediates, explicit
+    sizes.
+    """
     gas = syntax == "att"
     printer = iced.Formatter(iced.FormatterSyntax.GAS if gas else iced.FormatterSyntax.INTEL)
     printer.number_base = 10
@@ -152,7 +156,7 @@ def formatter(syntax: Syntax) -> iced.Formatter:
 
 
 def _slots(info: iced.OpCodeInfo) -> tuple[Slot, ...] | None:
-    """The operands of an encoding; `None` for what no basic block of 64-bit mode holds."""
+    """The operands of an encoding; `None` if a basic block of 64-bit mode cannot hold it."""
     if not info.mode64 or not info.is_instruction or info.is_reserved_nop:
         return None
     if info.encoding == iced.EncodingKind.MVEX:
@@ -208,7 +212,7 @@ def _spellings(code: int, slots: tuple[Slot, ...], syntax: Syntax) -> Iterator[t
 
 @cache
 def _printers(syntax: Syntax) -> tuple[iced.Formatter, ...]:
-    """Printers that write out every operand, with and without the size suffix."""
+    """Formatters that write every operand: with the size suffix, and for AT&T also without it."""
     full = formatter(syntax)
     full.use_pseudo_ops = False
     full.show_useless_prefixes = False
@@ -238,7 +242,7 @@ def _places(printer: iced.Formatter, specimen: iced.Instruction) -> tuple[int, .
 
 
 def _specimen(code: int, slots: tuple[Slot, ...], *, memory: bool) -> iced.Instruction:
-    """Any instruction of an encoding, good enough to be printed."""
+    """An arbitrary instruction of an encoding, complete enough to be printed."""
     made = iced.Instruction()
     made.code = untyped(code)
     made.code_size = iced.CodeSize.CODE64
@@ -260,12 +264,14 @@ def _specimen(code: int, slots: tuple[Slot, ...], *, memory: bool) -> iced.Instr
 
 
 def immediate_kind(slots: tuple[Slot, ...], number: int) -> int:
-    """The kind of an immediate operand: a second one of eight bits has a place of its own."""
+    """iced's kind of an immediate operand; a second immediate of eight bits has a kind of its own."""
     if slots[number].bits == 8 and number and slots[number - 1].bits:
         return iced.OpKind.IMMEDIATE8_2ND
     return slots[number].kind
 
 
 def untyped(value: int) -> Any:
-    """A number as one of iced's enumerations, which are numbers but typed."""
+    """The number with type `Any`: iced's type stubs expect enumerations, which are plain numbers at run
+    time.
+    """
     return value

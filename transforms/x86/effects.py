@@ -1,16 +1,18 @@
-"""What the instructions of a block touch, and which of them may not change places.
+"""The effects of the instructions of a block, and their conflicts: which of them may not change places.
 
-Two instructions conflict if one writes a register, a status flag or memory that the other reads or writes;
-what is no ordinary computation stays behind and before everything. Effects are iced-x86's, on whole
-registers: a write to `al` conflicts with a read of `rax`.
+Two instructions conflict if one writes a register, a status flag or memory that the other reads or writes. An
+instruction that is not an ordinary computation conflicts with every other one. The effects are those of
+iced-x86, on whole registers: a write to `al` conflicts with a read of `rax`.
 
-- Two writes of a flag that nobody reads before it is written again may pass each other. At the end of the
-  block every flag counts as read. What leaves a flag undefined may leave it as it was.
-- Two accesses to memory conflict if one of them writes, unless both go through the same registers, which
-  nothing changes in between, to places that do not overlap.
+- Two writes of a flag may change places if no instruction reads the flag before it is written again. At the
+  end of the block every flag counts as read. An instruction that leaves a flag undefined may leave its old
+  value, so it counts as a read of the flag.
+- Two accesses to memory conflict if one of them writes. They do not if both use the same address registers,
+  no instruction changes these in between, and the two places do not overlap.
 
-An order that respects these conflicts gives the same registers, flags and memory wherever the block runs to
-its end. Where an instruction faults, one faults in every order, though not always the same one first.
+Guarantee: an order that respects these conflicts gives the same registers, flags and memory whenever the
+block runs to its end. If an instruction faults, an instruction faults in every order, but not always the same
+one first.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,18 +35,22 @@ _ORDINARY: Final = """
     CX8 CMPXCHG16B PREFETCHW AVX_VNNI AVX512F AVX512CD AVX512DQ AVX512BW AVX512VL AVX512_IFMA AVX512_VBMI
     AVX512_VBMI2 AVX512_VNNI AVX512_BITALG AVX512_VPOPCNTDQ AVX512_BF16 AVX512_FP16
 """
-"""Instruction sets that compute; what others do (clocks, random numbers, states, ports) keeps its place."""
+"""Instruction sets that only compute. Instructions of all other sets (clocks, random numbers, processor
+state, ports) keep their places.
+"""
 _SPECIAL: Final = """
     LFENCE MFENCE SFENCE LDMXCSR STMXCSR VLDMXCSR VSTMXCSR EMMS FEMMS MASKMOVQ HLT INT INT1 INT3 INTO WAIT
     IN OUT INSB INSW INSD OUTSB OUTSW OUTSD CLI STI PUSHF PUSHFQ POPF POPFQ ENTER LFS LGS LSS
 """
-"""Instructions of ordinary sets that are not ordinary."""
+"""Instructions of these sets that do not only compute; they keep their places."""
 _BY_COUNT: Final = "SHL SAL SHR SAR ROL ROR RCL RCR SHLD SHRD"
-"""Shifts, which change no flag if their count is 0."""
+"""Shifts and rotations. They change no flag if the count is 0, so with a count in a register they also
+read.
+"""
 
 
 _BY_BIT: Final = "BT BTS BTR BTC"
-"""Tests of single bits."""
+"""Tests of single bits. A bit number in a register may reach beyond the addressed memory operand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,35 +58,44 @@ class Access:
     """One access to memory."""
 
     place: tuple[object, ...]
-    """Segment, base, index, scale and address size: equal places differ by their displacements only."""
+    """Segment, base, index, scale and address size. Accesses with equal `place` differ in displacement
+    only.
+    """
     bases: frozenset[str]
-    """The registers that the address is made of."""
+    """The registers in the address."""
     displacement: int
+    """The constant in the address, in bytes."""
     size: int
-    """Bytes; 0 where it is not known."""
+    """Bytes that are accessed; 0 if unknown."""
     writes: bool
+    """Whether it may write."""
     bits: int
-    """Of an address."""
+    """Width of the address: 32 or 64."""
 
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """What one instruction touches."""
+    """The effects of one instruction."""
 
     reads: frozenset[str]
-    """Registers, by base or by name."""
+    """Registers that it may read, by base; by name if they have no base."""
     writes: frozenset[str]
+    """Registers that it may write."""
     flags_read: int
-    """iced's `RflagsBits`."""
+    """Status flags that it may read, as iced's `RflagsBits`."""
     flags_written: int
+    """Status flags that it may change or leave undefined."""
     memory: tuple[Access, ...]
+    """Its accesses to memory."""
     barrier: bool
-    """Whether it keeps its place among all others."""
+    """Whether it conflicts with every other instruction."""
 
 
 @lru_cache(maxsize=256)
 def conflicts(block: BasicBlock) -> tuple[int, ...]:
-    """Predecessor masks: bit i of mask j is set iff instructions i < j may not change places."""
+    """Predecessor masks of the conflicts: bit i of mask j is set iff instructions i < j may not change
+    places.
+    """
     touches = [touch(operation) for operation in block.operations]
     flags = _flag_conflicts(touches)
     found = []
@@ -101,7 +116,10 @@ def conflicts(block: BasicBlock) -> tuple[int, ...]:
 
 @lru_cache(maxsize=256)
 def flow(block: BasicBlock) -> tuple[int, ...]:
-    """Predecessor masks of true dependences: j reads a register or a flag whose last writer is i."""
+    """Predecessor masks of the true dependences: j reads a register or a flag that i wrote last.
+
+    Memory is left out.
+    """
     writers: dict[str | int, int] = {}
     found = []
     for number, operation in enumerate(block.operations):
@@ -117,7 +135,7 @@ def flow(block: BasicBlock) -> tuple[int, ...]:
 
 
 def touch(operation: Operation) -> Touch:
-    """What an instruction touches."""
+    """The effects of an instruction."""
     return _touch(operation)
 
 
@@ -145,7 +163,7 @@ def _name(register: int) -> str:
 
 
 def _is_counted(instruction: iced.Instruction) -> bool:
-    """Whether a count or a bit number stands in a register."""
+    """Whether the count or bit number of the instruction is in a register."""
     last = instruction.op_count - 1
     return instruction.op_kind(last) == iced.OpKind.REGISTER
 
@@ -191,7 +209,9 @@ def _is_barrier(instruction: iced.Instruction) -> bool:
 
 
 def _name_is_plain(instruction: iced.Instruction, number: int) -> bool:
-    """Whether an operand is a register that can be renamed: no segment, control, x87 or MMX register."""
+    """Whether a register operand is a general, vector or mask register: no segment, control, x87 or MMX
+    register.
+    """
     base = base_of(instruction.op_register(number))
     return bool(base) and not base.startswith("mm")
 
@@ -202,7 +222,10 @@ def _numbers(names: str, where: object) -> frozenset[int]:
 
 
 def _overlap(between: Sequence[Touch], second: Touch) -> bool:
-    """Whether the first of the instructions and the second access memory that one of them writes."""
+    """Whether the first of `between` and `second` may access the same memory while one of them writes.
+
+    `between` holds the first instruction and all instructions from there to `second`.
+    """
     first = between[0]
     for one in first.memory:
         for other in second.memory:
@@ -244,7 +267,7 @@ def _flag_conflicts(touches: Sequence[Touch]) -> list[int]:
 
 
 def _live_writes(touches: Sequence[Touch]) -> list[int]:
-    """Of each instruction, the flags that it writes and something reads; the end of the block reads all."""
+    """For each instruction the flags that it writes and a later one reads; the end of the block reads all."""
     needed = -1
     found = [0] * len(touches)
     for number in range(len(touches) - 1, -1, -1):

@@ -1,7 +1,9 @@
-"""A statement becomes an instruction: built by the table, encoded, decoded, and believed only if both agree.
+"""From assembly text to an instruction with its bytes, and from bytes to instructions.
 
-Of several encodings of the same instruction the shortest is taken, the first of iced's table among equals;
-EVEX and pushes of less than eight bytes only where nothing else will do, as assemblers do.
+`encode` builds a candidate for each encoding that the statement may mean, encodes it, decodes the bytes, and
+keeps it only if the decoded instruction equals the built one. Of several encodings of one instruction it
+takes the shortest, among equals the first one in iced's table. As assemblers do, it takes EVEX encodings and
+pushes of less than eight bytes only if there is no other encoding.
 """
 
 from collections.abc import Iterator
@@ -28,10 +30,11 @@ _LIMIT: Final = 1 << 64
 
 
 def encode(text: str, syntax: Syntax) -> tuple[iced.Instruction, bytes]:
-    """A line's instruction, decoded from its bytes at address 0, and the bytes.
+    """The instruction of one line, decoded from its bytes at address 0, and the bytes.
 
     Raises:
-        SourceError: the line is no instruction that may stand in a basic block; the line is not named.
+        SourceError: the line is not an instruction that a basic block may hold, or the size of its operand is
+            ambiguous. The message does not contain the line number.
     """
     statement = split(text, syntax)
     found: dict[object, tuple[tuple[bool, int, int], iced.Instruction, bytes]] = {}
@@ -60,7 +63,7 @@ def decode(code: bytes) -> Iterator[tuple[iced.Instruction, bytes]]:
     """The instructions of machine code, each decoded as if it stood at address 0.
 
     Raises:
-        SourceError: some byte begins no instruction of 64-bit mode.
+        SourceError: the bytes at some place are not an instruction of 64-bit mode.
     """
     place = 0
     while place < len(code):
@@ -73,7 +76,7 @@ def decode(code: bytes) -> Iterator[tuple[iced.Instruction, bytes]]:
 
 
 def encoded(instruction: iced.Instruction) -> bytes | None:
-    """The bytes of an instruction at address 0; `None` where it has no encoding."""
+    """The bytes of an instruction at address 0; `None` if it cannot be encoded."""
     encoder = iced.Encoder(BITS)
     try:
         encoder.encode(instruction, 0)
@@ -83,20 +86,22 @@ def encoded(instruction: iced.Instruction) -> bytes | None:
 
 
 def _is_doubtful(candidate: Candidate) -> bool:
-    """Whether the text may say something else than was built: implied operands, or two immediates."""
+    """Whether the text may mean something else than the built instruction: implied operands, or two
+    immediates.
+    """
     return -1 in candidate.places or sum(slot.bits > 0 for slot in candidate.slots) > 1
 
 
 def _is_unusual(instruction: iced.Instruction) -> bool:
-    """Whether the text would say so if it meant it: EVEX, or a push of less than eight bytes."""
+    """Whether assemblers take this encoding only on demand: EVEX, or a push of less than eight bytes."""
     return instruction.encoding == iced.EncodingKind.EVEX or instruction.stack_pointer_increment % 8 != 0
 
 
-# Belief
+# Confirmation by decoding
 
 
 def _confirmed(made: iced.Instruction) -> tuple[iced.Instruction, bytes] | None:
-    """What the bytes of an instruction decode to, if it is that instruction."""
+    """The instruction as decoded from its own bytes, with the bytes; `None` if they decode to another one."""
     if made.is_ip_rel_memory_operand:
         return _confirmed_relative(made)
     code = encoded(made)
@@ -104,7 +109,11 @@ def _confirmed(made: iced.Instruction) -> tuple[iced.Instruction, bytes] | None:
 
 
 def _confirmed_relative(made: iced.Instruction) -> tuple[iced.Instruction, bytes] | None:
-    """The displacement counts from the end of the instruction, whose length the first encoding shows."""
+    """As `_confirmed`, for an address relative to the instruction pointer.
+
+    The displacement counts from the end of the instruction. So the instruction is encoded twice: first to
+    learn its length, then with the displacement corrected by it.
+    """
     wanted = made.memory_displacement
     code = encoded(made)
     if code is None:
@@ -123,7 +132,7 @@ def _read_back(made: iced.Instruction, code: bytes) -> tuple[iced.Instruction, b
 
 
 def _printed_alike(instruction: iced.Instruction, statement: AssemblyStatement, syntax: Syntax) -> bool:
-    """Whether implied operands that the text wrote out are those that the printer would write."""
+    """Whether the operands of the text equal those that the printer writes, implied ones included."""
     printed = split(formatter(syntax).format(instruction), syntax)
     return tuple(map(_plain, statement.operands)) == tuple(map(_plain, printed.operands))
 
@@ -135,6 +144,6 @@ def _plain(operand: Operand) -> Operand:
 
 
 def _unsized(operands: tuple[Operand, ...]) -> bool:
-    """Whether only the mnemonic can say how wide an address is: no register and no size beside it."""
+    """Whether only the mnemonic can tell the width of a memory operand, because the operand has no size."""
     memory = [one for one in operands if isinstance(one, MemoryOperand)]
     return bool(memory) and memory[0].size is None

@@ -1,4 +1,7 @@
-"""Which encodings a statement may mean, told by its mnemonic and the kinds of its operands."""
+"""The encodings that a statement may mean, found by its mnemonic and the kinds of its operands.
+
+`encoding.encode` asks for them. This filter only saves time: `encoding` checks every candidate by decoding.
+"""
 
 from collections.abc import Mapping
 from functools import cache, lru_cache
@@ -31,7 +34,7 @@ _CONDITIONS: Final = {
     "ng": "le",
     "nle": "g",
 }
-"""Other names of the conditions that instructions depend on."""
+"""Other names of conditions, with the name that iced's printer uses."""
 _COMMON: Final = {"wait": "fwait", "fucompi": "fucomip", "fcompi": "fcomip", "sal": "shl"} | {
     f"{stem}{name}": f"{stem}{condition}"
     for stem in ("cmov", "set")
@@ -41,14 +44,14 @@ _ALIASES: Final[Mapping[Syntax, Mapping[str, str]]] = {
     "att": _COMMON | {f"{word}{size}": f"{name}{size}" for word, name in _COMMON.items() for size in "bwlq"},
     "intel": _COMMON | {"movabs": "mov"},
 }
-"""Spellings of other assemblers for words that iced's printer writes otherwise."""
+"""Mnemonics of other assemblers, with the mnemonic that iced's printer writes."""
 
 
 def fitting(statement: AssemblyStatement, syntax: Syntax) -> tuple[Candidate, ...]:
     """The encodings that a statement may mean, in the order of iced's table.
 
     Raises:
-        SourceError: there is no such mnemonic.
+        SourceError: the mnemonic is unknown.
     """
     tags = tuple(_tag(one) for one in statement.operands if not isinstance(one, RoundingOperand))
     return _fitting(statement.mnemonic, tags, syntax)
@@ -64,10 +67,10 @@ def _fitting(word: str, tags: tuple[str, ...], syntax: Syntax) -> tuple[Candidat
 
 
 def _may_take(candidate: Candidate, tags: tuple[str, ...]) -> bool:
-    """Whether operands of these kinds, in the order of the text, may be those of an encoding."""
+    """Whether the operands, whose kinds are given in the order of the text, may be those of an encoding."""
     places, slots = candidate.places, candidate.slots
     if len(tags) != len(places) or len(places) != len(slots) or -1 in places:
-        return True  # something is implied
+        return True  # The encoding has implied operands: the number of operands does not decide.
     return all(
         tag in (slots[place].family, "m" if slots[place].memory else "")
         if slots[place].family or slots[place].memory
@@ -77,7 +80,7 @@ def _may_take(candidate: Candidate, tags: tuple[str, ...]) -> bool:
 
 
 def _tag(operand: Operand) -> str:
-    """What kind of operand it is: `i`, `m`, or a family of registers."""
+    """The kind of an operand: `i` (immediate), `m` (memory), or a family of registers."""
     if isinstance(operand, RegisterOperand):
         return _families().get(operand.register, "")
     return "i" if isinstance(operand, ImmediateOperand) else "m"
@@ -85,7 +88,7 @@ def _tag(operand: Operand) -> str:
 
 @cache
 def _families() -> Mapping[str, str]:
-    """Which family each register belongs to."""
+    """The family of each register, by its name."""
     names = register_names()
     found = {names[number]: name for name in FAMILIES for number in family(name)}
     return found | {"st": "st"}

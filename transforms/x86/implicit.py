@@ -1,8 +1,8 @@
-"""Registers that an instruction uses without a choice: implied by the mnemonic, or fixed by the encoding.
+"""Implied registers: those that an instruction uses because of its mnemonic or its encoding.
 
-Taking the operands from the registers used does not work, since an operand may coincide with an implied
-register (`cmpxchg %ecx, %eax`, `mul %rax`). So the operands are replaced by fresh registers in a copy, and
-what the copy uses beside the fresh ones is implied.
+Removing the operands from the registers in use does not find them, because an operand may coincide with an
+implied register (`cmpxchg %ecx, %eax`, `mul %rax`). So the operands of a copy are replaced by fresh
+registers. A register that the copy uses and that is not fresh is implied.
 """
 
 from functools import cache
@@ -17,7 +17,7 @@ from codeaudit.transforms.x86.shapes import view_of
 _KINDS: Final = iced.OpCodeOperandKind
 _FIXED: Final = frozenset({_KINDS.AL, _KINDS.CL, _KINDS.AX, _KINDS.DX, _KINDS.EAX, _KINDS.RAX})
 _GROUPS: Final = frozenset({_KINDS.KP1_REG, _KINDS.XMMP3_VVVV, _KINDS.ZMMP3_VVVV})
-"""Operands that stand for several registers in a row."""
+"""Operands that name the first of several consecutive registers."""
 _FRESH: Final = {
     "gp8": iced.Register.R8L,
     "gp8h": iced.Register.R8L,
@@ -30,11 +30,14 @@ _FRESH: Final = {
     "mmx64": iced.Register.MM2,
     "k64": iced.Register.K2,
 }
-"""Where the fresh registers of each view begin."""
+"""The first fresh register of each view; the numbers behind it are free, too."""
 
 
 def implicit(instruction: iced.Instruction, factory: iced.InstructionInfoFactory) -> frozenset[str]:
-    """The bases that must stay as they are, whether or not the text names them."""
+    """The bases that no renaming may change, whether or not the text names them.
+
+    Returns all vector and mask registers for an instruction that uses several consecutive ones.
+    """
     kinds = iced.OpCodeInfo(instruction.code).op_kinds()
     if _GROUPS.intersection(kinds):
         return frozenset((*BASES["vec"], *BASES["k"]))
@@ -71,6 +74,6 @@ def implicit(instruction: iced.Instruction, factory: iced.InstructionInfoFactory
 
 @cache
 def base_of(number: int) -> str:
-    """The base of a register of iced's; empty for one that cannot be renamed."""
+    """The base of a register, given by iced's number; empty for a register that cannot be renamed."""
     found = registers().get(register_names().get(number, ""))
     return found.base if found else ""

@@ -1,15 +1,22 @@
-"""Which base may become which, so that a block stays encodable, means the same and costs the same.
+"""The legal targets of each base: a renaming to them keeps the block encodable, its meaning and its cost.
 
-A *fixed* base corresponds to itself and is nobody's target. Fixed are: what any instruction of the block uses
-without a choice, `k0`, MMX registers beside x87 code (they are the same registers), and `rsp` unless the
-stack pointer may be renamed. What other bases may become is narrowed by
+A *fixed* base corresponds to itself and is no target of another base. Fixed bases are:
 
-- an index of an address: not `rsp`, which the encoding has no place for;
-- an instruction with a high byte (`ah`): its base stays among those that have one, every other register of
-  that instruction among the eight that need no REX prefix, low bytes among the first four;
-- `add`, `or`, `adc`, `sbb`, `and`, `sub`, `xor`, `cmp`, `test` with an immediate, and `xchg`: whether the
-  register is the accumulator is kept, since assemblers then choose another opcode, of another cost;
-- vector registers 16 to 31, which only EVEX reaches: they stay among themselves.
+- the implied registers of all instructions of the block;
+- `k0`;
+- the MMX registers in a block with x87 code, because both are the same physical registers;
+- `rsp`, unless the stack pointer may be renamed.
+
+The targets of all other bases are restricted by:
+
+- an index of an address: never `rsp`, because the encoding has no value for it;
+- an instruction with a high byte (`ah`): the base of the high byte stays among the bases that have one. The
+  other registers of the instruction stay among the eight that need no REX prefix, low bytes among the first
+  four;
+- `add`, `or`, `adc`, `sbb`, `and`, `sub`, `xor`, `cmp`, `test` with an immediate, and `xchg`: the accumulator
+  stays the accumulator and no other register becomes it, because assemblers choose another opcode with
+  another cost;
+- vector registers 16 to 31, which only EVEX can encode: they stay among themselves.
 """
 
 from collections.abc import Iterable, Mapping
@@ -37,18 +44,18 @@ _SHORT: Final = frozenset(
 
 @dataclass(frozen=True)
 class RegisterChoices:
-    """What the bases of a block may become."""
+    """The legal targets of the bases of a block."""
 
     targets: Mapping[str, frozenset[str]]
-    """For each base that the text names, in the order of the text, what it may become, itself included."""
+    """For each base that the text names, in the order of the text, its legal targets, itself included."""
 
     @property
     def movable(self) -> tuple[str, ...]:
-        """The bases that may become another one."""
+        """The bases that have another target than themselves."""
         return tuple(base for base, targets in self.targets.items() if len(targets) > 1)
 
     def allows(self, renaming: Mapping[str, str]) -> bool:
-        """Whether a renaming of some bases is legal while the others stay."""
+        """Whether a renaming of some bases is legal while all other bases stay."""
         whole = {base: renaming.get(base, base) for base in self.targets}
         return (
             renaming.keys() <= whole.keys()
@@ -57,11 +64,11 @@ class RegisterChoices:
         )
 
     def draw(self, rng: Random) -> Mapping[str, str]:
-        """A legal renaming, uniformly among all of them, the identity included.
+        """A legal renaming, drawn uniformly among all of them, the identity included.
 
-        Bases with fewer targets choose first. Where the sets of targets are nested, the number of choices at
-        each step is the same whatever was chosen before, and the draw is uniform; where they are not, a draw
-        is accepted with the probability that makes it so.
+        Bases with fewer targets choose first. If the sets of targets are nested, the number of choices at
+        each step does not depend on earlier choices, so the draw is uniform. If they are not nested,
+        rejection sampling makes it uniform.
         """
         while True:
             drawn = self._attempt(rng)
@@ -70,7 +77,7 @@ class RegisterChoices:
 
     @cached_property
     def _bounds(self) -> tuple[tuple[str, int], ...]:
-        """The bases in the order in which they choose, with the most choices that each can have."""
+        """The bases in the order in which they choose, each with an upper bound on its number of choices."""
         ordered = sorted(self.targets, key=lambda base: len(self.targets[base]))
         sets = [self.targets[base] for base in ordered]
         return tuple(
@@ -91,8 +98,10 @@ class RegisterChoices:
 
 
 def _certain(targets: frozenset[str], earlier: list[frozenset[str]]) -> int:
-    """How many of these targets are taken for sure once bases with the earlier sets have chosen: of as many
-    bases as have their targets among these and `outside`, at most `outside` find one elsewhere.
+    """The number of `targets` that are certainly taken after bases with the `earlier` sets have chosen.
+
+    If k of these bases have all of their targets in `targets` and a set `outside`, at most |outside| of them
+    choose outside, so at least k - |outside| of `targets` are taken.
     """
     outside: set[str] = set()
     best = 0
@@ -104,7 +113,9 @@ def _certain(targets: frozenset[str], earlier: list[frozenset[str]]) -> int:
 
 @lru_cache(maxsize=256)
 def choices(block: BasicBlock, *, stack: bool = False) -> RegisterChoices:
-    """What the bases of a block may become; `stack` says whether `rsp` may change where it is not implied."""
+    """The legal targets of the bases of a block. With `stack`, `rsp` may change if no instruction implies
+    it.
+    """
     fixed = _fixed(block, stack=stack)
     named = dict.fromkeys(token.register.base for operation in block.operations for token in operation.tokens)
     targets = {base: _all(class_of(base)) - fixed | {base} for base in named}
@@ -128,7 +139,7 @@ def _fixed(block: BasicBlock, *, stack: bool) -> frozenset[str]:
     if any(_is_x87(operation) for operation in block.operations):
         fixed.update(BASES["mmx"])
     for operation in block.operations:
-        # A name that is no operand: the text of a no-op, or of what is implied.
+        # The text may name a register that is not an operand: in a no-op, or where the register is implied.
         named = {token.register.base for token in operation.tokens}
         fixed |= named - {register.base for register in operation.registers}
     return frozenset(fixed)
@@ -162,7 +173,7 @@ def _keep(targets: dict[str, frozenset[str]], base: str, among: Iterable[str]) -
 
 
 def _drop(targets: dict[str, frozenset[str]], base: str, target: str) -> None:
-    """Nothing but the target itself may become it; it stays if it is the base."""
+    """Remove a target, so only the base of this name keeps it; that base becomes fixed."""
     targets[base] = frozenset({base}) if base == target else targets[base] - {target}
 
 

@@ -1,10 +1,14 @@
 """`rename-merging`: the control that breaks the referent relation (Renamer, Figure 1(c)).
 
-One register takes the name of another one that the block uses too, so two places that named different
-registers name the same one. A register that the block reads before it writes it is merged; preferably into
-one that the block writes, so that a dependence comes about that was not there. Best is what the figure does,
-where `rsp` becomes the `rax` that is loaded through it: run again and again, each load waits for the one
-before, which changes the cost as well as the meaning.
+One register takes the name of another register of the block, so two places that named different registers
+name the same one. The merged register is one that the block reads before it writes it. There are three kinds
+of pairs, and an earlier kind is preferred:
+
+1. The register in an address becomes the register that is loaded through it, as in the figure, where `rsp`
+   becomes `rax`. When the block runs repeatedly, each load waits for the one before. This changes the cost
+   and the meaning.
+2. The register becomes another one that the block writes, which adds a dependence.
+3. Both registers are read before they are written.
 """
 
 from collections import Counter
@@ -52,7 +56,11 @@ class RegisterMerging:
         return Refused(NO_PAIR)
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
-        """Merge; refuses what would leave the referent relation as it is."""
+        """Merge two registers; refuses a move that keeps the referent relation.
+
+        Raises:
+            SourceError: a line of the source is no instruction.
+        """
         block = read(source)
         bases = tuple(choices(block).targets)
         if len(moves) != 1 or isinstance(moves[0].value, tuple) or not 0 <= moves[0].site < len(bases):
@@ -65,8 +73,9 @@ class RegisterMerging:
 
 
 def candidates(block: BasicBlock, bases: tuple[str, ...]) -> Iterator[list[tuple[str, str]]]:
-    """Pairs (gone, into) of registers of one class: those that make a load wait for itself, those that make
-    another new dependence, then the rest.
+    """Pairs (gone, into) of registers of one class, in three groups in the order of preference.
+
+    The groups: a load waits for itself; another new dependence; both registers are only read first.
     """
     read_first, written = _uses(block)
     pairs = [
@@ -83,7 +92,7 @@ def candidates(block: BasicBlock, bases: tuple[str, ...]) -> Iterator[list[tuple
 
 
 def merged(block: BasicBlock, gone: str, into: str) -> str | None:
-    """The merged text; `None` where it is no longer a block, or still a renaming of what it was."""
+    """The text after the merge; `None` if it is not a block, or if it is a renaming of the original."""
     text = renamed(block, {gone: into})
     if text is None:
         return None
@@ -106,7 +115,7 @@ def _uses(block: BasicBlock) -> tuple[set[str], set[str]]:
 
 
 def _loads(block: BasicBlock) -> set[tuple[str, str]]:
-    """Pairs (address, target) of loads whose target nothing else in the block writes."""
+    """Pairs (address register, target) of loads whose target no other instruction of the block writes."""
     touches = [touch(operation) for operation in block.operations]
     writers = Counter(base for touched in touches for base in touched.writes)
     return {

@@ -1,4 +1,4 @@
-"""Instructions as AT&T text in the manner of LLVM, so that LLVM's tools read them as they were."""
+"""Decoded instructions as AT&T text. The style is that of LLVM, so LLVM's tools read the same instruction."""
 
 from functools import cache
 from typing import Final
@@ -8,11 +8,11 @@ import iced_x86 as iced
 from codeaudit.transforms.x86.catalogue import formatter
 
 _COMPARES: Final = ("cmp", "vcmp", "vpcmp", "vpcom")
-"""Mnemonics that swallow a predicate: `cmpeqps` for `cmpps $0`."""
+"""Compares may be written with the predicate in the mnemonic: `cmpeqps` for `cmpps $0`."""
 
 
 def att_text(instruction: iced.Instruction) -> str:
-    """One instruction on one line, without a margin."""
+    """One instruction on one line, without indentation or trailing blanks."""
     full, short = _printers()
     text = full.format(instruction)
     if text.startswith(_COMPARES):

@@ -1,12 +1,13 @@
-"""Alpha-equivalence of blocks, decided on decoded machine code.
+"""Alpha-equivalence of blocks, decided on decoded machine code: the proof of every renaming.
 
-Two blocks are alpha-equivalent if there is one bijection of bases under which every instruction of the one
-is that of the other: the same shape (`shapes.py`), corresponding registers in corresponding places, the same
-implied registers, and the same reads and writes as iced-x86 sees them. An implied register corresponds to
-itself and to nothing else, also where no text names it (`push` and `rsp`).
+Two blocks are alpha-equivalent if one bijection of bases maps every instruction of one block to the
+instruction at the same place of the other. Mapped instructions have the same shape (`shapes.py`),
+corresponding registers in corresponding places, the same implied registers, and the same reads and writes as
+iced-x86 sees them. An implied register corresponds to itself only, also if the text does not name it (`push`
+and `rsp`).
 
-Taken as equal: segments that all begin at 0 (`rbp` as a base implies `ss`, `rbx` implies `ds`), so an address
-that is not canonical may raise another fault. How long an encoding is does not count.
+Assumed equal: all segments that begin at 0 (`rbp` as a base implies `ss`, `rbx` implies `ds`). So an address
+that is not canonical may raise a different fault. The lengths of encodings are not compared.
 """
 
 from collections.abc import Mapping
@@ -28,23 +29,23 @@ class Equivalent:
     """The blocks are alpha-equivalent."""
 
     renaming: Mapping[str, str]
-    """Which base of the second block corresponds to which of the first."""
+    """The base in the second block, by the base in the first block."""
 
 
 @dataclass(frozen=True, slots=True)
 class Different:
-    """The blocks are not alpha-equivalent, or cannot be shown to be."""
+    """The blocks are not alpha-equivalent, or equivalence cannot be shown."""
 
     reason: str
     place: int
-    """The instruction that shows it, from 0."""
+    """The number of the first instruction that differs, from 0."""
 
 
 Judgement: TypeAlias = Equivalent | Different
 
 
 def compare(before: BasicBlock, after: BasicBlock) -> Judgement:
-    """Whether one block is a renaming of the other, and which."""
+    """Whether `after` is a renaming of `before`, with the renaming or the first difference."""
     if len(before.operations) != len(after.operations):
         return Different(LENGTH, min(len(before.operations), len(after.operations)))
     forth: dict[str, str] = {}
@@ -64,7 +65,9 @@ def compare(before: BasicBlock, after: BasicBlock) -> Judgement:
 
 
 def _obstacle(one: Operation, other: Operation, forth: dict[str, str], back: dict[str, str]) -> str:
-    """Why two instructions do not correspond; the correspondence is extended where they do."""
+    """Why two instructions do not correspond; empty if they do. Extends the bijection in `forth` and
+    `back`.
+    """
     if one.shape != other.shape:
         return SHAPE
     for left, right in zip(one.registers, other.registers, strict=True):

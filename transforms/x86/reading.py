@@ -1,7 +1,7 @@
-"""Blocks: AT&T text, Intel text and machine code are read into the same instructions.
+"""Basic blocks, read from AT&T text, Intel text or machine code.
 
-The text that a model sees is AT&T, one instruction a line; blank lines and `#` comments are let be. A block
-is straight-line code: nothing in it has a label or a branch target.
+The text that a model sees is AT&T syntax with one instruction a line. Blank lines and `#` comments are
+allowed and kept. A block is straight-line code without labels.
 """
 
 import re
@@ -21,7 +21,7 @@ from codeaudit.transforms.x86.shapes import Shape, mentioned, shape, view_of
 from codeaudit.transforms.x86.statements import PREFIXES, Syntax
 
 LINES: Final = 1 << 15
-"""Read lines that are remembered: blocks repeat one another's."""
+"""Size of the cache of parsed lines. It pays because blocks of one corpus share many lines."""
 
 _TOKEN: Final = re.compile(r"%([A-Za-z][A-Za-z0-9]*)")
 _HEX: Final = re.compile(r"(?:0[xX])?((?:[0-9a-fA-F]{2}\s*)+)")
@@ -29,43 +29,49 @@ _HEX: Final = re.compile(r"(?:0[xX])?((?:[0-9a-fA-F]{2}\s*)+)")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A register where it stands in the text of an operation."""
+    """A register at its place in the text of an operation."""
 
     start: int
+    """Its first character in the operation's text, the `%`."""
     end: int
+    """The character behind its last one."""
     register: Register
+    """The register that the text names."""
 
 
 class Operation:
-    """One instruction, read from its text; what is derived from it is worked out when first asked for."""
+    """One instruction with its text and bytes. Derived properties are computed on first use and kept."""
 
     def __init__(self, text: str, instruction: iced.Instruction, code: bytes) -> None:
         self.text = text
-        """The line without comment and margins."""
+        """The line without its comment and surrounding blanks."""
         self.instruction = instruction
-        """As decoded from its bytes at address 0."""
+        """The instruction as decoded from its bytes at address 0."""
         self.code = code
-        """Its bytes."""
+        """The bytes."""
 
     @cached_property
     def shape(self) -> Shape:
-        """What it does, apart from which registers it does it to."""
+        """Everything that it does except the choice of registers (`shapes`)."""
         return shape(self.instruction)
 
     @cached_property
     def registers(self) -> tuple[Register, ...]:
-        """The registers that its operands name, by place."""
+        """The renamable registers in its operands, in the order of their places in the shape."""
         known = registers()
         return tuple(known[name] for name in mentioned(self.instruction))
 
     @cached_property
     def implicit(self) -> frozenset[str]:
-        """The bases that it uses without a choice."""
+        """The bases that it uses whatever its operands are (`implicit`)."""
         return implicit(self.instruction, _factory())
 
     @cached_property
     def effects(self) -> frozenset[tuple[str, str, int]]:
-        """Every register used: view, base and access (iced's `OpAccess`); the name for one without base."""
+        """All registers in use as (view, base, iced's `OpAccess`).
+
+        A register that cannot be renamed has its name as the view, and an empty base.
+        """
         return frozenset(
             (view_of(one.register), base_of(one.register), int(one.access))
             for one in _factory().info(self.instruction).used_registers()
@@ -73,7 +79,7 @@ class Operation:
 
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
-        """The registers in the text that may be renamed."""
+        """The renamable registers in the text, in the order of the text."""
         known = registers()
         return tuple(
             Token(found.start(), found.end(), known[name])
@@ -83,17 +89,17 @@ class Operation:
 
     @property
     def index(self) -> str:
-        """The base of the index of its address, empty without."""
+        """The base of the index register of its address; empty without one."""
         return base_of(self.instruction.memory_index)
 
     @cached_property
     def leaves(self) -> bool:
-        """Whether control may go elsewhere: a call, a return, a trap."""
+        """Whether control may leave the block: a call, a return, a trap."""
         return self.instruction.flow_control != iced.FlowControl.NEXT
 
     @cached_property
     def saves_state(self) -> bool:
-        """Whether it stores or loads registers that no operand names, each at a place of its own."""
+        """Whether it saves or restores registers that no operand names, each at its own place in memory."""
         return self.instruction.is_save_restore_instruction
 
     @cached_property
@@ -121,10 +127,10 @@ class BasicBlock:
 
 @lru_cache(maxsize=256)
 def read(source: str) -> BasicBlock:
-    """A block of AT&T text.
+    """The block of an AT&T text. The last blocks are cached.
 
-    Raises:
-        SourceError: a line that is no instruction of a basic block, which the message names; or no line is.
+    Raises: SourceError: a line is not an instruction of a basic block (the message contains the line number),
+        or the text has no instruction.
     """
     operations, starts = [], []
     for start, text, line in _instructions(source):
@@ -139,10 +145,10 @@ def read(source: str) -> BasicBlock:
 
 
 def from_hex(text: str) -> BasicBlock:
-    """A block of machine code in hexadecimal digits.
+    """The block of machine code given as hexadecimal digits.
 
     Raises:
-        SourceError: these are no digits, or some byte begins no instruction.
+        SourceError: the text is not pairs of hexadecimal digits, or the bytes are not instructions.
     """
     found = _HEX.fullmatch(text.strip())
     if found is None:
@@ -151,16 +157,16 @@ def from_hex(text: str) -> BasicBlock:
 
 
 def from_code(code: bytes) -> BasicBlock:
-    """A block of machine code.
+    """The block of machine code given as bytes.
 
     Raises:
-        SourceError: some byte begins no instruction, or the instruction cannot be written as text.
+        SourceError: the bytes are not instructions, or an instruction cannot be written as text.
     """
     return written([instruction for instruction, _ in encoding.decode(code)])
 
 
 def written(instructions: Sequence[iced.Instruction]) -> BasicBlock:
-    """The block of decoded instructions, each as if it stood at address 0.
+    """The block of decoded instructions, each decoded at address 0.
 
     Raises:
         SourceError: an instruction cannot be written as text that reads back as the same one.
@@ -174,10 +180,10 @@ def written(instructions: Sequence[iced.Instruction]) -> BasicBlock:
 
 
 def from_intel(source: str) -> BasicBlock:
-    """A block of Intel text; its own text is AT&T.
+    """The block of an Intel text. The text of the block is AT&T.
 
     Raises:
-        SourceError: a line that is no instruction of a basic block, which the message names.
+        SourceError: a line is not an instruction of a basic block; the message contains the line number.
     """
     found = []
     for _, text, line in _instructions(source):
@@ -190,16 +196,19 @@ def from_intel(source: str) -> BasicBlock:
 
 @lru_cache(maxsize=LINES)
 def operation(text: str, syntax: Syntax) -> Operation:
-    """One line's instruction.
+    """The instruction of one line, cached.
 
     Raises:
-        SourceError: it is none; the message does not name the line.
+        SourceError: the line is not an instruction. The message does not contain the line number.
     """
     return Operation(text, *encoding.encode(text, syntax))
 
 
 def _instructions(source: str) -> Iterator[tuple[int, str, int]]:
-    """Where each instruction begins, its text, its line from 1; a prefix on its own line joins the next."""
+    """For each instruction its first character, its text, and its line from 1.
+
+    A prefix on a line of its own belongs to the next instruction.
+    """
     place, waiting, begin = 0, "", 0
     for number, line in enumerate(source.split("\n"), 1):
         code = line.partition("#")[0]

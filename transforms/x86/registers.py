@@ -1,7 +1,8 @@
-"""Registers: class, view and base, in the words of Renamer (Ankner et al., section 2).
+"""The registers of x86-64 with class, view and base, in the words of Renamer (Ankner et al., section 2).
 
-The *view* of a register is its class and bit width; two registers are coreferential if they have the same
-*base*. A base is named by its widest common name: `rax`, `xmm3`, `mm0`, `k2`.
+The *view* of a register is its class and bit width. Two registers are coreferential if they have the same
+*base*. The name of a base is `rax`, `xmm3`, `mm0` or `k2`: the full general register, the 128-bit vector
+register, the MMX or the mask register.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,7 +11,7 @@ from functools import cache
 from typing import Final, Literal, TypeAlias
 
 RegisterClass: TypeAlias = Literal["gp", "vec", "mmx", "k"]
-"""General purpose, vector, MMX, and mask registers: the classes within which registers are renamed."""
+"""General purpose, vector, MMX and mask registers. A renaming never leaves the class."""
 
 _LEGACY: Final = ("ax", "cx", "dx", "bx", "sp", "bp", "si", "di")
 HIGH_BYTES: Final = ("rax", "rcx", "rdx", "rbx")
@@ -33,25 +34,25 @@ class Register:
     """A register as an operand names it."""
 
     name: str
-    """As AT&T text writes it, without `%`."""
+    """The name in AT&T text, without `%`."""
     base: str
-    """What it is a part of."""
+    """The base that it is a part of."""
     kind: RegisterClass
     """Its class."""
     width: int
-    """Bits."""
+    """The width in bits."""
     high: bool = False
-    """Whether it is the second byte of its base (`ah`)."""
+    """Whether it is the second-lowest byte of its base (`ah`)."""
 
     @property
     def view(self) -> str:
-        """Class and width, such as `gp32` or `gp8h`: all that may be said of it without its name."""
+        """Class and width, such as `gp32` or `gp8h`: the part of a register that a renaming keeps."""
         return f"{self.kind}{self.width}{'h' if self.high else ''}"
 
 
 @cache
 def registers() -> Mapping[str, Register]:
-    """Every register that may be renamed at all, by name."""
+    """All registers that a renaming may change, by name."""
     return {register.name: register for register in _all()}
 
 
@@ -67,7 +68,7 @@ def class_of(base: str) -> RegisterClass:
 
 
 def part(base: str, like: Register) -> Register | None:
-    """The register of another base with the view of `like`; `None` where that base has no such view."""
+    """The register of a base with the view of `like`; `None` if the base has no part with this view."""
     return _by_view().get((base, like.width, like.high))
 
 

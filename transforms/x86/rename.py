@@ -92,9 +92,11 @@ class RegisterRename(Rename):
 
 
 def obstacle(block: BasicBlock) -> str:
-    """Why no register of a block may be renamed, whichever it is; empty where nothing stands in the way.
+    """Why no register of a block may be renamed at all; empty if some may.
 
-    Who is called finds its arguments in registers, and who saves all registers stores each at its place.
+    - A called function finds its arguments in fixed registers.
+    - An instruction that saves all registers stores each of them at a fixed place.
+    - An address relative to the instruction pointer moves with the length of the code.
     """
     for operation in block.operations:
         if operation.leaves:
@@ -107,7 +109,10 @@ def obstacle(block: BasicBlock) -> str:
 
 
 def renamed(block: BasicBlock, renaming: Mapping[str, str]) -> str | None:
-    """The text with other register names and nothing else changed; `None` where a base has no such view."""
+    """The text with other register names and nothing else changed.
+
+    Returns `None` if a new base has no part with the view of the old register.
+    """
     source = block.source
     pieces: list[str] = []
     done = 0

@@ -1,8 +1,8 @@
 """`reorder`: the instructions of a block in another legal order.
 
-The legal orders are the linear extensions of the conflicts of registers, flags and memory (`effects.py`); one
-is drawn uniformly. The block's effect is kept. Its cost is not: `BlockRThroughput` stays, but llvm-mca's
-cycles change for about a fifth of blocks, so for throughput the label is to be worked out anew.
+The legal orders are the linear extensions of the conflicts of registers, flags and memory (`effects.py`). The
+block keeps its effect, but not its cost: `BlockRThroughput` stays, but llvm-mca's cycles change for about a
+fifth of all blocks. So the throughput task has to compute the label again.
 """
 
 from collections.abc import Mapping, Sequence

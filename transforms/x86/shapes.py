@@ -1,7 +1,8 @@
-"""What an instruction does, apart from which registers it does it to.
+"""The shape of an instruction: everything that it does except the choice of registers.
 
-Two instructions of equal shape do the same to registers that stand in the same places. Not part of it is
-which of several encodings was chosen: `cmp r, r/m` for `cmp r/m, r`, a long displacement for a short one.
+Two instructions of equal shape do the same to the registers in corresponding places. The shape does not
+contain the choice among equivalent encodings: `cmp r, r/m` for `cmp r/m, r`, or a long displacement for a
+short one.
 """
 
 from functools import cache
@@ -13,7 +14,7 @@ from codeaudit.transforms.x86.catalogue import register_names
 from codeaudit.transforms.x86.registers import Register, registers
 
 Shape: TypeAlias = tuple[object, ...]
-"""Compared by equality."""
+"""Only equality has a meaning."""
 
 _KINDS: Final = iced.OpKind
 _WIDTHS: Final = {
@@ -27,15 +28,18 @@ _WIDTHS: Final = {
     _KINDS.IMMEDIATE8TO64: 64,
     _KINDS.IMMEDIATE32TO64: 64,
 }
-"""How many bits of an immediate count, once it is extended."""
+"""The number of bits of each kind of immediate after sign extension."""
 _FLAT: Final = frozenset(
     {iced.Register.NONE, iced.Register.DS, iced.Register.SS, iced.Register.ES, iced.Register.CS}
 )
-"""Segments that begin at 0 in 64-bit mode, whichever of them an address names."""
+"""Segments that begin at 0 in 64-bit mode; all of them give the same address."""
 
 
 def shape(instruction: iced.Instruction) -> Shape:
-    """The shape, registers that cannot be renamed and widths of all others included."""
+    """The shape of a decoded instruction.
+
+    It contains the names of registers that cannot be renamed, and the views of all others.
+    """
     parts: list[object] = [
         instruction.mnemonic,
         instruction.has_lock_prefix,
@@ -65,13 +69,13 @@ def shape(instruction: iced.Instruction) -> Shape:
             instruction.rounding_control,
             instruction.suppress_all_exceptions,
         )
-        if any(decorations):  # without any, it does what the VEX form does
+        if any(decorations):  # Without decorations it does the same as the VEX form.
             parts.append(decorations)
     return tuple(parts)
 
 
 def mentioned(instruction: iced.Instruction) -> tuple[str, ...]:
-    """The names of the registers that may be renamed, in the order of their places in the shape."""
+    """The names of the renamable registers in the operands, in the order of their places in the shape."""
     found: list[int] = []
     for number in range(instruction.op_count):
         kind = instruction.op_kind(number)
@@ -87,7 +91,7 @@ def mentioned(instruction: iced.Instruction) -> tuple[str, ...]:
 
 @cache
 def view_of(number: int) -> str:
-    """The view of a register of iced's; of one that cannot be renamed, its name."""
+    """The view of a register, given by iced's number; the name of a register that cannot be renamed."""
     if not number:
         return ""
     name = register_names()[number]

@@ -1,6 +1,7 @@
-"""One line of assembly text taken apart, before anybody knows which instruction it is.
+"""One line of assembly text, parsed into prefixes, mnemonic and operands.
 
-Operands stand in the order of the text. Nothing is looked up here but the names of registers.
+Operands have the order of the text. This module does not know mnemonics or encodings; `fitting`, `building`
+and `encoding` find out which instruction the line is.
 """
 
 import re
@@ -11,17 +12,20 @@ from typing import Final, Literal, TypeAlias
 from codeaudit.transforms.errors import SourceError
 
 Syntax: TypeAlias = Literal["att", "intel"]
-"""The two ways to write the same instruction."""
+"""The two syntaxes of assembly text."""
 
 PREFIXES: Final = frozenset(
     {"lock", "rep", "repe", "repz", "repne", "repnz", "xacquire", "xrelease", "notrack", "bnd"}
 )
-"""Words before a mnemonic; `lock` may stand on a line of its own, as some disassemblers print it."""
+"""Words before a mnemonic. `lock` may stand on a line of its own, because some disassemblers print it
+there.
+"""
 
 
 _REDUNDANT: Final = frozenset({"addr32", "data16", "data64", "rex64", "rex", "rex.w"})
-"""Prefixes that a mnemonic or an operand implies where they mean something. As words of their own, tools
-count them as instructions."""
+"""Prefixes that the mnemonic or an operand implies where they have a meaning. They are refused as separate
+words, because tools count these as instructions.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +33,11 @@ class RegisterOperand:
     """A register operand, with the masking of EVEX text (`%zmm1 {%k2} {z}`)."""
 
     register: str
+    """Its name without `%`, in lower case."""
     mask: str = ""
+    """The mask register; empty without one."""
     zeroing: bool = False
+    """Whether masked elements become 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,26 +49,34 @@ class ImmediateOperand:
 
 @dataclass(frozen=True, slots=True)
 class MemoryOperand:
-    """A memory operand."""
+    """A memory operand: `segment:displacement(base, index, scale)`."""
 
     segment: str = ""
+    """The name of the segment register; empty if the text names none."""
     displacement: int = 0
+    """The constant in the address, in bytes."""
     base: str = ""
+    """The name of the base register; empty without one."""
     index: str = ""
+    """The name of the index register; empty without one."""
     scale: int = 1
+    """The factor of the index."""
     size: int | None = None
-    """Bytes, where the text says so (Intel's `dword ptr`)."""
+    """Bytes that are accessed, if the text says so (Intel's `dword ptr`); else `None`."""
     mask: str = ""
+    """The mask register; empty without one."""
     zeroing: bool = False
+    """Whether masked elements become 0."""
     broadcast: int = 0
-    """Number of elements of `{1toN}`, 0 without."""
+    """The N of `{1toN}`; 0 without a broadcast."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoundingOperand:
-    """`{rn-sae}` and its like."""
+    """A rounding or exception control of EVEX text, such as `{rn-sae}`."""
 
     mode: str
+    """The text between the braces."""
 
 
 Operand: TypeAlias = RegisterOperand | ImmediateOperand | MemoryOperand | RoundingOperand
@@ -69,11 +84,14 @@ Operand: TypeAlias = RegisterOperand | ImmediateOperand | MemoryOperand | Roundi
 
 @dataclass(frozen=True, slots=True)
 class AssemblyStatement:
-    """A line: prefixes, mnemonic and operands as they stand in the text."""
+    """One parsed line."""
 
     prefixes: tuple[str, ...]
+    """In the order of the text, in lower case."""
     mnemonic: str
+    """In lower case; empty for a prefix alone on its line."""
     operands: tuple[Operand, ...]
+    """In the order of the text."""
 
 
 _WORDS: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9_.]*)(?:\s+|$)")
@@ -103,10 +121,10 @@ _TERM: Final = re.compile(r"\s*([+-]?)\s*([^+\-\s][^+\-]*)")
 
 
 def split(text: str, syntax: Syntax) -> AssemblyStatement:
-    """A line without comment, taken apart.
+    """Parse one line without comment.
 
     Raises:
-        SourceError: it is no instruction; the message does not name the line.
+        SourceError: the line is not an instruction. The message does not contain the line number.
     """
     prefixes: list[str] = []
     place = 0
@@ -129,10 +147,10 @@ def split(text: str, syntax: Syntax) -> AssemblyStatement:
 
 
 def number(text: str) -> int:
-    """An integer in decimal, `0x`, `0b` or `…h` notation.
+    """Parse an integer in decimal, `0x…`, `0b…` or `…h` notation.
 
     Raises:
-        SourceError: it is none.
+        SourceError: the text is not an integer.
     """
     found = _NUMBER.fullmatch(text.strip())
     if found is None:
@@ -150,7 +168,7 @@ def number(text: str) -> int:
 
 
 def _pieces(text: str) -> Sequence[str]:
-    """Operands between commas that no bracket encloses."""
+    """The operands: the pieces between commas outside of brackets."""
     if not text.strip():
         return ()
     pieces, depth, begin = [], 0, 0
@@ -166,7 +184,7 @@ def _pieces(text: str) -> Sequence[str]:
 
 
 def _decorations(text: str) -> tuple[str, str, bool, int]:
-    """The text without braces, and what they said: mask, zeroing, broadcast."""
+    """The text without braces, and the content of the braces: mask, zeroing, broadcast."""
     mask, zeroing, broadcast = "", False, 0
     if "{" not in text:
         return text, mask, zeroing, broadcast
@@ -269,7 +287,7 @@ def _intel(piece: str) -> Operand:
 
 
 def _sum(text: str, segment: str, size: int | None) -> MemoryOperand:
-    """What stands between Intel's brackets: registers, one of them scaled, and numbers."""
+    """Parse the address between Intel's brackets: registers, one of them scaled, and numbers."""
     plain: list[str] = []
     index, scale, displacement, done = "", 1, 0, 0
     for term in _TERM.finditer(text):
@@ -294,6 +312,6 @@ def _sum(text: str, segment: str, size: int | None) -> MemoryOperand:
     base = plain[0] if plain else ""
     if len(plain) == 2:
         index = plain[1]
-        if index in ("rsp", "esp"):  # the stack pointer is never scaled, so it is the base
+        if index in ("rsp", "esp"):  # The stack pointer cannot be an index, so it is the base.
             base, index = index, base
     return MemoryOperand(segment, displacement, base, index, scale, size)

@@ -1,7 +1,7 @@
-"""`rename-views`: the control that breaks a view (Renamer, Figure 1(c), where `%rbp` becomes `%ebp`).
+"""`rename-views`: the control that breaks a view (Renamer, Figure 1(c): `%rbp` becomes `%ebp`).
 
-In one instruction, registers become narrower or wider parts of the same bases, while the mnemonic stays:
-an address is made of 32 bits, a 128-bit vector operation becomes one of 256.
+In one instruction, registers become narrower or wider parts of the same bases, and the mnemonic stays. For
+example, an address is computed with 32 bits, or a vector operation on 128 bits becomes one on 256 bits.
 """
 
 from collections.abc import Iterator
@@ -51,7 +51,11 @@ class RegisterWidths:
         return Refused(NO_VIEW)
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
-        """Rewrite one instruction; refuses what would keep every view."""
+        """Rewrite one instruction; refuses a move that does not change a view.
+
+        Raises:
+            SourceError: a line of the source is no instruction.
+        """
         block = read(source)
         if len(moves) != 1 or not 0 <= moves[0].site < len(block.operations):
             return Refused(NOT_A_MOVE)
@@ -68,7 +72,7 @@ class RegisterWidths:
 
 
 def broken(block: BasicBlock, site: int) -> Iterator[str]:
-    """Names for the registers of one instruction, joined by commas, that make another instruction of it."""
+    """The ways to change views in one instruction, each as the names of its registers joined by commas."""
     one = block.operations[site]
     for group in _groups(one.tokens):
         for width in _WIDTHS.get(group[0].register.kind, ()):
@@ -81,7 +85,7 @@ def broken(block: BasicBlock, site: int) -> Iterator[str]:
 
 
 def _groups(tokens: tuple[Token, ...]) -> Iterator[tuple[Token, ...]]:
-    """The registers that change together: one, all of one view, or all of one class."""
+    """The sets of registers that may change together: one register, all of one view, or all of one class."""
     found: dict[tuple[Token, ...], None] = {}
     for token in tokens:
         found[(token,)] = None
