@@ -1,4 +1,8 @@
-"""Walks a Java method once and makes its lines, blocks and effects."""
+"""Builds the lines, blocks and effects of a Java method in one walk over its syntax tree.
+
+`program.analyse` runs it. It decides what is a statement, which bytes move with it, how its effects look from
+outside, and which blocks keep their order.
+"""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -26,7 +30,7 @@ from codeaudit.transforms.java.nodes import Node
 from codeaudit.transforms.java.parsing import CALLABLES, EMPTY, TYPES
 
 Dependence: TypeAlias = Literal["full", "names"]
-"""`full`: the conflict relation. `names`: variables and jumps only; it does not keep the meaning."""
+"""`full`: the sound conflict relation. `names`: variables and jumps only, which does not keep the meaning."""
 
 SHARED_LINE: Final = "statements share a line with a comment"
 
@@ -37,33 +41,33 @@ _BLOCKS: Final = frozenset({"block", "constructor_body"})
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line under construction."""
+    """A logical line while the builder is at work."""
 
     start: int
-    """Where its text begins: a byte offset."""
+    """The first byte of its text, from 0."""
     end: int
     depth: int
     parent: int
     effects: Effects
     cuts: tuple[tuple[int, int], ...] = ()
-    """What is not of its text: bodies that have lines of their own."""
+    """The byte ranges inside it that are bodies with lines of their own."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where the builder stands."""
+    """The builder's place in the nesting of the method."""
 
     depth: int
     parent: int
     guard: int
-    """Where the innermost `try` begins; -1 without one."""
+    """The first byte of the innermost `try`; -1 without one."""
 
     def inner(self, parent: int, guard: int | None = None) -> "_Place":
         return _Place(self.depth + 1, parent, self.guard if guard is None else guard)
 
 
 class JavaProgramBuilder:
-    """Walks a method once, making lines, effects and blocks."""
+    """Walks a method once and collects its lines; `method` returns its blocks."""
 
     def __init__(self, facts: Facts, dependence: Dependence) -> None:
         self.facts = facts
@@ -73,10 +77,10 @@ class JavaProgramBuilder:
         self._comments = facts.reading.comments
         self._names_only = dependence == "names"
         self._jumps: list[int] = []
-        """Where what is left by each `break` and `continue` begins."""
+        """For each `break` and `continue` the first byte of the statement that it leaves."""
 
     def method(self, unit: Node) -> StatementBlock:
-        """The block whose one statement is the method."""
+        """The outermost block, whose only statement is the method."""
         body = unit.child("body")
         line = self._row(unit.start, body.start if body else unit.end, 0, -1, Effects())
         parts: list[int | StatementBlock] = [line]
@@ -90,7 +94,7 @@ class JavaProgramBuilder:
     def _block(
         self, nodes: Sequence[Node], start: int, end: int, place: _Place
     ) -> tuple[StatementBlock, Effects]:
-        """The statements that stand between two offsets."""
+        """The block of these statements, which lie between two byte offsets, with its effects."""
         spans, fixed = self._units(nodes, start, end)
         statements, effects = [], []
         for node, (first, last) in zip(nodes, spans, strict=True):
@@ -107,7 +111,9 @@ class JavaProgramBuilder:
         return block, _from_outside(total)
 
     def _goes_on(self, node: Node) -> bool:
-        """Whether control certainly can come behind a statement, so that others may stand there."""
+        """Whether control can certainly get behind a statement. If not, no other one may move behind it,
+        because javac rejects unreachable statements.
+        """
         found = completes(node, self.facts.reading)
         if found is None and node.kind in ("while_statement", "for_statement"):
             condition = node.child("condition")
@@ -117,7 +123,7 @@ class JavaProgramBuilder:
         return found is True
 
     def _varies(self, node: Node) -> bool:
-        """Whether a name is that of a variable that is no constant: a local one that is not `final`."""
+        """Whether a name certainly names a local variable that is not `final`, so it is no constant."""
         binding = self.facts.binding(node)
         if binding is None or binding.view not in LOCAL_VIEWS or binding.node is None:
             return False
@@ -128,7 +134,9 @@ class JavaProgramBuilder:
         return modifiers is None or not modifiers.has("final")
 
     def _units(self, nodes: Sequence[Node], start: int, end: int) -> tuple[list[tuple[int, int]], str | None]:
-        """What moves with each statement: the comments right above it and those behind it on its line."""
+        """The bytes that move with each statement: with the comments directly above it and behind it on its
+        line.
+        """
         if not self._comments:
             return [(node.start, node.end) for node in nodes], None
         source = self._source
@@ -191,7 +199,9 @@ class JavaProgramBuilder:
         return tuple(parts), effects
 
     def _line(self, node: Node, place: _Place) -> tuple[tuple[int | StatementBlock, ...], Effects]:
-        """A simple statement; the bodies of lambdas and classes in it hang under its line."""
+        """Add the line of a simple statement; bodies of lambdas and classes in it are nested under the
+        line.
+        """
         effects = self._simple(node, place)
         bodies = list(_bodies(node)) if self.facts.nests else []
         cuts = tuple((cut.start, cut.end) for cut, _ in bodies)
@@ -303,7 +313,7 @@ class JavaProgramBuilder:
         return parts, effects
 
     def _constant(self, reading: EffectCollector, name: str) -> None:
-        """A constant in a label, which may be a variable of the method."""
+        """Collect a constant in a label, which may be a variable of the method."""
         for binding in self.facts.scopes.bindings:
             if binding.name == name and binding.view not in ("outer", "field", "label"):
                 reading.reads.add(reading.key(binding))
@@ -367,7 +377,7 @@ class JavaProgramBuilder:
         return self._body(body, place.inner(clause, guard), parts)
 
     def _body(self, body: Node, place: _Place, parts: "list[int | StatementBlock]") -> Effects:
-        """The statements of a body, which may be a single one."""
+        """Add the block of a body, which may be a single statement, and return its effects."""
         if body.kind in _BLOCKS:
             block, effects = self._block(body.children, body.start + 1, body.end - 1, place)
         else:
@@ -430,7 +440,7 @@ class JavaProgramBuilder:
                     reading.stored(known, found)
 
     def _target(self, node: Node) -> int:
-        """Where what a `break` or `continue` leaves begins."""
+        """The first byte of the statement that a `break` or `continue` leaves."""
         label = self.facts.text(node.children[0]) if node.children else None
         above = node.parent
         while above is not None:
@@ -461,7 +471,7 @@ class JavaProgramBuilder:
 
 
 def _bodies(node: Node) -> Iterator[tuple[Node, Node]]:
-    """Bodies of lambdas and of methods of classes in a statement, each with what is cut out with it."""
+    """The bodies of lambdas and of methods in a statement, each with the node that is cut out of the line."""
     pending = [node]
     while pending:
         node = pending.pop()
@@ -476,7 +486,7 @@ def _bodies(node: Node) -> Iterator[tuple[Node, Node]]:
 
 
 def _from_outside(total: Effects) -> Effects:
-    """The effects of a block as seen around it: its declarations are only names that stand in there."""
+    """The effects of a block as seen from outside: its declarations count only as mentioned names."""
     declared = {name for name in total.writes if name.startswith(":")}
     flags = total.flags & ~BARRIER
     return Effects(total.reads | declared, total.writes - declared, flags).enclosed()

@@ -1,7 +1,7 @@
 """Whether a statement can complete normally (Java Language Specification, 14.22).
 
-The scope of pattern variables depends on it. `None` where the text does not tell: where a condition may be a
-constant, or a switch may name every case.
+The scope of pattern variables depends on it, and the order of statements: javac rejects unreachable ones. The
+answer is `None` if the text does not tell: if a condition may be a constant, or a switch may name every case.
 """
 
 from collections.abc import Iterable
@@ -16,11 +16,11 @@ _VARYING: Final = frozenset(
     {"method_invocation", "instanceof_expression", "object_creation_expression", "null_literal",
      "array_access", "assignment_expression", "update_expression", "this"}
 )  # fmt: skip
-"""What no constant expression holds."""
+"""Kinds of nodes that never occur in a constant expression."""
 
 
 def completes(node: Node, reading: ParsedJava) -> bool | None:
-    """Whether control can leave a statement at its end; `None` where that is open."""
+    """Whether control can leave a statement at its end; `None` if the text does not tell."""
     match node.kind:
         case "return_statement" | "throw_statement" | "break_statement" | "continue_statement":
             return False
@@ -68,9 +68,10 @@ def breaks(statement: Node, reading: ParsedJava) -> bool:
 
 
 def constant(node: Node | None, reading: ParsedJava) -> bool | None:
-    """The value of a condition, of which only `true`, `false` and what cannot be constant are known.
+    """Whether a condition is the constant `true`.
 
-    `None` for a condition that may be a constant; `False` also for one that is none.
+    A missing condition counts as `true`. `False` for the constant `false` and for a condition that is
+    certainly not a constant; `None` for a condition that may be a constant of another form.
     """
     if node is None:
         return True

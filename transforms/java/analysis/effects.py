@@ -1,20 +1,21 @@
-"""What Java expressions may do: the variables they touch, whether they may raise, look at state or act.
+"""The effects of Java expressions: the variables they read and write, and whether they raise, observe or act.
 
-Primitive values, texts and objects that the method makes itself are known exactly; everything else is
-somebody's object, and calling it, or making one, may do anything.
+`builder` collects the effects of each statement with an `EffectCollector`; `dependence.effects` makes the
+conflict relation from them. Primitive values, strings and objects that the method itself creates are known
+exactly. Every other object is foreign: a call on it, or its creation, may do anything.
 
-Assumed, and part of what is promised:
+The relation is sound under these assumptions, which are part of the promise of `reorder`:
 
-1. One thread looks at what the method does: what another thread could see in between does not count, so
-   `volatile` orders nothing.
+1. One thread observes the method. States that another thread could see in between do not count, so `volatile`
+   orders nothing.
 2. Names of well-known types mean the JDK's types. A name that begins with an upper-case letter and stands
    before a dot is a class unless the method declares it, one that begins with a lower-case letter a variable.
-3. A field that is named alone, or behind `this` or `super`, is read and stored without running code: the
-   class that declares it is initialised already.
+3. Reading or storing a field that is named alone, or behind `this` or `super`, runs no code, because the
+   class that declares the field is initialised already.
 4. No type variable is bounded by a type such as `Integer`, to which Java unboxes.
-5. Loops end. Not counted as effects: VirtualMachineError and its like, the text that Java makes up for a
-   NullPointerException where the code was compiled without names of variables, line numbers in stack traces,
-   and the initialisation of the JDK's own classes.
+5. Loops end. The following do not count as effects: VirtualMachineError and similar errors, the text that
+   Java generates for a NullPointerException if the code was compiled without names of variables, line numbers
+   in stack traces, and the initialisation of the JDK's own classes.
 """
 
 from collections.abc import Callable
@@ -46,16 +47,16 @@ from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding
 from codeaudit.transforms.java.nodes import Node
 
 CONTAINERS: Final = "{}"
-"""Stands for the contents of every container that others may reach, among what is read and written."""
+"""The name, among reads and writes, for the contents of all containers that foreign code may reach."""
 OBJECTS: Final = "[]"
-"""Stands for the elements of every array of objects."""
+"""The name for the elements of all arrays of objects."""
 _ARRAYS: Final = (OBJECTS, *sorted(f"[{kind}]" for kind in PRIMITIVES))
 _WIDTH: Final = {"int": 0, "long": 1, "float": 2, "double": 3}
 _ORDERS: Final = frozenset({"<", ">", "<=", ">="})
 _DIVIDES: Final = frozenset({"/", "%"})
 _OUTSIDE: Final = ("outer", "field")
 _CONSTRUCTED: Final = frozenset({"TimerTask", "ThreadLocal", "SimpleFileVisitor"})
-"""Classes among those without fields whose constructors are not to be taken for nothing."""
+"""Classes in `FIELDLESS` whose constructors do more than create the object."""
 
 
 class EffectCollector:
@@ -66,7 +67,7 @@ class EffectCollector:
     def __init__(self, facts: Facts, guard: int = -1) -> None:
         self.facts = facts
         self.guard = guard
-        """Where the `try` begins whose handlers see what was done before an exception; -1 without one."""
+        """The first byte of the `try` whose handlers see the effects before an exception; -1 without one."""
         self.reads: set[str] = set()
         self.writes: set[str] = set()
         self.flags = 0
@@ -76,7 +77,7 @@ class EffectCollector:
     # ── variables ────────────────────────────────────────────────────────────────────────────────────
 
     def key(self, binding: JavaBinding) -> str:
-        """What stands for a variable; one for all of a name that may be mistaken."""
+        """The name of a variable among reads and writes. Variables that may be confused share one name."""
         if binding.view in _OUTSIDE and binding.name not in self.facts.doubtful:
             return f".{binding.name}"
         if binding.name in self.facts.doubtful:
@@ -84,12 +85,12 @@ class EffectCollector:
         return f"v{binding.number}"
 
     def named(self, binding: JavaBinding) -> None:
-        """A name stands here, which a declaration of the same name must not come before."""
+        """Record that a name is mentioned: a declaration of the same name must not move before it."""
         if binding.name in self.facts.shared:
             self.reads.add(f":{binding.name}")
 
     def read(self, binding: JavaBinding) -> None:
-        """A variable's value is taken."""
+        """Record that the value of a variable is read."""
         self.named(binding)
         key = self.key(binding)
         self.reads.add(key)
@@ -98,7 +99,7 @@ class EffectCollector:
             self.reads.add(f".{binding.name}")
 
     def write(self, binding: JavaBinding) -> None:
-        """A variable gets a value."""
+        """Record that a variable gets a value."""
         self.named(binding)
         self.writes.add(self.key(binding))
         if binding.view in _OUTSIDE:
@@ -108,7 +109,9 @@ class EffectCollector:
             self.flags |= STORES
 
     def declare(self, binding: JavaBinding, *, inner: bool = False) -> None:
-        """A variable comes to be known: to what follows in the block, or only inside of the statement."""
+        """Record a declaration. With `inner` its scope is inside the statement, else the rest of the
+        block.
+        """
         self.writes.add(self.key(binding))
         if inner:
             self.named(binding)
@@ -116,13 +119,13 @@ class EffectCollector:
             self.writes.add(f":{binding.name}")
 
     def everything(self, node: Node) -> Value:
-        """A part of which only the variables in it are known."""
+        """Collect a part of unknown kind: it may do anything, also with the variables in it."""
         self.flags |= ANYTHING
         self.captured(node, runs=True)
         return UNKNOWN
 
     def captured(self, node: Node, *, runs: bool = False) -> None:
-        """Variables that a part takes from around it."""
+        """Record the variables that a part takes from outside; with `runs` its writes count, too."""
         facts = self.facts
         for start, binding in facts.inside(node.start, node.end):
             if binding.view == "label":
@@ -141,12 +144,12 @@ class EffectCollector:
     # ── expressions ──────────────────────────────────────────────────────────────────────────────────
 
     def visit(self, node: Node) -> Value:
-        """Collect an expression; gives what is known of its value."""
+        """Collect the effects of an expression and return the known facts about its value."""
         handler = _HANDLERS.get(node.kind)
         return self.everything(node) if handler is None else handler(self, node)
 
     def number(self, value: Value) -> str | None:
-        """A value is used as a primitive one; gives its type, where that is known."""
+        """Record that a value is used as a primitive one (it may be unboxed); return its type if known."""
         if value.type in PRIMITIVES:
             return value.type
         if not (value.sure and value.type in BOXES):
@@ -154,11 +157,13 @@ class EffectCollector:
         return BOXES.get(value.type or "")
 
     def condition(self, node: Node) -> None:
-        """An expression is tested."""
+        """Collect an expression that is used as a condition."""
         self.number(self.visit(node))
 
     def stored(self, target: Value, value: Value) -> None:
-        """A value goes to a place of a type; where one of them may be primitive alone, it may be unboxed."""
+        """Record that a value is stored to a typed place; it may be unboxed if only one side may be
+        primitive.
+        """
         if value.type in PRIMITIVES or value.type == "null":
             return
         maybe_primitive = target.type is None or target.type in PRIMITIVES
@@ -210,7 +215,7 @@ class EffectCollector:
         return self.operate(node.operator, first, second, right)
 
     def operate(self, operator: str, first: Value, second: Value, right: Node) -> Value:
-        """Collect what an operator does with two values."""
+        """Collect the effects of a binary operator and return the facts about its result."""
         if operator in ("&&", "||"):
             self.number(first)
             self.number(second)
@@ -243,7 +248,7 @@ class EffectCollector:
         return Value(kind, sure=True) if kind else UNKNOWN
 
     def _divides(self, node: Node) -> bool:
-        """Whether an expression is a number other than zero."""
+        """Whether an expression is a literal number other than zero, so dividing by it cannot raise."""
         while node.kind in ("parenthesized_expression", "unary_expression") and node.operator in ("(", "-"):
             node = node.children[0]
         if node.kind not in ("decimal_integer_literal", "hex_integer_literal"):
@@ -280,7 +285,7 @@ class EffectCollector:
         return Value("boolean", sure=True)
 
     def _declares(self, node: Node) -> None:
-        """Variables of patterns in a part."""
+        """Declare the pattern variables in a part."""
         for _, binding in self.facts.inside(node.children[0].end, node.end):
             if node.start <= binding.start < node.end:
                 self.declare(binding)
@@ -308,7 +313,7 @@ class EffectCollector:
         return self._field(target, self.facts.text(name), store=False)
 
     def _field(self, target: Node, name: str, *, store: bool) -> Value:
-        """A field of an expression is read or stored."""
+        """Collect reading or storing a field of an expression."""
         facts = self.facts
         place = f".{name}"
         self.flags |= STORES if store else LOOKS_UP
@@ -339,14 +344,14 @@ class EffectCollector:
         return UNKNOWN
 
     def _name_of(self, target: Node) -> None:
-        """A name before a dot that is no variable of the method."""
+        """Collect a name before a dot that is not a variable of the method: a class, a package or a field."""
         for _, binding in self.facts.inside(target.start, target.end):
             self.named(binding)
             if binding.name in self.facts.doubtful:
                 self.reads.add(self.key(binding))
 
     def _element(self, node: Node, *, store: bool) -> Value:
-        """An element of an array is read or stored."""
+        """Collect reading or storing an element of an array."""
         array, index = node.children[0], node.children[-1]
         value = self.visit(array)
         self.number(self.visit(index))
@@ -380,7 +385,7 @@ class EffectCollector:
         return Value(kind, sure=True)
 
     def array(self, node: Node, kind: str | None) -> None:
-        """The elements of an array as they stand."""
+        """Collect the elements of an array initialiser."""
         inner = kind[:-2] if kind and kind.endswith("[]") else None
         for child in node.children:
             if child.kind == "array_initializer":
@@ -415,7 +420,7 @@ class EffectCollector:
         return Value(kind, sure=True) if kind else UNKNOWN
 
     def store(self, target: Node) -> Value:
-        """A target is assigned; gives what is known of the place."""
+        """Collect an assignment to a target and return the known facts about the place."""
         while target.kind == "parenthesized_expression":
             target = target.children[0]
         match target.kind:
@@ -433,7 +438,7 @@ class EffectCollector:
                 return self.everything(target)
 
     def touch(self, node: Node) -> None:
-        """The object that a chain of fields, elements and calls hangs on may be changed."""
+        """Record that the object at the root of a chain of fields, elements and calls may be changed."""
         while node.kind in ("field_access", "array_access", "method_invocation") and node.children:
             inner = node.child("object") or node.child("array")
             if inner is None:
@@ -497,7 +502,9 @@ class EffectCollector:
         return self._computed(method, name, Value(owner, sure=True), values)
 
     def _computed(self, method: Method, name: str, receiver: Value, values: list[Value]) -> Value:
-        """A known method that only computes; arguments that are somebody's objects may do anything."""
+        """Collect a call of a known method that only computes; foreign objects as arguments may do
+        anything.
+        """
         if name != "equals" and any(
             value.type not in PLAIN and not (value.type is None and receiver.type in _OF_NUMBERS)
             for value in values
@@ -528,7 +535,7 @@ class EffectCollector:
                 return Value(kind, sure=True)
 
     def _contents(self, target: Node, receiver: Value, name: str, values: list[Value]) -> Value | None:
-        """A known method of a container that is of a known class; `None` for any other call."""
+        """Collect a known method of a container whose class is known; `None` for any other call."""
         facts = self.facts
         binding = facts.binding(target) if target.kind == "identifier" else None
         kind = receiver.type if receiver.type in BUILDERS else None
@@ -562,7 +569,7 @@ class EffectCollector:
         return self._result(method, values)
 
     def _look_into(self, name: str, kind: str, values: list[Value], contents: Contents) -> None:
-        """What a call of a container does with its arguments."""
+        """Collect the effects of a container's method on its arguments, such as hashing and comparing."""
         if kind in BUILDERS:
             if not {value.type for value in values} <= PLAIN:
                 self.flags |= ANYTHING
@@ -574,7 +581,7 @@ class EffectCollector:
             self.number(values[0])
 
     def iterate(self, node: Node) -> Value:
-        """An expression is gone through from one end to the other; gives its elements."""
+        """Collect an iteration over an expression and return the known facts about its elements."""
         value = self.visit(node)
         if value.type is not None and value.type.endswith("[]"):
             if not value.sure:
@@ -645,7 +652,7 @@ class EffectCollector:
 
 
 _OF_NUMBERS: Final = STATIC.keys() - {"String"}
-"""Classes whose static methods take numbers (or texts) only, so that an unknown argument is unboxed."""
+"""Classes whose static methods take only numbers (or strings), so an argument of unknown type is unboxed."""
 _TYPE_NODES: Final = frozenset(
     {"generic_type", "array_type", "scoped_type_identifier", "type_identifier", "integral_type",
      "floating_point_type", "boolean_type"}
@@ -653,7 +660,7 @@ _TYPE_NODES: Final = frozenset(
 
 
 def _promoted(one: str | None, other: str | None) -> str | None:
-    """The type of an operation on two primitive types; `None` where one is unknown."""
+    """The type of an operation on two primitive types; `None` if one of them is unknown."""
     if one is None or other is None:
         return None
     if one == other == "boolean":
@@ -662,12 +669,12 @@ def _promoted(one: str | None, other: str | None) -> str | None:
 
 
 def _mixed(one: str | None, other: str | None) -> bool:
-    """Whether the first may be primitive and the second an object that is unboxed for it."""
+    """Whether the first type may be primitive and the second an object that is unboxed for it."""
     return (one is None or one in PRIMITIVES) and (other is None or other in BOXES)
 
 
 def _joined(kind: str | None) -> bool:
-    """Whether an operand of `+` may be a text, or an object that becomes one."""
+    """Whether an operand of `+` may be a string, or an object that `+` converts to a string."""
     return kind is None or not (kind in PRIMITIVES or kind in BOXES)
 
 
@@ -676,7 +683,7 @@ def _is_outer_this(node: Node) -> bool:
 
 
 def _last_is_class(node: Node, facts: Facts) -> bool:
-    """Whether a chain of names, such as `java.util.Map`, seems to name a class."""
+    """Whether a chain of names, such as `java.util.Map`, looks like the name of a class."""
     if node.kind != "field_access" or node.part("field").kind != "identifier":
         return False
     start = node
@@ -689,14 +696,14 @@ def _last_is_class(node: Node, facts: Facts) -> bool:
 
 
 def _root(node: Node) -> Node:
-    """The variable or the like that a chain of calls begins with."""
+    """The expression at the root of a chain of calls, usually a variable."""
     while node.kind == "method_invocation" and (inner := node.child("object")) is not None:
         node = inner
     return node
 
 
 def _only_method(member: Node) -> bool:
-    """Whether a member of a class does nothing when an object is made."""
+    """Whether a member of a class runs no code when an object is created."""
     if member.kind == "field_declaration":
         return all(child.child("value") is None for child in member.all("declarator"))
     return member.kind == "method_declaration"

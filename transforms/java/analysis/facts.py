@@ -1,7 +1,9 @@
-"""Facts about one method's variables, told from its text alone and whatever the order of its statements.
+"""Facts about the variables of one method: types, null, classes of objects, containers that nobody else
+reaches.
 
-Because no fact here depends on the order of statements, a legal reordering leaves every fact as it was; that
-is what makes the relation built on them equivariant.
+The effects analysis uses them. The facts come from the text of the method alone, and none of them depends on
+the order of statements. So a legal reordering keeps every fact, which makes the conflict relation
+equivariant.
 """
 
 from bisect import bisect_left
@@ -22,23 +24,27 @@ _NEVER_NULL: Final = frozenset(
 
 
 class Value(NamedTuple):
-    """What is known of an expression's value."""
+    """The known facts about the value of an expression."""
 
     type: str | None = None
-    """The simple name of its static type without arguments, with `[]` for arrays; `null` of the literal."""
+    """The simple name of its static type without arguments, with `[]` for arrays; `null` for the literal
+    `null`.
+    """
     sure: bool = False
-    """Whether it is certainly not null."""
+    """Whether the value is certainly not null."""
 
 
 UNKNOWN: Final = Value()
 OWN: Final = "'"
-"""Stands behind the name of a type that is not the one that the name means elsewhere."""
+"""A suffix for the names of types that the method declares itself: they are not the JDK's types of that
+name.
+"""
 OBJECT: Final = Value(OWN, sure=True)
-"""An object of which nothing is known but that it is there and that Java does not unbox it."""
+"""An object that is not null and that Java does not unbox; nothing else is known."""
 
 
 class Facts:
-    """What is known of a method's variables."""
+    """The facts about the variables of one method."""
 
     def __init__(self, scopes: JavaScopes) -> None:
         self.scopes = scopes
@@ -51,22 +57,24 @@ class Facts:
         """The binding at a byte offset."""
         named: dict[str, int] = {}
         self.doubtful: set[str] = set()
-        """Names of which an occurrence may mean another variable than it seems to."""
+        """Names with an occurrence that may mean another variable."""
         for binding in scopes.bindings:
             if binding.view != "label":
                 named[binding.name] = named.get(binding.name, 0) + 1
                 if binding.doubt:
                     self.doubtful.add(binding.name)
         self.shared = {name for name, count in named.items() if count > 1}
-        """Names of several variables."""
+        """Names that several variables have."""
         self.types: set[str] = set()
-        """Names of types that the method declares."""
+        """The names of the types that the method declares."""
         self.values: dict[int, list[Node | None]] = {}
-        """What is assigned to each variable; `None` for what is no expression of its own."""
+        """The expressions assigned to each variable, by its number; `None` for a value without an
+        expression.
+        """
         self.uses: dict[int, list[Node]] = {}
-        """The nodes at which each variable is named."""
+        """The nodes that name each variable, by its number."""
         self.nests = False
-        """Whether a lambda or a class stands in the method."""
+        """Whether the method contains a lambda or a class."""
         self._gather()
         self._known: dict[int, Value] = {}
         self._exact: dict[int, str | None] = {}
@@ -109,7 +117,7 @@ class Facts:
             self.values.setdefault(number, []).append(value)
 
     def text(self, node: Node) -> str:
-        """What stands there."""
+        """The text of a node."""
         return self.source[node.start : node.end].decode()
 
     def binding(self, node: Node) -> JavaBinding | None:
@@ -118,12 +126,12 @@ class Facts:
         return None if number is None else self.scopes.bindings[number]
 
     def inside(self, start: int, end: int) -> Iterator[tuple[int, JavaBinding]]:
-        """Every occurrence in a range, with its place."""
+        """Every occurrence in a range of bytes, as (first byte, variable)."""
         for place in range(bisect_left(self.starts, start), bisect_left(self.starts, end)):
             yield self.starts[place], self.scopes.bindings[self.numbers[place]]
 
     def class_name(self, node: Node) -> str | None:
-        """The name of a class that an expression is, if it looks so: no variable, and in upper case."""
+        """The name of the class that an expression looks like: no variable, first letter in upper case."""
         if node.kind != "identifier":
             return None
         binding = self.binding(node)
@@ -133,7 +141,7 @@ class Facts:
         return text if text[:1].isupper() and text not in self.types else None
 
     def type_of(self, node: Node | None, dimensions: Node | None = None) -> str | None:
-        """The name of a type as it stands, that of the method's own types with `OWN`; `None` for `var`."""
+        """The name of a type as written, with `OWN` for the method's own types; `None` for `var`."""
         extra = self.text(dimensions).count("[") if dimensions else 0
         while node is not None and node.kind in ("generic_type", "annotated_type", "array_type"):
             if node.kind == "array_type":
@@ -185,7 +193,7 @@ class Facts:
         return None
 
     def made(self, node: Node) -> str | None:
-        """The type of an expression that is a `new`, a literal or a text."""
+        """The type of an expression that is a `new`, a literal or a string; `None` for all others."""
         match node.kind:
             case "object_creation_expression" if node.first("class_body") is None:
                 return self.type_of(node.child("type"))
@@ -210,7 +218,7 @@ class Facts:
         return bool(values) and all(value is not None and self.never_null(value) for value in values)
 
     def never_null(self, node: Node) -> bool:
-        """Whether an expression gives an object for certain."""
+        """Whether an expression certainly gives an object, not null."""
         match node.kind:
             case "parenthesized_expression":
                 return self.never_null(node.children[0])
@@ -231,7 +239,7 @@ class Facts:
                 return kind in _NEVER_NULL
 
     def exact(self, binding: JavaBinding) -> str | None:
-        """The class of every object that a variable ever holds, where each is made by `new` here."""
+        """The class of all objects that a variable ever holds, if the method creates all of them by `new`."""
         number = binding.number
         if number not in self._exact:
             values = self.values.get(number, [None])
@@ -241,8 +249,9 @@ class Facts:
         return self._exact[number]
 
     def _new(self, node: Node) -> str | None:
-        """The class of an object that is made; `None` with several arguments, which may make it behave unlike
-        others."""
+        """The class of an object created by `new`; `None` with several arguments, which may change its
+        behaviour.
+        """
         if node.kind != "object_creation_expression" or len(node.part("arguments").children) > 1:
             return None
         return self.made(node)
@@ -261,7 +270,7 @@ class Facts:
         return self._owned[number]
 
     def _keeps(self, node: Node, kind: str) -> bool:
-        """Whether a use of a container hands it to nobody."""
+        """Whether a use of a container does not hand it to other code."""
         above = node.parent
         if above is None or node.field == "name":
             return True
@@ -278,7 +287,9 @@ class Facts:
         return above.kind == "return_statement"
 
     def _dropped(self, call: Node) -> bool:
-        """Whether the receiver that a call gives back is used for another known call, or not at all."""
+        """Whether the returned receiver of a call is unused, or is only the receiver of another known
+        call.
+        """
         above = call.parent
         while above is not None and above.kind == "method_invocation" and call.field == "object":
             name = self.text(above.part("name"))

@@ -1,6 +1,6 @@
-"""What is known of Java's own words, types and annotations.
+"""Keywords, well-known types and annotations of Java.
 
-A name of a well-known type is taken for that type unless the text declares or imports another one.
+Assumed: the name of a well-known type means the JDK's type, unless the text declares or imports another one.
 """
 
 from typing import Final
@@ -18,10 +18,10 @@ _CONTEXTUAL: Final = """
     with yield
 """
 CONTEXTUAL: Final = frozenset(_CONTEXTUAL.split())
-"""Words that are keywords in some places; no new name is one of them."""
+"""Words that are keywords in some places. No renaming gives one of them."""
 
 ROOTS: Final = frozenset({"com", "edu", "gov", "io", "jakarta", "java", "javax", "net", "org"})
-"""First parts of names of packages, which a variable of that name would hide."""
+"""First parts of names of packages. A variable of this name would hide the package."""
 
 _FIELDLESS: Final = """
     Object Runnable Comparable Iterable AutoCloseable Closeable Cloneable Appendable CharSequence Readable
@@ -41,7 +41,7 @@ _FIELDLESS: Final = """
     AbstractSet AbstractCollection
 """
 FIELDLESS: Final = frozenset(_FIELDLESS.split())
-"""Classes and interfaces of the JDK from which no field is inherited outside of their package."""
+"""Classes and interfaces of the JDK from which classes outside of their package inherit no field."""
 
 _LANGUAGE: Final = """
     Object String StringBuilder StringBuffer Math StrictMath System Integer Long Short Byte Character
@@ -56,7 +56,7 @@ _LANGUAGE: Final = """
     IOException AssertionError NoSuchElementException ConcurrentHashMap AtomicInteger AtomicLong AtomicBoolean
 """
 KNOWN_TYPES: Final = FIELDLESS | frozenset(_LANGUAGE.split())
-"""Types of the JDK of which anything is assumed by their simple name."""
+"""The types of the JDK that the analysis recognises by their simple names."""
 
 _HARMLESS_ANNOTATIONS: Final = """
     Override Deprecated SuppressWarnings SafeVarargs FunctionalInterface Nullable CheckForNull
@@ -65,7 +65,7 @@ _HARMLESS_ANNOTATIONS: Final = """
     SuppressFBWarnings SuppressForbidden CallerSensitive ForceInline IntrinsicCandidate
 """
 HARMLESS_ANNOTATIONS: Final = frozenset(_HARMLESS_ANNOTATIONS.split())
-"""Annotations that nothing is known to read together with the names of parameters or variables."""
+"""Annotations that no known tool reads together with the names of parameters or variables."""
 
 HARMLESS_MARKERS: Final = frozenset({"Before", "After"})
-"""The same, where they stand without arguments: with them they are those of aspects, which read names."""
+"""Harmless annotations without arguments. With arguments they belong to aspects, which read names."""

@@ -1,7 +1,10 @@
-"""What is known of the JDK's own classes: which methods compute only, what they give, which may raise.
+"""Facts about classes of the JDK: which methods only compute, their result types, and which may raise.
 
-A name of a method stands with the type that it gives: `name:type`. `!` behind it: it may raise. `=` as type:
-that of the arguments after promotion. `*`: an object of which nothing is known, or null.
+The tables list methods as `name:type`, with these marks:
+
+- `!` behind the entry: the method may raise;
+- `=` as type: the type of the arguments after numeric promotion;
+- `*` as type: an unknown object, or null.
 """
 
 from collections.abc import Mapping
@@ -12,14 +15,14 @@ BOXES: Final[Mapping[str, str]] = {
     "Boolean": "boolean", "Byte": "byte", "Short": "short", "Character": "char", "Integer": "int",
     "Long": "long", "Float": "float", "Double": "double",
 }  # fmt: skip
-"""Types of objects that Java makes of primitive values by itself, with the type of the value."""
+"""The boxed types, each with its primitive type."""
 FLOATS: Final = frozenset({"float", "double"})
 PLAIN: Final = PRIMITIVES | BOXES.keys() | {"String", "null"}
-"""Types whose text, hash and equality are the JDK's own."""
+"""Types whose `toString`, `hashCode` and `equals` are the JDK's own, so they run no foreign code."""
 
 
 class Method(NamedTuple):
-    """What a call of a known method does when its receiver is there."""
+    """The effects of a known method on a receiver that is not null."""
 
     result: str
     raises: bool
@@ -72,7 +75,7 @@ STATIC: Final[Mapping[str, Mapping[str, Method]]] = {
     "String": _methods("valueOf:String"),
     "Collections": _methods("emptyList:* emptyMap:* emptySet:*"),
 }
-"""Static methods that only compute, given arguments that are primitive or texts."""
+"""Static methods that only compute if their arguments are primitive values or strings."""
 
 STRING: Final = _methods(
     "length:int isEmpty:boolean isBlank:boolean charAt:char! codePointAt:int! equals:boolean "
@@ -82,11 +85,11 @@ STRING: Final = _methods(
     "repeat:String! split:String[]! matches:boolean! replaceAll:String! replaceFirst:String! "
     "toLowerCase:String toUpperCase:String"
 )
-"""Methods of a text."""
+"""Methods of strings."""
 OF_LOCALE: Final = frozenset({"toLowerCase", "toUpperCase"})
-"""Those that ask for the default locale."""
+"""Methods of strings that read the default locale."""
 OF_NULL: Final = frozenset({"append", "equals", "parseBoolean"})
-"""Methods that take null as an argument."""
+"""Methods that accept null as an argument."""
 
 _BUILDER_READS: Final = _methods("length:int toString:String charAt:char! indexOf:int substring:String!")
 _BUILDER_CHANGES: Final = _methods(
@@ -95,7 +98,7 @@ _BUILDER_CHANGES: Final = _methods(
 
 
 class Contents(NamedTuple):
-    """Methods of a class of containers: those that look into it, and those that change it."""
+    """The methods of a container class: those that read its contents, and those that change them."""
 
     reads: Mapping[str, Method]
     changes: Mapping[str, Method]
@@ -121,23 +124,23 @@ _MAP: Final = Contents(
 )
 
 BUILDERS: Final = frozenset({"StringBuilder", "StringBuffer"})
-"""Final classes: who has one of these types has exactly one of these."""
+"""Final classes: an object of this static type is exactly of this class."""
 CONTENTS: Final[Mapping[str, Contents]] = {
     **dict.fromkeys(BUILDERS, Contents(_BUILDER_READS, _BUILDER_CHANGES)),
     **dict.fromkeys(("ArrayList", "LinkedList"), _LIST),
     **dict.fromkeys(("HashSet", "LinkedHashSet"), _SET),
     **dict.fromkeys(("HashMap", "LinkedHashMap"), _MAP),
 }
-"""What objects that were made by `new` of exactly these classes do."""
+"""The methods of objects that were created by `new` of exactly these classes."""
 ITERABLE: Final = frozenset({"ArrayList", "LinkedList", "HashSet", "LinkedHashSet"})
 
 NEW: Final = CONTENTS.keys() | {
     "Object", "TreeMap", "TreeSet", "ArrayDeque", "PriorityQueue",
     "ConcurrentHashMap", "AtomicInteger", "AtomicLong", "AtomicBoolean",
 }  # fmt: skip
-"""Classes whose constructor without arguments only makes the object."""
+"""Classes whose constructor without arguments only creates the object."""
 SIZED: Final = CONTENTS.keys() | {"ArrayDeque", "ConcurrentHashMap", "AtomicInteger", "AtomicLong"}
-"""Those that also take any number that is not negative."""
+"""The classes among them whose constructor also accepts any number that is not negative."""
 _RAISED: Final = """
     Throwable Exception Error RuntimeException IllegalArgumentException IllegalStateException
     NullPointerException ArithmeticException ClassCastException IndexOutOfBoundsException
@@ -145,7 +148,7 @@ _RAISED: Final = """
     UnsupportedOperationException InterruptedException IOException AssertionError NoSuchElementException
 """
 RAISED: Final = frozenset(_RAISED.split())
-"""Exceptions that only keep the text that they are given."""
+"""Exceptions whose constructors only store the given string."""
 CONSTANTS: Final[Mapping[str, Mapping[str, str]]] = {
     **{
         box: {"MAX_VALUE": BOXES[box], "MIN_VALUE": BOXES[box], "SIZE": "int", "BYTES": "int"}
@@ -160,4 +163,4 @@ CONSTANTS: Final[Mapping[str, Mapping[str, str]]] = {
     "Boolean": {"TRUE": "Boolean", "FALSE": "Boolean"},
     "Math": {"PI": "double", "E": "double"},
 }
-"""Constants, with their types; none of them is null."""
+"""Constants of the JDK with their types; none of them is null."""

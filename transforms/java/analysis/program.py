@@ -1,4 +1,7 @@
-"""The structure of one Java method: its logical lines, its blocks, and the dependences among both."""
+"""The structure of one Java method: its logical lines, its blocks, and the dependences among both.
+
+`reorder`, its control and the canonical form permute the blocks; the networks read the lines and their graph.
+"""
 
 import re
 from bisect import bisect_left
@@ -25,11 +28,11 @@ class JavaLine:
     """One logical line in normal form."""
 
     text: str
-    """Without comments and with one blank where there were some; of a compound statement the header only."""
+    """The text without comments, with one blank for several; for a compound statement only the header."""
     depth: int
     """Nesting depth, 0 for the header of the method."""
     parent: int
-    """The line it hangs under: a header or a clause; -1 for the first line."""
+    """The header or clause that it is nested under, as a line number; -1 for the first line."""
 
 
 class JavaProgram:
@@ -41,11 +44,11 @@ class JavaProgram:
         self.reading = facts.reading
         self.root = root
         self.rows = rows
-        """The lines as they stand in the text."""
+        """The lines with their places in the text."""
 
     @property
     def constructor(self) -> bool:
-        """Whether it is a constructor, which has to set final fields."""
+        """Whether it is a constructor; constructors have to assign final fields."""
         return self.facts.scopes.unit.kind != "method_declaration"
 
     @cached_property
@@ -86,10 +89,10 @@ class JavaProgram:
 def analyse(source: str, *, dependence: Dependence = "full") -> JavaProgram:
     """The program of one method or constructor.
 
-    The last few are remembered, since a transform proposes and applies to one source many times.
+    The last programs are cached, because a transform proposes and applies to one source many times.
 
     Raises:
-        SourceError: the text is not Java, is not one method, or is nested too deeply to be read.
+        SourceError: the text is not Java, is not one method, or is nested too deeply.
     """
     scopes = resolve(source)
     try:

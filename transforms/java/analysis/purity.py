@@ -1,4 +1,7 @@
-"""Which operands of an expression may be evaluated in another order without anybody seeing it."""
+"""Operands of an expression that may be evaluated in another order without a visible difference.
+
+The rules that swap or move operands ask for it. A `False` means only that the text does not show it.
+"""
 
 from typing import Final
 
@@ -15,15 +18,15 @@ _FAILING: Final = frozenset({"/", "%"})
 
 
 def literal(node: Node) -> bool:
-    """Whether an expression is a literal, perhaps in parentheses."""
+    """Whether an expression is a literal, also in parentheses."""
     return bare(node).kind in _LITERALS
 
 
 def steady(code: JavaSource, types: Types, node: Node, other: Node) -> bool:
-    """Whether it does not matter if an expression is evaluated before or after another one: a literal,
-    `this`, or a primitive local to which the other does not assign.
+    """Whether an expression may be evaluated before or after another one without a difference.
 
-    A boxed local is unboxed where it stands, which may fail before or after the other; so it is none.
+    This holds for a literal, `this`, and a primitive local that the other expression does not assign. It does
+    not hold for a boxed local: unboxing may raise, before or after the other expression.
     """
     node = bare(node)
     if node.kind in _LITERALS or node.kind == "this":
@@ -32,7 +35,7 @@ def steady(code: JavaSource, types: Types, node: Node, other: Node) -> bool:
 
 
 def pure(code: JavaSource, types: Types, node: Node) -> bool:
-    """Whether an expression only computes with primitive locals and literals, and cannot fail."""
+    """Whether an expression only computes with primitive locals and literals, and cannot raise."""
     node = bare(node)
     match node.kind:
         case kind if kind in _LITERALS:
@@ -55,7 +58,7 @@ def pure(code: JavaSource, types: Types, node: Node) -> bool:
 
 
 def reference(code: JavaSource, types: Types, node: Node) -> bool:
-    """Whether an expression is `null` or a local of a type that is never unboxed, for certain."""
+    """Whether an expression is certainly `null` or a local of a type that is never unboxed."""
     node = bare(node)
     if node.kind in ("null_literal", "this", "string_literal"):
         return True
@@ -64,7 +67,7 @@ def reference(code: JavaSource, types: Types, node: Node) -> bool:
 
 
 def written(code: JavaSource, node: Node) -> frozenset[int]:
-    """The variables to which an expression or statement assigns, by number."""
+    """The numbers of the variables that an expression or statement assigns."""
     found = set()
     for inner in node.walk():
         if inner.kind in ("assignment_expression", "update_expression"):

@@ -1,16 +1,21 @@
-"""Which names of a Java method are the same variable, and where they stand.
+"""The variables of a Java method: which names are the same variable, and where they occur.
 
-`resolve` gives the referent relation of Renamer (Ankner et al., section 3) for one method or constructor: two
-occurrences are coreferential where they belong to one `Binding`. The rules are those of the Java Language
-Specification, chapter 6: a local is known from its declarator to the end of its block, a pattern variable
-where its pattern has matched (6.3.1, 6.3.2), a field all over its class, and what a class inherits hides the
-variables around it. Whatever is bound outside of the method (fields, types, packages) is the view `outer`.
+`resolve` computes the referent relation of Renamer (Ankner et al., section 3) for one method or constructor:
+two occurrences are coreferential if they belong to one `JavaBinding`. The rules are those of the Java
+Language Specification, chapter 6:
+
+- The scope of a local variable is from its declarator to the end of its block.
+- The scope of a pattern variable is the code where its pattern has matched (6.3.1, 6.3.2).
+- The scope of a field is its whole class.
+- A member that a class inherits hides the variables around the class.
+- A name that is bound outside of the method (field, type, package) has the view `outer`.
 
 A class in the method may inherit fields that the text does not show. A local that is used inside such a class
-could be one of those fields; it gets a `doubt` and is nobody's to rename. The same holds where a constant of
-an enum in a `case` may be meant, or where a pattern variable's scope depends on what the text does not tell.
+could be one of those fields. It gets a `doubt`, and no transform renames it. The same holds if a `case` may
+mean a constant of an enum, or if the scope of a pattern variable depends on facts outside of the text.
 
-Words that are no variables have no occurrences: methods, types, annotations' elements, members after a dot.
+Names that are not variables have no occurrences: methods, types, elements of annotations, members after a
+dot.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -27,14 +32,16 @@ from codeaudit.transforms.java.parsing import CALLABLES, TYPES, ParsedJava, only
 View: TypeAlias = Literal[
     "outer", "field", "parameter", "lambda", "local", "loop", "resource", "catch", "pattern", "label"
 ]
-"""What a name is. `outer`: bound outside of the method; `field`: of a class in the method; `parameter`: of a
-method or constructor; `lambda`: of a lambda; `loop`: of an enhanced `for`."""
+"""The view of a name. `outer`: bound outside of the method; `field`: field of a class in the method;
+`parameter`: of a method or constructor; `lambda`: parameter of a lambda; `loop`: variable of an enhanced
+`for`.
+"""
 
 LOCAL_VIEWS: Final = frozenset({"parameter", "lambda", "local", "loop", "resource", "catch", "pattern"})
-"""What lives in a method's frame."""
+"""The views of variables that live in the frame of a method."""
 
 Use: TypeAlias = Literal["declare", "read", "write", "update"]
-"""`write`: by `=`; `update`: by `+=`, `++` and the like. A declaration with a value is `declare`."""
+"""`write`: by `=`; `update`: by `+=`, `++` and so on; `declare`: a declaration, with or without a value."""
 
 INHERITED: Final = "name may be a field of an unknown supertype"
 IN_CASE: Final = "name stands in a case label"
@@ -43,56 +50,56 @@ OPEN_SCOPE: Final = "scope of a pattern variable is open"
 
 
 class Occurrence(NamedTuple):
-    """One place where a name stands."""
+    """One occurrence of a variable's name."""
 
     start: int
-    """Byte offset in the UTF-8 source."""
+    """Its first byte in the UTF-8 source, from 0."""
     end: int
     use: Use
     depth: int
-    """The number of the class body or lambda in which it stands; 0 for the method itself."""
+    """The number of the class body or lambda that contains it; 0 for the method itself."""
 
 
 @dataclass(slots=True, eq=False)
 class JavaBinding:
-    """One variable. Not changed once resolved."""
+    """One variable. It does not change after `resolve`."""
 
     number: int
-    """Place among all bindings, in the order in which they are met."""
+    """Its index in `JavaScopes.bindings`, in the order of the walk."""
     name: str
     view: View
     owner: int
-    """The number of the class body or lambda in which it is declared; 0 for the method itself."""
+    """The number of the class body or lambda that declares it; 0 for the method itself."""
     node: Node | None
-    """The node that declares it, such as `formal_parameter`, or `variable_declarator`; none for `outer`."""
+    """The node that declares it, such as `formal_parameter` or `variable_declarator`; `None` for `outer`."""
     start: int
-    """Where it is declared; -1 for `outer`."""
+    """The first byte of its declaration; -1 for `outer`."""
     until: int
-    """The end of the block, or the like, beyond which it is certainly not known."""
+    """A byte behind its scope, usually the end of the block; beyond it the variable is certainly unknown."""
     doubt: str | None = None
-    """Why some occurrence may belong to something else, if so; a short reason to count."""
+    """Why some occurrence may mean something else, as a short reason to count; `None` if all are certain."""
     occurrences: list[Occurrence] = field(default_factory=list)
-    """In the order in which they are met, which is nearly that of the text."""
+    """All occurrences, in the order of the walk, which is nearly the order of the text."""
 
     @property
     def captured(self) -> bool:
-        """Whether a class or lambda inside of its owner uses it."""
+        """Whether a class or lambda inside its owner uses it."""
         return any(use.depth != self.owner for use in self.occurrences)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaScopes:
-    """A method, or a whole text, and its variables."""
+    """A method, or a whole text, with its variables."""
 
     reading: ParsedJava
     unit: Node
     """The method or constructor; the root of a text that is resolved as a whole."""
     bindings: tuple[JavaBinding, ...]
-    """By number."""
+    """The variables, by number."""
     slots: tuple[int, ...]
     """The binding of every occurrence, in the order of a fixed walk of the tree."""
     spans: tuple[tuple[int, int], ...]
-    """The bytes of every occurrence, in the same order."""
+    """The bytes (start, end) of every occurrence, in the same order."""
 
 
 @lru_cache(maxsize=8)
@@ -127,11 +134,11 @@ def resolve_all(source: str) -> JavaScopes:
 
 
 _Introduced: TypeAlias = tuple[list[JavaBinding], list[JavaBinding]]
-"""Pattern variables that an expression introduces when it is true, and when it is false."""
+"""The pattern variables that an expression introduces if it is true, and those if it is false (JLS 6.3.1)."""
 
 
 class _Frame:
-    """Names that are known in one region of the text while the walk is in it."""
+    """The names that are known in one region of the text, while the walk is inside it."""
 
     __slots__ = ("fields", "names", "opaque", "until")
 
@@ -139,13 +146,13 @@ class _Frame:
         self.names: dict[str, JavaBinding] = {}
         self.until = until
         self.fields = fields
-        """Whether it is that of a class."""
+        """Whether the region is a class body."""
         self.opaque = opaque
-        """Whether the class may inherit fields that are not seen."""
+        """Whether the class may inherit fields that the text does not show."""
 
 
 class _Walk:
-    """One pass over a method, in the order in which names come to be known."""
+    """One pass over a method, in the order in which names become known."""
 
     def __init__(self, reading: ParsedJava, unit: Node) -> None:
         self.reading = reading
@@ -186,7 +193,7 @@ class _Walk:
         return self.source[node.start : node.end].decode()
 
     def declare(self, name: Node, view: View, node: Node, *, known: bool = True) -> JavaBinding | None:
-        """A new variable; without `known` its scope is for the caller to open."""
+        """Make a new variable. Without `known` the caller opens its scope."""
         text = self.text(name)
         if text == "_" or name.kind == "underscore_pattern":
             return None  # Java 22: no variable at all
@@ -204,7 +211,7 @@ class _Walk:
         self.spans.append((node.start, node.end))
 
     def find(self, name: str) -> JavaBinding:
-        """The variable that a name means here."""
+        """The variable that a name means at this place; a new `outer` variable if it is bound nowhere."""
         hidden = False
         for frame in reversed(self.frames):
             binding = frame.names.get(name)
@@ -237,7 +244,7 @@ class _Walk:
             self.visit(node)
 
     def inside(self, node: Node, known: Iterable[JavaBinding] = ()) -> None:
-        """Visit a part in which these variables are known, and out of which nothing is."""
+        """Visit a part in which these variables are known; names declared in it are unknown outside."""
         self.frames.append(_Frame(self.frames[-1].until))
         self.know(known)
         self.visit(node)
@@ -249,7 +256,7 @@ class _Walk:
             names[binding.name] = binding
 
     def introduce(self, bindings: Sequence[JavaBinding], sure: bool | None) -> None:
-        """Variables that a statement makes known to those that follow it; unsure ones are doubted."""
+        """Make pattern variables known to the statements that follow; if this is not sure, doubt them."""
         if sure is False:
             return
         if sure is None:
@@ -269,7 +276,7 @@ class _Walk:
     # Expressions
 
     def first_only(self, node: Node) -> None:
-        """A member after a dot is no variable, and neither is what `::` names."""
+        """Visit the parts that may hold variables: not the member after a dot, nor the name behind `::`."""
         self.visit(node.children[0])
         self.visit_all(child for child in node.children[1:] if child.kind != "identifier")
 
@@ -346,7 +353,7 @@ class _Walk:
         return (found, []) if found else None
 
     def pattern(self, node: Node) -> list[JavaBinding]:
-        """The variables of a pattern."""
+        """Declare the variables of a pattern and return them."""
         found: list[JavaBinding] = []
         if node.kind in ("type_pattern", "record_pattern_component"):
             *types, name = node.children
@@ -378,7 +385,7 @@ class _Walk:
         self.depth = before
 
     def enter_part(self) -> int:
-        """Begin a class body or lambda; returns the number of what is around it."""
+        """Begin a class body or lambda; returns the number of the enclosing one."""
         before = self.depth
         self.deepest += 1
         self.depth = self.deepest
@@ -404,7 +411,7 @@ class _Walk:
     # Declarations
 
     def callable(self, node: Node) -> None:
-        """A method or constructor, with whatever stands in front of its body outside of the scope."""
+        """Visit a method or constructor; the parts in front of its parameters do not see them."""
         self.frames.append(_Frame(node.end))
         name = node.child("name")
         parameters = node.child("parameters")
@@ -440,7 +447,7 @@ class _Walk:
                 self.visit(child)
 
     def field_declaration(self, node: Node) -> None:
-        """Its names are known already."""
+        """Visit a declaration of fields, whose names are known already."""
         for child in node.children:
             self.visit_all(child.children[1:] if child.kind == "variable_declarator" else [child])
 
@@ -466,7 +473,7 @@ class _Walk:
     def class_body(
         self, node: Node, above: Sequence[Node], components: Sequence[Node] = (), name: str = ""
     ) -> None:
-        """The members of a class that stands on these types."""
+        """Visit the members of a class that extends or implements these types."""
         before = self.enter_part()
         frame = _Frame(node.end, fields=True)
         for kind in above:
@@ -516,7 +523,7 @@ class _Walk:
                 self.visit(child)
 
     def simple(self, node: Node) -> str:
-        """A type's name as it stands, without arguments and annotations."""
+        """The name of a type as written, without arguments and annotations."""
         while node.kind in ("generic_type", "annotated_type"):
             node = next(child for child in node.children if not child.kind.endswith("annotation"))
         return self.text(node)
@@ -541,7 +548,9 @@ class _Walk:
             self.introduce(true, self.decided(alternative, consequence))
 
     def decided(self, ends: Node, goes_on: Node | None) -> bool | None:
-        """Whether control comes behind an `if` only on one of its ways."""
+        """Whether control gets behind an `if` on one of its branches only; `None` if the text does not
+        tell.
+        """
         first = completes(ends, self.reading)
         second = completes(goes_on, self.reading) if goes_on else True
         if first or second is False:
@@ -637,7 +646,7 @@ class _Walk:
         self.frames.pop()
 
     def switch_block(self, node: Node) -> None:
-        """The statements of all groups stand in one block; a rule is a block of its own."""
+        """Visit the body of a switch: the statements of all groups share one block, a rule has its own."""
         self.frames.append(_Frame(node.end))
         for part in node.children:
             if part.kind == "switch_rule":
@@ -653,7 +662,7 @@ class _Walk:
         self.frames.pop()
 
     def group(self, node: Node) -> list[JavaBinding]:
-        """Labels and what follows them; returns the variables of the labels' patterns."""
+        """Visit a group: its labels and statements; returns the variables of the patterns in the labels."""
         found: list[JavaBinding] = []
         for child in node.children:
             if child.kind == "switch_label":
@@ -682,7 +691,7 @@ class _Walk:
         return found
 
     def case_name(self, node: Node) -> None:
-        """A constant: of the enum that is switched on, or a variable of this name."""
+        """Visit a name in a label: a constant of the enum, or a variable of this name."""
         name = self.text(node)
         for frame in self.frames:
             binding = frame.names.get(name)

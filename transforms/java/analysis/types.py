@@ -1,8 +1,9 @@
-"""Static types of expressions, where the text of a method tells them for certain.
+"""Static types of expressions, as far as the text of one method determines them.
 
-A type is its text without blanks, such as `int`, `String`, `int[]` or `List<String>`; `NULL` is that of
-`null`. What is not certain has no type. Types of variables are those that they are declared with; a field's
-type is unknown, since its declaration is not in the text.
+A type is its text without blanks, such as `int`, `String`, `int[]` or `List<String>`; `NULL` is the type of
+`null`. An expression whose type is not certain has none (`None`). The type of a variable is that of its
+declaration. The type of a field is unknown, because its declaration is outside of the text. The rules of
+expressions, conditions and declarations ask for the types.
 """
 
 from collections.abc import Callable
@@ -26,7 +27,7 @@ _VARYING: Final = frozenset(
      "array_creation_expression", "null_literal", "assignment_expression", "update_expression",
      "lambda_expression", "method_reference", "class_literal", "array_initializer", "switch_expression"}
 )  # fmt: skip
-"""What no constant expression holds."""
+"""Kinds of nodes that never occur in a constant expression."""
 _OF_STRING: Final = {
     "length": "int", "charAt": "char", "isEmpty": "boolean", "equals": "boolean", "startsWith": "boolean",
     "endsWith": "boolean", "contains": "boolean", "indexOf": "int", "lastIndexOf": "int", "trim": STRING,
@@ -45,7 +46,7 @@ _METHODS: Final = {
     ),
 }
 _ALWAYS: Final = {"toString": STRING, "hashCode": "int"}
-"""What methods without arguments give that every object has."""
+"""The result types of methods without arguments that every object has."""
 _STATIC: Final = {
     ("Integer", "parseInt"): "int",
     ("Long", "parseLong"): "long",
@@ -64,14 +65,14 @@ _PROMOTED: Final = frozenset({"max", "min", "abs"})
 
 
 class Types:
-    """The types in one method."""
+    """The types of the expressions of one method."""
 
     def __init__(self, code: JavaSource) -> None:
         self._code = code
         self._known: dict[int, str | None] = {}
 
     def of(self, node: Node) -> str | None:
-        """The static type of an expression, if the text tells it."""
+        """The static type of an expression; `None` if the text does not determine it."""
         key = id(node)
         if key not in self._known:
             self._known[key] = None
@@ -79,17 +80,19 @@ class Types:
         return self._known[key]
 
     def primitive(self, node: Node) -> str | None:
-        """The type of an expression, if it is known to be primitive."""
+        """The type of an expression if it is certainly primitive, else `None`."""
         found = self.of(node)
         return found if found in PRIMITIVE else None
 
     def numeric(self, node: Node) -> str | None:
-        """The type of an expression, if it is known to be numeric and primitive."""
+        """The type of an expression if it is certainly numeric and primitive, else `None`."""
         found = self.of(node)
         return found if found in NUMERIC else None
 
     def declared(self, binding: JavaBinding | None) -> str | None:
-        """The type of a variable of the method."""
+        """The declared type of a variable of the method, for a local `var` that of its value; `None` if
+        unknown.
+        """
         if binding is None or binding.doubt is not None or binding.node is None or binding.view == "field":
             return None
         node = binding.node
@@ -217,9 +220,9 @@ def promoted(*kinds: str) -> str:
 
 
 def varies(code: JavaSource, node: Node) -> bool:
-    """Whether an expression is certainly no constant expression, so that the compiler folds nothing.
+    """Whether an expression is certainly not a constant expression, so the compiler does not evaluate it.
 
-    A local that is not declared `final` is no constant, whatever it is initialised with.
+    A local that is not declared `final` is not a constant, whatever its initial value.
     """
     for inner in node.walk():
         if inner.kind in _VARYING:
@@ -235,7 +238,7 @@ def varies(code: JavaSource, node: Node) -> bool:
 
 
 def is_final(declaration: Node | None) -> bool:
-    """Whether a declaration says `final`."""
+    """Whether a declaration has the modifier `final`."""
     modifiers = declaration.first("modifiers") if declaration is not None else None
     return modifiers is not None and modifiers.has("final")
 

@@ -1,4 +1,4 @@
-"""Names of Java's variables: what may be called otherwise, and what it is called then."""
+"""Transforms that rename the variables of Java methods, and their control."""
 
 from typing import Final
 

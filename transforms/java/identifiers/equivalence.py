@@ -1,9 +1,12 @@
-"""Proof that two texts are the same method up to the names of its variables.
+"""Proof that two texts are the same method up to the names of its variables (alpha-equivalence).
 
-Both are read and resolved from their own text. Between two names that are carried to each other, every byte
-has to be equal; the trees have to be of one shape, which catches a text that is read otherwise; and each
-occurrence has to belong to the variable that its counterpart belongs to, which catches a captured name. Java
-also forbids two variables of one name where the one is known in the other's block; `clashes` finds those.
+Both texts are parsed and resolved separately. The proof compares:
+
+- the bytes between the names: they have to be equal;
+- the shapes of the syntax trees: a difference shows that Java reads the text in another way;
+- the variable of each occurrence: a difference shows a captured name.
+
+Java also forbids two variables of one name if one is known in the block of the other. `clashes` finds those.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,10 +29,10 @@ def renamed(before: JavaScopes, after: JavaScopes, names: Mapping[int, str]) -> 
 
 
 def clashes(bindings: Iterable[JavaBinding], names: Mapping[int, str]) -> bool:
-    """Whether with these names two variables that had different ones would meet in one block.
+    """Whether with these names two variables of different old names get one name in one block.
 
-    A variable is taken to be known from its declaration to the end of the block around it, which is never
-    too short, and in classes in between.
+    A variable is assumed to be known from its declaration to the end of the block around it, and in the
+    classes in between. This range is never too short, so a clash is never missed.
     """
     groups: dict[tuple[str, bool], list[JavaBinding]] = {}
     given: set[tuple[str, bool]] = set()
@@ -45,7 +48,7 @@ def clashes(bindings: Iterable[JavaBinding], names: Mapping[int, str]) -> bool:
 
 
 def _meet(group: list[JavaBinding]) -> bool:
-    """Whether two variables of different names have overlapping extents."""
+    """Whether two variables of the group that have different old names have overlapping ranges."""
     for place, one in enumerate(group):
         for other in group[place + 1 :]:
             first, second = (one, other) if one.start <= other.start else (other, one)

@@ -1,12 +1,14 @@
-"""The control of renaming: two variables become one, so that the referent relation is broken.
+"""`rename-merging` for Java: the control of renaming. Two variables become one, which breaks the referent
+relation.
 
-A local is declared with a value while another variable of the same type is known; the declaration becomes an
-assignment to that variable, and all uses follow. So that the text still compiles, the other one is not final,
-no class or lambda uses it, and both are declared with the same words. A merge is *certain* where the next
-statement of the block that mentions the other variable reads it before anything else: it then finds the new
-value. (The meaning stays only if both values happen to be equal or the value read has no effect; Renamer,
-Ankner et al., section 3 and Figure 1(c), right half.) Where no merge is certain, one is taken where the other
-variable is read at all later in the text.
+The declaration of a local, with a value, becomes an assignment to another variable of the same type that is
+known there, and all uses follow. The text still compiles: the other variable is not final, no class or lambda
+uses it, and both are declared with the same words.
+
+A merge is *certain* if the next statement of the block that mentions the other variable reads it first: the
+read then finds the new value. The meaning stays only if both values are equal or the value has no effect
+(Renamer, Ankner et al., section 3 and Figure 1(c), right half). If no merge is certain, one is taken whose
+other variable is read anywhere later in the text.
 """
 
 from collections.abc import Iterator
@@ -30,11 +32,11 @@ _CERTAIN: Final = frozenset(
     {"method_invocation", "argument_list", "field_access", "array_access", "parenthesized_expression",
      "unary_expression", "cast_expression", "object_creation_expression", "update_expression"}
 )  # fmt: skip
-"""Expressions all of whose parts are evaluated whenever they are."""
+"""Expressions that evaluate all of their parts whenever they are evaluated."""
 
 
 class _JavaMerges:
-    """The merges of one method, worked out once for all of its variants."""
+    """The merges of one method, computed once for all of its variants."""
 
     def __init__(self, source: str) -> None:
         self.scopes = resolve(source)
@@ -51,7 +53,7 @@ class _JavaMerges:
         return self.scopes.bindings[pair.gone].name, self.scopes.bindings[pair.into].name
 
     def text(self, pair: VariableMerge) -> str | None:
-        """The merged text; `None` where its names would not be those of this one merge."""
+        """The merged text; `None` if the result is not the original with exactly this merge."""
         gone, into = self.scopes.bindings[pair.gone], self.scopes.bindings[pair.into]
         assert gone.node is not None
         assert gone.node.parent is not None
@@ -72,13 +74,13 @@ def _merges(source: str) -> _JavaMerges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaMerging(Merging):
-    """Merges of one method."""
+    """Makes one variable of a Java method another one. One merge is one move."""
 
     languages: frozenset[str] = field(default=frozenset({"java"}))
     foreign: str = NOT_A_MOVE
 
     def merges(self, source: str) -> _JavaMerges:
-        """Those of a method, worked out once for all of its variants.
+        """The merges of a method, computed once for all of its variants.
 
         Raises:
             SourceError: the source does not parse or is not one method.
@@ -87,7 +89,7 @@ class JavaMerging(Merging):
 
 
 def _is_merge(before: JavaScopes, after: JavaScopes, pair: VariableMerge) -> bool:
-    """Whether each name belongs to what it did, but for the one that became the other."""
+    """Whether every occurrence belongs to the same variable as before, except those of the merged one."""
     if len(before.slots) != len(after.slots):
         return False
     image: dict[int, int] = {}
@@ -125,8 +127,8 @@ def _movable(binding: JavaBinding, guard: JavaGuard) -> bool:
 
 
 def _description(binding: JavaBinding, scopes: JavaScopes) -> bytes | None:
-    """The type of a variable in the words of its declaration; `None` where it is final or the words differ
-    from its type.
+    """The type of a variable as its declaration writes it; `None` if it is final or the text is not its
+    type.
     """
     node = binding.node
     if binding.view not in ("parameter", "local") or node is None:
@@ -143,7 +145,7 @@ def _description(binding: JavaBinding, scopes: JavaScopes) -> bytes | None:
 
 
 def _value(binding: JavaBinding) -> Node | None:
-    """What a local is declared with, where the declaration can become an assignment."""
+    """The initial value of a local whose declaration can become an assignment; else `None`."""
     node = binding.node
     if binding.view != "local" or node is None or node.parent is None:
         return None
@@ -154,7 +156,7 @@ def _value(binding: JavaBinding) -> Node | None:
 
 
 def _is_visible(scopes: JavaScopes, into: JavaBinding, gone: JavaBinding) -> bool:
-    """Whether a variable is known for sure where the other one is declared."""
+    """Whether `into` is certainly known where `gone` is declared."""
     if into.view == "parameter":
         return True
     declaration = into.node.parent if into.node else None
@@ -163,7 +165,7 @@ def _is_visible(scopes: JavaScopes, into: JavaBinding, gone: JavaBinding) -> boo
 
 
 def _same_value(scopes: JavaScopes, value: Node, into: JavaBinding) -> bool:
-    """Whether a value is that of the other variable already, by its text."""
+    """Whether the text of a value is that of the other variable's value, so the merge may change nothing."""
     text = scopes.reading.text
     first = _value(into)
     return text(value) == into.name or (first is not None and text(first) == text(value))
@@ -188,7 +190,7 @@ def _is_certain(gone: JavaBinding, into: JavaBinding) -> bool:
 
 
 def _is_evaluated(statement: Node, place: int) -> bool:
-    """Whether a name in a statement is evaluated whenever the statement is, and before it writes."""
+    """Whether a name is evaluated whenever its statement runs, and before the statement writes."""
     node = statement
     if statement.kind in ("if_statement", "while_statement"):
         node = statement.part("condition")

@@ -1,4 +1,4 @@
-"""What Java calls its variables, and what it does not."""
+"""New names for Java's variables: frequent names, and names that no renaming gives."""
 
 from typing import Final
 
@@ -40,9 +40,11 @@ _RESERVED: Final = KEYWORDS | CONTEXTUAL | ROOTS
 
 
 def reserved(name: str) -> bool:
-    """Whether no strategy gives this name: keywords of any kind, first parts of packages, `_` and `$`."""
+    """Whether no strategy gives this name: a keyword of any kind, a first part of packages, `_`, or one with
+    `$`.
+    """
     return name in _RESERVED or not name.strip("_") or "$" in name
 
 
 JAVA: Final = Lexicon(NATURAL, reserved, camel=True)
-"""How new names of Java's variables look."""
+"""The form of new names for Java's variables."""

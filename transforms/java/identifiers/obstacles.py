@@ -1,4 +1,4 @@
-"""Why a variable has to keep its name."""
+"""The reasons why a Java variable has to keep its name; `variables.movable` asks for them."""
 
 from typing import Final
 
@@ -17,14 +17,14 @@ RECORD: Final = "parameter may be a component of a record"
 
 
 class JavaGuard:
-    """Says why a variable has to keep its name."""
+    """Checks the variables of one method for reasons to keep their names."""
 
     def __init__(self, scopes: JavaScopes) -> None:
         self._scopes = scopes
         self._callables: dict[int, str | None] = {}
 
     def obstacle(self, binding: JavaBinding) -> str | None:
-        """A short reason to count, `None` for a variable that may be renamed."""
+        """A short reason to count; `None` for a variable that may be renamed."""
         if binding.view in ("outer", "field"):
             return NOT_A_VARIABLE
         if binding.doubt:
@@ -51,7 +51,7 @@ class JavaGuard:
         return self._callables[node.start]
 
     def _whole(self, node: Node) -> str | None:
-        """Why no parameter of a method or constructor is renamed, if so."""
+        """Why all parameters of a method or constructor keep their names; `None` if they may change."""
         if any(not self._harmless(one) for one in annotations(node)):
             return ANNOTATED_METHOD
         if node.child("body") is None:
@@ -59,7 +59,9 @@ class JavaGuard:
         return RECORD if self._may_be_canonical(node) else None
 
     def _may_be_canonical(self, node: Node) -> bool:
-        """Whether a constructor may be the one of a record whose parameters are named by its components."""
+        """Whether a constructor may be the canonical one of a record: its parameters have the components'
+        names.
+        """
         if node.kind != "constructor_declaration" or node.first("throws"):
             return False
         above = node.parent.parent if node.parent else None

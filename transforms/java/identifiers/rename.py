@@ -1,23 +1,26 @@
-"""Renaming of variables: the words change, which words are the same variable does not.
+"""`rename` and its strategies for Java: the variables of a method get other names.
 
-A renaming is semantics-preserving in the sense of Renamer (Ankner et al., section 3): it keeps the view of
-every name and the referent relation (two occurrences are the same variable after it exactly if they were
-before). Only the bytes of the names change. The result is read and resolved anew and compared with the
-original (`equivalence`); what is not shown to be alpha-equivalent is refused.
+A renaming keeps the meaning in the sense of Renamer (`transforms.renaming`). Only the bytes of the names
+change. The result is parsed and resolved again and compared with the original (`equivalence`). A result that
+is not shown to be alpha-equivalent is refused.
 
-A new name is no word of the text, so it hides nothing there: neither a field nor a type nor a package. Names
-that stand elsewhere in the file, or that are inherited, cannot be meant in the method unless they stand in
-it, since a local variable goes before every field. The one exception is a class in the method that inherits
-from what is not seen: a local that is used in there keeps its name, and so none new comes to stand there.
+A new name is not a word of the text, so it hides no field, type or package that the text uses. Names
+elsewhere in the file, and inherited names, have no meaning in the method unless they occur in it, because a
+local variable hides every field. The one exception is a class in the method that inherits from a class
+outside of the text: a local that is used in it keeps its name, so no new name occurs there.
 
-Never renamed: fields, methods, types, components of records, constants, names with `$`; a local that a `case`
-may mean as a constant of an enum; variables with annotations that may read the name; with parameters also
-those of methods with such annotations or without a body, and of constructors that may be a record's.
+Never renamed:
 
-What is not promised: the text that Java makes up for a NullPointerException (it names variables where the
-code was compiled with `-g`), names of synthetic fields in which classes keep captured variables, and with
-parameters what is read by reflection from code that was compiled with `-parameters`. Comments stay, and so a
-`@param` may name a parameter that is called otherwise now.
+- fields, methods, types, components of records, constants, names with `$`;
+- a local that a `case` may mean as a constant of an enum;
+- variables with annotations that may read the name;
+- with parameters: those of methods with annotations that may read them or without a body, and those of
+  constructors that may be the canonical one of a record.
+
+Not promised to stay: the text that Java generates for a NullPointerException (it names variables if the code
+was compiled with `-g`); names of synthetic fields in which classes keep captured variables; with parameters,
+names that reflection reads from code compiled with `-parameters`. Comments stay, so a `@param` may mention an
+old name.
 """
 
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""One method's variables, studied once for all of its variants."""
+"""The variables of one Java method, analysed once for all of its variants."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -23,7 +23,7 @@ _WORDS: Final = re.compile(r"[\w$]+")
 
 
 class JavaVariables:
-    """What all renamings of one method share: what may move, and where it stands."""
+    """The variables of one method, for all renamings of it. Implements `renaming.RenamableVariables`."""
 
     lexicon: Final[Lexicon] = JAVA
 
@@ -54,7 +54,7 @@ class JavaVariables:
         return name.isascii() and name.isidentifier() and (name in own or not reserved(name))
 
     def collides(self, names: Mapping[int, str]) -> bool:
-        """Whether a name is taken by what is no variable, or two variables of one block would share one."""
+        """Whether a name is used for something else, or two variables of one block would have one name."""
         fresh = set(names.values())
         if len(fresh) == len(names) and self.words.isdisjoint(fresh):
             return False  # names that are nowhere meet none
@@ -62,7 +62,7 @@ class JavaVariables:
 
     @cached_property
     def _fixed(self) -> frozenset[str]:
-        """Names that stand for something outside of the method, or for a member of a class in it."""
+        """The names of things outside of the method, and of fields of classes in it."""
         bindings = self.scopes.bindings
         return frozenset(binding.name for binding in bindings if binding.view in ("outer", "field"))
 
@@ -93,7 +93,7 @@ class JavaVariables:
 
 @lru_cache(maxsize=8)
 def variables(source: str) -> JavaVariables:
-    """The variables of one method; the last few are remembered, since a transform asks many times.
+    """The variables of one method, cached because a transform asks for the last methods many times.
 
     Raises:
         SourceError: the source does not parse or is not one method.

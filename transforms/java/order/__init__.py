@@ -1,4 +1,4 @@
-"""Statements of Java methods, and members of classes, in another order."""
+"""Transforms that reorder the statements of Java methods and the members of classes."""
 
 from typing import Final
 

@@ -1,9 +1,9 @@
-"""`reorder-breaking`: a control that reverses exactly one dependence, and still compiles.
+"""`reorder-breaking`: the control of `reorder` for Java. It reverses exactly one dependence, and still
+compiles.
 
-The order is legal but for one pair (the second half of Definition 4.2 in SPE attention asks a model to
-notice). Either a statement that reads a variable comes before the one that gave it its value, or a statement
-that acts comes before the exit that guards it. A declaration keeps its place before its uses, and a variable
-is only read where it has a value in either order.
+Either a statement that reads a variable moves before the statement that wrote the value, or a statement with
+visible effects moves before the exit that guards it. A declaration stays before its uses, and a variable is
+read only where it has a value in both orders.
 """
 
 import re
@@ -86,7 +86,7 @@ class JavaReorderBreaking(ReorderBreaking):
 
 
 def _is_guard(first: Effects, second: Effects) -> bool:
-    """Whether the first may leave the method before the second does what is seen from outside."""
+    """Whether the first may leave the method before the second has an effect that is visible outside."""
     return bool(first.flags & EXITS and second.flags & (ACTS | STORES))
 
 
@@ -102,7 +102,7 @@ def _compiles(program: JavaProgram, statement: BlockStatement, first: Effects, s
 
 
 def _has_value(binding: JavaBinding, statement: BlockStatement, first: Effects) -> bool:
-    """Whether a variable is known, and has a value, before a statement and whatever that does."""
+    """Whether a variable is known and has a value before a statement."""
     if binding.start >= statement.start:
         return False
     if binding.view != "local":
@@ -112,9 +112,10 @@ def _has_value(binding: JavaBinding, statement: BlockStatement, first: Effects) 
 
 
 def _matters(program: JavaProgram, block: StatementBlock, before: int, after: int, name: str) -> bool:
-    """Whether what the second reads under a name is what the first put there.
+    """Whether the second statement reads, under this name, the value that the first one stored.
 
-    Two that both only update it may commute, as `x += 1` and `x += 2` do; not so where texts are joined.
+    Two statements that only update a variable may commute, as `x += 1` and `x += 2` do. Two that append to
+    one string builder or list do not commute.
     """
     first, second = block.effects[before], block.effects[after]
     updated = name in first.reads and name in second.writes

@@ -1,13 +1,14 @@
 """`reorder-methods` and `reorder-constants`: members of a class in another order.
 
-Where a method, constructor or nested type stands in its class means nothing; each moves with the comments
-above it. Of fields only constants move, and only among neighbours: each is declared `static final` with a
-literal, so that it is there before anything runs.
+The place of a method, constructor or nested type in its class has no meaning. Each moves with the comments
+above it. Among fields only constants move, and only among neighbours: each is declared `static final` with a
+literal, so it has its value before any code runs.
 
-Assumed: nobody reads members in the order in which reflection happens to give them, nor the numbers in the
-names of anonymous classes and lambdas; a class that is serialised has its `serialVersionUID`. Constants of an
-enum, elements of an annotation and components of a record stay where they are; so do fields that make up an
-object, whose order shows in what is written of it.
+Assumed: no code reads members in the order in which reflection gives them, or the numbers in the names of
+anonymous classes and lambdas; a class that is serialised declares its `serialVersionUID`.
+
+Constants of an enum, elements of an annotation and components of a record keep their places. So do the fields
+of objects, because their order shows in serialised or printed objects.
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,12 +53,12 @@ def _constants(known: Classes) -> Iterator[Site | Refused]:
 
 
 def _bodies(known: Classes) -> Iterator[Node]:
-    """The bodies of classes that the text shows as a whole."""
+    """The bodies of the classes that the text contains completely."""
     return (node for node in known.nodes if node.kind in _BODIES and node is not known.reading.root)
 
 
 def _is_constant(known: Classes, node: Node) -> bool:
-    """Whether a member is one constant with a literal for its value."""
+    """Whether a member declares one constant whose value is a literal."""
     if node.kind not in ("field_declaration", "constant_declaration"):
         return False
     modifiers, variables = node.first("modifiers"), node.all("declarator")
@@ -90,7 +91,10 @@ def _rearranged(known: Classes, body: Node, nodes: Sequence[Node], noun: str) ->
 
 
 def _unit(known: Classes, body: Node, node: Node) -> Span | None:
-    """A member with the comments above it and behind it on its line; `None` where others share its lines."""
+    """The bytes of a member with the comments above it and behind it on its line.
+
+    `None` if other members share its lines.
+    """
     source = known.source
     place = next(number for number, one in enumerate(body.children) if one is node)
     behind = body.children[place - 1].end if place else body.start + 1

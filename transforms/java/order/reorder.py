@@ -1,8 +1,9 @@
-"""`reorder`: the statements of a method in another legal order.
+"""`reorder`: the statements of a Java method in another legal order.
 
 The legal orders of a block are the linear extensions of the conflict relation (SPE attention, section 3.2,
-with the relation made sound); each block is drawn uniformly and independently, nested blocks inside their
-statement. Only whole statements move: every byte of every statement, its comments included, survives.
+with the relation made sound). Nested blocks are reordered inside their statement. Only whole statements move,
+and every byte of every statement stays, its comments included. The assumptions are those of
+`analysis.effects`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ from codeaudit.transforms.java.function_context import ESCAPED, escaped
 from codeaudit.transforms.reordering import Reorder
 
 OBSTACLES: Final = (*obstacles.OBSTACLES, "neighbours leave the block")
-"""Why a method has one legal order only; the first would be the easiest to remove."""
+"""The reasons why a method has only one legal order; the first is the easiest to remove."""
 
 
 class JavaOrdering:
