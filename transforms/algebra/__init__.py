@@ -1,4 +1,4 @@
-"""Symbolic algebra: is one expression the derivative of another? Variables under other names."""
+"""Symbolic algebra: is one expression the derivative of another? Transforms that rename the variables."""
 
 from typing import Final
 

@@ -1,7 +1,8 @@
-"""Derivatives by rule, and values of expressions at points.
+"""Derivatives by rule, and the comparison of expressions by their values at fixed points.
 
-Rules hold for the principal branches off their cuts: the derivative of `acosh u` has
-`sqrt(u - 1) sqrt(u + 1)` below the line, which `sqrt(u^2 - 1)` equals for some `u` only.
+The generator and the controls use them: a control is kept only if the values show that the answer changes.
+The rules hold for the principal branches away from their cuts. So the derivative of `acosh u` has `sqrt(u -
+1) sqrt(u + 1)` in the denominator, which equals `sqrt(u^2 - 1)` for some `u` only.
 """
 
 import cmath
@@ -105,15 +106,15 @@ Comparison: TypeAlias = Literal["equal", "different", "undecided"]
 
 POINTS: Final = 3
 FEWEST: Final = 2
-"""Points at which both sides must have values."""
+"""The fewest points at which both sides need values for a decision."""
 EQUAL: Final = 1e-7
-"""Relative difference up to which rounding explains it."""
+"""Values with at most this relative difference count as equal: rounding explains it."""
 DIFFERENT: Final = 1e-3
-"""Relative difference from which it does not."""
+"""Values with at least this relative difference count as different: rounding does not explain it."""
 ROUNDING: Final = 1e-15
-"""Relative error of one operation."""
+"""The relative error of one operation."""
 HUGE: Final = 1e100
-"""Beyond this absolute value a value is none: the next operation may overflow."""
+"""A value with a larger absolute value counts as missing, because the next operation may overflow."""
 
 FUNCTIONS: Final[Mapping[str, tuple[Callable[[complex], complex], Callable[[complex, complex], complex]]]] = {
     "exp": (cmath.exp, lambda u, f: f),
@@ -137,7 +138,7 @@ FUNCTIONS: Final[Mapping[str, tuple[Callable[[complex], complex], Callable[[comp
 
 @cache
 def points() -> tuple[Point, ...]:
-    """Fixed points in general position, away from where functions branch."""
+    """Fixed points in general position, away from the branch points of the functions."""
     found = []
     for number in range(POINTS):
         rng = stream(0, "algebra point", number)
@@ -151,17 +152,17 @@ def points() -> tuple[Point, ...]:
 
 
 def value(expression: Expression, point: Point) -> complex | None:
-    """The value at a point; `None` where there is none, where floating point can't hold it, or where rounding
-    decides on which branch it is.
+    """The value at a point, or `None`: if it is undefined, if it overflows, or if rounding decides its
+    branch.
     """
     found = _bounded(expression, point)
     return None if found is None else found[0]
 
 
 def values(expression: Expression) -> tuple[complex | None, ...]:
-    """The values at the fixed points; `None` also where rounding may have made much of the value.
+    """The values at the fixed points; `None` also if rounding may make up a large part of the value.
 
-    That is so where nearly equal terms were subtracted.
+    This happens after the subtraction of nearly equal terms.
     """
     return tuple(_firm(expression, point) for point in points())
 
@@ -172,7 +173,7 @@ def _firm(expression: Expression, point: Point) -> complex | None:
 
 
 def _bounded(expression: Expression, point: Point) -> tuple[complex, float] | None:
-    """The value with a bound of its absolute error."""
+    """The value with a bound of its absolute error; `None` if it has no value."""
     try:
         found, error = _value(expression, point)
     except (OverflowError, ValueError, ZeroDivisionError):
@@ -212,7 +213,7 @@ def _value(expression: Expression, point: Point) -> tuple[complex, float]:
 
 
 def _crosses(operator: str, u: complex, error: float) -> bool:
-    """Whether an argument may in truth lie on the other side of a function's cut."""
+    """Whether, given the error, the exact argument may lie on the other side of the function's cut."""
     match operator:
         case "ln" | "sqrt":
             return abs(u.imag) <= error and u.real <= error
@@ -240,8 +241,10 @@ def _power(base: complex, e1: float, exponent: complex, e2: float) -> tuple[comp
 
 
 def compare(one: tuple[complex | None, ...], two: tuple[complex | None, ...]) -> Comparison:
-    """What the values at the fixed points say of two expressions: the same at all of them, different at all
-    of them, or neither. Points at which one has no value do not count, and too few decide nothing.
+    """Compare two expressions by their values at the fixed points: equal at all, different at all, or
+    undecided.
+
+    Points at which one of them has no value do not count. Fewer than `FEWEST` points decide nothing.
     """
     gaps = [_gap(a, b) for a, b in zip(one, two, strict=True) if a is not None and b is not None]
     if len(gaps) < FEWEST:
@@ -257,6 +260,6 @@ def _gap(one: complex, two: complex) -> float:
 
 
 def holds(pair: ExpressionPair) -> bool | None:
-    """Whether the candidate is the function's derivative by its values; `None` where they do not decide."""
+    """Whether the candidate is the function's derivative, by its values; `None` if these do not decide."""
     found = compare(values(derivative(pair.function)), values(pair.candidate))
     return None if found == "undecided" else found == "equal"

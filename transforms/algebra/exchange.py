@@ -1,8 +1,8 @@
 """`rename-views`: the control that breaks views (Renamer, section 3).
 
-The variable of differentiation and another one change names throughout. That is a bijection, so the
-referent relation stays, but x is no longer x. It is kept only where the values of the expressions show that
-the answer changes.
+The variable of differentiation and another variable exchange their names throughout. This is a bijection, so
+the referent relation stays, but the view of x does not. A variant is kept only if the values of the
+expressions show that the answer changes.
 """
 
 from dataclasses import dataclass, field
@@ -45,7 +45,7 @@ class AlgebraViewExchange:
         return Refused(UNCHANGED)
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
-        """Exchange; refuses what does not change the answer."""
+        """Exchange the names; refuses an exchange that does not change the answer."""
         before = holds(parse_pair(source))
         if len(moves) != 1:
             return Refused(NOT_A_MOVE)

@@ -1,8 +1,8 @@
-"""Expressions: trees, their text, and the folding of constants.
+"""Expressions: syntax trees, their text, and the folding of constants.
 
 The text is the prefix notation of Lample and Charton's data set: an operator, then its operands. An integer
-is its sign and its decimal digits, each a token: `INT- 1 2`. Values are complex; of a function with branches
-the principal one is meant.
+is its sign and its decimal digits, each one token: `INT- 1 2`. Values are complex numbers; a function with
+branches means its principal branch.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ from codeaudit.transforms.errors import SourceError
 X: Final = "x"
 """The variable of differentiation."""
 COEFFICIENTS: Final = ("a0", "a1", "a2", "a3")
-"""The last one stands in the extended test set alone."""
+"""The last one occurs in the extended test set only."""
 INPUTS: Final = ("y", "z")
 """The inputs other than x."""
 VARIABLES: Final = frozenset((X, *COEFFICIENTS, *INPUTS))
@@ -39,13 +39,13 @@ UNARY: Final = (
 PLUS: Final = "INT+"
 MINUS: Final = "INT-"
 ASKED: Final = "=?"
-"""Stands between a function and what may be its derivative."""
+"""The token between a function and the candidate for its derivative."""
 
 LONGEST: Final = 256
-"""Tokens that an expression of a text may have; trees are walked by recursion."""
+"""The most tokens of an expression in a text. The bound exists because trees are walked by recursion."""
 MOST_DIGITS: Final = 9
 LARGEST: Final = 9999
-"""Beyond this absolute value constants are left as they are written."""
+"""Constants beyond this absolute value are not folded."""
 
 
 class Number(NamedTuple):
@@ -77,7 +77,7 @@ class Binary(NamedTuple):
 
 Expression: TypeAlias = Number | Variable | Unary | Binary
 Head: TypeAlias = Number | Variable | str
-"""What stands at a node: a constant, a variable, or the name of an operator."""
+"""The content of a node: a constant, a variable, or the name of an operator."""
 
 ZERO: Final = Number(0)
 ONE: Final = Number(1)
@@ -86,7 +86,7 @@ MINUS_ONE: Final = Number(-1)
 
 
 class ExpressionPair(NamedTuple):
-    """A function and what may be its derivative with respect to x."""
+    """A function and a candidate for its derivative with respect to x."""
 
     function: Expression
     candidate: Expression
@@ -126,7 +126,7 @@ def sub(left: Expression, right: Expression) -> Expression:
 
 
 def mul(left: Expression, right: Expression) -> Expression:
-    """The product, without ones; a constant stands first, and there is one at most."""
+    """The product, without ones. It has at most one constant, which comes first."""
     if not (isinstance(left, Number) or isinstance(right, Number)):
         return Binary("mul", left, right)
     match left, right:
@@ -147,7 +147,7 @@ def mul(left: Expression, right: Expression) -> Expression:
 
 
 def div(left: Expression, right: Expression) -> Expression:
-    """The quotient, done where it is an integer."""
+    """The quotient; computed if it is an integer."""
     if not (isinstance(left, Number) or isinstance(right, Number)):
         return Binary("div", left, right)
     match left, right:
@@ -162,7 +162,7 @@ def div(left: Expression, right: Expression) -> Expression:
 
 
 def power(base: Expression, exponent: Expression) -> Expression:
-    """The power, done where base and exponent are small integers."""
+    """The power; computed if base and exponent are small integers."""
     if not (isinstance(base, Number) or isinstance(exponent, Number)):
         return Binary("pow", base, exponent)
     match base, exponent:
@@ -194,7 +194,7 @@ _VALUES: Final[Mapping[tuple[str, int], Number]] = {
 
 
 def unary(operator: str, operand: Expression) -> Expression:
-    """A function of an argument, known where its value is an integer."""
+    """A function of an argument; computed if its value is a known integer."""
     if isinstance(operand, Number) and (operator, operand.value) in _VALUES:
         return _VALUES[operator, operand.value]
     return Unary(operator, operand)
@@ -209,7 +209,7 @@ def binary(operator: str, left: Expression, right: Expression) -> Expression:
 
 
 def heads(expression: Expression) -> list[Head]:
-    """What stands at the nodes, in prefix order."""
+    """The contents of all nodes, in prefix order."""
     found: list[Head] = []
     waiting = [expression]
     while waiting:
@@ -282,10 +282,10 @@ def pair_text(pair: ExpressionPair) -> str:
 
 
 def parse(source: str) -> Expression:
-    """The tree of a text, as it is written: nothing is folded.
+    """The tree of a text as written, without folding.
 
     Raises:
-        SourceError: the text is no expression; the message says why.
+        SourceError: the text is not an expression; the message says why.
     """
     return _build(_read(source.split()), Unary, Binary)
 

@@ -1,20 +1,21 @@
 """The modified Backward data set (Renamer, appendix E): a function, and its derivative or not.
 
-Functions are drawn as by Lample and Charton: a tree of unary and binary operators, uniform among those of
-its size, then operators and leaves. In the paper a false pair holds any other expression of the data set,
-and most of those give themselves away by a variable that the function has not. Here a wrong derivative has
-exactly the variables of the true one, so that variables alone say nothing, and most are near the true one:
+Functions are drawn as in Lample and Charton: first a tree of unary and binary operators, uniformly among the
+trees of its size, then the operators and leaves. In the paper, a false pair holds any other expression of the
+data set, and most of these contain a variable that the function does not have. Here a wrong derivative has
+exactly the variables of the true one, so the variables alone decide nothing, and most are near the true one:
 
     nearby     the true derivative of a function that differs at one node
     changed    the true derivative with another operator, variable or constant at one node
     partial    the derivative with respect to another variable
     other      the derivative of an unrelated function of the same variables
 
-None is accidentally true: its values differ from the true derivative's at points in general position.
+No wrong derivative is true by accident: its values differ from those of the true one at points in general
+position.
 
-A pair is a function of (seed, split, index) alone. No function of one split is a renaming of a function of
-another: a function belongs to the split that the hash of its canonical form says. The functions of the
-extended test set have one coefficient more than any other, so no renaming makes them familiar.
+A pair is a function of (seed, split, index) only. No function of one split is a renaming of a function of
+another split, because the hash of the canonical form determines the split. The functions of the extended test
+set have one coefficient more than all others, so no renaming makes one from the training set.
 """
 
 from bisect import bisect
@@ -52,16 +53,16 @@ from codeaudit.transforms.seeding import stream
 
 Split: TypeAlias = Literal["train", "valid", "test", "extended"]
 Origin: TypeAlias = Literal["derivative", "nearby", "changed", "partial", "other"]
-"""How a candidate came about; all but the first are wrong."""
+"""The way a candidate was made; all but the first are wrong."""
 
 SPLITS: Final[tuple[Split, ...]] = get_args(Split)
 SIZES: Final[Mapping[Split, int]] = {"train": 300_000, "valid": 9_128, "test": 9_139, "extended": 9_139}
-"""The paper's."""
+"""The sizes in the paper."""
 
 FEWEST_OPERATORS: Final = 3
 MOST_OPERATORS: Final = 15
 MOST_TOKENS: Final = 126
-"""Of each expression."""
+"""The most tokens of each expression."""
 
 _CLASSES: Final[Mapping[Split, tuple[int, ...]]] = {
     "train": (0, 1),
@@ -71,9 +72,9 @@ _CLASSES: Final[Mapping[Split, tuple[int, ...]]] = {
 """The quarters of all hashes that belong to each split; those of the extended one have a coefficient more."""
 _ORIGINS: Final[tuple[Origin, ...]] = ("nearby", "changed", "partial", "other")
 _WEIGHTS: Final = (0.4, 0.3, 0.15, 0.15)
-"""How often each is tried."""
+"""The probability of each kind of wrong derivative."""
 _TRIES: Final = 24
-"""Wrong derivatives that are tried before another function is drawn."""
+"""The number of tries for a wrong derivative before another function is drawn."""
 _X: Final = Variable(X)
 _COEFFICIENTS: Final = tuple(Variable(name) for name in COEFFICIENTS)
 _CONSTANTS: Final = (-5, -4, -3, -2, -1, 1, 2, 3, 4, 5)
@@ -89,7 +90,7 @@ _COEFFICIENT_SHARE: Final = 0.26
 
 
 class Example(NamedTuple):
-    """One pair with its truth."""
+    """One pair with its label."""
 
     pair: ExpressionPair
     label: bool
@@ -145,7 +146,7 @@ def _function(rng: Random, split: Split) -> Expression:
 
 
 def _extended(function: Expression, rng: Random) -> Expression | None:
-    """The function with all coefficients, the extra one among them; `None` where it has too few places."""
+    """The function with all coefficients, also the extra one; `None` if it has too few leaves."""
     found = heads(function)
     places = [number for number, head in enumerate(found) if head in _COEFFICIENTS]
     if len(places) < len(COEFFICIENTS):
@@ -173,10 +174,9 @@ def tree(rng: Random, coefficients: Sequence[str], inputs: Sequence[str]) -> Exp
 
 
 def _shape(rng: Random) -> list[int]:
-    """The numbers of operands of a random tree's nodes in prefix order.
+    """The number of operands of each node of a random tree, in prefix order.
 
-    Operators are placed one after the other at one of the places that are still open; a place that is passed
-    over becomes a leaf.
+    Each operator is put into one of the open slots; the slots before it become leaves.
     """
     found: list[int] = []
     open_places = 1
@@ -191,8 +191,8 @@ def _shape(rng: Random) -> list[int]:
 
 @cache
 def _sums(open_places: int, operators: int) -> tuple[int, ...]:
-    """The running numbers of trees by the next step: over each place, first a binary operator on it, then
-    a unary one.
+    """Cumulative numbers of trees by the next step: for each slot, first with a binary operator, then a unary
+    one.
     """
     counts = []
     for remaining in range(open_places, 0, -1):
@@ -202,7 +202,7 @@ def _sums(open_places: int, operators: int) -> tuple[int, ...]:
 
 @cache
 def _trees(open_places: int, operators: int) -> int:
-    """In how many ways so many operators go onto so many open places."""
+    """The number of ways to place the operators into the open slots."""
     if operators == 0:
         return 1
     return _sums(open_places, operators)[-1]
@@ -225,7 +225,7 @@ def _leaf(rng: Random, coefficients: Sequence[str], inputs: Sequence[str]) -> Ex
 def _wrong(
     function: Expression, truth: Expression, known: tuple[complex | None, ...], rng: Random
 ) -> tuple[Origin, Expression] | None:
-    """A wrong derivative with the variables of the true one; `None` where tries run out."""
+    """A wrong derivative with the variables of the true one; `None` after `_TRIES` failures."""
     variables = VARIABLES.intersection(tokens(truth))
     for _ in range(_TRIES):
         (origin,) = rng.choices(_ORIGINS, _WEIGHTS)
@@ -258,7 +258,7 @@ def _candidate(origin: Origin, function: Expression, truth: Expression, rng: Ran
 
 
 def _changed(expression: Expression, variables: Sequence[str], rng: Random) -> Expression | None:
-    """The expression with something else at one node, folded; `None` where nothing else may stand there."""
+    """The expression with another content at one node, folded; `None` if the node has no alternative."""
     found = heads(expression)
     place = rng.randrange(len(found))
     others: Sequence[Head]

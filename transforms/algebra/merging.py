@@ -1,8 +1,8 @@
 """`rename-merging`: the control that breaks the referent relation (Renamer, section 3).
 
-At one place a variable takes the name of another one of its view, so that places which named the same
-variable name different ones, or the other way about. It is kept only where the values of the expressions
-show that the answer changes: a derivative is none any more, or has become one.
+At one place a variable takes the name of another variable of its view. So places that named the same variable
+name different ones, or the reverse. A variant is kept only if the values of the expressions show that the
+answer changes: a derivative is none any more, or has become one.
 """
 
 from dataclasses import dataclass, field
@@ -18,17 +18,17 @@ from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
 from codeaudit.transforms.records import Kind, Move, Unit
 
 TRIES: Final = 32
-"""Places and names that are tried; each costs two evaluations."""
+"""The most pairs of place and name that are tried; each try costs two evaluations."""
 
 UNDECIDED: Final = "the values do not show whether it is the derivative"
 UNCHANGED: Final = "no change of the answer found"
 
 
 class VariablePlace(NamedTuple):
-    """A place at which a variable stands."""
+    """One occurrence of a variable."""
 
     start: int
-    """Byte of the text, from 0."""
+    """Its first byte in the text, from 0."""
     name: str
 
 
@@ -42,7 +42,7 @@ class AlgebraMerging:
     unit: Unit = "function"
 
     def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
-        """One place and name that change the answer; names that the pair has already come first.
+        """One place and name that change the answer; names that occur in the pair are tried first.
 
         Raises:
             SourceError: the source is no pair of expressions.
@@ -67,7 +67,7 @@ class AlgebraMerging:
         return Refused(UNCHANGED)
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
-        """Rename at the place; refuses what does not change the answer."""
+        """Rename at one place; refuses a move that does not change the answer."""
         before = holds(parse_pair(source))
         places = occurrences(source)
         if len(moves) != 1:
@@ -82,7 +82,7 @@ class AlgebraMerging:
 
 
 def changed(before: bool | None, pair: ExpressionPair, text: str) -> Rewritten | Refused:
-    """The control's text, if the values show that the answer is no longer what it was."""
+    """The text of the control if its values show another answer than before; else why it is refused."""
     if before is None:
         return Refused(UNDECIDED)
     after = holds(pair)

@@ -1,9 +1,9 @@
 """`rename`: variables become other variables of their view (Renamer, Ankner et al., appendix E).
 
-A renaming is a bijection within each view: coefficients `a0` to `a2` (and `a3` where the text has it), and
+A renaming is a bijection within each view: the coefficients `a0` to `a2` (and `a3` if the text has it), and
 the inputs `y` and `z`. It is drawn uniformly; x, constants and operators stay. Differentiation by x treats
-the renamed variables as constants whatever they are called, so the candidate is the function's derivative
-after the renaming exactly if it was before.
+the renamed variables as constants whatever their names are. So the candidate is the derivative after the
+renaming exactly if it was before.
 """
 
 from collections.abc import Mapping

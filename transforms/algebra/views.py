@@ -1,8 +1,8 @@
 """Views and referents of tokens (Renamer, Ankner et al., section 3 and appendix E).
 
-Coefficients share a view, so do the inputs other than x; x has its own. The paper gives all operators one
-view, by which `sin` and `cos` would look alike; since operators cannot be renamed, each is a view of its own
-here, as in the paper's section 5. Two tokens are coreferential if they are the same token.
+The coefficients share a view, and so do the inputs other than x; x has its own. The paper's appendix gives
+all operators one view, which would make `sin` and `cos` look alike. Operators cannot be renamed, so here each
+has a view of its own, as in section 5 of the paper. Two tokens are coreferential if they are the same token.
 """
 
 import re
@@ -22,25 +22,25 @@ from codeaudit.transforms.algebra.expressions import (
 )
 
 POOLS: Final = (COEFFICIENTS, INPUTS)
-"""The variables of each view that has more than one."""
+"""The variables of each view with more than one."""
 MOVABLE: Final = frozenset((*COEFFICIENTS, *INPUTS))
 EXTRA: Final = COEFFICIENTS[-1]
-"""Used only where the text has it already: a model need not know it."""
+"""Given only to texts that contain it already, because a model may not know it."""
 
 TOKENS: Final = (ASKED, *BINARY, *UNARY, PLUS, MINUS, *"0123456789", X, *INPUTS, *COEFFICIENTS)
-"""The vocabulary. A token's id is its place."""
+"""The vocabulary. The id of a token is its index."""
 _SINGLE: Final = len(TOKENS) - len(INPUTS) - len(COEFFICIENTS)
 VIEWS: Final = _SINGLE + len(POOLS)
-"""How many views there are; ids are 0 to VIEWS - 1."""
+"""The number of views; ids are 0 to VIEWS - 1."""
 _IDS: Final[Mapping[str, int]] = {token: number for number, token in enumerate(TOKENS)}
 _WORD: Final = re.compile(r"\S+")
 
 
 class EncodedPair(NamedTuple):
-    """A pair as a network takes it: three numbers for each token of its text."""
+    """A pair as the input of a network: three numbers for each token of its text."""
 
     tokens: tuple[int, ...]
-    """Places in `TOKENS`."""
+    """Indices in `TOKENS`."""
     views: tuple[int, ...]
     """Less than `VIEWS`; equal for tokens that a renaming may exchange."""
     referents: tuple[int, ...]
@@ -48,8 +48,7 @@ class EncodedPair(NamedTuple):
 
 
 def encode(source: str) -> EncodedPair:
-    """Tokens, views and referents of the text of a pair. Views and referents are the same for every legal
-    renaming.
+    """Tokens, views and referents of the text of a pair. A legal renaming keeps views and referents.
 
     Raises:
         SourceError: the text is no pair of expressions.
@@ -72,7 +71,9 @@ def view(word: str) -> int:
 
 
 def pool(name: str, source: str) -> tuple[str, ...]:
-    """What a variable of a text may be called: the variables of its view, itself only if it has no other."""
+    """The names that a variable of a text may get: all of its view, or only its own if the view has no
+    other.
+    """
     for names in POOLS:
         if name in names:
             return tuple(other for other in names if other != EXTRA or EXTRA in source.split())
@@ -90,9 +91,9 @@ def renamed(source: str, renaming: Mapping[str, str]) -> str:
 
 
 def canonical(source: str) -> str:
-    """The text under the renaming that calls the variables of each view by their order of first use.
+    """The text with the variables of each view named in the order of their first use.
 
-    Two texts have the same canonical form exactly if a legal renaming makes one into the other.
+    Two texts have the same canonical form exactly if a legal renaming turns one into the other.
     """
     used = movable(source)
     renaming: dict[str, str] = {}
@@ -102,7 +103,7 @@ def canonical(source: str) -> str:
 
 
 def equivalent(one: str, two: str) -> bool:
-    """Whether a bijection of variables that keeps views makes one text into the other."""
+    """Whether a bijection of variables that keeps views turns one text into the other."""
     before, after = one.split(), two.split()
     if len(before) != len(after):
         return False

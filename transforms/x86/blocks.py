@@ -1,9 +1,9 @@
-"""Basic blocks cut out of a program on this machine, so that nobody needs a data set to begin with.
+"""Basic blocks of a program on this machine: the default corpus of x86, which needs no download.
 
-An ELF file's executable sections are decoded from their start. A block ends before every transfer of control
-and where a branch leads, and is what stands in between, without the transfer, as in BHive. Left out are
-padding, blocks with an address that counts from the instruction (moved, it would name another place), and
-what cannot be written as text and read back.
+The executable sections of an ELF file are decoded from their start. A block ends before every transfer of
+control and at every branch target, and does not contain the transfer (as in BHive). The following are left
+out: padding; blocks with an address relative to the instruction pointer, because it changes when the block
+moves; and blocks that cannot be written as text and read back.
 """
 
 import struct
@@ -21,11 +21,11 @@ from codeaudit.transforms.x86.encoding import BITS
 from codeaudit.transforms.x86.reading import written
 
 WINDOW: Final = 1 << 16
-"""Bytes that are decoded at a time; a branch from further away does not end a block."""
+"""Bytes that are decoded at a time. A branch from outside this window does not end a block."""
 LEAST: Final = 2
-"""Fewest instructions of a block."""
+"""The fewest instructions of a block."""
 SMALL: Final = 1 << 18
-"""Bytes of code under which a Python's program is only the front of a shared library."""
+"""A Python program with fewer bytes of code only starts a shared library, which holds the interpreter."""
 
 _HEADER: Final = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION: Final = struct.Struct("<IIQQQQIIQQ")
@@ -33,7 +33,7 @@ _X86_64: Final = 62
 _CODE: Final = 4
 """The flag of a section that is executable."""
 _CONTENT: Final = 1
-"""The type of a section that stands in the file."""
+"""The type of a section whose content is in the file."""
 _IDLE: Final = ("NOP", "ENDBR64", "INT3", "UD2", "PAUSE")
 
 
@@ -42,9 +42,9 @@ class ProgramBlock:
     """A basic block of a program."""
 
     address: int
-    """Where it stands when the program is loaded at its preferred place."""
+    """Its address if the program is loaded at its preferred place."""
     code: bytes
-    """As the file has it."""
+    """Its machine code, as in the file."""
     source: str
     """AT&T text."""
 
@@ -111,7 +111,7 @@ def sections(path: Path) -> list[tuple[int, bytes]]:
 
 
 def _straight(address: int, code: bytes) -> Iterator[tuple[int, list[iced.Instruction]]]:
-    """Runs of instructions that nothing leaves or enters in between, with where they begin."""
+    """The straight-line runs of instructions, each with its address."""
     place = 0
     while place < len(code):
         window = code[place : place + WINDOW]
@@ -154,7 +154,7 @@ def _block(start: int, instructions: list[iced.Instruction], code: bytes) -> Pro
 
 
 def _alone(instruction: iced.Instruction) -> iced.Instruction:
-    """The instruction as if it stood at address 0."""
+    """A copy of the instruction at address 0."""
     copy = instruction.copy()
     copy.ip = 0
     return copy

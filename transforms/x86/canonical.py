@@ -1,14 +1,17 @@
-"""The canonical form of a block: the same text for every legal order and every renaming of it.
+"""The canonical form of a block: one text for all of its legal orders and renamings.
 
-Put before a model, it makes any model exactly invariant to `rename` and `reorder`. The order comes first.
-Colours of instructions and registers are refined together until they no longer split (Weisfeiler and Leman
-1968, on the graph of conflicts and occurrences); of instructions that still look alike one is told apart, and
-the colours are refined again. Sorted by layer of the conflicts, then colour, instructions stand in a legal
-order. Registers are then named in the order of their first use, each by the first name that the rules of
-renaming leave it (`legality.py`); what may not be renamed keeps its name.
+A model that sees only canonical forms is invariant to `rename` and `reorder` (`--wrap canonical`). The form
+is made in two steps:
 
-For renamings this is exact: legal names depend on where a register stands, not on what it is called. For
-orders it is as far as instructions that the colours cannot tell apart are interchangeable.
+1. Order. The colours of instructions and registers are refined together until they no longer split
+   (Weisfeiler and Leman 1968, on the graph of conflicts and occurrences). If instructions of one colour name
+   different registers, one of them gets a colour of its own, and the refinement continues. Sorting by layer
+   of the conflicts, then colour, gives a legal order.
+2. Names. Registers are named in the order of their first use. Each gets the first name that the rules of
+   renaming allow (`legality.py`). Fixed registers keep their names.
+
+For renamings the form is exact, because legal names depend on the places of a register, not on its name. For
+orders it is exact if instructions that the colours cannot tell apart are interchangeable.
 """
 
 from collections import defaultdict
@@ -28,8 +31,8 @@ _PLACES: Final[Mapping[str, int]] = {
 
 
 def canonicalise(source: str) -> str:
-    """The canonical form: one instruction a line, without comments. It does what the block does, up to the
-    names of registers.
+    """The canonical form: one instruction a line, without comments. It is the block up to order and
+    registers.
 
     Raises:
         SourceError: a line of the source is no instruction.
@@ -49,8 +52,10 @@ def canonicalise(source: str) -> str:
 
 
 def canonical_names(used: Sequence[str], found: RegisterChoices) -> Mapping[str, str]:
-    """For each base in use its canonical name: of all legal renamings that which comes first when the bases
-    are named in this order. The names that they have show that there is a legal one.
+    """The canonical name of each base in use: the legal renaming that is lexicographically first in this
+    order.
+
+    A legal renaming exists, because the current names are one.
     """
     owners = {base: base for base in used}
     settled: set[str] = set()
@@ -68,8 +73,11 @@ def canonical_names(used: Sequence[str], found: RegisterChoices) -> Mapping[str,
 def _given(
     base: str, target: str, owners: Mapping[str, str], found: RegisterChoices, settled: set[str]
 ) -> dict[str, str] | None:
-    """Who has which name once `base` has `target` and all others have a legal one, too; `None` where that
-    cannot be. An augmenting path: who loses a name takes another, whose owner takes another.
+    """The owner of each name after `base` gets `target` and all other bases get a legal name; `None` if
+    impossible.
+
+    It follows an augmenting path: a base that loses its name takes another one, whose owner takes another
+    one.
     """
     moved = {name: owner for name, owner in owners.items() if owner != base}
     loser = moved.get(target)
@@ -92,7 +100,7 @@ def _housed(base: str, moved: dict[str, str], found: RegisterChoices, tried: set
 
 
 def _written(line: Operation, spelled: Callable[[Register], str]) -> str:
-    """The text of an instruction with its registers spelled otherwise."""
+    """The text of an instruction, with `spelled` giving the text of each register."""
     pieces: list[str] = []
     done = 0
     for token in line.tokens:
@@ -102,8 +110,10 @@ def _written(line: Operation, spelled: Callable[[Register], str]) -> str:
 
 
 def canonical_order(block: BasicBlock, found: RegisterChoices) -> list[int]:
-    """The instructions by layer, then colour. Within a layer none conflicts with another, and what an
-    instruction conflicts with before it lies in earlier layers, so this is a legal order.
+    """The numbers of the instructions sorted by layer, then colour.
+
+    This order is legal: no two instructions of a layer conflict, and the conflicting instructions before an
+    instruction are in earlier layers.
     """
     predecessors = conflicts(block)
     depth = layers(predecessors)
@@ -126,7 +136,9 @@ def canonical_order(block: BasicBlock, found: RegisterChoices) -> list[int]:
 
 
 def _differ(block: BasicBlock, cell: Sequence[int]) -> bool:
-    """Whether it matters in which order these instructions of one colour stand: they name other registers."""
+    """Whether the order of these instructions of one colour matters, because they name different
+    registers.
+    """
     named = {tuple(token.register.base for token in block.operations[number].tokens) for number in cell}
     return len(named) > 1
 
@@ -134,7 +146,7 @@ def _differ(block: BasicBlock, cell: Sequence[int]) -> bool:
 def _refined(
     colours: Sequence[int], block: BasicBlock, predecessors: Sequence[int], found: RegisterChoices
 ) -> list[int]:
-    """The coarsest colours that agree with the given ones and with those of all neighbours."""
+    """The coarsest refinement of the colours in which equal colours have equally coloured neighbours."""
     bases = [
         [token.register.base for token in line.tokens if _is_free(token.register.base, found)]
         for line in block.operations
@@ -174,6 +186,6 @@ def _is_free(base: str, found: RegisterChoices) -> bool:
 
 
 def _ranks(keys: Sequence[Any]) -> list[int]:
-    """Numbers for comparable keys: equal ones for equal keys, in their order."""
+    """The rank of each key among the distinct keys, from 0."""
     known = {key: rank for rank, key in enumerate(sorted(set(keys)))}
     return [known[key] for key in keys]

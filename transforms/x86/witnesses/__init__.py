@@ -1,4 +1,5 @@
-"""Tools that nobody here wrote, asked whether a rewritten block still is what it was.
+"""Independent tools that check rewritten blocks.
 
-`mca` asks LLVM's machine code analyzer for a block's cost, `emulator` runs it. Both are optional.
+`mca` asks LLVM's machine code analyzer for the cost of a block; `emulator` runs it in Unicorn. Both are
+optional.
 """

@@ -1,12 +1,12 @@
-"""Differential execution: two blocks run on corresponding states must leave corresponding states.
+"""Differential execution of blocks: from corresponding states they must reach corresponding states.
 
-Unicorn (GPL, an optional extra) runs both from the same random registers, flags and memory, the second with
-its registers renamed. Compared are the general and the vector registers, the status flags, every page of
-memory that changed, and how the run ended. Memory is mapped where it is touched, with a content that its
-address determines.
+Unicorn (GPL, an optional extra) runs both blocks from the same random registers, flags and memory; the second
+one with its registers renamed. The comparison covers the general and the vector registers, the status flags,
+every page of memory that changed, and the end of the run. A page is mapped on the first access, and its
+content is a function of its address.
 
-Never believed on AVX: Unicorn runs most VEX instructions as if they were older ones, without a word
-(`vaddps %xmm1, %xmm2, %xmm3` as `addps %xmm1, %xmm3`).
+Results with AVX are not trusted: Unicorn silently runs most VEX instructions as older ones (`vaddps %xmm1,
+%xmm2, %xmm3` as `addps %xmm1, %xmm3`).
 """
 
 import hashlib
@@ -23,19 +23,19 @@ from codeaudit.transforms.x86.reading import BasicBlock, Operation
 from codeaudit.transforms.x86.registers import BASES
 
 CODE: Final = 0x1000_0000
-"""Where the code stands."""
+"""The address of the code."""
 PAGE: Final = 0x1000
 ROOM: Final = 2 * PAGE
-"""Bytes of code that may stand there."""
+"""The most bytes of code."""
 STATES: Final = 3
-"""Random states that a pair of blocks is run from."""
+"""The number of random states from which a pair of blocks is run."""
 MOST: Final = 10_000
-"""Instructions after which a run is given up: a repeated string instruction counts each turn."""
+"""The most instructions of a run; each repetition of a string instruction counts."""
 FLAGS: Final = 0b1000_1101_0101
 """CF, PF, AF, ZF, SF and OF."""
 _HEAP: Final = 0x10_0000_0000
 _LOCAL: Final = 0x20_0000_0000
-"""Where `fs` begins; `gs` begins at twice that."""
+"""The base address of `fs`; `gs` begins at twice this address."""
 _VECTORS: Final = BASES["vec"][:16]
 _UNSTEADY: Final = ("RDTSC", "RDTSCP", "RDRAND", "RDSEED", "CPUID", "XGETBV", "RDPMC", "SYSCALL")
 _UNKNOWN: Final = ("SHA", "GFNI")
@@ -44,29 +44,29 @@ _UNKNOWN: Final = ("SHA", "GFNI")
 
 @dataclass(frozen=True, slots=True)
 class BlocksAgreed:
-    """Both blocks left the same wherever they ran to their end."""
+    """Both blocks reached the same state whenever they ran to their end."""
 
     runs: int
-    """From how many states they did; from all others both end early."""
+    """The number of states from which they did, at least 1; from all other states both ended early."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlocksFaulted:
-    """Both blocks end early, in the same way, from every state."""
+    """Both blocks ended early from every state, so nothing was compared."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class BlocksDiffered:
-    """The blocks left something else."""
+    """The blocks reached different states, or one of them ended early."""
 
     what: str
 
 
 @dataclass(frozen=True, slots=True)
 class NotTrusted:
-    """The emulator's word is not taken on one of the blocks."""
+    """The emulator's result does not count, because it does not run one of the blocks correctly."""
 
     reason: str
 
@@ -76,11 +76,14 @@ EmulatorVerdict: TypeAlias = BlocksAgreed | BlocksFaulted | BlocksDiffered | Not
 
 @dataclass(frozen=True, slots=True)
 class MachineState:
-    """What a block starts from, or leaves."""
+    """The state of the processor before or after a block."""
 
     general: Mapping[str, int]
+    """The general registers, by base."""
     vector: Mapping[str, int]
+    """The low 128 bits of the vector registers, by base."""
     flags: int
+    """The status flags in `FLAGS`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,7 @@ class _Run:
 
 
 class Emulator:
-    """One engine, used again for every run.
+    """One Unicorn engine, reused for all runs.
 
     Raises:
         CannotAudit: Unicorn is not installed.
@@ -115,7 +118,7 @@ class Emulator:
 
     @property
     def version(self) -> str:
-        """Unicorn's."""
+        """The version of Unicorn."""
         return str(self._unicorn.__version__)
 
     def compare(
@@ -128,10 +131,11 @@ class Emulator:
         states: int = STATES,
         same_fault: bool = True,
     ) -> EmulatorVerdict:
-        """Whether the blocks do the same, the second with its registers renamed (`{}` for none).
+        """Run both blocks from random states and compare the results.
 
-        Without `same_fault`, two runs that both fault count as equal, since in another order another
-        instruction may be the first to fault.
+        `renaming` maps bases of the first block to bases of the second; `{}` if no register was renamed.
+        Without `same_fault`, two runs that both fault count as equal, because in another order another
+        instruction may fault first.
         """
         for block in (before, after):
             if reason := distrust(block):
@@ -210,13 +214,13 @@ class Emulator:
 
 
 def _content(seed: bytes, page: int) -> bytes:
-    """What a page holds at first: words that can be used as addresses."""
+    """The first content of a page: words that are usable as addresses."""
     drawn = hashlib.shake_128(seed + page.to_bytes(8, "little")).digest(PAGE // 2)
     return array("Q", (_HEAP + 8 * word for word in array("I", drawn))).tobytes()
 
 
 def distrust(block: BasicBlock) -> str:
-    """Why the emulator's word is not taken on a block; empty where it is."""
+    """Why the emulator's result on a block does not count; empty if it counts."""
     return next((reason for operation in block.operations if (reason := _distrust(operation))), "")
 
 
@@ -245,7 +249,7 @@ def _distrust(operation: Operation) -> str:
 
 
 def permutation(renaming: Mapping[str, str]) -> Mapping[str, str]:
-    """A renaming extended to all general and vector registers."""
+    """The renaming extended to a permutation of all general and vector registers."""
     forth: dict[str, str] = {}
     for bases in (BASES["gp"], _VECTORS):
         own = {base: renaming[base] for base in bases if base in renaming}

@@ -1,11 +1,13 @@
-"""LLVM's machine code analyzer: what a block costs on a model of a processor.
+"""The cost of blocks by LLVM's machine code analyzer (llvm-mca), on a model of a processor.
 
-The figure of the papers is `cycles / iterations`. It depends on the version, the processor and the number
-of iterations, so each result carries all three. Blocks are measured a thousand a process; a block that the
-tool rejects is taken out, and the rest is measured again. llvm-mca takes memory accesses for independent and
-has no front end, so neither addresses nor the length of the code count. Names of registers do not count
-either, but for processors whose eliminated moves it models (btver2): there the copy of a zeroed register can
-make the cycles depend on them.
+The number in the papers is `cycles / iterations`. It depends on the version of the tool, the processor and
+the number of iterations, so each result contains all three. One process measures 1,000 blocks. If the tool
+rejects a block, the others are measured again without it.
+
+llvm-mca assumes that memory accesses are independent, and it does not model the front end. So neither
+addresses nor the length of the code change the cost. Names of registers do not either, with one exception:
+for processors whose move elimination it models (btver2), the copy of a zeroed register can make the cycles
+depend on them.
 """
 
 import json
@@ -21,15 +23,15 @@ from codeaudit.transforms.errors import CannotAudit, SourceError
 from codeaudit.transforms.x86.reading import read
 
 BATCH: Final = 1000
-"""Blocks of one process."""
+"""The number of blocks that one process measures."""
 ITERATIONS: Final = 100
-"""Of the papers, and of the tool by default."""
+"""The value in the papers, and the tool's default."""
 HASWELL: Final = "haswell"
-"""The processor that gives the cycles of Renamer's Figure 1."""
+"""The processor for which the tool gives the cycles in Renamer's Figure 1."""
 TIMEOUT: Final = 300
-"""Seconds that one process may take."""
+"""The most seconds of one process."""
 NEWEST, OLDEST = 30, 11
-"""Versions looked for when there is no plain `llvm-mca`."""
+"""The versions that `find` looks for if there is no plain `llvm-mca`."""
 
 _ERROR: Final = re.compile(r"^[^\n:]*:(\d+):\d+: error: (.*)$", re.MULTILINE)
 _ANY_ERROR: Final = re.compile(r"error: (.*)")
@@ -38,23 +40,23 @@ _VERSION: Final = re.compile(r"LLVM version (\S+)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What a block costs. Equal measurements are equal records."""
+    """The cost of a block. Equal measurements are equal records."""
 
     cycles: int
-    """Of all iterations together."""
+    """The cycles of all iterations together."""
     uops: int
-    """Micro-operations of all iterations."""
+    """The micro-operations of all iterations together."""
     instructions: int
-    """Instructions of one iteration."""
+    """The instructions of one iteration."""
     reciprocal_throughput: float
-    """`BlockRThroughput`: cycles an iteration if only the ports of the machine counted."""
+    """`BlockRThroughput`: cycles per iteration if only the ports of the processor limit the block."""
     iterations: int
     cpu: str
     version: str
 
     @property
     def throughput(self) -> float:
-        """Cycles an iteration, the target of Renamer's surrogate."""
+        """Cycles per iteration, the target of Renamer's surrogate model."""
         return self.cycles / self.iterations
 
 
@@ -99,7 +101,10 @@ class Mca:
         return [found[number] for number in range(len(blocks))]
 
     def _fill(self, texts: dict[int, list[str]], found: dict[int, Measurement]) -> None:
-        """Measure the blocks together; without those that the tool names, or else in two halves."""
+        """Measure the blocks together.
+
+        If the tool names the blocks that it rejects, measure the others again; else measure two halves.
+        """
         rest = dict(texts)
         while rest:
             source, owners = _together(rest)
@@ -190,7 +195,8 @@ def find(*, cpu: str = HASWELL, iterations: int = ITERATIONS, program: str | Non
 
 
 def lines_of(block: str) -> list[str]:
-    """The instructions of a block, one a line: a `lock` on a line of its own would count as one more.
+    """The instructions of a block, one a line. A prefix joins its line, because the tool would count it as
+    one more.
 
     Raises:
         SourceError: a line is no instruction.
@@ -199,7 +205,7 @@ def lines_of(block: str) -> list[str]:
 
 
 def _together(texts: dict[int, list[str]]) -> tuple[str, dict[int, int]]:
-    """One input for all blocks, and which block each of its lines, from 1, belongs to."""
+    """One input for all blocks, and for each of its lines, from 1, the number of the block."""
     lines: list[str] = []
     owners: dict[int, int] = {}
     for number, text in texts.items():
