@@ -1,8 +1,17 @@
-"""Hidden columns of a transformer in another order: the weights change, what they compute does not.
+"""Permutation of the hidden columns of a transformer: the weights change, the function that they compute does
+not.
 
-Permutation equivariance (Xu et al. 2024, section 4). Which axes of which weights have to move together is
-read off the traced computation, so there is no list of architectures. `axes` joins what an operation ties
-together, `tracing` walks the graph of operations, `groups` and `layout` hold what was found, `permute` moves
-weights, `proof` measures the theorems on a module, `rows` permutes tokens, `sealing` does all of it to files
-under a key, and `recovery` is the attack that undoes it. torch is imported by those that need it.
+Source: permutation equivariance (Xu et al. 2024, section 4). The axes of weights that have to move together
+are found by tracing one call of the module, so there is no list of architectures.
+
+- `axes` unifies the axes that an operation ties together;
+- `tracing` walks the graph of operations;
+- `groups` and `layout` hold the result;
+- `permute` moves weights;
+- `proof` measures the theorems on a module;
+- `rows` permutes tokens;
+- `sealing` permutes (or encrypts) checkpoint folders under a key;
+- `recovery` is the attack that finds the permutation.
+
+Only the modules that need torch import it.
 """

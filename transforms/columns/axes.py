@@ -1,10 +1,9 @@
-"""Axes of tensors as unknowns, and what it means that an operation ties two of them together.
+"""Axes of tensors as unknowns, and their unification: an operation may tie two axes together.
 
-An axis is an atom, a product of axes (a `view` that splits 64 into 8 heads of 8) or a sum of axes (a
-`chunk` of a fused projection). Two axes are tied by unification: atoms are refined until both sides have
-the same parts. What is left of the atoms at the end may be permuted freely, each by itself; an atom whose
-order an operation depends on is frozen. Where the parts of two axes do not line up, both are frozen, so
-that what is not understood is never permuted.
+An axis is an atom, a product of axes (a `view` that splits 64 into 8 heads of 8) or a sum of axes (a `chunk`
+of a fused projection). Unification refines atoms until both axes have the same parts. The atoms that remain
+at the end may be permuted freely and independently. An atom is frozen if an operation depends on its order.
+If the parts of two axes do not line up, both are frozen. So an axis that is not understood is never permuted.
 
 Axes of size one have no order and are all equal to `ONE`.
 """
@@ -17,7 +16,7 @@ Kind: TypeAlias = Literal["atom", "product", "sum"]
 
 
 class Axis:
-    """One axis; `resolved` tells what is known of it by now."""
+    """One axis; `resolved` returns its present refinement."""
 
     __slots__ = ("_bound", "frozen", "kind", "parts", "size")
 
@@ -38,13 +37,13 @@ class Axis:
         return axis
 
     def refine(self, other: "Axis") -> None:
-        """Say what this atom is; what was known of it holds for the other from now on."""
+        """Replace this atom by another axis, which inherits its known properties."""
         if self.frozen:
             freeze(other)
         self._bound = other
 
     def atoms(self) -> Iterator["Axis"]:
-        """Those that it is made of, in order."""
+        """The atoms of the axis, in order."""
         axis = self.resolved()
         if axis.kind == "atom":
             yield axis
@@ -57,12 +56,12 @@ ONE: Final = Axis(1, "product")
 
 
 def atom(size: int) -> Axis:
-    """An axis of which nothing is known."""
+    """A new axis without known properties."""
     return ONE if size == 1 else Axis(size)
 
 
 def fixed(size: int) -> Axis:
-    """An axis whose order matters."""
+    """A new axis that is frozen, because its order matters."""
     axis = atom(size)
     freeze(axis)
     return axis
@@ -77,7 +76,7 @@ def product(parts: Iterable[Axis]) -> Axis:
 
 
 def total(parts: Iterable[Axis]) -> Axis:
-    """Axes one after the other."""
+    """Axes concatenated into one."""
     segments = [segment for part in parts for segment in _segments(part) if segment.size]
     if len(segments) == 1:
         return segments[0]
@@ -85,13 +84,13 @@ def total(parts: Iterable[Axis]) -> Axis:
 
 
 def freeze(axis: Axis) -> None:
-    """Nothing of this axis may move."""
+    """Freeze all atoms of the axis, so no part of it is permuted."""
     for one in axis.atoms():
         one.frozen = True
 
 
 def unify(one: Axis, other: Axis) -> None:
-    """Both axes move alike from now on."""
+    """Tie two axes: from now on both move alike."""
     one, other = one.resolved(), other.resolved()
     if one is other:
         return
@@ -110,7 +109,7 @@ def unify(one: Axis, other: Axis) -> None:
 
 
 def cut(axis: Axis, size: int) -> tuple[Axis, Axis]:
-    """The first `size` elements and the rest, which move each by themselves from now on."""
+    """The first `size` elements and the rest; from now on they move independently."""
     axis = axis.resolved()
     if size <= 0:
         return Axis(0), axis
@@ -128,7 +127,7 @@ def cut(axis: Axis, size: int) -> tuple[Axis, Axis]:
 
 
 def split(axis: Axis, sizes: Iterable[int]) -> list[Axis]:
-    """The factors of an axis that a `view` splits; their product is the axis."""
+    """The factors into which a `view` splits an axis; their product is the axis."""
     found: list[Axis] = []
     for size in sizes:
         lead, axis = _lead(axis, size)
@@ -170,7 +169,9 @@ def _unify_segments(one: Axis, other: Axis) -> None:
 
 
 def _lead(axis: Axis, size: int) -> tuple[Axis, Axis]:
-    """The slowest part of an axis, of that size, and what is left under each of its elements."""
+    """The slowest factor of an axis, which has the given size, and the rest of the axis under each
+    element.
+    """
     axis = axis.resolved()
     if size == 1:
         return ONE, axis
@@ -201,13 +202,13 @@ def _lead_of_product(axis: Axis, size: int) -> tuple[Axis, Axis]:
 
 
 def _stuck(axis: Axis, size: int) -> tuple[Axis, Axis]:
-    """A factor that runs across the boundaries of others: nothing may move."""
+    """Two frozen factors, for a factor that crosses the boundaries of others."""
     freeze(axis)
     return fixed(size), fixed(max(1, axis.size // size))
 
 
 def _lead_of_sum(axis: Axis, size: int) -> tuple[Axis, Axis]:
-    """A sum of equal segments is a product if all of them move alike and none changes places."""
+    """As `_lead`, for a sum of equal segments: a product if all segments move alike and keep their places."""
     width = axis.size // size
     rest, alike = axis, atom(width)
     for _ in range(size):

@@ -1,4 +1,4 @@
-"""One call of a module, kept so that it can be made again: with other tensors, in another precision."""
+"""One call of a module as a record, to repeat it with other tensors or in another precision."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -10,18 +10,18 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The arguments of a call. Tensors may stand in lists, tuples, mappings and dataclasses."""
+    """The arguments of a call. Tensors may be nested in lists, tuples, mappings and dataclasses."""
 
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
 
     def __call__(self, module: nn.Module) -> object:
-        """What the module gives."""
+        """Call the module with these arguments and return its output."""
         return module(*self.args, **self.kwargs)
 
     @property
     def tensors(self) -> list[Tensor]:
-        """Those among the arguments, in order."""
+        """The tensors in the arguments, in order."""
         found: list[Tensor] = []
 
         def noted(tensor: Tensor) -> Tensor:
@@ -36,7 +36,7 @@ class Call:
         return self._changed(lambda tensor: next(tensors))
 
     def double(self) -> "Call":
-        """The same call with its fractions in double precision."""
+        """The same call with all floating-point tensors in double precision."""
         return self._changed(lambda tensor: tensor.double() if tensor.is_floating_point() else tensor)
 
     def _changed(self, change: Callable[[Tensor], Tensor]) -> "Call":
@@ -60,7 +60,7 @@ def _changed(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
 
 @contextmanager
 def watched(module: nn.Module) -> Iterator[list[Call]]:
-    """The calls of a module inside, in order."""
+    """A context manager that records all calls of a module made inside it, in order."""
     found: list[Call] = []
 
     def note(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Which axes of a module's weights may be permuted together, found by tracing one call."""
+"""The groups of axes of a module's weights that may be permuted together, found by tracing one call."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -80,7 +80,9 @@ def infer(module: nn.Module, call: Call, *, free_outputs: bool = False) -> AxisG
 
 
 def inside(module: nn.Module) -> frozenset[str]:
-    """The parameters in the blocks of every stack, all their names; a tied one only if all of it is there."""
+    """All names of the parameters in the blocks of all stacks; a tied parameter only if all its names are
+    there.
+    """
     stacks = tuple(
         f"{name}." for name, one in module.named_modules() if isinstance(one, nn.ModuleList) and len(one) > 0
     )
@@ -114,7 +116,7 @@ def _by_name(weights: Mapping[str, Axes], names: Sequence[Sequence[str]]) -> dic
 
 
 def _numbers(weights: Sequence[Axes]) -> dict[Axis, int]:
-    """The free atoms, numbered in the order in which they stand in the parameters."""
+    """The free atoms, numbered in the order in which they occur in the parameters."""
     found: dict[Axis, int] = {}
     for axes in weights:
         for axis in axes:

@@ -1,8 +1,8 @@
-"""Secret keys of sealed checkpoints: the file, what is derived from a key, and how a wrong one shows.
+"""Secret keys of sealed checkpoints: the key file, the derived secrets, and the check of a key.
 
-Everything is derived with HMAC-SHA-256 from the key and a salt that is new for each sealing, so that two
-checkpoints under one key share no permutation and no keystream. The derived check says whether a key is the
-right one; it does not help to find it, since keys are 256 random bits.
+Everything is derived with HMAC-SHA-256 from the key and a salt. The salt is new for each sealing, so two
+checkpoints under one key share no permutation and no keystream. The derived check tells whether a key is the
+right one. It does not help to find the key, because keys are 256 random bits.
 """
 
 import hashlib
@@ -26,18 +26,18 @@ LENGTH: Final = 32
 SALT: Final = 16
 """Bytes of a salt."""
 BLOCK: Final = 1 << 20
-"""Bytes of keystream that are made at once."""
+"""The bytes of keystream that are computed at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A secret. It never shows itself."""
+    """A secret key. Its representation never contains the secret."""
 
     secret: bytes = field(repr=False)
 
     @classmethod
     def new(cls) -> "Key":
-        """A random one."""
+        """A new random key."""
         return cls(secrets.token_bytes(LENGTH))
 
     @classmethod
@@ -73,27 +73,27 @@ class Key:
             os.fsync(handle)
 
     def under(self, salt: bytes) -> "Salted":
-        """What it is for one checkpoint."""
+        """The key combined with the salt of one checkpoint."""
         return Salted(hmac.digest(self.secret, b"salt" + salt, "sha256"))
 
 
 @dataclass(frozen=True, slots=True)
 class Salted:
-    """A key as one checkpoint uses it."""
+    """A key combined with the salt of one checkpoint."""
 
     secret: bytes = field(repr=False)
 
     @property
     def check(self) -> str:
-        """What a seal keeps to tell a wrong key."""
+        """The check that the seal stores, to recognise a wrong key."""
         return self._derived("check").hex()
 
     def fits(self, check: str) -> bool:
-        """Whether it is the key that a seal was made with."""
+        """Whether the check of a seal was made with this key."""
         return hmac.compare_digest(self.check.encode(), check.encode())
 
     def permutations(self, sizes: Sequence[int]) -> list[Indices]:
-        """Of each group: the order of as many 64-bit words from a stream of the group's own."""
+        """A permutation of each group: the sorting order of 64-bit words from a keystream of the group."""
         found: list[Indices] = []
         for number, size in enumerate(sizes):
             stream = hashlib.shake_256(self._derived(f"group {number}")).digest(8 * size)
@@ -101,7 +101,9 @@ class Salted:
         return found
 
     def masked(self, data: npt.NDArray[np.uint8], name: str) -> npt.NDArray[np.uint8]:
-        """Bytes under the keystream of a name, SHAKE-256 in counter mode; masking twice gives them back."""
+        """The bytes XOR the keystream of the name (SHAKE-256 in counter mode). Masking twice restores
+        them.
+        """
         masked = np.empty_like(data)
         secret = self._derived(f"stream {name}")
         for number, start in enumerate(range(0, len(data), BLOCK)):
@@ -111,7 +113,7 @@ class Salted:
         return masked
 
     def tagger(self) -> "hmac.HMAC":
-        """Makes the tag of what was sealed, which tells a damaged file from the right one."""
+        """A new HMAC for the tag of a sealed file, which detects damage."""
         return hmac.new(self._derived("tag"), digestmod="sha256")
 
     def _derived(self, use: str) -> bytes:

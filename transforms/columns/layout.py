@@ -1,7 +1,7 @@
-"""Where the permutations of a checkpoint's groups stand in its tensors. Plain values, no torch.
+"""The layout of a checkpoint: which axes of its tensors each group permutes. Plain values, no torch.
 
-What was found once by tracing is kept as JSON, so that undoing needs neither the model's code nor the same
-version of it.
+The layout is found by tracing once and stored as JSON. So undoing a permutation needs neither the model's
+code nor the same version of it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,19 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 Indices: TypeAlias = npt.NDArray[np.int64]
-"""A permutation as the places that the new elements come from."""
+"""A permutation as old indices: element i of the result comes from index `indices[i]`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """An axis, or a part of one, that stays as it is."""
+    """An axis, or a part of one, that is not permuted."""
 
     size: int
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """An axis that moves as its group does."""
+    """An axis that is permuted like its group."""
 
     group: int
     size: int
@@ -46,7 +46,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """Parts one after the other."""
+    """Parts concatenated into one axis."""
 
     parts: tuple["Place", ...]
 
@@ -57,25 +57,25 @@ class Sum:
 
 
 Place: TypeAlias = Kept | Member | Product | Sum
-"""What an axis of a tensor is made of."""
+"""The structure of one axis of a tensor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """The groups of a checkpoint, and what each axis of each tensor is made of."""
+    """The groups of a checkpoint, and the structure of each axis of each tensor."""
 
     sizes: tuple[int, ...]
-    """Elements of each group."""
+    """The number of elements of each group."""
     tensors: Mapping[str, tuple[Place, ...]]
-    """By the tensor's name; a tensor of which nothing moves is left out."""
+    """The axes by the name of the tensor; a tensor that no group permutes is left out."""
 
     @property
     def bits(self) -> float:
-        """log2 of how many ways there are to permute all groups."""
+        """log2 of the number of ways to permute all groups."""
         return sum(lgamma(size + 1) for size in self.sizes) / log(2)
 
     def axes(self, group: int) -> int:
-        """In how many axes a group stands."""
+        """The number of axes in which a group occurs."""
         found = (member for places in self.tensors.values() for place in places for member in members(place))
         return sum(member == group for member in found)
 
@@ -94,13 +94,16 @@ class Layout:
         return Layout(sizes=tuple(sizes), tensors=moving)
 
     def as_json(self) -> dict[str, Any]:
-        """For a file: a group is its number, a part that stays `[size]`, others `["*", …]` and `["+", …]`."""
+        """The layout as JSON values.
+
+        A group is its number, a part that stays is `[size]`, a product is `["*", …]`, a sum is `["+", …]`.
+        """
         tensors = {name: [_encoded(place) for place in places] for name, places in self.tensors.items()}
         return {"groups": list(self.sizes), "tensors": tensors}
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> "Layout":
-        """As written.
+        """The layout that `as_json` wrote.
 
         Raises:
             ValueError, KeyError, TypeError: it was not written by `as_json`.
@@ -114,7 +117,7 @@ class Layout:
 
 
 def members(place: Place) -> Iterator[int]:
-    """The groups in an axis, as often as they stand there."""
+    """The groups in an axis, each as often as it occurs."""
     match place:
         case Member():
             yield place.group
@@ -126,7 +129,7 @@ def members(place: Place) -> Iterator[int]:
 
 
 def indices(place: Place, permutations: Sequence[Indices]) -> Indices | None:
-    """Where the elements of an axis come from when its groups are permuted; `None` if all stay."""
+    """The old index of each element of an axis after its groups are permuted; `None` if all elements stay."""
     return _indices(place, permutations) if _moves(place) else None
 
 
@@ -141,7 +144,7 @@ def draw(sizes: Sequence[int], rng: Random) -> list[Indices]:
 
 
 def inverse(permutations: Sequence[Indices]) -> list[Indices]:
-    """Those that undo them."""
+    """The inverse of each permutation."""
     return [np.argsort(one).astype(np.int64) for one in permutations]
 
 

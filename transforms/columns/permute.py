@@ -1,4 +1,4 @@
-"""Weights in another order of their hidden columns: Eq. 6, 12 and 13 of Xu et al. (2024), for any layout."""
+"""Permuting the weights of a module by a layout: Eq. 6, 12 and 13 of Xu et al. (2024), for any layout."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,14 +27,14 @@ def permuted(
 
 @torch.no_grad()
 def permute_module(module: nn.Module, layout: Layout, permutations: Sequence[Indices]) -> None:
-    """Permute a module's parameters in place, each once, whatever number of names it has."""
+    """Permute a module's parameters in place, each once, also if it has several names (tied weights)."""
     for name, weight in module.named_parameters():
         weight.copy_(moved(weight, layout.tensors.get(name, ()), permutations))
 
 
 @contextmanager
 def permuting(module: nn.Module, layout: Layout, permutations: Sequence[Indices]) -> Iterator[None]:
-    """Inside, a module's parameters are permuted; afterwards they are as before, bit for bit."""
+    """A context manager: inside it the module's parameters are permuted, afterwards restored bit for bit."""
     permute_module(module, layout, permutations)
     try:
         yield

@@ -1,8 +1,8 @@
-"""The theorems, measured: how far a permuted module is from the plain one, forward, backward and in training.
+"""Measurements of the theorems: the difference of a permuted module from the plain one.
 
-Theorems 4.4 and 4.5 and corollary 4.6 of Xu et al. (2024). In exact arithmetic every difference is zero; in
-floating point sums are taken in another order, so that there is a noise floor, which `noise_floor` measures
-on the plain module alone.
+They cover the forward pass (theorem 4.4 of Xu et al. 2024), the backward pass (theorem 4.5) and training
+(corollary 4.6). In exact arithmetic every difference is zero. In floating point, sums have another order, so
+there is a noise floor; `noise_floor` measures it on the plain module.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,14 +22,14 @@ from codeaudit.transforms.columns.tracing import tensors
 from codeaudit.transforms.errors import ModelError
 
 EXACT: Final = 1e-10
-"""What double precision may deviate by, relative to the largest output or gradient."""
+"""The largest accepted deviation in double precision, relative to the largest output or gradient."""
 SINGLE: Final = 1e-4
 """The same in single precision."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deviation:
-    """Largest differences, each relative to the largest number of its kind."""
+    """The largest differences, each relative to the largest number of its kind."""
 
     forward: float
     backward: float
@@ -37,15 +37,15 @@ class Deviation:
     """The largest absolute output."""
 
     def within(self, bound: float) -> bool:
-        """Whether both are at most the bound; never where one is not a number."""
+        """Whether both differences are at most the bound; `False` if one is NaN."""
         return self.forward <= bound and self.backward <= bound
 
 
 class DoubleThroughout(TorchFunctionMode):
-    """Inside, what a module casts to single precision is cast to double, and new numbers are double.
+    """Inside, casts to single precision become casts to double, and new floating-point tensors are double.
 
-    Some normalisations and softmaxes compute in single precision whatever their input is; a module in double
-    precision would keep their noise.
+    Some normalisations and softmaxes compute in single precision whatever their input is, so a module in
+    double precision would keep their noise.
     """
 
     def __enter__(self) -> Self:
@@ -78,10 +78,10 @@ def exactly(module: nn.Module, groups: AxisGroups, permutations: Sequence[Indice
 def deviation(
     module: nn.Module, groups: AxisGroups, permutations: Sequence[Indices], call: Call
 ) -> Deviation:
-    """How far outputs and gradients are from those of the module when its columns are permuted.
+    """The differences of outputs and gradients between the module and its permuted version.
 
-    The outputs of the permuted module are put back in order first, where they come permuted. The module is
-    permuted in place and is as before afterwards.
+    Outputs of the permuted module that are permuted themselves are put back into order first. The module is
+    permuted in place and restored afterwards.
     """
     back = inverse(permutations)
     training = module.training
@@ -101,7 +101,9 @@ def deviation(
 
 
 def change(module: nn.Module, layout: Layout, permutations: Sequence[Indices], call: Call) -> float:
-    """How far the outputs are when only a layout's weights are permuted, relative to the largest output."""
+    """The difference of the outputs if only the weights of a layout are permuted, relative to the largest
+    output.
+    """
     with torch.no_grad():
         before = tensors(call(module))
         with permuting(module, layout, permutations):
@@ -130,7 +132,7 @@ def training_deviation(
 
 
 def noise_floor(module: nn.Module, call: Call) -> float:
-    """How far the outputs are from those in double precision, relative to the largest of them."""
+    """The difference of the outputs from those in double precision, relative to the largest output."""
     with torch.no_grad():
         rounded = tensors(call(module))
         with DoubleThroughout():

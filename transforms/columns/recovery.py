@@ -1,8 +1,9 @@
-"""The attack on column permutation: with the weights that a checkpoint was tuned from, the key is not needed.
+"""The attack on column permutation: with the weights that a checkpoint was fine-tuned from, no key is needed.
 
-Fine-tuning moves weights little, so each sealed column still looks like the public column that it was. Which
-is which is a linear assignment. Where the other axis of a matrix is permuted too, the sorted numbers of a
-column do not notice; once one group is known, the next is matched number by number.
+Fine-tuning moves weights little, so each sealed column is near the public column that it was. Matching the
+columns is a linear assignment problem. If the other axis of a matrix is permuted, too, columns are compared
+by their sorted numbers, which do not depend on the order. As soon as one group is known, others are compared
+number by number.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,18 +19,18 @@ from codeaudit.transforms.columns.layout import Indices, Layout, Member, Place, 
 Weights = Mapping[str, npt.NDArray[np.float64]]
 
 ROUNDS: Final = 3
-"""Times that every group is matched again, knowing the others better."""
+"""The number of times that every group is matched again, with better knowledge of the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovered:
-    """What the attack found."""
+    """The result of the attack."""
 
     permutations: list[Indices]
-    """Of each group, a guess."""
+    """A guess of the permutation of each group."""
 
     def share(self, group: int, true: Indices) -> float:
-        """The share of a group's columns that were found."""
+        """The share of a group's columns that were matched correctly, from 0 to 1."""
         return float(np.mean(self.permutations[group] == true))
 
 
@@ -58,7 +59,9 @@ def _likeness(
     tensors: Mapping[str, Sequence[Place]],
     found: Sequence[Indices | None],
 ) -> npt.NDArray[np.float64] | None:
-    """(sealed column, public column): how near they are, over all tensors in which the group stands alone."""
+    """A matrix (sealed column, public column) of similarities, over all tensors with an axis of this group
+    alone.
+    """
     total: npt.NDArray[np.float64] | None = None
     for name, places in tensors.items():
         for axis, place in enumerate(places):

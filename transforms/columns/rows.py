@@ -1,10 +1,10 @@
-"""Tokens in another order inside a stack of blocks: row permutation, and Eq. 2, 5 and 8 taken literally.
+"""Row permutation: the tokens in another order inside a stack of blocks (Eq. 2, 5 and 8 of Xu et al. 2024).
 
-What enters the first block is permuted, what leaves the last one is put back: P_R Z P_C, then P_R⁻¹ · P_C⁻¹.
-Columns need the blocks' weights permuted too. Rows need nothing, if no block knows where a token stands: that
-is so for encoders whose positions are added before the blocks. Masks and rotary tables that are handed to
-the blocks have to be permuted with the tokens (`company`), which tells the one who computes the blocks what
-P_R is. A relative bias or a window inside the blocks breaks rows for good; `RowTrial` measures it.
+The input of the first block is permuted and the output of the last one is put back: P_R Z P_C, then P_R⁻¹ ·
+P_C⁻¹. Columns need permuted weights in the blocks. Rows need no change if no block depends on the position of
+a token, as in encoders that add positions before the blocks. Masks and rotary tables that are given to the
+blocks have to be permuted with the tokens (`company`); this reveals P_R to whoever computes the blocks. A
+relative bias or a window inside the blocks breaks row permutation; `RowTrial` measures by how much.
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,10 +52,10 @@ def stacks(module: nn.Module) -> list[Stack]:
 def permuting(
     stack: Stack, *, rows: Indices | None = None, columns: Indices | None = None, company: bool = False
 ) -> Iterator[None]:
-    """Inside, the stack's hidden states are permuted where they enter and put back where they leave.
+    """A context manager: inside it the hidden states are permuted before the stack and put back behind it.
 
-    With `company` the other tensors that a block is given are permuted along each axis of as many elements
-    as there are rows.
+    With `company` the other tensors that a block gets are permuted, too, along each axis whose size is the
+    number of rows.
     """
     there, back = _Order(rows, columns), _Order(_inverse(rows), _inverse(columns))
     count = 0 if rows is None else len(rows)
@@ -88,7 +88,7 @@ def permuting(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowTrial:
-    """What a module makes of permuted rows; all relative to the largest number of its kind."""
+    """The differences under permuted rows, each relative to the largest number of its kind."""
 
     forward: float
     """Theorem 4.1: with the tokens alone permuted."""
@@ -101,7 +101,7 @@ class RowTrial:
 def try_rows(module: nn.Module, call: Call, rows: Indices, *, stack: int = 0) -> RowTrial:
     """Measure rows in one of the module's `stacks`.
 
-    The same parameters are used throughout: what is asked is whether they need any change.
+    The same parameters are used throughout, because the question is whether they need a change.
     """
     found = stacks(module)[stack]
     before, slopes = _answers(module, call)

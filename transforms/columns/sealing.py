@@ -1,12 +1,14 @@
-"""Checkpoint folders under a key: sealed tensor by tensor, and given back bit for bit.
+"""Sealing of checkpoint folders under a key, tensor by tensor, and unsealing bit for bit.
 
-Two schemes. `columns` permutes the hidden columns of the backbone and leaves embeddings and head as they are
-(Xu et al. 2024, section 5.3), so that the parts fit together only with the key. It is obfuscation: whoever
-has the weights that a checkpoint was tuned from finds the permutation (see `recovery`). `cipher` masks every
-byte of every tensor with a keystream, which nothing but the key undoes.
+There are two schemes:
 
-A sealed folder tells the shapes, the configuration, the vocabulary and, with `columns`, which axes move
-together; with `columns` also embeddings and head, in the clear.
+- `columns` permutes the hidden columns of the backbone and leaves embeddings and head as they are (Xu et al.
+  2024, section 5.3), so the parts fit together only with the key. This is obfuscation: anyone with the
+  weights that the checkpoint was fine-tuned from can find the permutation (see `recovery`).
+- `cipher` masks every byte of every tensor with a keystream. Only the key undoes it.
+
+A sealed folder reveals the shapes, the configuration and the vocabulary. With `columns` it also reveals which
+axes move together, and contains embeddings and head in the clear.
 """
 
 import json
@@ -39,21 +41,23 @@ others, such as weights in another format or the state of a training, stay behin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seal:
-    """What stands in `seal.json`. It does not reveal the key."""
+    """The content of `seal.json`. It does not reveal the key."""
 
     scheme: Scheme
     salt: bytes
     check: str
-    """Tells the right key."""
+    """Identifies the right key."""
     tags: Mapping[str, str]
-    """Of each weight file, made with the key from the bytes that were sealed."""
+    """The tag of each weight file, made with the key from the bytes before sealing."""
     layout: Layout
     """Which axes of which tensors a group's permutation moves; empty for a cipher."""
     outside: frozenset[str]
-    """The tensors of the layout that are left as they are, and fit again once they are permuted too."""
+    """The tensors of the layout that the seal leaves as they are; they fit again after the same
+    permutation.
+    """
 
     def as_json(self) -> dict[str, Any]:
-        """The file's content."""
+        """The content of the file as JSON values."""
         moved = len(self.layout.tensors) - len(self.outside)
         told = {"groups": len(self.layout.sizes), "tensors": moved, "bits": round(self.layout.bits, 1)}
         return {
@@ -93,7 +97,7 @@ class Seal:
             raise ModelError(f"{str(path)!r} cannot be used: {error}") from error
 
     def opened(self, key: Key) -> Salted:
-        """The key as this seal uses it.
+        """The key combined with the salt of this seal.
 
         Raises:
             ModelError: it is another key.
