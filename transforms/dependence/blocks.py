@@ -1,4 +1,4 @@
-"""Blocks, their statements, and the graph of lines. Used by Java; Python has records with syntax nodes.
+"""Blocks, their statements, and the graph of lines: the program structure of Python and Java.
 
 A line is a simple statement, the header of a compound one, or a clause of it. A compound statement moves as a
 whole; statements nested in it move inside it. So there are two relations that agree: between the statements
@@ -22,7 +22,7 @@ class BlockStatement:
     end: int
     """The byte behind the last one that moves with it; a comment behind it on its line moves with it."""
     lines: range
-    """The numbers of the lines it covers."""
+    """The numbers of the lines it covers; empty for a docstring."""
     parts: "tuple[int | StatementBlock, ...]"
     """Its own line numbers and its nested blocks, in the order of the text."""
 
