@@ -1,1 +1,3 @@
-"""Java: what is moved, renamed or rewritten, and how it is known that the meaning stays."""
+"""Java: transforms that reorder, rename and rewrite methods and classes, and the analysis that proves
+them.
+"""

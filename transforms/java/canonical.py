@@ -1,9 +1,12 @@
-"""The canonical form of a method: the same text for every legal order and every renaming of it.
+"""The canonical form of a Java method: one text for all of its legal orders and renamings.
 
-Put before a model, it makes any model exactly invariant to `reorder`, `rename` and `rename-parameters`.
-First every variable gets a name of its own, since two of one name are told apart with more care. Statements
-are sorted by what they are (`dependence.colours`): every block takes the legal order that is first by (layer,
-colour). Then variables are named v0, v1, … in the order in which the sorted text names them.
+A model that sees only canonical forms is invariant to `reorder`, `rename` and `rename-parameters` (`--wrap
+canonical`). The form is made in three steps:
+
+1. Every variable gets a name of its own, because the analysis treats variables of one name more cautiously.
+2. Every block takes the legal order that is first by (layer, colour) of its statements
+(`dependence.colours`).
+3. Variables are named v0, v1, … in the order in which the sorted text names them.
 """
 
 import re
@@ -27,13 +30,13 @@ _WORDS: Final = re.compile(r"[\w$]+")
 
 
 def canonicalise(source: str) -> str:
-    """The canonical form of the last method or constructor of a text; what stands around it stays.
+    """The canonical form of the last method or constructor of a text; the text around it stays.
 
-    It means what the source means; comments above a statement move with it. Two methods that differ by a
-    legal order of statements or by names of variables (as far as the engines change them) have one canonical
-    form, as far as lines that even their whole surroundings cannot tell apart are interchangeable.
+    It has the meaning of the source; comments above a statement move with it. Two methods that differ by a
+    legal order of statements or by names of variables (as far as the transforms change them) have one
+    canonical form, if lines that their whole surroundings cannot tell apart are interchangeable.
 
-    A text that the engines leave alone is its own form.
+    A text that the transforms refuse is its own form.
 
     Raises:
         SourceError: the source does not parse, or is nested too deeply.
@@ -52,7 +55,7 @@ def _form(source: str) -> str:
 
 
 def _movable(known: JavaVariables) -> Mapping[int, JavaBinding]:
-    """The variables that the renaming engines may rename."""
+    """The variables that the renaming transforms may rename, by number."""
     for parameters in (True, False):
         found = known.movable(parameters=parameters)
         if not isinstance(found, Refused):
@@ -61,7 +64,7 @@ def _movable(known: JavaVariables) -> Mapping[int, JavaBinding]:
 
 
 def _named(source: str) -> str:
-    """The text with names in the order of the text, none of which stands in it for anything else."""
+    """The text with variables named in the order of the text; no new name has another use in it."""
     known = variables(source)
     found = _movable(known)
     kept = _WORDS.findall(_shape(known.scopes.reading.source, found).decode())
@@ -99,7 +102,7 @@ def _colours(program: JavaProgram, found: Mapping[int, JavaBinding]) -> Sequence
 
 
 def _shape(source: bytes, found: Mapping[int, JavaBinding]) -> bytes:
-    """A text, byte for byte as long, in which all these variables look alike."""
+    """The text with all these variables replaced by placeholders of the same length."""
     text = bytearray(source)
     for binding in found.values():
         for use in binding.occurrences:
@@ -108,7 +111,7 @@ def _shape(source: bytes, found: Mapping[int, JavaBinding]) -> bytes:
 
 
 def _without(shape: bytes, start: int, end: int, cuts: Sequence[tuple[int, int]]) -> bytes:
-    """A range of a shape without these parts; how long names were is forgotten."""
+    """A range of a shape without these parts, with placeholders of equal length."""
     pieces = []
     for cut, behind in sorted(cuts):
         pieces.append(shape[start:cut])

@@ -1,7 +1,7 @@
-"""The method in a text that holds other members too, and what those mean for it.
+"""The method in a text with other members, and the check of the assumptions about these members.
 
-A transform of functions is given one bare method or constructor. What it assumes of the text around it, that
-the names of well-known types mean what they say, is checked here wherever that text is known.
+A transform of functions gets one bare method or constructor. It assumes that the names of well-known types
+mean the JDK's types. If the text around the method is known, this module checks the assumption.
 """
 
 import re
@@ -16,7 +16,7 @@ NO_METHOD: Final = "no method in the text"
 ESCAPED: Final = "unicode escape in the text"
 
 INSERTED: Final = ("String", "StringBuilder", "Exception")
-"""Names of types that transforms put into methods that do not have them."""
+"""Names of types that transforms insert into methods."""
 
 _ESCAPE: Final = re.compile(r"\\u+[0-9a-fA-F]{4}")
 _IMPORT: Final = re.compile(r"^\s*import\s+(?:static\s+)?([\w.]+)\.(\w+)\s*;", re.MULTILINE)
@@ -25,7 +25,7 @@ _JDK: Final = ("java.", "javax.")
 
 
 def function_context(source: str) -> FunctionContext:
-    """The last method or constructor with a body; all of the text where there is nothing else.
+    """The last method or constructor with a body, and the text around it.
 
     Raises:
         SourceError: the text does not parse.
@@ -47,12 +47,12 @@ def function_context(source: str) -> FunctionContext:
 
 
 def escaped(text: str) -> bool:
-    """Whether a text spells characters by their number, which Java reads before everything else."""
+    """Whether a text has a unicode escape. Java replaces these before everything else."""
     return "\\u" in text and _ESCAPE.search(text.replace("\\\\", "")) is not None
 
 
 def rebound(reading: ParsedJava) -> frozenset[str]:
-    """Names of well-known types to which a text gives another meaning: it declares or imports such a type."""
+    """The names of well-known types that mean another type, because the text declares or imports one."""
     names = {reading.text(node.part("name")) for node in reading.root.walk() if node.kind in TYPES}
     names |= {reading.text(node.children[0]) for node in reading.root.walk() if node.kind == "type_parameter"}
     for package, name in _IMPORT.findall(reading.source.decode()):
@@ -62,5 +62,5 @@ def rebound(reading: ParsedJava) -> frozenset[str]:
 
 
 def mentions(text: str, names: frozenset[str]) -> bool:
-    """Whether one of the names stands in a text, or may be put there by a transform."""
+    """Whether one of the names occurs in a text, or a transform may insert it."""
     return bool(names) and not names.isdisjoint((*_WORD.findall(text), *INSERTED))

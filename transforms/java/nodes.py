@@ -1,14 +1,14 @@
-"""The syntax tree of a Java text as plain objects with byte spans.
+"""The syntax tree of a Java text as plain objects with byte ranges.
 
-The reader behind it (tree-sitter) gives exact spans and reads every Java up to today's, but asking its tree
-for one property at a time is slow. So a text is walked once; what follows works on these objects.
+The parser (tree-sitter) gives exact ranges and parses all versions of Java, but each access to a property of
+its tree is slow. So `parsing` walks its tree once and makes these objects; all other modules use them.
 """
 
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 Token: TypeAlias = tuple[str, int, int]
-"""A word or sign without a node of its own, such as `final`, `++` or `;`: what it is, and its bytes."""
+"""A token without a node of its own, such as `final`, `++` or `;`: (text, first byte, byte behind it)."""
 
 
 class Node:
@@ -22,26 +22,26 @@ class Node:
     def __init__(self, kind: str, field: str | None, start: int, end: int, parent: "Node | None") -> None:
         self.kind = kind
         self.field: Final = field
-        """What it is to its parent, such as `condition`."""
+        """Its field in the parent node, such as `condition`; `None` without one."""
         self.start: Final = start
         self.end: Final = end
         self.parent: Final = parent
         self.children: Final[list[Node]] = []
         self.tokens: Final[list[Token]] = []
-        """Its own words and signs, in the order of the text."""
+        """Its own tokens, in the order of the text."""
 
     def child(self, field: str) -> "Node | None":
-        """The first child that is this to it."""
+        """The first child in this field; `None` without one."""
         for node in self.children:
             if node.field == field:
                 return node
         return None
 
     def part(self, field: str) -> "Node":
-        """The child that is this to it, which the grammar promises.
+        """The child in a field that the grammar promises.
 
         Raises:
-            LookupError: it has none.
+            LookupError: there is no child in this field.
         """
         for node in self.children:
             if node.field == field:
@@ -49,7 +49,7 @@ class Node:
         raise LookupError(f"{self.kind} without {field}; ask for a part that the grammar promises")
 
     def all(self, field: str) -> "list[Node]":
-        """Every child that is this to it."""
+        """All children in this field."""
         return [node for node in self.children if node.field == field]
 
     def first(self, *kinds: str) -> "Node | None":
@@ -60,16 +60,16 @@ class Node:
         return None
 
     def has(self, token: str) -> bool:
-        """Whether a word or sign is one of its own."""
+        """Whether a token is one of its own."""
         return any(kind == token for kind, _, _ in self.tokens)
 
     @property
     def operator(self) -> str:
-        """The first of its own words and signs: of a binary, unary or assigning expression the operator."""
+        """Its first token: the operator of a binary, unary or assignment expression; empty without tokens."""
         return self.tokens[0][0] if self.tokens else ""
 
     def walk(self) -> Iterator["Node"]:
-        """Itself and everything in it, in the order of the text."""
+        """The node and all nodes in it, in the order of the text."""
         pending = [self]
         while pending:
             node = pending.pop()

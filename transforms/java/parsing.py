@@ -1,6 +1,6 @@
-"""Reading Java text: a file, members of a class, or one bare method.
+"""Parsing of Java text: a file, members of a class, or one bare method.
 
-Members are read inside a class that is put around them; all offsets are those of the text as given.
+Members are parsed inside a class that is put around them. All offsets are those of the text as given.
 """
 
 import re
@@ -15,9 +15,9 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.nodes import Node, Token
 
 BEFORE: Final = b"class _ {\n"
-"""What stands before members so that they can be read."""
+"""The text put before members to parse them."""
 AFTER: Final = b"\n}"
-"""What stands behind them; the line's end ends a last comment."""
+"""The text put behind them; the line break ends a comment on the last line."""
 
 CALLABLES: Final = frozenset(
     {"method_declaration", "constructor_declaration", "compact_constructor_declaration"}
@@ -41,7 +41,7 @@ EMPTY: Final = "empty_statement"
 _STATEMENTS: Final = frozenset({"body", "consequence", "alternative"})
 _SUITES: Final = frozenset({"block", "constructor_body", "switch_block_statement_group", "labeled_statement"})
 _FILE: Final = re.compile(r"^\s*(?:import|package)\s", re.MULTILINE)
-"""What a file alone has; a comment of a method may look so too."""
+"""A declaration that only files have. A comment in a method may match, too."""
 _OF_FILE: Final = TYPES | {"package_declaration", "import_declaration", "module_declaration"}
 _COMMENTS: Final = frozenset({"line_comment", "block_comment"})
 _LACKING: Final = re.compile(
@@ -52,24 +52,27 @@ _LACKING: Final = re.compile(
     rb"|(?<=\w) @Nullable(?= ?\.\.\.)",  # Object @Nullable ... all
     re.MULTILINE,
 )
-"""Names of which today's Java makes more than the grammar can read. In the text for the grammar each becomes
-one word of the same length; none spans lines, so that a comment with such words ends where it ended."""
+"""Constructs of current Java that the grammar cannot parse. In the text for the parser each becomes one word
+of the same length. No match spans lines, so a comment that contains one ends at the same place.
+"""
 _ONE_WORD: Final = bytes.maketrans(b" ,.@", b"____")
 _UP: Final = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedJava:
-    """A text that was read."""
+    """A parsed text."""
 
     source: bytes
     """The text as given, in UTF-8."""
     root: Node
     """`program` for a file; `class_body` for members."""
     shape: tuple[int, ...]
-    """The tree without the text: equal exactly where the nodes, tokens and fields of two trees are."""
+    """The tree without the text. Two shapes are equal exactly if nodes, tokens and fields of the trees
+    are.
+    """
     comments: tuple[Token, ...]
-    """In the order of the text."""
+    """All comments, in the order of the text."""
 
     @property
     def whole(self) -> bool:
@@ -77,15 +80,15 @@ class ParsedJava:
         return self.root.kind == "program"
 
     def text(self, node: Node) -> str:
-        """What stands there."""
+        """The text of a node."""
         return self.source[node.start : node.end].decode()
 
 
 @lru_cache(maxsize=8)
 def read(text: str) -> ParsedJava:
-    """Read a file, or members of a class; a text that could be both counts as members.
+    """Parse a file, or members of a class; a text that could be both counts as members.
 
-    The last few readings are remembered; nobody changes their nodes.
+    The last results are cached, so callers must not change their nodes.
 
     Raises:
         SourceError: the text is not Java.
@@ -108,7 +111,7 @@ def read(text: str) -> ParsedJava:
 
 
 def _read(text: str, source: bytes, seen: bytes) -> ParsedJava | None:
-    """The reading of a source, of which the grammar sees these bytes, as many as the source has."""
+    """Parse a source. The parser gets `seen` in its place, which has the same length."""
     if _FILE.search(text):
         found = _file(source, seen)
         if found and all(node.kind in _OF_FILE for node in found.root.children):
@@ -130,10 +133,10 @@ def callables(reading: ParsedJava) -> list[Node]:
 
 
 def only_callable(reading: ParsedJava) -> Node:
-    """The one method or constructor of a text that holds nothing else but comments.
+    """The one method or constructor of a text that contains nothing else but comments.
 
     Raises:
-        SourceError: it holds something else.
+        SourceError: the text contains something else.
     """
     members = reading.root.children
     if reading.whole or len(members) != 1 or members[0].kind not in CALLABLES:
@@ -149,7 +152,7 @@ def _language() -> "_Grammar":
 
 
 class _Grammar:
-    """The reader, and the names of what it finds by their numbers."""
+    """The parser, and the names of node kinds and fields by their numbers."""
 
     def __init__(self, language: Language) -> None:
         self.parser = Parser(language)
@@ -187,7 +190,7 @@ def _reading(source: bytes, tree: Tree, shift: int) -> ParsedJava:
 
 
 def _walk(tree: Tree, shift: int) -> _Walked:
-    """All of a tree in one pass of the reader's cursor."""
+    """Convert a whole tree in one pass of the parser's cursor."""
     grammar = _language()
     kinds, fields = grammar.kinds, grammar.fields
     cursor = tree.walk()
@@ -226,7 +229,7 @@ def _walk(tree: Tree, shift: int) -> _Walked:
 
 
 def _first_error(source: bytes) -> str:
-    """Where a reader of files stumbles first."""
+    """The line of the first error of the text parsed as a file, for messages."""
     pending = [_language().parser.parse(source).root_node]
     while pending:
         node = pending.pop()

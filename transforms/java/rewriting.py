@@ -1,4 +1,4 @@
-"""The engine of the catalogue for Java."""
+"""Rules on Java methods: how sites are found, results are checked and lines are indented."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,14 +17,15 @@ UNREADABLE: Final = "result does not parse"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewriting(SiteRule):
-    """A rule about one method. Evidence is `parsed` where the proof is an equal tree, parentheses aside, else
-    `analysis`.
+    """A rule about one method.
+
+    Evidence is `parsed` if the proof is an equal syntax tree (without parentheses), else `analysis`.
     """
 
     languages: frozenset[str] = field(default=frozenset({"java"}))
 
     def sites(self, source: str) -> Iterable[Site | Refused]:
-        """What the rule finds in a method.
+        """The sites of the rule in a method.
 
         Raises:
             SourceError: the source cannot be parsed, or is not one method.
@@ -33,7 +34,7 @@ class Rewriting(SiteRule):
         return self.find(code) if code.obstacle is None else (Refused(code.obstacle),)
 
     def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:
-        """Refuses a result that is no method, and another tree where it must be equal."""
+        """The patched text; refused if it is not a method, or if its tree differs where it must be equal."""
         code = study(source)
         text = patched(_hardened(code), patches, _shifted).decode()
         try:
@@ -49,13 +50,15 @@ class Rewriting(SiteRule):
 
 
 def _shifted(text: bytes, add: bytes, drop: bytes) -> bytes:
-    """The lines behind the first with other indentation."""
+    """The text with another indentation of all lines but the first."""
     first, *lines = text.split(b"\n")
     return b"\n".join((first, *(add + one.removeprefix(drop) if one.strip() else one for one in lines)))
 
 
 def _hardened(code: JavaSource) -> bytes:
-    """The text with the line breaks of its text blocks marked, since their indentation is part of them."""
+    """The text with the line breaks of text blocks marked, because their indentation is part of their
+    value.
+    """
     source = bytearray(code.source)
     for node in code.unit.walk():
         if node.kind == "string_literal" and node.has('"""'):
@@ -65,7 +68,7 @@ def _hardened(code: JavaSource) -> bytes:
 
 
 def _outline(reading: ParsedJava) -> tuple[str, ...]:
-    """The tree with its words and signs, without parentheses around expressions."""
+    """The syntax tree with its tokens, without parentheses around expressions."""
     return tuple(_words(reading, reading.root))
 
 

@@ -1,4 +1,8 @@
-"""One method, read and resolved once for all of its variants, and the ways to write parts of it again."""
+"""`JavaSource`: one method, parsed and resolved once for all of its variants; and the parts of patches.
+
+The rules (expressions, control flow, declarations, layout, dead code) find their sites with it. The functions
+below it build patches that keep the author's text and put parentheses where precedence needs them.
+"""
 
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
@@ -13,7 +17,7 @@ from codeaudit.transforms.java.parsing import TYPES
 from codeaudit.transforms.patches import Part, Patch, Span
 
 LISTS: Final = frozenset({"block", "constructor_body", "switch_block_statement_group"})
-"""What holds statements in a row."""
+"""Kinds of nodes that hold a list of statements."""
 ANNOTATIONS: Final = frozenset({"annotation", "marker_annotation"})
 _LEFT_ALONE: Final = ANNOTATIONS | {"switch_label"}
 
@@ -41,13 +45,13 @@ _LOOSE: Final = frozenset(
      "array_initializer", "for_statement", "enhanced_for_statement", "lambda_expression", "dimensions_expr",
      "resource"}
 )  # fmt: skip
-"""What holds any expression, without parentheses around it."""
+"""Kinds of nodes in which an expression of any precedence needs no parentheses."""
 
 COMMENT: Final = "comment between the parts"
 
 
 class JavaSource:
-    """A method with what rules ask of it. Nobody changes it once it is made."""
+    """A method with the facts that rules ask for. It does not change after its creation."""
 
     def __init__(self, source: str) -> None:
         self.scopes: Final[JavaScopes] = resolve(source)
@@ -55,7 +59,7 @@ class JavaSource:
         self.source: Final = self.reading.source
         self.unit: Final = self.scopes.unit
         self.obstacle: Final = self._obstacle(source)
-        """Why nothing may be done to this text, if so; a short reason to count."""
+        """Why no rule may change this text, as a short reason to count; `None` if rules may."""
 
     def _obstacle(self, source: str) -> str | None:
         if escaped(source):
@@ -72,7 +76,7 @@ class JavaSource:
     # Text
 
     def text(self, node: Node) -> str:
-        """What stands there."""
+        """The text of a node."""
         return self.source[node.start : node.end].decode()
 
     def line(self, node: Node) -> int:
@@ -81,7 +85,7 @@ class JavaSource:
 
     @cached_property
     def newline(self) -> str:
-        """The line's end of this text."""
+        """The line break of this text."""
         return "\r\n" if b"\r\n" in self.source else "\n"
 
     def indentation(self, offset: int) -> str:
@@ -96,7 +100,7 @@ class JavaSource:
 
     @cached_property
     def step(self) -> str:
-        """What one level of blocks adds to the indentation."""
+        """The indentation that one level of blocks adds; four blanks if no block shows it."""
         for node in self.unit.walk():
             if node.kind in ("block", "constructor_body") and node.children:
                 inner, last = node.children[0], node.end - 1
@@ -111,7 +115,7 @@ class JavaSource:
         return any(start < stop and begin < end for _, begin, stop in self.reading.comments)
 
     def uncommented(self, start: int, *inner: Node) -> bool:
-        """Whether no comment stands from here on between these nodes, which are in the order of the text."""
+        """Whether there is no comment between `start` and these nodes, nor between them (in text order)."""
         for node in inner:
             if self.commented(start, node.start):
                 return False
@@ -126,7 +130,7 @@ class JavaSource:
         return frozenset(self.text(node) for node in self.unit.walk() if node.kind.endswith("identifier"))
 
     def fresh(self, *stems: str) -> Iterator[str]:
-        """Names that stand nowhere in the text; no stem is reserved for anything."""
+        """Names that occur nowhere in the text: the stems, then the stems with numbers. Endless."""
         text = self.source.decode()
         for number in count():
             for stem in stems:
@@ -142,7 +146,7 @@ class JavaSource:
         }
 
     def binding(self, node: Node) -> JavaBinding | None:
-        """The variable that an identifier is."""
+        """The variable that an identifier names; `None` for other nodes and other names."""
         return self._bindings.get(node.start) if node.kind == "identifier" else None
 
     def names(self, node: Node) -> frozenset[str]:
@@ -153,7 +157,7 @@ class JavaSource:
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """All nodes in the order of the text, but for those of annotations and of the labels of a switch."""
+        """All nodes in the order of the text, without annotations and the labels of a switch."""
         found: list[Node] = []
         pending = [self.unit]
         while pending:
@@ -169,7 +173,7 @@ class JavaSource:
 
 @lru_cache(maxsize=8)
 def study(source: str) -> JavaSource:
-    """A method, read; the last few are remembered.
+    """A method as a `JavaSource`. The last ones are cached.
 
     Raises:
         SourceError: the text does not parse, or is not exactly one method.
@@ -185,19 +189,19 @@ def bare(node: Node) -> Node:
 
 
 def level(node: Node) -> int:
-    """How tightly an expression binds."""
+    """The precedence of an expression; a higher number binds tighter."""
     if node.kind == "binary_expression":
         return _LEVELS[node.operator]
     return _KINDS.get(node.kind, PRIMARY)
 
 
 def level_of(operator: str) -> int:
-    """How tightly a binary operator binds."""
+    """The precedence of a binary operator."""
     return _LEVELS[operator]
 
 
 def needed(node: Node) -> int:
-    """How tightly an expression has to bind where this one stands."""
+    """The least precedence that an expression needs at the place of this one to go without parentheses."""
     parent = node.parent
     if parent is None:
         return PRIMARY
@@ -219,33 +223,33 @@ def needed(node: Node) -> int:
 
 
 def span(node: Node) -> Span:
-    """A node as it stands."""
+    """The bytes of a node, unchanged."""
     return Span(node.start, node.end)
 
 
 def placed(node: Node, least: int) -> tuple[Part, ...]:
-    """An expression where one has to bind at least that tightly."""
+    """An expression at a place that needs at least this precedence, in parentheses if necessary."""
     return (span(node),) if level(node) >= least else ("(", span(node), ")")
 
 
 def fitted(parts: tuple[Part, ...], own: int, least: int) -> tuple[Part, ...]:
-    """Parts that bind this tightly, where something has to bind at least that tightly."""
+    """Parts of precedence `own` at a place that needs at least `least`, in parentheses if necessary."""
     return parts if own >= least else ("(", *parts, ")")
 
 
 def over(node: Node, *parts: Part) -> Patch:
-    """A node becomes these parts."""
+    """The patch that replaces a node by these parts."""
     return Patch(node.start, node.end, parts)
 
 
 def sign(node: Node) -> Span:
-    """The bytes of a node's first own word or sign: of a binary expression its operator."""
+    """The bytes of a node's first token of its own, which is the operator of a binary expression."""
     _, start, end = node.tokens[0]
     return Span(start, end)
 
 
 def block_of(node: Node) -> tuple[list[Node], int] | None:
-    """The statements among which one stands, and its place there; none where it stands alone."""
+    """The list of statements that contains one, and its index; `None` for the single statement of a body."""
     parent = node.parent
     if parent is None or parent.kind not in LISTS:
         return None

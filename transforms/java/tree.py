@@ -1,8 +1,8 @@
 """Java's files for `transforms.source_files`: the outermost methods and constructors, each as it is.
 
-A method's text means what it seems to mean only in its file and package. Nothing in a file is touched where
-characters that are spelt by their number might change how it is read; a method stays as it is where it names
-a well-known type for which the file, or a file beside it, has another meaning.
+The meaning of a method's text depends on its file and package. A file stays as it is if unicode escapes in it
+may change how Java reads it. A method stays as it is if it names a well-known type for which the file, or a
+file beside it, has another meaning.
 """
 
 import re

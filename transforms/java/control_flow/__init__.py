@@ -1,4 +1,4 @@
-"""Branches, conditions and loops of Java in another form."""
+"""Transforms of Java that rewrite branches, conditions, switches and loops."""
 
 from typing import Final
 

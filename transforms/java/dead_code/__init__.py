@@ -1,4 +1,4 @@
-"""Statements of Java that never run or that nothing depends on."""
+"""Transforms of Java that insert statements without an effect: they never run, or nothing depends on them."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Operators, conditions and numbers of Java written otherwise."""
+"""Transforms of Java that rewrite operators, conditions and literals."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Comments, lines, blanks, parentheses and literals of Java: what a text looks like."""
+"""Transforms of Java that change comments, lines, blanks, parentheses and the spelling of literals."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""How members of Java's classes are named."""
+"""Transforms of Java that add or remove `this.` before members of a class."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Sums of texts of Java as calls that build the same text."""
+"""Transforms of Java that replace string concatenation by calls that build the same string."""
 
 from typing import Final
 

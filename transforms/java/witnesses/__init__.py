@@ -1,1 +1,1 @@
-"""Independent readers and compilers that judge what an engine did."""
+"""Independent parsers and compilers that check the results of transforms."""

@@ -1,6 +1,6 @@
-"""Java's own compiler: whether whole files still compile, all of them in one process.
+"""Java's compiler, which checks whether whole files still compile, all of them in one process.
 
-A bare method cannot be compiled, since the types around it are unknown; so this serves files and projects.
+It serves files and projects. A bare method cannot be compiled, because the types around it are unknown.
 """
 
 import re

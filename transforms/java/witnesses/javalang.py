@@ -1,7 +1,7 @@
-"""A second reader of Java, independent of the first: javalang, for the Java of version 8.
+"""A second, independent parser of Java: javalang, for Java 8.
 
-Reading takes it several times as long as all the rest of a renaming, so no engine asks it; whoever wants
-more than the engine's own proof does (`confirms`, `permutes`).
+It takes several times as long as the rest of a renaming, so no transform asks it. The witness of Java uses it
+(`confirms`, `permutes`).
 """
 
 from collections.abc import Collection
