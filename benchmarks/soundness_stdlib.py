@@ -33,8 +33,8 @@ from typing import Any
 
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.interface import Transform
+from codeaudit.transforms.python.files import PYTHON_FILES, places
 from codeaudit.transforms.python.language import PYTHON
-from codeaudit.transforms.python.tree import PYTHON_FILES, places
 from codeaudit.transforms.registry import ENTRIES, TRANSFORMS, expand
 from codeaudit.transforms.source_files import Applied, TransformSeries, perturb_file
 

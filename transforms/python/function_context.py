@@ -2,7 +2,7 @@
 
 A transform of functions is given one function. It assumes that the names of builtins and modules mean what
 they say; that is checked here wherever the text around the function is known. `perturb` calls
-`function_context`; `tree` checks the functions of a file with `rebound_names` and `mentions`.
+`function_context`; `files` checks the functions of a file with `rebound_names` and `mentions`.
 """
 
 import re

@@ -115,7 +115,7 @@ def test_what_execution_cannot_decide_does_not_count() -> None:
 
 
 def test_files_in_place_are_left_alone() -> None:
-    from codeaudit.transforms.python.tree import PYTHON_FILES
+    from codeaudit.transforms.python.files import PYTHON_FILES
 
     done = perturb_file(
         PYTHON_FILES, LABEL.encode(), "a.py", TransformSeries(transforms=(load(FORMAT),), seed=0)

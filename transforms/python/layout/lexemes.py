@@ -14,10 +14,10 @@ from functools import lru_cache
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.python.files import IN_BLOCK, IN_CLASS
 from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.python.source import Located, PythonSource
 from codeaudit.transforms.python.suites import bodies, line_start
-from codeaudit.transforms.python.tree import IN_BLOCK, IN_CLASS
 
 COOKIE: Final = re.compile(rb"coding[:=][ \t]*[-\w.]+")
 _START: Final = getattr(tokenize, "FSTRING_START", -1)
