@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 from codeaudit.transforms.edits import Positions
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import Span
-from codeaudit.transforms.python.analysis.effects import EffectCollector
+from codeaudit.transforms.python.analysis.effects import PythonEffects
 from codeaudit.transforms.python.analysis.facts import VariableFacts
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse_tree
 from codeaudit.transforms.python.parsing import FunctionNode, parse
@@ -291,13 +291,13 @@ class PythonSource:
         place = self.program.places.get(id(statement)) if statement is not None else None
         return place.definite if place is not None else frozenset()
 
-    def _read(self, node: ast.expr) -> tuple[str | None, EffectCollector]:
+    def _read(self, node: ast.expr) -> tuple[str | None, PythonEffects]:
         statement = self.statement(node)
         place = self.program.places.get(id(statement)) if statement is not None else None
         collector = (
-            EffectCollector(place.facts, place.definite)
+            PythonEffects(place.facts, place.definite)
             if place
-            else EffectCollector(VariableFacts(), frozenset())
+            else PythonEffects(VariableFacts(), frozenset())
         )
         collector.shadow = self._shadow(node)
         return collector.visit(node), collector

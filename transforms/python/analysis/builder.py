@@ -22,7 +22,7 @@ from codeaudit.transforms.dependence.effects import (
     reaching_reads,
 )
 from codeaudit.transforms.edits import line_starts
-from codeaudit.transforms.python.analysis.effects import EffectCollector, settle_types
+from codeaudit.transforms.python.analysis.effects import PythonEffects, settle_types
 from codeaudit.transforms.python.analysis.facts import (
     VariableFacts,
     bound_names,
@@ -358,7 +358,7 @@ class PythonProgramBuilder:
         body: list[ast.stmt],
         scope: _BlockContext,
         parts: "list[int | StatementBlock]",
-        collector: EffectCollector | None = None,
+        collector: PythonEffects | None = None,
     ) -> Effects:
         effect = self._effects(collector) if collector else Effects()
         line = self._line(node, scope.parent, scope.depth - 1, effect, clause=name, certain=False)
@@ -394,10 +394,10 @@ class PythonProgramBuilder:
 
     # ── small pieces ─────────────────────────────────────────────────────────────────────────────────
 
-    def _collector(self, scope: _BlockContext) -> EffectCollector:
-        return EffectCollector(scope.facts, scope.definite)
+    def _collector(self, scope: _BlockContext) -> PythonEffects:
+        return PythonEffects(scope.facts, scope.definite)
 
-    def _effects(self, collector: EffectCollector) -> Effects:
+    def _effects(self, collector: PythonEffects) -> Effects:
         reads, writes, flags = collector.reads, collector.writes, collector.flags
         if self._paper:
             writes, flags = writes | collector.touched, 0

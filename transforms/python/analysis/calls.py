@@ -34,14 +34,14 @@ from codeaudit.transforms.python.analysis.knowledge import (
 )
 
 if TYPE_CHECKING:
-    from codeaudit.transforms.python.analysis.effects import EffectCollector
+    from codeaudit.transforms.python.analysis.effects import PythonEffects
 
 _LOOKS: Final = OBSERVES | RAISES
 _ASKED_FOR_TEXT: Final = frozenset({"str", "repr", "ascii", "format"})
 """Builtins whose result comes from a method of the argument, and may therefore be of a subclass of `str`."""
 
 
-def call(collector: EffectCollector, node: ast.Call) -> str | None:
+def call(collector: PythonEffects, node: ast.Call) -> str | None:
     """Collect the effects of a call; returns the type of its result if it is certain."""
     func = node.func
     name = func.id if isinstance(func, ast.Name) else getattr(func, "attr", None)
@@ -54,7 +54,7 @@ def call(collector: EffectCollector, node: ast.Call) -> str | None:
     return _unknown(collector, node)
 
 
-def iterated(collector: EffectCollector, node: ast.expr) -> bool:
+def iterated(collector: PythonEffects, node: ast.expr) -> bool:
     """Collect an expression whose items are consumed at once, if it is a call that only passes items on.
 
     Covers `zip`, `enumerate`, `reversed`, `iter` and the views of a dict. Returns False, with nothing
@@ -82,14 +82,14 @@ def iterated(collector: EffectCollector, node: ast.expr) -> bool:
             return False
 
 
-def _unknown(collector: EffectCollector, node: ast.Call) -> str | None:
+def _unknown(collector: PythonEffects, node: ast.Call) -> str | None:
     collector.visit(node.func)
     _arguments(collector, node)
     collector.flags |= ANYTHING
     return None
 
 
-def _arguments(collector: EffectCollector, node: ast.Call) -> list[str | None]:
+def _arguments(collector: PythonEffects, node: ast.Call) -> list[str | None]:
     """Collect the arguments of a call; returns the types of the positional ones."""
     kinds: list[str | None] = []
     for argument in node.args:
@@ -108,7 +108,7 @@ def _arguments(collector: EffectCollector, node: ast.Call) -> list[str | None]:
 # ── builtins ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _builtin(collector: EffectCollector, node: ast.Call, name: str) -> str | None:
+def _builtin(collector: PythonEffects, node: ast.Call, name: str) -> str | None:
     starred = any(isinstance(argument, ast.Starred) for argument in node.args)
     count = len(node.args)
     if not (count or node.keywords) and name in EMPTY_CALLS:
@@ -150,7 +150,7 @@ def _builtin(collector: EffectCollector, node: ast.Call, name: str) -> str | Non
     return None
 
 
-def _exact(collector: EffectCollector, node: ast.Call, name: str, kinds: list[str | None]) -> str | None:
+def _exact(collector: PythonEffects, node: ast.Call, name: str, kinds: list[str | None]) -> str | None:
     """The result type of a builtin whose argument types it accepts without raising; `None` for any other
     call.
     """
@@ -179,7 +179,7 @@ def _exact(collector: EffectCollector, node: ast.Call, name: str, kinds: list[st
             return None
 
 
-def _plain_keywords(collector: EffectCollector, node: ast.Call) -> bool:
+def _plain_keywords(collector: PythonEffects, node: ast.Call) -> bool:
     """Collect the keywords `key`, `reverse`, `default` and `start`; False if one of them may run unknown
     code.
     """
@@ -200,7 +200,7 @@ def _plain_keywords(collector: EffectCollector, node: ast.Call) -> bool:
     return True
 
 
-def _is_builtin_function(collector: EffectCollector, node: ast.expr) -> bool:
+def _is_builtin_function(collector: PythonEffects, node: ast.expr) -> bool:
     match node:
         case ast.Name(id="len" | "str" | "repr" | "int" | "abs" | "float" | "id" | "hash" | "ord" as name):
             return not collector.is_local(name)
@@ -222,7 +222,7 @@ def _builtin_types(node: ast.expr) -> bool:
 # ── methods ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _method(collector: EffectCollector, node: ast.Call, func: ast.Attribute) -> str | None:
+def _method(collector: PythonEffects, node: ast.Call, func: ast.Attribute) -> str | None:
     if _is_known_function(collector, func):
         collector.visit(func)
         _arguments(collector, node)
@@ -240,7 +240,7 @@ def _method(collector: EffectCollector, node: ast.Call, func: ast.Attribute) -> 
     return None
 
 
-def _is_known_function(collector: EffectCollector, func: ast.Attribute) -> bool:
+def _is_known_function(collector: PythonEffects, func: ast.Attribute) -> bool:
     if not collector.is_module(func.value):
         return False
     known = MODULES.get(ast.unparse(func.value))
@@ -252,7 +252,7 @@ def is_module_name(node: ast.expr) -> bool:
     return (isinstance(node, ast.Name) and node.id in MODULE_NAMES) or ast.unparse(node) in MODULES
 
 
-def _text_method(collector: EffectCollector, node: ast.Call, attr: str) -> str | None:
+def _text_method(collector: PythonEffects, node: ast.Call, attr: str) -> str | None:
     if attr == "join" and len(node.args) == 1 and not node.keywords:
         collector.iterate(node.args[0])
         collector.flags |= RAISES
@@ -269,7 +269,7 @@ def _text_method(collector: EffectCollector, node: ast.Call, attr: str) -> str |
 
 
 def _container_method(
-    collector: EffectCollector, node: ast.Call, container: ast.expr, use: MethodEffect
+    collector: PythonEffects, node: ast.Call, container: ast.expr, use: MethodEffect
 ) -> str | None:
     if use.flags == "iterates":
         collector.iterate(node.args[0])

@@ -65,7 +65,7 @@ _EXACT_ARITHMETIC: Final = (ast.Add, ast.Sub, ast.Mult)
 _EXACT_BITS: Final = (ast.BitAnd, ast.BitOr, ast.BitXor)
 
 
-class EffectCollector:
+class PythonEffects:
     """Collects the effects of the expressions of one statement.
 
     The methods add to `reads`, `writes`, `stored` and `flags`. Those that return `str | None` return the name
@@ -480,30 +480,30 @@ def _comparison(op: ast.cmpop, left: str | None, right: str | None, value: ast.e
 
 
 _VISITORS: Final[dict[type[ast.expr], Callable[..., str | None]]] = {
-    ast.Constant: EffectCollector._constant,
-    ast.Name: EffectCollector._name,
-    ast.BoolOp: EffectCollector._bool_op,
-    ast.UnaryOp: EffectCollector._unary_op,
-    ast.BinOp: EffectCollector._bin_op,
-    ast.Compare: EffectCollector._compare,
-    ast.IfExp: EffectCollector._if_exp,
-    ast.List: EffectCollector._sequence,
-    ast.Tuple: EffectCollector._sequence,
-    ast.Set: EffectCollector._sequence,
-    ast.Dict: EffectCollector._dict,
-    ast.Lambda: EffectCollector._lambda,
-    ast.ListComp: EffectCollector._comprehension,
-    ast.SetComp: EffectCollector._comprehension,
-    ast.DictComp: EffectCollector._comprehension,
-    ast.GeneratorExp: EffectCollector._comprehension,
-    ast.JoinedStr: EffectCollector._joined,
-    ast.Subscript: EffectCollector._subscript,
-    ast.Attribute: EffectCollector._attribute,
-    ast.NamedExpr: EffectCollector._named,
-    ast.Await: EffectCollector._suspended,
-    ast.Yield: EffectCollector._suspended,
-    ast.YieldFrom: EffectCollector._suspended,
-    ast.Call: EffectCollector._call,
+    ast.Constant: PythonEffects._constant,
+    ast.Name: PythonEffects._name,
+    ast.BoolOp: PythonEffects._bool_op,
+    ast.UnaryOp: PythonEffects._unary_op,
+    ast.BinOp: PythonEffects._bin_op,
+    ast.Compare: PythonEffects._compare,
+    ast.IfExp: PythonEffects._if_exp,
+    ast.List: PythonEffects._sequence,
+    ast.Tuple: PythonEffects._sequence,
+    ast.Set: PythonEffects._sequence,
+    ast.Dict: PythonEffects._dict,
+    ast.Lambda: PythonEffects._lambda,
+    ast.ListComp: PythonEffects._comprehension,
+    ast.SetComp: PythonEffects._comprehension,
+    ast.DictComp: PythonEffects._comprehension,
+    ast.GeneratorExp: PythonEffects._comprehension,
+    ast.JoinedStr: PythonEffects._joined,
+    ast.Subscript: PythonEffects._subscript,
+    ast.Attribute: PythonEffects._attribute,
+    ast.NamedExpr: PythonEffects._named,
+    ast.Await: PythonEffects._suspended,
+    ast.Yield: PythonEffects._suspended,
+    ast.YieldFrom: PythonEffects._suspended,
+    ast.Call: PythonEffects._call,
 }
 
 
@@ -543,4 +543,4 @@ def settle_types(function: FunctionNode, facts: VariableFacts) -> None:
 
 
 def _type_of(value: ast.expr, facts: VariableFacts, everything: frozenset[str]) -> str | None:
-    return EffectCollector(facts, everything).visit(value)
+    return PythonEffects(facts, everything).visit(value)

@@ -12,7 +12,7 @@ from codeaudit.transforms.dependence.effects import (
     OBSERVES,
     RAISES,
 )
-from codeaudit.transforms.python.analysis.effects import EffectCollector
+from codeaudit.transforms.python.analysis.effects import PythonEffects
 from codeaudit.transforms.python.analysis.facts import stored_names
 from codeaudit.transforms.python.analysis.knowledge import PLAIN
 
@@ -29,7 +29,7 @@ def is_string_statement(node: ast.stmt) -> bool:
     )
 
 
-def simple_statement(collector: EffectCollector, node: ast.stmt) -> None:
+def simple_statement(collector: PythonEffects, node: ast.stmt) -> None:
     """Collect the effects of a simple statement."""
     match node:
         case ast.Assign(targets=targets, value=value):
@@ -92,7 +92,7 @@ def simple_statement(collector: EffectCollector, node: ast.stmt) -> None:
 
 
 def assign(
-    collector: EffectCollector, target: ast.expr, value: ast.expr | None, kind: str | None = None
+    collector: PythonEffects, target: ast.expr, value: ast.expr | None, kind: str | None = None
 ) -> None:
     """Collect the effects of binding a target to `value`, of type `kind`.
 
