@@ -5,6 +5,7 @@ Listing and checking import no framework.
 """
 
 import json
+import logging
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -18,6 +19,8 @@ from codeaudit.transforms.entries import Entry
 from codeaudit.transforms.errors import CannotAudit, ModelError, UsageError
 from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.registration import Registry
+
+_log: Final = logging.getLogger(__name__)
 
 CANONICAL: Final = "canonical"
 """`canonical/SPEC` is the model SPEC behind the canonical form."""
@@ -118,14 +121,21 @@ def accepted_options(specs: Iterable[str]) -> frozenset[Option]:
 def check_options(specs: Iterable[str], given: Iterable[Option]) -> None:
     """Check that each of the given options has an effect on at least one of these models.
 
+    An address without effect is an error, because the answers would come from another model than
+    the user means.
+    The other options change speed or precision only, so a line on stderr says that they have no effect.
+
     Raises:
-        UsageError: an option has none; the message lists the models that accept it.
+        UsageError: no model accepts `--base-url`; the message lists the models that accept it.
     """
     accepted = accepted_options(specs)
     for option in given:
         if option not in accepted:
             able = [one.form for one in (*providers().values(), CHECKPOINT) if option in one.accepts]
-            raise UsageError(f"{OPTIONS[option]}: no model here accepts it; it goes with {', '.join(able)}")
+            message = f"{OPTIONS[option]}: no model here accepts it; it goes with {', '.join(able)}"
+            if option == "base_url":
+                raise UsageError(message)
+            _log.warning("codeaudit: %s", message)
 
 
 def accepted(spec: str) -> frozenset[str]:

@@ -122,9 +122,10 @@ def test_the_model_provider_asks_retries_and_counts(site: Path, folder: Path, en
     (usage,) = manifest["usage"]
     assert usage["retries"] == 1
     assert usage["tokens_in"] == 40 * (usage["requests"] - 1)
-    refused = ran(site, folder, *RUN, "--corpus", "code", "--model", "plain/small", "--device", "cpu")
+    refused = ran(site, folder, *RUN, "--corpus", "code", "--model", "fake/hash", "--base-url", endpoint)
     assert refused.returncode == 2
-    assert "--device: no model here accepts it" in refused.stderr
+    assert "--base-url: no model here accepts it" in refused.stderr
+    assert "plain/MODEL" in refused.stderr
 
 
 def test_the_report_format_writes_a_line_per_model(site: Path, folder: Path) -> None:

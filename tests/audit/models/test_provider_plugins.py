@@ -124,16 +124,20 @@ def test_a_run_asks_a_model_of_a_package(sources: Path) -> None:
     ("words", "message"),
     [
         (["fake/hash", "--base-url", "http://x/v1"], "--base-url: no model here accepts it; it goes with "),
-        (
-            ["acme/large", "--device", "cpu"],
-            "--device: no model here accepts it; it goes with hf/NAME_OR_PATH",
-        ),
-        (["fake/hash", "--precision", "float32"], "--precision: no model here accepts it"),
         (["acme/large", "-M", "deeper=1"], "no model here takes the argument 'deeper'"),
     ],
 )
-def test_an_option_without_effect_names_the_providers_that_accept_it(
+def test_an_address_or_argument_without_effect_is_refused(
     words: list[str], message: str, sources: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["run", "--corpus", str(sources), "--model", *words]) == 2
     assert message in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("option", [("--device", "cpu"), ("--precision", "float32")])
+def test_an_option_without_effect_is_noted(
+    option: tuple[str, str], sources: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    words = ["--corpus", str(sources), "--transform", "rename", "--workers", "1", "--out", "out"]
+    assert main(["run", *words, "--model", "fake/hash", *option]) == 0
+    assert f"{option[0]}: no model here accepts it; it goes with hf/NAME_OR_PATH" in caplog.text
