@@ -62,7 +62,7 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class ReportedCase:
     """All variants of one sample under one transform."""
 
     model: str
@@ -98,7 +98,7 @@ class Case:
 
 def cases(
     trials: Iterable[tuple[int, Audited]], *, transforms: frozenset[str] | None = None
-) -> Iterator[Case]:
+) -> Iterator[ReportedCase]:
     """Yield the cases of meaning-keeping transforms, sample by sample.
 
     Controls give no cases, because their answers should change. `trials` yields (seed, audited sample) pairs;
@@ -113,7 +113,7 @@ def cases(
             found.setdefault((gap.transform, gap.kind), []).append(_missing(gap))
         for (transform, kind), variants in found.items():
             if kind == "preserving" and (transforms is None or transform in transforms):
-                yield Case(
+                yield ReportedCase(
                     model=audited.model,
                     seed=seed,
                     transform=transform,
@@ -123,7 +123,7 @@ def cases(
                 )
 
 
-def diff(case: Case, variant: Variant) -> str:
+def diff(case: ReportedCase, variant: Variant) -> str:
     """Return the edit of a variant as a unified diff; empty if nothing changed."""
     name = f"{case.sample.origin.path}:{case.sample.origin.line}"
     texts = (case.sample.source.splitlines(), variant.source.splitlines())

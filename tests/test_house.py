@@ -26,10 +26,11 @@ def test_the_old_package_names_are_imported_nowhere() -> None:
     for folder in (*PACKAGES, "tests", "benchmarks", "examples"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-                if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names: list[str] = []
+                if isinstance(node, ast.Import):
+                    names = [alias.name for alias in node.names]
+                elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                     names = [node.module]
-                tops = {name.partition(".")[0] for name in names}
-                if tops & set(PACKAGES[:3]):
-                    strangers.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+                if {name.partition(".")[0] for name in names} & set(PACKAGES[:3]):
+                    strangers.append(f"{path.relative_to(ROOT)}: {', '.join(names)}")
     assert strangers == []

@@ -14,7 +14,7 @@ from codeaudit.cli.output import show_sheets, show_text
 from codeaudit.cli.progress import note
 from codeaudit.finished_runs import open_run, write_file
 from codeaudit.gating import GatedRun, decided
-from codeaudit.reports.cases import Case, Place, cases
+from codeaudit.reports.cases import Place, ReportedCase, cases
 from codeaudit.reports.checks import Gate
 from codeaudit.reports.gate import Limits, lasting
 from codeaudit.reports.gate_sheets import gate_sheets, verdict
@@ -189,7 +189,7 @@ def _write(
 def _github(
     form: str,
     found: Gate,
-    violated: Sequence[Case],
+    violated: Sequence[ReportedCase],
     locate: Callable[[str], str | None],
     old: frozenset[Place],
 ) -> None:

@@ -8,7 +8,7 @@ cases violated for the first time, then the other violated cases.
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final, Literal, TypeAlias
 
-from codeaudit.reports.cases import Case, Locate, Place, diff
+from codeaudit.reports.cases import Locate, Place, ReportedCase, diff
 from codeaudit.reports.checks import Gate
 from codeaudit.reports.gate_sheets import sentence
 from codeaudit.reports.wording import plain
@@ -26,7 +26,7 @@ DETAILED: Final = 50
 
 
 def annotations(
-    gate: Gate, violated: Sequence[Case], *, locate: Locate, lasting: Collection[Place] = ()
+    gate: Gate, violated: Sequence[ReportedCase], *, locate: Locate, lasting: Collection[Place] = ()
 ) -> list[str]:
     """Return the lines to print: at most ten errors and ten warnings.
 
@@ -46,7 +46,7 @@ def annotations(
 
 
 def summary(
-    table: str, violated: Sequence[Case], *, lasting: Collection[Place] = (), room: int = SUMMARY
+    table: str, violated: Sequence[ReportedCase], *, lasting: Collection[Place] = (), room: int = SUMMARY
 ) -> str:
     """Return Markdown of at most `room` bytes: the gate's table, then as many violated cases as fit."""
     if not violated:
@@ -69,7 +69,7 @@ def summary(
     return _cut("".join([*parts, end]), room)
 
 
-def first(violated: Iterable[Case], lasting: Collection[Place]) -> list[Case]:
+def first(violated: Iterable[ReportedCase], lasting: Collection[Place]) -> list[ReportedCase]:
     """Sort cases by importance: violated for the first time, then by number of violated variants."""
     return sorted(violated, key=lambda case: (case.known(lasting), -len(case.of("violated"))))
 
@@ -89,7 +89,7 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def _detail(case: Case) -> str:
+def _detail(case: ReportedCase) -> str:
     origin = case.sample.origin
     shown = diff(case, case.of("violated")[0])
     fence = "`" * max(3, _longest_run(shown) + 1)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 from xml.etree import ElementTree as Xml
 
-from codeaudit.reports.cases import Case, Variant, diff
+from codeaudit.reports.cases import ReportedCase, Variant, diff
 from codeaudit.reports.checks import Check
 from codeaudit.reports.gate_sheets import sentence
 
@@ -20,7 +20,7 @@ _ILLEGAL: Final = re.compile("[^\\t\\n\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\
 """Characters that XML 1.0 cannot represent, and the carriage return, which readers turn into a newline."""
 
 
-def junit(cases: Iterable[Case], *, started: str, checks: Sequence[Check] = ()) -> str:
+def junit(cases: Iterable[ReportedCase], *, started: str, checks: Sequence[Check] = ()) -> str:
     """Return the report as text: a suite per model and transform and a test per sample, after the gate's
     checks.
 
@@ -32,7 +32,7 @@ def junit(cases: Iterable[Case], *, started: str, checks: Sequence[Check] = ()) 
     stamp = started[:19]
     if checks:
         _suite(root, "codeaudit gate", stamp, [_check(check) for check in checks])
-    suites: dict[tuple[str, str, int], list[Case]] = {}
+    suites: dict[tuple[str, str, int], list[ReportedCase]] = {}
     for case in cases:
         suites.setdefault((case.model, case.transform, case.seed), []).append(case)
     several = len({seed for _, _, seed in suites}) > 1
@@ -86,7 +86,7 @@ def _suite(
     Xml.SubElement(suite, "system-err")
 
 
-def _counts(found: Sequence[Case]) -> dict[str, int]:
+def _counts(found: Sequence[ReportedCase]) -> dict[str, int]:
     """Count the variants of a suite by their outcome."""
     states = [variant.state for case in found for variant in case.variants]
     return {
@@ -98,7 +98,7 @@ def _element(name: str, classname: str) -> Xml.Element:
     return Xml.Element("testcase", {"name": legal(name), "classname": legal(classname), "time": "0"})
 
 
-def _test(classname: str, case: Case) -> Xml.Element:
+def _test(classname: str, case: ReportedCase) -> Xml.Element:
     test = _element(case.sample.id, classname)
     match case.state:
         case "violated":
@@ -130,7 +130,7 @@ def _ended(test: Xml.Element, tag: str, kind: str, message: str, text: str) -> N
     Xml.SubElement(test, tag, {"type": kind, "message": legal(message)}).text = legal(text)
 
 
-def _place(case: Case) -> str:
+def _place(case: ReportedCase) -> str:
     return f"{case.sample.origin.path}:{case.sample.origin.line}"
 
 
@@ -138,7 +138,7 @@ def _reasons(variants: Iterable[Variant]) -> str:
     return "; ".join(dict.fromkeys(variant.reason for variant in variants))
 
 
-def _told(case: Case) -> str:
+def _told(case: ReportedCase) -> str:
     violated = case.of("violated")
     parts = [_place(case)]
     for variant in violated[:SHOWN]:

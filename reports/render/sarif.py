@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import Any, Final
 from urllib.parse import quote
 
-from codeaudit.reports.cases import Case, Locate, Place, diff
+from codeaudit.reports.cases import Locate, Place, ReportedCase, diff
 from codeaudit.transforms.registry import ENTRIES
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -15,7 +15,7 @@ MOST: Final = 5000
 
 
 def sarif(
-    cases: Iterable[Case],
+    cases: Iterable[ReportedCase],
     *,
     locate: Locate,
     version: str,
@@ -68,7 +68,9 @@ def _rule(name: str) -> dict[str, Any]:
     }
 
 
-def _result(case: Case, rule: int, locate: Locate, lasting: Collection[Place] | None) -> dict[str, Any]:
+def _result(
+    case: ReportedCase, rule: int, locate: Locate, lasting: Collection[Place] | None
+) -> dict[str, Any]:
     first = case.of("violated")[0]
     message = f"{case.model}: {case.headline}\n\n{diff(case, first)}"
     told = f"{case.model}\0{case.transform}\0{case.sample.language}\0{case.sample.source}"
@@ -91,7 +93,7 @@ def _result(case: Case, rule: int, locate: Locate, lasting: Collection[Place] | 
     }
 
 
-def _location(case: Case, locate: Locate) -> dict[str, Any]:
+def _location(case: ReportedCase, locate: Locate) -> dict[str, Any]:
     origin = case.sample.origin
     line = max(1, origin.line)
     inside = locate(origin.path)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeaudit.audit.records import ANSWER_CHANGES, Answer, Audited
-from codeaudit.reports.cases import Case, Place, cases, diff, told
+from codeaudit.reports.cases import Place, ReportedCase, cases, diff, told
 from codeaudit.reports.gate import Limits, gate
 from codeaudit.reports.render import github
 from codeaudit.reports.render.junit import junit, legal
@@ -39,11 +39,11 @@ def records() -> list[Audited]:
     ]
 
 
-def found(*trials: tuple[int, Audited]) -> list[Case]:
+def found(*trials: tuple[int, Audited]) -> list[ReportedCase]:
     return list(cases(trials or [(0, one) for one in records()]))
 
 
-def violated(number: int = 1, source: str = "x = 1\n", path: str = "a b/ü.py") -> Iterator[Case]:
+def violated(number: int = 1, source: str = "x = 1\n", path: str = "a b/ü.py") -> Iterator[ReportedCase]:
     (first,) = [case for case in found() if case.state == "violated"]
     for n in range(number):
         text = dataclasses.replace(first.sample, id=f"s{n}", source=source, origin=Origin(path=path, line=7))
