@@ -22,7 +22,7 @@ from codeaudit.transforms.dependence.effects import (
     conflicts,
 )
 from codeaudit.transforms.java.analysis.completion import completes
-from codeaudit.transforms.java.analysis.effects import EffectCollector
+from codeaudit.transforms.java.analysis.effects import JavaEffectCollector
 from codeaudit.transforms.java.analysis.facts import Facts, Value
 from codeaudit.transforms.java.analysis.library import PLAIN, PRIMITIVES
 from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS
@@ -265,7 +265,7 @@ class JavaProgramBuilder:
             parts.append(self._row(word, node.end, place.depth, line, self._effects(reading)))
         return parts, effects
 
-    def _each(self, node: Node, reading: EffectCollector) -> None:
+    def _each(self, node: Node, reading: JavaEffectCollector) -> None:
         items = reading.iterate(node.part("value"))
         binding = self.facts.binding(node.part("name"))
         if binding is not None:
@@ -312,7 +312,7 @@ class JavaProgramBuilder:
                 effects |= inside
         return parts, effects
 
-    def _constant(self, reading: EffectCollector, name: str) -> None:
+    def _constant(self, reading: JavaEffectCollector, name: str) -> None:
         """Collect a constant in a label, which may be a variable of the method."""
         for binding in self.facts.scopes.bindings:
             if binding.name == name and binding.view not in ("outer", "field", "label"):
@@ -420,7 +420,7 @@ class JavaProgramBuilder:
                 reading.flags |= BARRIER
         return self._effects(reading)
 
-    def _declaration(self, reading: EffectCollector, node: Node, *, inner: bool = False) -> None:
+    def _declaration(self, reading: JavaEffectCollector, node: Node, *, inner: bool = False) -> None:
         for child in node.children:
             if child.kind != "variable_declarator":
                 continue
@@ -453,10 +453,10 @@ class JavaProgramBuilder:
 
     # ── small pieces ─────────────────────────────────────────────────────────────────────────────────
 
-    def _reading(self, place: _Place) -> EffectCollector:
-        return EffectCollector(self.facts, place.guard)
+    def _reading(self, place: _Place) -> JavaEffectCollector:
+        return JavaEffectCollector(self.facts, place.guard)
 
-    def _effects(self, reading: EffectCollector) -> Effects:
+    def _effects(self, reading: JavaEffectCollector) -> Effects:
         flags = reading.flags
         if self._names_only:
             flags &= BARRIER | LEAVES_LOOP | ENDS_CALL

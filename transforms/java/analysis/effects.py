@@ -1,6 +1,6 @@
 """The effects of Java expressions: the variables they read and write, and whether they raise, observe or act.
 
-`builder` collects the effects of each statement with an `EffectCollector`; `dependence.effects` makes the
+`builder` collects the effects of each statement with an `JavaEffectCollector`; `dependence.effects` makes the
 conflict relation from them. Primitive values, strings and objects that the method itself creates are known
 exactly. Every other object is foreign: a call on it, or its creation, may do anything.
 
@@ -59,7 +59,7 @@ _CONSTRUCTED: Final = frozenset({"TimerTask", "ThreadLocal", "SimpleFileVisitor"
 """Classes in `FIELDLESS` whose constructors do more than create the object."""
 
 
-class EffectCollector:
+class JavaEffectCollector:
     """Collects the effects of the expressions of one statement."""
 
     __slots__ = ("facts", "flags", "guard", "reads", "touched", "writes")
@@ -709,30 +709,30 @@ def _only_method(member: Node) -> bool:
     return member.kind == "method_declaration"
 
 
-_HANDLERS: Final[dict[str, Callable[[EffectCollector, Node], Value]]] = {
-    "identifier": EffectCollector._identifier,
+_HANDLERS: Final[dict[str, Callable[[JavaEffectCollector, Node], Value]]] = {
+    "identifier": JavaEffectCollector._identifier,
     **dict.fromkeys(
         ("string_literal", "character_literal", "true", "false", "null_literal",
          "decimal_floating_point_literal", "hex_floating_point_literal", "decimal_integer_literal",
          "hex_integer_literal", "octal_integer_literal", "binary_integer_literal"),
-        EffectCollector._literal,
+        JavaEffectCollector._literal,
     ),
-    "this": EffectCollector._nothing,
-    "class_literal": EffectCollector._nothing,
-    "parenthesized_expression": EffectCollector._inner,
-    "unary_expression": EffectCollector._unary,
-    "binary_expression": EffectCollector._binary,
-    "ternary_expression": EffectCollector._ternary,
-    "instanceof_expression": EffectCollector._instanceof,
-    "cast_expression": EffectCollector._cast,
-    "field_access": EffectCollector._field_access,
-    "array_access": EffectCollector._array_access,
-    "array_creation_expression": EffectCollector._array_creation,
-    "array_initializer": EffectCollector._array_initializer,
-    "assignment_expression": EffectCollector._assignment,
-    "update_expression": EffectCollector._update,
-    "method_invocation": EffectCollector._invocation,
-    "object_creation_expression": EffectCollector._creation,
-    "lambda_expression": EffectCollector._lambda,
-    "method_reference": EffectCollector._method_reference,
+    "this": JavaEffectCollector._nothing,
+    "class_literal": JavaEffectCollector._nothing,
+    "parenthesized_expression": JavaEffectCollector._inner,
+    "unary_expression": JavaEffectCollector._unary,
+    "binary_expression": JavaEffectCollector._binary,
+    "ternary_expression": JavaEffectCollector._ternary,
+    "instanceof_expression": JavaEffectCollector._instanceof,
+    "cast_expression": JavaEffectCollector._cast,
+    "field_access": JavaEffectCollector._field_access,
+    "array_access": JavaEffectCollector._array_access,
+    "array_creation_expression": JavaEffectCollector._array_creation,
+    "array_initializer": JavaEffectCollector._array_initializer,
+    "assignment_expression": JavaEffectCollector._assignment,
+    "update_expression": JavaEffectCollector._update,
+    "method_invocation": JavaEffectCollector._invocation,
+    "object_creation_expression": JavaEffectCollector._creation,
+    "lambda_expression": JavaEffectCollector._lambda,
+    "method_reference": JavaEffectCollector._method_reference,
 }  # fmt: skip
