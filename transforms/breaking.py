@@ -122,6 +122,7 @@ def reversible(predecessors: Sequence[int], true: Sequence[int]) -> Iterator[tup
 def reversed_pair(predecessors: Sequence[int], definition: int, use: int) -> tuple[int, ...]:
     """An order in which `use` stands directly before `definition` and every other pair keeps its order."""
     ancestors = closure(predecessors)
+    # All that the two depend on comes first, then the two, then the rest, each in the order of the text.
     before = (ancestors[use] | ancestors[definition]) & ~(1 << definition)
     rest = ((1 << len(predecessors)) - 1) & ~before & ~(1 << definition) & ~(1 << use)
     return (*bits(before), use, definition, *bits(rest))

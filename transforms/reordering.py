@@ -111,6 +111,7 @@ class Reorder(ABC):
         if not movable:
             return Refused(found.immovable)
         moves: tuple[Move, ...] = ()
+        # Rejecting the identity keeps the draw uniform over all other combinations of orders.
         for _ in range(DRAWS):
             if moves := _drawn(found, movable, rng):
                 return moves

@@ -95,6 +95,7 @@ def conflicts(effects: Sequence[Effects], *, guarded: bool = False) -> tuple[int
     having: dict[int, int] = dict.fromkeys((one for one, _ in _CONFLICTS), 0)
     barriers = binders = 0
     predecessors = []
+    # The tables hold only earlier statements, so each conflict is found once and oriented by the text.
     for number, effect in enumerate(effects):
         bit = 1 << number
         flags = effect.flags
@@ -143,6 +144,7 @@ def reaching_reads(effects: Sequence[Effects], *, kills: Sequence[bool]) -> tupl
     predecessors = []
     for number, (effect, certain) in enumerate(zip(effects, kills, strict=True)):
         before = 0
+        # Reads come first: `x = x + 1` depends on an earlier write of x, not on itself.
         for name in effect.reads:
             before |= writers.get(name, 0)
         predecessors.append(before)

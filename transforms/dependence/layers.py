@@ -61,6 +61,7 @@ def closure(predecessors: Sequence[int]) -> tuple[int, ...]:
     found: list[int] = []
     for mask in predecessors:
         everything = mask
+        # Edges run with the text, so the closures of all predecessors are complete.
         for before in bits(mask):
             everything |= found[before]
         found.append(everything)
@@ -94,6 +95,7 @@ def longest_paths(predecessors: Sequence[int]) -> list[list[int]]:
         for line in range(source + 1, count):
             longest = -1
             for previous in before[line]:
+                # No path from `source` leads through an earlier line.
                 if previous >= source and row[previous] > longest:
                     longest = row[previous]
             if longest >= 0:

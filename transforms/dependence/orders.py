@@ -133,6 +133,7 @@ def _sample(ancestors: Sequence[int], nodes: tuple[int, ...], rng: Random) -> li
     drawn = [_sample(ancestors, part, rng) for part in parts]
     if shape == "series":
         return [node for part in drawn for node in part]
+    # Every interleaving of the parts is equally likely, so the whole order is uniform if the parts are.
     owners = [number for number, part in enumerate(drawn) for _ in part]
     rng.shuffle(owners)
     streams = [iter(part) for part in drawn]

@@ -239,6 +239,7 @@ def _apart(one: Access, other: Access, between: Sequence[Touch]) -> bool:
         return False
     if any(touched.writes & one.bases for touched in between):
         return False
+    # Addresses wrap around, so the two places need room on both sides.
     limit = 1 << one.bits
     distance = (other.displacement - one.displacement) % limit
     return one.size <= distance <= limit - other.size
@@ -268,7 +269,7 @@ def _flag_conflicts(touches: Sequence[Touch]) -> list[int]:
 
 def _live_writes(touches: Sequence[Touch]) -> list[int]:
     """For each instruction the flags that it writes and a later one reads; the end of the block reads all."""
-    needed = -1
+    needed = -1  # The end of the block reads every flag.
     found = [0] * len(touches)
     for number in range(len(touches) - 1, -1, -1):
         touched = touches[number]

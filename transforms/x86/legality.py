@@ -89,6 +89,7 @@ class RegisterChoices:
         drawn: dict[str, str] = {}
         taken: set[str] = set()
         for base, bound in self._bounds:
+            # Sorted, because the order of a set of strings differs from process to process.
             free = sorted(self.targets[base] - taken)
             if not free or (len(free) < bound and rng.random() * bound >= len(free)):
                 return None

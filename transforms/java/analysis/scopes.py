@@ -114,7 +114,7 @@ def resolve(source: str) -> JavaScopes:
     reading = read(source)
     unit = only_callable(reading)
     try:
-        return _Walk(reading, unit).result()
+        return _ScopeWalk(reading, unit).result()
     except RecursionError as error:
         raise SourceError("the text is nested too deeply; give a smaller method") from error
 
@@ -128,7 +128,7 @@ def resolve_all(source: str) -> JavaScopes:
     """
     reading = read(source)
     try:
-        return _Walk(reading, reading.root).result()
+        return _ScopeWalk(reading, reading.root).result()
     except RecursionError as error:
         raise SourceError("the text is nested too deeply; give a smaller one") from error
 
@@ -151,7 +151,7 @@ class _Frame:
         """Whether the class may inherit fields that the text does not show."""
 
 
-class _Walk:
+class _ScopeWalk:
     """One pass over a method, in the order in which names become known."""
 
     def __init__(self, reading: ParsedJava, unit: Node) -> None:
@@ -710,43 +710,43 @@ _PATTERNS: Final = frozenset(
     {"pattern", "type_pattern", "record_pattern", "record_pattern_body", "record_pattern_component"}
 )
 
-_HANDLERS: Final[dict[str, Callable[[_Walk, Node], _Introduced | None]]] = {
-    "identifier": _Walk.identifier,
-    "type_identifier": _Walk.type_identifier,
-    "field_access": _Walk.field_access,
-    "method_reference": _Walk.first_only,
-    "method_invocation": _Walk.invocation,
-    "assignment_expression": _Walk.assignment,
-    "update_expression": _Walk.update,
-    "binary_expression": _Walk.binary,
-    "unary_expression": _Walk.unary,
-    "parenthesized_expression": _Walk.parenthesized,
-    "ternary_expression": _Walk.ternary,
-    "instanceof_expression": _Walk.instanceof,
-    "lambda_expression": _Walk.lambda_expression,
-    "object_creation_expression": _Walk.creation,
-    "annotation": _Walk.annotation,
-    "marker_annotation": _Walk.nothing,
-    "element_value_pair": _Walk.element_value_pair,
-    "scoped_identifier": _Walk.nothing,
-    "local_variable_declaration": _Walk.local_declaration,
-    "field_declaration": _Walk.field_declaration,
-    "constant_declaration": _Walk.field_declaration,
-    "enum_constant": _Walk.enum_constant,
-    "annotation_type_element_declaration": _Walk.invocation,
-    **dict.fromkeys(CALLABLES, _Walk.callable),
-    **dict.fromkeys(TYPES, _Walk.type_declaration),
-    **dict.fromkeys(("block", "constructor_body"), _Walk.block),
-    "if_statement": _Walk.if_statement,
-    "while_statement": _Walk.while_statement,
-    "do_statement": _Walk.do_statement,
-    "for_statement": _Walk.for_statement,
-    "enhanced_for_statement": _Walk.enhanced_for,
-    "labeled_statement": _Walk.labeled,
-    "break_statement": _Walk.jump,
-    "continue_statement": _Walk.jump,
-    "try_with_resources_statement": _Walk.try_with_resources,
-    "resource": _Walk.resource,
-    "catch_clause": _Walk.catch_clause,
-    "switch_block": _Walk.switch_block,
+_HANDLERS: Final[dict[str, Callable[[_ScopeWalk, Node], _Introduced | None]]] = {
+    "identifier": _ScopeWalk.identifier,
+    "type_identifier": _ScopeWalk.type_identifier,
+    "field_access": _ScopeWalk.field_access,
+    "method_reference": _ScopeWalk.first_only,
+    "method_invocation": _ScopeWalk.invocation,
+    "assignment_expression": _ScopeWalk.assignment,
+    "update_expression": _ScopeWalk.update,
+    "binary_expression": _ScopeWalk.binary,
+    "unary_expression": _ScopeWalk.unary,
+    "parenthesized_expression": _ScopeWalk.parenthesized,
+    "ternary_expression": _ScopeWalk.ternary,
+    "instanceof_expression": _ScopeWalk.instanceof,
+    "lambda_expression": _ScopeWalk.lambda_expression,
+    "object_creation_expression": _ScopeWalk.creation,
+    "annotation": _ScopeWalk.annotation,
+    "marker_annotation": _ScopeWalk.nothing,
+    "element_value_pair": _ScopeWalk.element_value_pair,
+    "scoped_identifier": _ScopeWalk.nothing,
+    "local_variable_declaration": _ScopeWalk.local_declaration,
+    "field_declaration": _ScopeWalk.field_declaration,
+    "constant_declaration": _ScopeWalk.field_declaration,
+    "enum_constant": _ScopeWalk.enum_constant,
+    "annotation_type_element_declaration": _ScopeWalk.invocation,
+    **dict.fromkeys(CALLABLES, _ScopeWalk.callable),
+    **dict.fromkeys(TYPES, _ScopeWalk.type_declaration),
+    **dict.fromkeys(("block", "constructor_body"), _ScopeWalk.block),
+    "if_statement": _ScopeWalk.if_statement,
+    "while_statement": _ScopeWalk.while_statement,
+    "do_statement": _ScopeWalk.do_statement,
+    "for_statement": _ScopeWalk.for_statement,
+    "enhanced_for_statement": _ScopeWalk.enhanced_for,
+    "labeled_statement": _ScopeWalk.labeled,
+    "break_statement": _ScopeWalk.jump,
+    "continue_statement": _ScopeWalk.jump,
+    "try_with_resources_statement": _ScopeWalk.try_with_resources,
+    "resource": _ScopeWalk.resource,
+    "catch_clause": _ScopeWalk.catch_clause,
+    "switch_block": _ScopeWalk.switch_block,
 }
