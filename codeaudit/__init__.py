@@ -68,19 +68,21 @@ _MODULES: Final = {
 """The public names by module; the others are errors."""
 
 
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used."""
-    if name == "__version__":
-        from codeaudit.versions import version
+if not TYPE_CHECKING:  # a type checker must see that other names do not exist
 
-        return version("codeaudit") or "0"
-    if name not in __all__:
-        raise AttributeError(f"module 'codeaudit' has no attribute {name!r}")
-    homes = (module for module, names in _MODULES.items() if name in names)
-    module = import_module(next(homes, "codeaudit.transforms.errors"))
-    found = getattr(module, "NotAppliedError" if name == "NotApplied" else name)
-    globals()[name] = found
-    return found
+    def __getattr__(name: str) -> Any:
+        """Import a public name when it is first used."""
+        if name == "__version__":
+            from codeaudit.versions import version
+
+            return version("codeaudit") or "0"
+        if name not in __all__:
+            raise AttributeError(f"module 'codeaudit' has no attribute {name!r}")
+        homes = (module for module, names in _MODULES.items() if name in names)
+        module = import_module(next(homes, "codeaudit.transforms.errors"))
+        found = getattr(module, "NotAppliedError" if name == "NotApplied" else name)
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:

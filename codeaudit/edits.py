@@ -7,16 +7,18 @@ equal arguments give equal results in every process.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from codeaudit.transforms.errors import CannotAudit, NotAppliedError, UsageError
-from codeaudit.transforms.languages import DEFAULT
+from codeaudit.transforms.languages import DEFAULT, LANGUAGES
 from codeaudit.transforms.records import Outcome, Perturbed, Sample, Sites
+from codeaudit.value_checks import check_values, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from codeaudit.audit.interface import Task
 
@@ -61,7 +63,7 @@ def transform(
     NotApplied
         The transform cannot rewrite this text; `reason` says why.
     UsageError
-        There is no such transform.
+        There is no such transform or language, or an argument has a wrong type or is out of range.
 
     Examples
     --------
@@ -74,6 +76,8 @@ def transform(
     from codeaudit.audit.suite import SuitePlan, case
     from codeaudit.transforms.registry import TRANSFORMS
 
+    check_values(source=source, name=name, seed=seed, variant=variant, sites=sites)
+    check_language(language)
     TRANSFORMS.summary(name)  # raises UsageError with the nearest name
     sample = raw_sample(source, language=language, label=None, path="<source>", line=1)
     if whole_file:
@@ -120,12 +124,13 @@ def perturb(
     ------
     For each sample and transform, `variants` outcomes. A `Perturbed` has `sample`, `transform`, `variant`,
     `kind`, `source` (the rewritten text), `moves` and `evidence`. The others are not applied and have a
-    `reason` instead of `source`.
+    `reason` instead of `source`. Tell them apart with `isinstance(outcome, codeaudit.Perturbed)`:
+    `codeaudit.NotApplied` is the error that `transform` raises, and no outcome is an instance of it.
 
     Raises
     ------
     UsageError
-        There is no such transform or task.
+        There is no such transform, task or language, or an argument has a wrong type or is out of range.
     CorpusError
         A path does not exist or cannot be read.
 
@@ -140,6 +145,9 @@ def perturb(
     from codeaudit.audit.registry import TASKS
     from codeaudit.transforms.registry import expand
 
+    check_values(transforms=transforms, variants=variants, seed=seed, task=task, sites=sites, workers=workers)
+    check_language(language)
+    check_samples(samples)
     given = transforms.split(",") if isinstance(transforms, str) else transforms
     names = None if given is None else tuple(name.strip() for name in given if name.strip())
     if names is not None and not expand(names):
@@ -149,6 +157,26 @@ def perturb(
     return _perturbed(samples, language, asked, chosen, workers)
 
 
+def check_language(name: str) -> None:
+    """Check that texts of this language can be read.
+
+    Raises:
+        UsageError: there is no such language; with the nearest name.
+    """
+    check_values(language=name)
+    LANGUAGES.summary(name)
+
+
+def check_samples(samples: object) -> None:
+    """Check that these are samples, as far as this can be seen without reading an iterator.
+
+    Raises:
+        UsageError: they are neither a path nor iterable.
+    """
+    if isinstance(samples, bytes) or not isinstance(samples, Path | Iterable):
+        raise UsageError(f"samples {shown(samples)} must be texts, paths or Sample records")
+
+
 def raw_samples(
     samples: Iterable[str | Path | Sample] | str | Path, language: str, left_out: Counter[str]
 ) -> Iterator[Sample]:
@@ -156,6 +184,7 @@ def raw_samples(
 
     Raises:
         CorpusError: a path does not exist or cannot be read.
+        UsageError: a sample is neither a text nor a path nor a `Sample`.
     """
     from textwrap import dedent
 
@@ -168,6 +197,8 @@ def raw_samples(
             yield sample
         elif isinstance(sample, Path):
             yield from corpus(str(sample)).read(left_out)
+        elif not isinstance(sample, str):
+            raise UsageError(f"sample {number} is {shown(sample)}; it must be a text, a path or a Sample")
         else:
             text = dedent(sample).strip("\n")
             yield raw_sample(text, language=language, label=None, path=f"<sample {number}>", line=1)

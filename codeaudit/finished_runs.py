@@ -46,7 +46,7 @@ class Run:
     Attributes
     ----------
     path
-        The run folder.
+        The run folder; absolute, if `codeaudit.run` or `codeaudit.open_run` made the record.
     """
 
     path: Path
@@ -206,7 +206,15 @@ def open_run(folder: str | Path) -> Run:
     >>> run.summary.models[0].violations.rate  # doctest: +SKIP
     0.12
     """
-    path = Path(folder)
+    return Run(read_run(Path(folder)).path.absolute())
+
+
+def read_run(path: Path) -> Run:
+    """Open a finished run; its messages name the folder as `path` does.
+
+    Raises:
+        RunError: there is no such run, or it is not finished.
+    """
     found = Run(path)
     if found.manifest.get("state") != FINISHED or not (path / SUMMARY).exists():
         # The tables of an unfinished run may be those of an earlier one.
@@ -223,7 +231,7 @@ def read_judged(path: Path) -> Judged:
     Raises:
         RunError: there is no such run, it is not finished, or its files are damaged.
     """
-    run = open_run(path)
+    run = read_run(path)
     flips: list[Flip] = []
     originals: dict[str, str] = {}
     unjudged: defaultdict[tuple[str, Kind, str], Counter[str]] = defaultdict(Counter)

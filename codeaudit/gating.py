@@ -12,6 +12,7 @@ from codeaudit.reports.gate import gate as decide
 from codeaudit.reports.records import LOWER_IS_BETTER, UNITS
 from codeaudit.run_options import listed
 from codeaudit.transforms.errors import UsageError
+from codeaudit.value_checks import check_values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +77,15 @@ def gate(
     >>> codeaudit.gate("codeaudit-runs/monday", max_violation_rate=0.05).passed  # doctest: +SKIP
     True
     """
+    check_values(
+        transforms=transforms,
+        max_violation_rate=max_violation_rate,
+        max_f1_drop=max_f1_drop,
+        min_sensitivity=min_sensitivity,
+        margin=margin,
+        alpha=alpha,
+        max_unjudged=max_unjudged,
+    )
     limits = Limits(
         violations=max_violation_rate,
         drop=max_f1_drop,

@@ -49,7 +49,10 @@ def check_names(options: RunOptions, given: Mapping[str, Model]) -> None:
     for key in options.arguments.keys() - accepted:
         known = ", ".join(sorted(accepted)) or "none"
         raise UsageError(f"no model here takes the argument {key!r}; known: {known}")
-    catalogue.check_options(specs if options.model else catalogue.bundled(), options.model_options)
+    # With given models only an address is checked: the batch size has an effect on each of them, and a note
+    # about a device would tell nothing, because the caller put the model on its device.
+    named = [name for name in options.model_options if name == "base_url" or not given]
+    catalogue.check_options(specs if options.model else catalogue.bundled(), named)
 
 
 def bundled_models(task: str, language: str) -> tuple[str, ...]:

@@ -11,13 +11,14 @@ from codeaudit.audit.interface import Model
 from codeaudit.audit.models.callable import Answering, Predictor
 from codeaudit.audit.run import RunProgress
 from codeaudit.auditing import audit_models, demand_verdicts
-from codeaudit.edits import raw_samples
+from codeaudit.edits import check_language, raw_samples
 from codeaudit.finished_runs import Run, open_run
 from codeaudit.model_selection import as_model
 from codeaudit.run_options import RunOptions
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.languages import DEFAULT
 from codeaudit.transforms.records import Sample, Sites
+from codeaudit.value_checks import check_values, shown
 
 AnyModel: TypeAlias = str | Answering | Predictor | Model
 AnyCorpus: TypeAlias = str | Path | Corpus | Iterable[str | Path | Sample]
@@ -37,7 +38,7 @@ class GivenSamples:
 
 
 def run(
-    models: AnyModel | Sequence[AnyModel] | Mapping[str, AnyModel] = (),
+    models: AnyModel | Sequence[AnyModel] | Mapping[str, AnyModel] | None = None,
     *,
     corpus: AnyCorpus | None = None,
     task: str | None = None,
@@ -73,7 +74,8 @@ def run(
         One model, several in a list, or a mapping from names to models. A model is a SPEC of the command line
         (`"spe-checkpoint"`, `"hf/NAME"`, a folder), a callable from a list of queries to a list of answers,
         or an object with a method `predict` that does the same. A query has `source`, `language` and `task`.
-        An answer is a text, a number or a list of subtokens, as the task says. By default the bundled models.
+        An answer is a text, a number or a list of subtokens, as the task says. In a mapping, a model that
+        is a SPEC must have the SPEC as its name. By default the bundled models.
     corpus
         A SPEC of the command line or a path; or a list of texts (in `language`), paths and `Sample` records.
         By default the task's own.
@@ -108,7 +110,8 @@ def run(
     Raises
     ------
     UsageError
-        An argument has a value that does not exist or does not fit the others.
+        An argument has a wrong type, is out of range, has a value that does not exist or does not fit the
+        others; or `models` is empty.
     CannotAudit
         The models, the corpus or the folder cannot be used, or nothing could be judged.
 
@@ -120,14 +123,30 @@ def run(
     >>> found.summary.models[0].violations.rate  # doctest: +SKIP
     0.31
     """
+    check_values(
+        task=task,
+        transforms=transforms,
+        variants=variants,
+        limit=limit,
+        seed=seed,
+        trials=trials,
+        labels=labels,
+        sites=sites,
+        attack=attack,
+        budget=budget,
+        wrap=wrap,
+        base_url=base_url,
+        device=device,
+        precision=precision,
+        batch_size=batch_size,
+        workers=workers,
+    )
+    check_language(language)
     given: dict[str, Model] = {}
     names = tuple(_named(models, given))
-    samples: Corpus | None = None
-    if isinstance(corpus, Iterable) and not isinstance(corpus, str):
-        samples = GivenSamples(samples=tuple(corpus), language=language)
-    elif not isinstance(corpus, str | Path | None):
-        samples = corpus
+    samples = _given_samples(corpus, language)
     spec = str(corpus) if isinstance(corpus, str | Path) else samples.spec if samples else None
+    # `int` because a manifest cannot hold the whole numbers of numpy.
     options = RunOptions(
         model=names,
         model_argument=tuple(f"{key}={value}" for key, value in (model_arguments or {}).items()),
@@ -137,21 +156,21 @@ def run(
         labels=labels,
         transform=_joined(transforms),
         sites=sites,
-        variants=variants,
+        variants=int(variants),
         controls=controls,
         execute=execute,
         attack=_joined(attack) or None,
-        budget=budget,
-        limit=limit or 0,
-        seed=seed,
-        trials=trials,
+        budget=int(budget),
+        limit=int(limit or 0),
+        seed=int(seed),
+        trials=int(trials),
         suite=None if suite is None else Path(suite),
         wrap=wrap,
         out=None if out is None else Path(out),
         device=device,
         precision=precision,
-        batch_size=batch_size,
-        workers=workers,
+        batch_size=int(batch_size),
+        workers=int(workers),
         cache=None if cache is None else Path(cache),
     )
     summary, folder = audit_models(
@@ -162,17 +181,23 @@ def run(
 
 
 def _named(
-    models: AnyModel | Sequence[AnyModel] | Mapping[str, AnyModel], given: dict[str, Model]
+    models: AnyModel | Sequence[AnyModel] | Mapping[str, AnyModel] | None, given: dict[str, Model]
 ) -> Iterator[str]:
     """The names of the models; those that are objects are added to `given`."""
+    if models is None:
+        return
+    if isinstance(models, Mapping | Sequence) and not models:
+        raise UsageError("models is empty; leave it out to audit the bundled models")
     if isinstance(models, Mapping):
         pairs = list(models.items())
     else:
         several = models if isinstance(models, Sequence) and not isinstance(models, str) else [models]
         pairs = [("", one) for one in several]
     for name, one in pairs:
+        if not isinstance(name, str):
+            raise UsageError(f"the name of a model must be a text, not {shown(name)}")
         if isinstance(one, str):
-            if name:
+            if name not in ("", one):
                 raise UsageError(f"model {one!r} has its SPEC as its name; it cannot be called {name!r}")
             yield one
             continue
@@ -181,6 +206,27 @@ def _named(
             raise UsageError(f"two models are called {model.name!r}; give them names in a mapping")
         given[model.name] = model
         yield model.name
+
+
+def _given_samples(corpus: AnyCorpus | None, language: str) -> Corpus | None:
+    """The corpus, if it is no SPEC or path.
+
+    Raises:
+        UsageError: it is no corpus, or one of its samples is none.
+    """
+    if isinstance(corpus, str | Path | None):
+        return None
+    if isinstance(corpus, Iterable):
+        samples = tuple(corpus)
+        for number, sample in enumerate(samples, start=1):
+            if not isinstance(sample, str | Path | Sample):
+                raise UsageError(f"sample {number} is {shown(sample)}; it must be a text, a path or a Sample")
+        return GivenSamples(samples=samples, language=language)
+    if not (hasattr(corpus, "read") and hasattr(corpus, "spec")):
+        raise UsageError(
+            f"corpus={shown(corpus)} must be a SPEC, a path, or a list of texts, paths and samples"
+        )
+    return corpus
 
 
 def _joined(names: str | Sequence[str] | None) -> str | None:

@@ -15,10 +15,11 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from codeaudit.edits import most_frequent, prepared_samples
+from codeaudit.edits import check_language, check_samples, most_frequent, prepared_samples
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.languages import DEFAULT
 from codeaudit.transforms.records import Sample
+from codeaudit.value_checks import check_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -79,7 +80,7 @@ def assert_invariant(
     CannotAudit
         There is no sample, no variant, or too few answers, so that nothing can be asserted.
     UsageError
-        There is no such model, task or transform.
+        There is no such model, task, transform or language, or a value has a wrong type or is out of range.
 
     Examples
     --------
@@ -91,6 +92,10 @@ def assert_invariant(
     from codeaudit.audit.run import AuditSetup, NoMonitor, audit
     from codeaudit.audit.suite import SuitePlan, cases
 
+    check_values(transforms=transforms, task=task, variants=variants, seed=seed)
+    check_values(max_violation_rate=max_violation_rate, max_unjudged=max_unjudged)
+    check_language(language)
+    check_samples(samples)
     chosen = _model(model)
     asked = _task(task, chosen)
     prepared = list(prepared_samples(samples, language, asked))

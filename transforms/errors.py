@@ -47,7 +47,11 @@ class RunError(CannotAudit):
 
 
 class NotAppliedError(CannotAudit):
-    """A transform that cannot rewrite a text; the Python API exports it as `codeaudit.NotApplied`."""
+    """A transform that cannot rewrite a text; the Python API exports it as `codeaudit.NotApplied`.
+
+    `codeaudit.transform` raises it. `codeaudit.perturb` yields records instead and never this error: match
+    its outcomes with `isinstance(outcome, codeaudit.Perturbed)`.
+    """
 
     def __init__(self, reason: str, transform: str = "") -> None:
         super().__init__(reason, transform)

@@ -101,7 +101,11 @@ class Perturbed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotApplied:
-    """A transform that could not, or should not, rewrite this sample; counted by reason."""
+    """A transform that could not, or should not, rewrite this sample; counted by reason.
+
+    `codeaudit.NotApplied` is not this record but the error of `codeaudit.transform`. Match outcomes with
+    `isinstance(outcome, codeaudit.Perturbed)`.
+    """
 
     sample: Sample
     transform: str

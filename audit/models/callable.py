@@ -16,7 +16,7 @@ from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.errors import CannotAudit, ModelError, UsageError
 from codeaudit.transforms.loading import importable, load_foreign
 
-Answering: TypeAlias = Callable[[Sequence[Query]], object]
+Answering: TypeAlias = Callable[[list[Query]], object]
 """From a list of queries to a list of answers."""
 
 
@@ -24,7 +24,7 @@ Answering: TypeAlias = Callable[[Sequence[Query]], object]
 class Predictor(Protocol):
     """An object that answers with `predict` instead of a call."""
 
-    def predict(self, queries: Sequence[Query], /) -> object:
+    def predict(self, queries: list[Query], /) -> object:
         """A list of answers, one per query."""
         ...
 

@@ -19,7 +19,7 @@ from codeaudit.cli.output import show_parts, show_sheet, show_text
 from codeaudit.cli.progress import PROGRESS, note
 from codeaudit.explaining import explain as explain_violations
 from codeaudit.explaining import violations
-from codeaudit.finished_runs import open_run
+from codeaudit.finished_runs import read_run
 from codeaudit.reports.explanations import answers, diff, headline, moves, tally
 from codeaudit.reports.render.markdown import escape, of_sheets
 from codeaudit.run_options import listed
@@ -80,7 +80,7 @@ def explain(
       codeaudit explain RUN 4f1d2c --model vanilla-checkpoint --transform reorder
       codeaudit explain RUN --limit 0 --show 0
     """
-    found = open_run(run)
+    found = read_run(run)
     chosen = violations(found, models=model, sample=sample, transforms=listed(transform or ""), limit=limit)
     if not chosen:
         where = f"on sample {sample}" if sample else "in the run"

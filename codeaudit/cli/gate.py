@@ -12,7 +12,7 @@ from codeaudit.cli import completion
 from codeaudit.cli.options import FORMATS, Listed, as_option, option, read_toml
 from codeaudit.cli.output import show_sheets, show_text
 from codeaudit.cli.progress import note
-from codeaudit.finished_runs import open_run, write_file
+from codeaudit.finished_runs import read_run, write_file
 from codeaudit.gating import GatedRun, decided
 from codeaudit.reports.cases import Place, ReportedCase, cases
 from codeaudit.reports.checks import Gate
@@ -162,7 +162,7 @@ def _write(
     """Write the requested reports on the run at `path`."""
     if not (junit or sarif or github):
         return
-    run = open_run(path)
+    run = read_run(path)
     every = list(cases(run.audited(found.chosen), transforms=found.chosen))
     if junit is not None:
         from codeaudit.reports.render.junit import junit as junit_report

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final, TypeVar, get_args
+from typing import Any, Final, TypeVar
 
 import click
 
@@ -13,13 +13,11 @@ from codeaudit.audit.store import MANIFEST, read_manifest
 from codeaudit.cli import completion
 from codeaudit.run_options import ATTACKS, default_workers
 from codeaudit.transforms.errors import CorpusError, UsageError
-from codeaudit.transforms.records import Sites
+from codeaudit.value_checks import CHOICES, SMALLEST
 
 F = TypeVar("F", bound=Callable[..., object])
 
-PRECISIONS: Final = ("float32", "float64", "bfloat16", "float16")
 FORMATS: Final = ("rich", "json", "markdown")
-WRAPPERS: Final = ("canonical", "columns")
 ENGINES: Final = ("local",)
 NOT_REPEATED: Final = frozenset({"out", "config"})
 """Options that are not taken from a manifest."""
@@ -56,6 +54,13 @@ def option(*names: str, **settings: Any) -> Callable[[F], F]:
 
 
 POSITIVE: Final = click.IntRange(min=1)
+
+
+def _whole(name: str) -> click.IntRange:
+    """The numbers that the Python API accepts for this option, too."""
+    return click.IntRange(min=SMALLEST[name])
+
+
 EXECUTE: Final = (
     "Check each variant against its original. Python: run both in a sandbox, on the sample's own tests or on "
     "inputs drawn from its text. Java: a second parser and javac; nothing runs. x86: llvm-mca and an "
@@ -112,11 +117,17 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
     ),
     option(
         "--sites",
-        type=click.Choice(get_args(Sites)),
+        type=click.Choice(CHOICES["sites"]),
         default="auto",
         help="Places that a transform edits. auto: all, then random subsets; all: always all; one: one.",
     ),
-    option("--variants", type=POSITIVE, default=4, metavar="K", help="Variants per sample and transform."),
+    option(
+        "--variants",
+        type=_whole("variants"),
+        default=4,
+        metavar="K",
+        help="Variants per sample and transform.",
+    ),
     option(
         "--controls/--no-controls",
         default=True,
@@ -132,14 +143,14 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
     ),
     option(
         "--budget",
-        type=POSITIVE,
+        type=_whole("budget"),
         default=32,
         metavar="Q",
         help="Largest number of texts that an attack asks per sample.",
     ),
-    option("--limit", type=click.IntRange(min=0), default=200, metavar="N", help="Samples; 0 for all."),
+    option("--limit", type=_whole("limit"), default=200, metavar="N", help="Samples; 0 for all."),
     option("--seed", type=int, default=0, metavar="S", help="Decides which samples and variants are drawn."),
-    option("--trials", type=POSITIVE, default=1, metavar="N", help="Repeat with seeds S, S+1, …"),
+    option("--trials", type=_whole("trials"), default=1, metavar="N", help="Repeat with seeds S, S+1, …"),
     option(
         "--suite",
         type=click.Path(path_type=Path),
@@ -148,7 +159,7 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
     ),
     option(
         "--wrap",
-        type=click.Choice(WRAPPERS),
+        type=click.Choice(CHOICES["wrap"]),
         help="canonical: the models see canonical code only. columns: repeated inputs are answered with "
         "permuted hidden columns of the weights; the noise floor shows what that changes.",
     ),
@@ -167,13 +178,19 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
     option("--device", default="auto", metavar="NAME", help="Where models run: auto, cpu, cuda, …"),
     option(
         "--precision",
-        type=click.Choice(PRECISIONS),
+        type=click.Choice(CHOICES["precision"]),
         help="Number format of the model's arithmetic.  [default: the model's own]",
     ),
-    option("--batch-size", type=POSITIVE, default=32, metavar="N", help="Number of queries asked at once."),
+    option(
+        "--batch-size",
+        type=_whole("batch_size"),
+        default=32,
+        metavar="N",
+        help="Number of queries asked at once.",
+    ),
     option(
         "--workers",
-        type=POSITIVE,
+        type=_whole("workers"),
         default=default_workers,
         show_default="one per core, at most 4",
         metavar="N",

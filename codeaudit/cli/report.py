@@ -11,7 +11,7 @@ from rich.console import Console
 from codeaudit.cli.options import option
 from codeaudit.cli.output import show, show_text
 from codeaudit.cli.progress import note
-from codeaudit.finished_runs import Run, open_run, write_file
+from codeaudit.finished_runs import Run, read_run, write_file
 from codeaudit.reports.registry import FORMATS
 from codeaudit.reports.render import csv as csv_files
 from codeaudit.reports.render import latex as latex_tables
@@ -71,7 +71,7 @@ def report(run: Path, folder: Path | None, form: str, **files: Any) -> int:
       codeaudit report RUN --latex tables.tex --csv numbers/
       codeaudit report RUN --format markdown | gh pr comment --body-file -
     """
-    found = open_run(run)
+    found = read_run(run)
     known = {name: files[name.replace("-", "_")] for name in (*FILES, *FORMATS.plug_ins())}
     named = {name: path for name, path in known.items() if path is not None}
     if len(set(named.values())) < len(named):

@@ -6,10 +6,11 @@ import multiprocessing
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,6 +27,8 @@ TEXT = """def add_up(values, start):
     for value in values:
         total += value
     return total, count"""
+API: Any = codeaudit
+"""Without types, for calls that a type checker refuses."""
 FILE = f"import os\n\n\n{TEXT}\n\n\ndef twice(x):\n    y = x\n    return y + y\n"
 PUBLIC = [
     "CannotAudit",
@@ -50,14 +53,15 @@ PUBLIC = [
 ]
 
 
-def fickle(queries: Sequence[Query]) -> list[object]:
+# Typed with `list`, as users type their models: mypy checks that the API accepts these types.
+def fickle(queries: list[Query]) -> list[str]:
     return ["sum" if "total" in query.source else "other" for query in queries]
 
 
 class Steady:
     """An object with `predict` and nothing else."""
 
-    def predict(self, queries: Sequence[Query]) -> list[str]:
+    def predict(self, queries: list[Query]) -> list[str]:
         return ["sum" for _ in queries]
 
 
@@ -86,7 +90,7 @@ def test_the_public_names_are_these_and_all_exist() -> None:
     for name in PUBLIC:
         assert getattr(codeaudit, name).__doc__, name
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = codeaudit.nothing
+        _ = codeaudit.nothing  # type: ignore[attr-defined]
 
 
 def test_no_module_takes_the_place_of_a_function() -> None:
@@ -121,6 +125,91 @@ def test_the_examples_in_the_docstrings_work() -> None:
     result = doctest.testmod(edits, extraglobs={"codeaudit": codeaudit}, optionflags=doctest.ELLIPSIS)
     assert result.failed == 0
     assert result.attempted >= 2
+
+
+# ── values and types ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"wrap": "x"}, "wrap='x' must be one of canonical, columns"),
+        ({"sites": "x"}, "sites='x' must be one of auto, all, one"),
+        ({"precision": "x"}, "precision='x' must be one of float32"),
+        ({"limit": -1}, "limit=-1 must be a whole number, at least 0"),
+        ({"limit": 2.5}, "limit=2.5 must be a whole number"),
+        ({"seed": "x"}, "seed='x' must be a whole number"),
+        ({"workers": -1}, "workers=-1 must be a whole number, at least 1"),
+        ({"attack": "greedy", "budget": 0}, "budget=0 must be a whole number, at least 1"),
+        ({"trials": 0}, "trials=0 must be a whole number, at least 1"),
+        ({"batch_size": 0}, "batch_size=0 must be a whole number, at least 1"),
+        ({"batch_size": -8}, "batch_size=-8 must be"),
+        ({"variants": 0}, "variants=0 must be a whole number, at least 1"),
+        ({"variants": True}, "variants=True must be a whole number"),
+        ({"task": 3}, "task=3 must be a text"),
+        ({"transforms": 3}, "transforms=3 must be a name or a list of names"),
+        ({"language": "pyton"}, "unknown language 'pyton'; did you mean 'python'"),
+        ({"corpus": 3}, "corpus=3 must be a SPEC, a path"),
+        ({"corpus": [3]}, "sample 1 is 3; it must be a text, a path or a Sample"),
+        ({"models": []}, "models is empty"),
+        ({"models": {}}, "models is empty"),
+        ({"models": {3: fickle}}, "the name of a model must be a text, not 3"),
+        ({"models": {"a": "fake/hash"}}, "has its SPEC as its name"),
+    ],
+)
+def test_run_refuses_values_before_it_starts(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(codeaudit.UsageError, match=message) as caught:
+        API.run(**{"models": fickle, "corpus": [TEXT], "out": "out", **options})
+    assert "\n" not in str(caught.value)
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (partial(API.transform, TEXT, "rename", variant=-1), "variant=-1 must be"),
+        (partial(API.transform, TEXT, "rename", sites="x"), "sites='x' must be"),
+        (partial(API.transform, TEXT, "rename", language="jaba"), "did you mean 'java'"),
+        (partial(API.transform, TEXT.encode(), "rename"), "source=b'def.* must be a text"),
+        (partial(API.transform, None, "rename"), "source=None must be a text"),
+        (partial(API.transform, TEXT, 3), "name=3 must be a text"),
+        (partial(API.transform, TEXT, ["rename"]), r"name=\['rename'\] must be a text"),
+        (partial(API.perturb, [TEXT], variants=-1), "variants=-1 must be"),
+        (partial(API.perturb, [TEXT], workers=0), "workers=0 must be"),
+        (partial(API.perturb, [TEXT], language="pyton"), "did you mean 'python'"),
+        (partial(API.perturb, 3), "samples 3 must be"),
+        (lambda: list(API.perturb([3])), "sample 1 is 3"),
+        (partial(API.assert_invariant, Steady(), [TEXT], variants=0), "variants=0 must be"),
+        (partial(API.assert_invariant, Steady(), [TEXT], max_violation_rate=5), "must be a number from"),
+        (partial(API.assert_invariant, Steady(), [TEXT], language="pyton"), "did you mean 'python'"),
+        (partial(API.gate, "out", max_violation_rate=5), "max_violation_rate=5 must be a number from 0"),
+        (partial(API.gate, "out", max_violation_rate=-1), "max_violation_rate=-1 must be"),
+        (partial(API.gate, "out", max_violation_rate="5%"), "max_violation_rate='5%' must be"),
+        (partial(API.gate, "out", "out", margin=-2), "margin=-2 must be a number from 0 to 1"),
+        (partial(API.gate, "out", max_f1_drop=-1), "max_f1_drop=-1 must be a number, at least 0"),
+    ],
+)
+def test_the_other_functions_refuse_values(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(codeaudit.UsageError, match=message) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("options", [{"batch_size": 2}, {"device": "cpu"}])
+def test_a_given_model_brings_no_note_about_options(
+    options: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    codeaudit.run(fickle, corpus=[TEXT], transforms="rename", out="out", **options)
+    assert not caplog.records
+
+
+def test_the_folder_of_a_run_is_absolute(found: codeaudit.Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = codeaudit.run(fickle, corpus=[TEXT], transforms="rename", out="here")
+    again = codeaudit.open_run("here")
+    monkeypatch.chdir(found.path)
+    assert run.path == again.path
+    assert run.path.is_absolute()
+    assert len(run.samples()) == len(again.samples()) == 1
 
 
 # ── transform, perturb ───────────────────────────────────────────────────────────────────────────────────
