@@ -1,5 +1,10 @@
-"""The languages by name. Looking one up imports its record and no reader."""
+"""The languages by name. Looking one up imports its record and no reader.
 
+A lookup that a built-in language answers loads no plug-in. `every_language` loads all of them and is silent
+about broken ones, because most of its callers do not need those; `warn_of_broken_languages` names them.
+"""
+
+import logging
 from functools import cache
 from typing import Final
 
@@ -20,6 +25,8 @@ LANGUAGES: Final[Registry[Language]] = Registry(
     expects=Language,
 )
 
+_log: Final = logging.getLogger(__name__)
+
 DEFAULT: Final = "python"
 """The language of a text about which nothing else is known."""
 
@@ -34,7 +41,7 @@ def find_language(name: str) -> Language | None:
 
 
 def every_language() -> tuple[Language, ...]:
-    """All languages, the built-in ones first; broken plug-ins are left out with a log line."""
+    """All languages, the built-in ones first; broken plug-ins are left out."""
     return _working(tuple(LANGUAGES.plug_ins().values()))
 
 
@@ -46,6 +53,14 @@ def _working(plug_ins: tuple[PlugIn, ...]) -> tuple[Language, ...]:
 
 def by_ending(ending: str) -> Language | None:
     """The language whose files have this ending, with the dot; `None` where no language claims it."""
-    return next(
-        (one for one in every_language() if ending in one.endings or ending in one.named_endings), None
-    )
+    for languages in (map(LANGUAGES.get, LANGUAGES.built_in), every_language()):
+        for one in languages:
+            if ending in one.endings or ending in one.named_endings:
+                return one
+    return None
+
+
+def warn_of_broken_languages() -> None:
+    """Log a line for each broken plug-in. For callers that found no language: it may be one of these."""
+    for _ in LANGUAGES.working(lambda error: _log.warning("codeaudit: %s", error)):
+        pass

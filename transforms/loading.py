@@ -37,12 +37,17 @@ def load_foreign(target: str, *, folder: Path | None = None) -> Any:
         with redirect_stdout(sys.stderr), importable(folder) if folder else nullcontext():
             found: object = importlib.import_module(module)
     except (Exception, SystemExit) as error:  # importing runs foreign code, which may raise anything
-        raise CannotAudit(f"cannot import {module!r}: {type(error).__name__}: {error}") from error
+        raise CannotAudit(f"cannot import {module!r}: {one_line(error)}") from error
     for part in attribute.split(".") if attribute else ():
         if not hasattr(found, part):
             raise CannotAudit(f"module {module!r} has no {attribute!r}")
         found = getattr(found, part)
     return found
+
+
+def one_line(error: BaseException) -> str:
+    """The type and the text of somebody else's exception in one line, because a message here is one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 @contextmanager

@@ -28,7 +28,9 @@ EXHAUSTED: Final = "no further distinct variant"
 NOT_PARSED: Final = "source does not parse"
 UNCHANGED: Final = "nothing would change"
 UNCONFIRMED: Final = "not confirmed by execution"
-"""Why an edit without a promise (evidence `none`, as a codemod's) is not applied."""
+"""Why an edit without a promise (evidence `none`, as a codemod's) is not applied after an execution."""
+NOT_EXECUTED: Final = f"{UNCONFIRMED} (--execute)"
+"""The same without an execution; it names the option that executes variants."""
 
 
 def perturb(
@@ -84,7 +86,7 @@ def perturb_one(
     for number in range(count):
         outcome = _variant(sample, context, transform, number, seed=seed, seen=seen, sites=sites)
         if not unconfirmed:
-            outcome = promised(outcome)
+            outcome = promised(outcome, NOT_EXECUTED)
         yield outcome
         if isinstance(outcome, Perturbed):
             seen.add(outcome.source)
@@ -95,10 +97,10 @@ def perturb_one(
         return
 
 
-def promised(outcome: Outcome) -> Outcome:
+def promised(outcome: Outcome, reason: str = UNCONFIRMED) -> Outcome:
     """The outcome, unless it is a meaning-keeping edit for which nothing vouches: that is not applied."""
     if isinstance(outcome, Perturbed) and outcome.kind == "preserving" and outcome.evidence == "none":
-        return outcome.left_out(UNCONFIRMED)
+        return outcome.left_out(reason)
     return outcome
 
 

@@ -4,7 +4,6 @@ Transforms, tasks, languages, networks and formats each have one. The built-in n
 names come from plug-ins (`plugins.py`) and, where a registry allows it, from `py/MODULE:OBJECT`.
 """
 
-import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from difflib import get_close_matches
@@ -13,14 +12,14 @@ from typing import Any, Final, Generic, TypeVar
 
 from codeaudit.transforms.entries import Entry
 from codeaudit.transforms.errors import CannotAudit, CodeauditError, UsageError
-from codeaudit.transforms.loading import load_foreign, load_target
+from codeaudit.transforms.loading import load_foreign, load_target, one_line
 from codeaudit.transforms.plugins import PlugIn, plug_ins
 
 T = TypeVar("T")
+R = TypeVar("R")
 
-_log: Final = logging.getLogger(__name__)
-_told: Final[set[str]] = set()
-"""Log lines about broken plug-ins that were written already."""
+OnBroken = Callable[[CodeauditError], object]
+"""Receives the error of each plug-in that cannot be used."""
 
 PROJECT: Final = "py/"
 """`py/MODULE:OBJECT` is an object of the user's project; the working directory is searched first."""
@@ -87,17 +86,13 @@ class Registry(Generic[T]):
         """The plug-ins by name; a built-in name is never one of them."""
         return plug_ins(self.group, frozenset(self._entries))
 
-    def working(self) -> Iterator[tuple[str, T]]:
-        """The names with their objects. Plug-ins that cannot be used are left out; a log line tells of each
-        once per process.
-        """
-        for name in self:
-            try:
-                yield name, self.get(name)
-            except CodeauditError as error:
-                if str(error) not in _told:
-                    _told.add(str(error))
-                    _log.warning("codeaudit: %s", error)
+    def working(self, on_broken: OnBroken = repr) -> Iterator[tuple[str, T]]:
+        """The names with their objects, without unusable plug-ins; `on_broken` gets the errors of these."""
+        yield from _usable(self, self.get, on_broken)
+
+    def summaries(self, on_broken: OnBroken = repr) -> Iterator[tuple[str, str]]:
+        """The names with their summaries; plug-ins that cannot be used as in `working`."""
+        yield from _usable(self, self.summary, on_broken)
 
     def summary(self, name: str) -> str:
         """The line that describes a name: that of its table, else the object's `summary`, else the first line
@@ -164,6 +159,18 @@ class Registry(Generic[T]):
             raise type(error)(f"{self.noun} {name!r}: {error}") from error
 
 
+def _usable(
+    names: Iterable[str], look_up: Callable[[str], R], on_broken: OnBroken
+) -> Iterator[tuple[str, R]]:
+    for name in names:
+        try:
+            found = look_up(name)
+        except CodeauditError as error:
+            on_broken(error)
+        else:
+            yield name, found
+
+
 def fitting(value: Any, expects: type | None, *, noun: str, name: str) -> Any:
     """A loaded object that fits and has this name; a class is called without arguments first.
 
@@ -177,7 +184,7 @@ def fitting(value: Any, expects: type | None, *, noun: str, name: str) -> Any:
         try:
             value = value()
         except Exception as error:  # foreign code may raise anything
-            raise CannotAudit(f"{value.__name__}() raised {type(error).__name__}: {error}") from error
+            raise CannotAudit(f"{value.__name__}() raised {one_line(error)}") from error
     if not getattr(expects, "_is_protocol", False):
         if not isinstance(value, expects):
             raise CannotAudit(f"a {type(value).__name__} is no {noun}: expected a {expects.__name__}")

@@ -11,7 +11,12 @@ from codeaudit.transforms.entries import Entry, TransformEntry, TransformFamily
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.language import Language
-from codeaudit.transforms.languages import LANGUAGES, every_language, find_language
+from codeaudit.transforms.languages import (
+    LANGUAGES,
+    every_language,
+    find_language,
+    warn_of_broken_languages,
+)
 from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.records import Kind
 from codeaudit.transforms.registration import Registry, first_line, unknown
@@ -140,6 +145,7 @@ def expand(
             TRANSFORMS.get(name)  # a broken plug-in ends the command before anything is perturbed
             found.append(name)
         else:
+            warn_of_broken_languages()
             raise UsageError(unknown("transform", name, [*TRANSFORMS, *sorted(known), ALL]))
     return tuple(dict.fromkeys(found))
 

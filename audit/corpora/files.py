@@ -16,7 +16,13 @@ from typing import Final, TypeAlias
 from codeaudit.audit.corpora.functions import LARGEST_FILE, decode
 from codeaudit.audit.corpora.records import CorpusResources
 from codeaudit.transforms.errors import CorpusError, SourceError
-from codeaudit.transforms.languages import DEFAULT, LANGUAGES, by_ending, every_language
+from codeaudit.transforms.languages import (
+    DEFAULT,
+    LANGUAGES,
+    by_ending,
+    every_language,
+    warn_of_broken_languages,
+)
 from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Sample
@@ -73,6 +79,7 @@ class SourceFiles:
                 found = True
                 yield from self._file(path, skipped)
         if not found:
+            warn_of_broken_languages()
             raise CorpusError(f"no {self._languages} files in {self.spec!r}")
 
     def _file(self, path: Path, skipped: Counter[str]) -> Iterator[Sample]:

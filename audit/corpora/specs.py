@@ -16,8 +16,8 @@ from codeaudit.audit.corpora.tables import LabelColumn, Table, is_table
 from codeaudit.transforms.algebra.language import ALGEBRA
 from codeaudit.transforms.entries import Entry
 from codeaudit.transforms.errors import CorpusError
-from codeaudit.transforms.languages import by_ending, every_language
-from codeaudit.transforms.registration import Registry
+from codeaudit.transforms.languages import by_ending, every_language, warn_of_broken_languages
+from codeaudit.transforms.registration import OnBroken, Registry
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +93,18 @@ _PROGRAMS: Final[Mapping[str, str]] = {
 }
 
 
-def forms() -> Iterator[tuple[str, str]]:
-    """Every form of a SPEC with its summary, for `codeaudit list corpora`. Imports plug-ins only."""
+def forms(on_broken: OnBroken = repr) -> Iterator[tuple[str, str]]:
+    """Every form of a SPEC with its summary, for `codeaudit list corpora`. Imports plug-ins only.
+
+    Plug-ins that cannot be used are left out, after a call of `on_broken`.
+    """
     for table, paths in ((_SOURCES, _PATHS), (_MADE, _PROGRAMS)):
         for entry in table.values():
             yield from entry.forms.items()
         yield from paths.items()
-    for name in CORPORA.plug_ins():
-        yield f"{name}:REST", CORPORA.summary(name)
+    for name, summary in CORPORA.summaries(on_broken):
+        if name not in CORPORA.built_in:
+            yield f"{name}:REST", summary
 
 
 def corpus(spec: str, column: LabelColumn | None = None, resources: CorpusResources | None = None) -> Corpus:
@@ -135,6 +139,7 @@ def _at_path(spec: str, column: LabelColumn | None) -> Corpus:
     if not is_text and is_program(path):
         return ProgramBlocks(spec=spec, path=path)
     if not is_text and path.suffix:
+        warn_of_broken_languages()
         known = ", ".join(ending for one in every_language() for ending in one.endings if one.reader)
         raise CorpusError(
             f"cannot read {spec!r}: no known format; "

@@ -16,7 +16,7 @@ from codeaudit.audit.interface import Model
 from codeaudit.audit.models.provider import OPTIONS, Option, Provider
 from codeaudit.audit.models.settings import Settings
 from codeaudit.transforms.entries import Entry
-from codeaudit.transforms.errors import CannotAudit, ModelError, UsageError
+from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.registration import Registry
 
@@ -169,13 +169,7 @@ def load(spec: str, settings: Settings, given: Mapping[str, str]) -> Model:
 
 def providers() -> dict[str, Provider]:
     """All providers by name, without broken plug-ins."""
-    found = {}
-    for name in PROVIDERS:
-        try:
-            found[name] = PROVIDERS.get(name)
-        except (CannotAudit, UsageError):
-            continue
-    return found
+    return dict(PROVIDERS.working())
 
 
 def _provider_of(spec: str) -> tuple[Provider, str]:

@@ -15,9 +15,10 @@ from codeaudit.audit.corpora.specs import forms
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.registry import TASKS
 from codeaudit.transforms.entries import TransformEntry, TransformFamily
-from codeaudit.transforms.errors import CannotAudit, CodeauditError
+from codeaudit.transforms.errors import CodeauditError
 from codeaudit.transforms.language import Language
-from codeaudit.transforms.languages import every_language
+from codeaudit.transforms.languages import LANGUAGES, every_language
+from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import Origin, Perturbed, Sample
 from codeaudit.transforms.registration import Registry
@@ -31,18 +32,22 @@ from codeaudit.transforms.registry import (
 )
 
 KINDS: Final = ("models", "tasks", "transforms", "corpora")
+FURTHER_KINDS: Final = ("languages", "formats")
+"""Listed only when they are named."""
 CONTEXT: Final = 3
 """Unchanged lines around each change of an example."""
 
 
 @click.command("list")
-@click.argument("what", type=click.Choice(KINDS), required=False)
+@click.argument("what", type=click.Choice((*KINDS, *FURTHER_KINDS)), required=False)
 @click.option("--verbose", "-v", is_flag=True, help="Describe each name; show an example of each transform.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", help="Format of the output."
 )
 def listing(what: str | None, verbose: bool, form: str) -> int:
-    """List models, tasks, transforms or corpora; all of them without an argument.
+    """List models, tasks, transforms or corpora (all of these without an argument), languages or formats.
+
+    A plug-in that cannot be used is one line on stderr.
 
     \b
     Examples:
@@ -76,20 +81,27 @@ def _table(kind: str, *, verbose: bool) -> list[tuple[str, str]]:
         case "models":
             return [*_checkpoints(), *_providers(verbose=verbose)]
         case "tasks":
-            return list(_summaries(TASKS))
+            return list(TASKS.summaries(_report))
         case "transforms":
-            return list(_summaries(TRANSFORMS))
+            return _transforms()
+        case "corpora":
+            return list(forms(_report))
+        case "languages":
+            return list(LANGUAGES.summaries(_report))
         case _:
-            return list(forms())
+            formats: Registry[Any] = load_target("codeaudit.reports.registry:FORMATS")
+            return list(formats.summaries(_report))
 
 
-def _summaries(registry: Registry[Any]) -> Iterator[tuple[str, str]]:
-    """The names with their summaries; a plug-in that is broken is one line on stderr instead."""
-    for name in registry:
-        try:
-            yield name, registry.summary(name)
-        except CodeauditError as error:
-            click.echo(f"codeaudit: {error}", err=True)
+def _transforms() -> list[tuple[str, str]]:
+    """Also reports the languages that cannot be used, because their transforms are missing."""
+    for _ in LANGUAGES.working(_report):
+        pass
+    return list(TRANSFORMS.summaries(_report))
+
+
+def _report(error: CodeauditError) -> None:
+    click.echo(f"codeaudit: {error}", err=True)
 
 
 def _records(kind: str) -> Iterator[dict[str, object]]:
@@ -124,12 +136,7 @@ def _card_line(card: Mapping[str, object]) -> str:
 
 def _providers(*, verbose: bool) -> list[tuple[str, str]]:
     rows = []
-    for head in catalogue.PROVIDERS:
-        try:
-            provider = catalogue.PROVIDERS.get(head)
-        except CannotAudit as error:
-            rows.append((f"{head}/…", str(error)))
-            continue
+    for head, provider in catalogue.PROVIDERS.working(_report):
         taken = ", ".join(provider.arguments)
         summary = provider.summary + (f" (-M {taken})" if taken and verbose else "")
         rows += [(f"{head}/{name}", line) for name, line in provider.names.items()]
@@ -147,7 +154,7 @@ def _providers(*, verbose: bool) -> list[tuple[str, str]]:
 
 def _write_transforms(*, indent: str, verbose: bool) -> None:
     """The transforms by family; `--transform` takes a family's name too."""
-    known = dict(_summaries(TRANSFORMS))
+    known = dict(_transforms())
     width = max(map(len, known))
     identity = TransformFamily("identity", "", {"identity": ENTRIES["identity"]})
     _write_members(identity, None, indent, width, verbose=verbose)

@@ -11,6 +11,7 @@ import click
 
 from codeaudit.audit.store import MANIFEST, read_manifest
 from codeaudit.cli import completion
+from codeaudit.reports.registry import FORMATS as REPORT_FORMATS
 from codeaudit.run_options import ATTACKS, default_workers
 from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.value_checks import CHOICES, SMALLEST
@@ -18,6 +19,7 @@ from codeaudit.value_checks import CHOICES, SMALLEST
 F = TypeVar("F", bound=Callable[..., object])
 
 FORMATS: Final = ("rich", "json", "markdown")
+"""Of every command that prints records. `run`, `compare` and `report` print reports, which have more."""
 ENGINES: Final = ("local",)
 NOT_REPEATED: Final = frozenset({"out", "config"})
 """Options that are not taken from a manifest."""
@@ -67,13 +69,21 @@ EXECUTE: Final = (
     "emulator. Tools that are not installed are left out."
 )
 
+
+def _report_format(command: F) -> F:
+    """Add `--format`: built-in formats of a report, then those of installed packages, read now."""
+    choices = click.Choice((*FORMATS, "latex", *REPORT_FORMATS.plug_ins()))
+    return option("--format", type=choices, default="rich", help="Format on stdout.")(command)
+
+
 RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
     option(
         "--model",
         type=ModelSpec(),
         shell_complete=completion.models,
         multiple=True,
-        help="A model; repeatable.  [default: the task's bundled ones]",
+        help="A model, as `codeaudit list models` shows them; py/MODULE:OBJECT is a callable or an "
+        "object with `predict` of your own; repeatable.  [default: the task's bundled ones]",
     ),
     option(
         "-M",
@@ -85,14 +95,16 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
     option(
         "--base-url",
         metavar="URL",
-        help="Address of the models openai/MODEL, such as http://127.0.0.1:8000/v1. The key is read from "
+        help="Address of an endpoint, for openai/MODEL and other models behind one, such as "
+        "http://127.0.0.1:8000/v1. The key is read from "
         "OPENAI_API_KEY.  [default: OPENAI_BASE_URL, else OpenAI's]",
     ),
     option(
         "--task",
         metavar="NAME",
         shell_complete=completion.tasks,
-        help="What the models are asked.  [default: the model's own task, else function-name]",
+        help="What the models are asked; py/MODULE:OBJECT is a task of your own.  "
+        "[default: the model's own task, else function-name]",
     ),
     option(
         "--corpus",
@@ -113,7 +125,8 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         metavar="NAME[,NAME]",
         shell_complete=completion.transforms,
         help="Transforms or families of them; `all` for every one that keeps the meaning and what "
-        "callers see.  [default: the standard set for the language]",
+        "callers see. py/MODULE:OBJECT is a transform of your own, codemod/MODULE:CLASS a LibCST codemod, "
+        "which needs --execute.  [default: the standard set for the language]",
     ),
     option(
         "--sites",
@@ -169,12 +182,7 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         metavar="DIR",
         help="Run folder.  [default: codeaudit-runs/<time>-<task>]",
     ),
-    option(
-        "--format",
-        type=click.Choice((*FORMATS, "latex")),
-        default="rich",
-        help="Format on stdout.",
-    ),
+    _report_format,
     option("--device", default="auto", metavar="NAME", help="Where models run: auto, cpu, cuda, …"),
     option(
         "--precision",

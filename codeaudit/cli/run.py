@@ -16,6 +16,7 @@ from codeaudit.cli.options import run_options
 from codeaudit.cli.output import show
 from codeaudit.cli.progress import PROGRESS, note
 from codeaudit.reports.records import Summary
+from codeaudit.reports.registry import FORMATS
 from codeaudit.run_options import RunOptions
 from codeaudit.transforms.registry import expand
 
@@ -64,6 +65,7 @@ def audited_now(asked: RunOptions) -> tuple[Summary, RunFolder]:
         UsageError, CannotAudit: as `audit_models`.
     """
     expand(asked.transforms or ())  # tells an unknown name before anything else
+    FORMATS.get(asked.format)  # a broken plug-in ends the command before a model is asked
     _note_idle(asked)
     # CODEAUDIT_BASE_URL and files may set options for models that this run does not use.
     accepted = catalogue.accepted_options(asked.model or catalogue.bundled())

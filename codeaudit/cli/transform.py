@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -22,6 +22,9 @@ from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.records import Perturbed
 from codeaudit.transforms.registry import expand
 
+CODEMOD: Final = "codemod/"
+"""The names of transforms that only `--execute` can confirm."""
+
 
 @click.command("transform")
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
@@ -30,8 +33,9 @@ from codeaudit.transforms.registry import expand
     cls=Listed,
     shell_complete=completion.transforms,
     metavar="NAME[,NAME]",
-    help="Transforms or families of them, one after the other; `all` for every one that keeps the meaning.  "
-    "[default: the standard set; for files without those that change what callers see]",
+    help="Transforms or families of them, one after the other; `all` for every one that keeps the meaning. "
+    "py/MODULE:OBJECT is a transform of your own, codemod/MODULE:CLASS a LibCST codemod, which needs --suite "
+    "FILE --execute.  [default: the standard set; for files without those that change what callers see]",
 )
 @option("--seed", type=int, default=0, metavar="S", help="Decides which edits are made.")
 @option(
@@ -72,7 +76,7 @@ from codeaudit.transforms.registry import expand
     default=DEFAULT_TASK,
     metavar="NAME",
     shell_complete=completion.tasks,
-    help="What the models of a suite are asked.",
+    help="What the models of a suite are asked; py/MODULE:OBJECT is a task of your own.",
 )
 @option(
     "--controls/--no-controls",
@@ -138,6 +142,8 @@ def _files(
             raise UsageError(f"{name} goes with --suite; a tree is perturbed once, as a whole")
     if execute:
         raise UsageError("--execute goes with --suite; `codeaudit verify` runs a project's own tests")
+    if any(name.startswith(CODEMOD) for name in transforms or ()):
+        note(f"{CODEMOD}… changes nothing here, because nothing confirms it: give --suite FILE --execute")
     if out is None and not diff:
         raise UsageError("give --out DIR for a perturbed copy, --suite FILE for a suite, or --diff")
     request = FilePerturbation(

@@ -139,6 +139,69 @@ def test_a_broken_plug_in_stops_only_what_uses_it(call: Call, site: Path) -> Non
     assert broken in done.stderr.splitlines()[-1]
 
 
+GROUPS = {
+    "transforms": "no_such_module:X",
+    "tasks": "no_such_module:X",
+    "models": "failing:X",
+    "corpora": "failing:X",
+    "languages": "failing:X",
+    "formats": "failing:X",
+}
+FAILING = 'raise ValueError("two\\nlines")\n'
+
+
+@pytest.mark.parametrize("kind", GROUPS)
+def test_a_list_shows_all_that_works_and_a_line_for_each_broken_plug_in(
+    call: Call, site: Path, kind: str
+) -> None:
+    whole = call("list", kind)
+    points = {f"codeaudit.{kind}": {"aaa": GROUPS[kind], "twice": "remarks:Remark"}}
+    install(site, "broken", points, {"failing": FAILING})
+    install(site, "other", {f"codeaudit.{kind}": {"twice": "remarks:Remark"}}, {})
+    for words in ((), ("--format", "json")):
+        listed = call("list", kind, *words)
+        assert listed.returncode == 0
+        assert len(listed.stderr.splitlines()) == 2, listed.stderr
+        assert f"codeaudit: plug-in 'aaa' (codeaudit.{kind}) of 'broken' is broken: " in listed.stderr
+        assert "'twice'" in listed.stderr
+        if not words:
+            assert listed.stdout == whole.stdout
+
+
+def test_a_broken_language_says_nothing_where_it_is_not_needed(call: Call, site: Path) -> None:
+    install(site, "broken", {"codeaudit.languages": {"bad": "failing:X"}}, {"failing": FAILING})
+    done = call("transform", "src", "--transform", "rename", "--diff")
+    assert (done.returncode, "plug-in" in done.stderr) == (0, False)
+    (site.parent / "project" / "a.bad").write_text("x", "utf-8")
+    done = call("run", "--corpus", "a.bad", "--model", "fake/hash")
+    assert done.returncode == 3
+    note, error = done.stderr.splitlines()
+    assert note.endswith("of 'broken' is broken: cannot import 'failing': ValueError: two lines")
+    assert "no known format" in error
+
+
+def test_run_and_compare_print_in_a_format_of_a_package(call: Call, site: Path) -> None:
+    text = "def render(report, console):\n    console.print(type(report).__name__)\n"
+    points = {"codeaudit.formats": {"kind-only": "kinds:render", "bad": "no_such_module:X"}}
+    install(site, "kinds", points, {"kinds": text})
+    words = ("--corpus", "src", "--transform", "rename", "--limit", "3", "--model", "fake/hash")
+    done = call("run", *words, "--out", "r", "--format", "kind-only")
+    assert (done.returncode, done.stdout) == (0, "Summary\n"), done.stderr
+    assert call("run", *words[:-1], "fake/constant", "--out", "again").returncode == 0
+    done = call("compare", "r", "again", "--format", "kind-only")
+    assert (done.returncode, done.stdout) == (0, "Comparison\n"), done.stderr
+    done = call("run", *words, "--out", "s", "--format", "bad")
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1), done.stderr
+    assert not (site.parent / "project" / "s").exists()
+
+
+def test_a_codemod_on_files_names_the_options_it_needs(call: Call) -> None:
+    name = "codemod/libcst.codemod.commands.convert_format_to_fstring:ConvertFormatStringCommand"
+    done = call("transform", "src", "--transform", name, "--diff")
+    assert done.returncode == 0
+    assert "give --suite FILE --execute" in done.stderr
+
+
 def test_two_packages_with_one_name_are_named(call: Call, site: Path) -> None:
     install(site, "other", {"codeaudit.transforms": {"add-remark": "remarks:Remark"}}, {})
     done = call("transform", "src", "--transform", "add-remark", "--diff")

@@ -13,7 +13,7 @@ from codeaudit.audit.registry import TASKS
 from codeaudit.audit.suite import SuitePlan, case
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.perturb import UNCONFIRMED, perturb_one, reapply
+from codeaudit.transforms.perturb import NOT_EXECUTED, UNCONFIRMED, perturb_one, reapply
 from codeaudit.transforms.python.codemod import BROKEN, NOTHING, SKIPPED, load
 from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
 from codeaudit.transforms.registry import TRANSFORMS, expand, transform_for
@@ -88,7 +88,7 @@ def test_a_codemod_is_a_transform_by_its_name() -> None:
 
 def test_without_execution_no_variant_counts() -> None:
     outcomes = list(perturb_one(sample(LABEL), TRANSFORMS.get(FORMAT), variants=2, seed=0))
-    assert [isinstance(one, NotApplied) and one.reason for one in outcomes] == [UNCONFIRMED] * 2
+    assert [isinstance(one, NotApplied) and one.reason for one in outcomes] == [NOT_EXECUTED] * 2
     again = reapply(sample(LABEL), load(FORMAT), load(FORMAT).propose(LABEL, Random(0)))  # type: ignore[arg-type]
     assert isinstance(again, NotApplied)
 
@@ -122,7 +122,7 @@ def test_files_in_place_are_left_alone() -> None:
     )
     (record,) = done.records
     assert isinstance(record, Declined)
-    assert record.reason == UNCONFIRMED
+    assert record.reason == NOT_EXECUTED
     assert done.data == LABEL.encode()
 
 
