@@ -1,4 +1,4 @@
-"""Which of the user's environment variables reach the tests: the few that find programs, files and devices.
+"""What of the user's environment reaches the tests: the variables that find programs, files and devices.
 
 `tests/conftest.py` calls both functions. Everything else (proxies, `HF_HUB_OFFLINE`, `NO_COLOR`, `COLUMNS`,
 `CI`, `OPENAI_API_KEY`, …) is removed from `os.environ`, so that it changes no result and reaches no subprocess.
@@ -6,6 +6,7 @@
 
 import locale
 import os
+import signal
 import time
 
 KEPT = {
@@ -45,6 +46,9 @@ def isolate() -> None:
     time.tzset()
     locale.setlocale(locale.LC_ALL, "C")
     locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
+    # A shell without job control starts background commands with Ctrl-C ignored, and Python then leaves it so.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def forget_screen() -> None:

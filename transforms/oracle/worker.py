@@ -82,8 +82,12 @@ def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> No
       behaviour.
     """
     encode_json = json.JSONEncoder().encode
-    held = [bytes(size) for size in range(1, 480, 12) for _ in range(job["shake"] * 7)]
-    del held[::2]
+    held = [[bytes(size) for _ in range(job["shake"] * 7)] for size in range(1, 480, 12)]
+    for blocks in held:
+        # The first half stays allocated: it holds the addresses that the next objects of this size would get
+        # otherwise. If every second block were freed from the first on, an object could get the same address
+        # for every `shake`. The holes in the second half change the relative order of addresses, too.
+        del blocks[len(blocks) // 2 :: 2]
     limit = sys.getrecursionlimit()
     warnings.simplefilter("ignore")  # warnings of the compiler are no behaviour of the program
     code: types.CodeType | BaseException
