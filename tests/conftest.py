@@ -8,6 +8,7 @@ Where pytest-xdist is installed, many test files run on all cores; `-n 0` or a s
 """
 
 import gc
+import itertools
 import os
 import random
 from collections import defaultdict
@@ -88,9 +89,16 @@ def _thinned(items: list[pytest.Item]) -> set[int]:
     return left_out
 
 
+@pytest.fixture(scope="session")
+def _caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Paths for the caches of single tests. None exists yet: thousands of folders would cost seconds."""
+    folder = tmp_path_factory.mktemp("caches")
+    return (folder / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def _own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CODEAUDIT_CACHE", str(tmp_path_factory.mktemp("cache")))
+def _own_environment(_caches: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODEAUDIT_CACHE", str(next(_caches)))
     monkeypatch.setenv("COLUMNS", "80")
 
 

@@ -4,7 +4,7 @@ import ast
 import resource
 import subprocess
 import sys
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -83,14 +83,18 @@ def _seconds() -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def _imports() -> Iterator[tuple[str, str]]:
+@cache
+def _imports() -> frozenset[tuple[str, str]]:
+    """Pairs of a file and the top-level name of a package that it imports."""
+    found = set()
     for package in ("codeaudit", "audit", "transforms", "reports"):
         for path in sorted((ROOT / package).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
                 if isinstance(node, ast.ImportFrom) and node.module:
                     names = [node.module]
-                yield from ((path.relative_to(ROOT).as_posix(), name.partition(".")[0]) for name in names)
+                found |= {(path.relative_to(ROOT).as_posix(), name.partition(".")[0]) for name in names}
+    return frozenset(found)
 
 
 @pytest.mark.parametrize("framework", HOMES)

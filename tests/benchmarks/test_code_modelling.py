@@ -306,6 +306,7 @@ def copier(benchmark: ModuleType, functions: int) -> Decoder:
     return network
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("functions", [3, 50])
 def test_code_can_copy(benchmark: ModuleType, functions: int) -> None:
     """One line-wise layer is enough, so where training does not find it, that is training's affair."""

@@ -87,6 +87,7 @@ def test_a_bug_and_its_original_are_one_group_and_on_one_side(cache: Path) -> No
         assert {split_of(one.group) for one in part} <= {split}
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_bugs_and_others_other_ones(cache: Path, tmp_path: Path) -> None:
     first = read(seeded(cache))[0]
     assert read(seeded(tmp_path))[0] == first

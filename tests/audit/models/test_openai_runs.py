@@ -86,6 +86,7 @@ def test_a_run_goes_on_where_queries_fail(sources: Path, capfd: pytest.CaptureFi
     assert "endpoint: 500 x" in capfd.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize(
     ("act", "opener"),

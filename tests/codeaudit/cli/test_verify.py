@@ -183,6 +183,7 @@ def test_the_report_for_people_names_test_unit_transform_and_diff(project: Path,
     assert "before: 2 tests pass in" in err
 
 
+@pytest.mark.slow
 def test_tests_that_do_not_run_the_copy_are_found_out(project: Path, scratch: Path, tmp_path: Path) -> None:
     installed = tmp_path / "installed"
     installed.mkdir()

@@ -99,6 +99,7 @@ def report(project: Path, *words: str, code: int) -> Any:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_what_keeps_the_meaning_keeps_the_tests(project: Path) -> None:
     found = report(project, "--transform", "reorder,rename-parameters,reorder-imports", code=0)
     assert found["before"]["told_by"] == "junit"

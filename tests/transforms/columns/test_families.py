@@ -33,6 +33,7 @@ BIASED = {"t5"}
 each_family = pytest.mark.parametrize("name", FAMILIES)
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(2)
 @each_family
 def test_columns_are_equivariant_forward_and_backward(name: str) -> None:
@@ -73,6 +74,7 @@ def test_one_group_runs_through_the_residual_and_locks(name: str) -> None:
     assert not groups.unknown
 
 
+@pytest.mark.slow
 @each_family
 def test_training_keeps_the_weights_equivariant(name: str) -> None:
     module, call, groups = family(name)

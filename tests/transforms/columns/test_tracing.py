@@ -117,6 +117,7 @@ FROZEN: dict[str, Rule] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXACTLY_FREE)
 def test_what_is_free_is_equivariant(name: str) -> None:
     operation, shapes, width, sizes = EXACTLY_FREE[name]

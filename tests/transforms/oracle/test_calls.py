@@ -89,6 +89,7 @@ def test_chance_differs_from_process_to_process(callers: tuple[Caller, Caller], 
     assert one != other
 
 
+@pytest.mark.slow
 def test_every_text_has_its_own_process(callers: tuple[Caller, Caller]) -> None:
     spoiler = "import builtins\nbuiltins.spoilt = 1\ndef f(): return spoilt\nf()"
     texts = [spoiler, "def f(): return spoilt\nf()"] * 40

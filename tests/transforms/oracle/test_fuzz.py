@@ -45,6 +45,7 @@ def test_reordering_keeps_when_objects_are_dropped(judge: Oracle) -> None:
     assert tally.equal > 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("transform", "share"), [(REORDER_NAMES_ONLY, 0.4), (TRANSFORMS.get("rename-merging"), 0.5)]
 )

@@ -467,6 +467,7 @@ def test_a_layer_that_was_offered_and_fails_ends_the_start(monkeypatch: pytest.M
         one.ask([])
 
 
+@pytest.mark.slow
 def test_older_landlock_still_closes(monkeypatch: pytest.MonkeyPatch) -> None:
     real = offered()
     for version in range(1, min(real.landlock, 7)):
@@ -478,6 +479,7 @@ def test_older_landlock_still_closes(monkeypatch: pytest.MonkeyPatch) -> None:
             assert "1" in seen(one, "open('x', 'w').write('x')\nreturn 1")
 
 
+@pytest.mark.slow
 def test_without_namespaces_the_other_layers_hold() -> None:
     # A process that may not make namespaces: the kernel's limit on them, set in a namespace of our own.
     program = (
@@ -505,6 +507,7 @@ def test_without_namespaces_the_other_layers_hold() -> None:
     assert done.stdout == "held ()\n", done.stderr
 
 
+@pytest.mark.slow
 def test_the_tables_of_calls_are_those_of_the_kernel() -> None:
     headers = {
         0: Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),

@@ -81,6 +81,7 @@ def test_a_variable_that_may_be_unbound_is_no_choice() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", DEFECTS, ids=lambda rule: rule.name)
 def test_real_functions(rule: PythonRule) -> None:
     assert rule.kind == "control"

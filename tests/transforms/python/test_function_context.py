@@ -117,6 +117,7 @@ def test_a_function_that_uses_such_a_name_is_left_alone() -> None:
     assert not mentions("x = length(y)", frozenset({"len"}))
 
 
+@pytest.mark.slow
 def test_what_standard_modules_give_to_import_star_is_known(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", PUBLIC],

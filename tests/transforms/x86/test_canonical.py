@@ -131,11 +131,13 @@ def test_two_chains_that_look_alike_have_one_form() -> None:
     assert canonicalise(one) != canonicalise(crossed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 160, 80))
 def test_it_is_exactly_invariant_where_much_looks_alike(first: int) -> None:
     assert sum(compared(symmetric_block(Random(seed)), seed) for seed in range(first, first + 80)) > 400
 
 
+@pytest.mark.slow
 def test_it_is_exactly_invariant_on_random_blocks() -> None:
     assert sum(compared(random_block(Random(seed), most=12), seed) for seed in range(200)) > 1000
 

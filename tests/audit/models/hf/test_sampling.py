@@ -61,6 +61,7 @@ def test_noise_is_finite_and_has_the_moments_of_gumbels() -> None:
     assert torch.corrcoef(noise).fill_diagonal_(0).abs().max().item() < 0.06
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", WRITERS)
 def test_answers_are_the_same_in_any_batch_and_order(name: str, load: Load) -> None:

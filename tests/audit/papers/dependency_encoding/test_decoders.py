@@ -122,6 +122,7 @@ class _Largest(TorchDispatchMode):
         return found
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(3)
 @pytest.mark.parametrize("variant", VARIANTS)
 @torch.no_grad()

@@ -33,6 +33,7 @@ def states(batch: Batch) -> torch.Tensor:
     return torch.randn(*batch.ids.shape, 16, dtype=torch.float64, generator=generator)
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("layers", "plan"), [(2, (1, 0, 1)), (3, (1, 1, 1)), (4, (1, 1, 2)), (8, (2, 1, 5)), (12, (3, 1, 8))]

@@ -242,6 +242,7 @@ def test_a_training_learns_and_can_be_repeated(network: str, tmp_path: Path) -> 
     assert not equal(one, third)
 
 
+@pytest.mark.slow
 def test_an_interrupted_training_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
     """And does not go on with other settings."""
     found = made()

@@ -65,12 +65,14 @@ def test_a_sealed_model_runs_with_the_key_and_not_without(name: str, tmp_path: P
         assert (tmp_path / "back" / file).read_bytes() == (tmp_path / "plain" / file).read_bytes()
 
 
+@pytest.mark.slow
 def test_shards_are_sealed_each(tmp_path: Path) -> None:
     folder = written("llama", tmp_path / "plain")
     assert len(weight_files(folder)) > 1
     assert plan(open_checkpoint(str(folder))).locking == 1
 
 
+@pytest.mark.slow
 def test_another_key_authorises_nothing(tmp_path: Path) -> None:
     opened = open_checkpoint(str(write_checkpoint(tmp_path / "plain")))
     place = sealed(opened, plan(opened), Key.new(), tmp_path / "sealed")
@@ -78,6 +80,7 @@ def test_another_key_authorises_nothing(tmp_path: Path) -> None:
         authorise(open_checkpoint(str(place)), Key.new())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("network", ["spe", "symc", "vanilla"])
 def test_our_own_networks_are_sealed(network: str, tmp_path: Path) -> None:
     folder = write_checkpoint(tmp_path / "plain", network=network)
@@ -176,6 +179,7 @@ def test_what_does_not_compute_the_same_is_refused_before_anything_is_written(tm
         plan(pretending)
 
 
+@pytest.mark.slow
 def test_the_inside_may_be_left_as_it_is(tmp_path: Path) -> None:
     opened = open_checkpoint(str(write_checkpoint(tmp_path / "plain")))
     lock, everything = plan(opened, inner=False), plan(opened)

@@ -68,6 +68,7 @@ def test_thousands_of_renamings_have_one_answer(tmp_path: Path, name: str) -> No
         assert len(set(answered(model, *texts))) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", ["renamer", "canonicalized"])
 def test_hundreds_of_pairs_and_their_renamings_have_one_answer_each(tmp_path: Path, name: str) -> None:

@@ -35,6 +35,7 @@ def answers(made: Renamer, inputs: list[TermInput]) -> list[float]:
     return made(collate(inputs)).tolist()  # type: ignore[no-any-return]
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("readout", READOUTS)
 @pytest.mark.parametrize("name", ["renamer", "canonicalized"])

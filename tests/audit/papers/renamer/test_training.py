@@ -159,6 +159,7 @@ def test_one_seed_gives_one_network_and_another_seed_another(tmp_path: Path, mad
     assert torch.equal(before, torch.get_rng_state()), "torch's global stream was moved"
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", sorted(TERM_NETWORKS))
 def test_every_network_learns(tmp_path: Path, name: str) -> None:
@@ -207,6 +208,7 @@ def test_a_loss_that_is_no_number_ends_it(tmp_path: Path, made: TermMaterial) ->
         run(tmp_path / "a", made, replace(TINY, rate=1e30, clip=1e30))
 
 
+@pytest.mark.slow
 def test_it_ends_early_when_validation_gets_no_better(tmp_path: Path, made: TermMaterial) -> None:
     trained, _ = run(tmp_path / "a", made, replace(TINY, epochs=50, patience=2, rate=1e-12))
     assert len(trained.progress.epochs) < 10
@@ -246,6 +248,7 @@ def test_augmentation_shows_other_names_and_the_same_views() -> None:
     assert not (one.ids == unknown).any(), "names that no training block has are words too"  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_a_renaming_leaves_the_error_of_an_invariant_network(tmp_path: Path, made: TermMaterial) -> None:
     trained, _ = run(tmp_path / "a", made)
     plain = mean_error(trained.network, made.test)

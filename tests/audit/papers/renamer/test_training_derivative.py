@@ -93,6 +93,7 @@ def test_what_is_proposed_makes_no_class_of_its_own() -> None:
 # ── learning ─────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", sorted(TERM_NETWORKS))
 def test_every_network_learns_the_pairs_that_it_is_shown(tmp_path: Path, name: str) -> None:
@@ -116,6 +117,7 @@ def test_one_seed_gives_one_network(tmp_path: Path) -> None:
     assert all(0 <= error <= 1 for error in watcher.errors)
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", sorted(TERM_NETWORKS))
 def test_a_renaming_changes_no_score_of_an_invariant_network(tmp_path: Path, name: str) -> None:

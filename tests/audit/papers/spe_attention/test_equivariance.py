@@ -24,6 +24,7 @@ EQUIVARIANT = [
 TOLERANCE = 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", SMALL)
 @pytest.mark.parametrize(("kind", "options"), EQUIVARIANT)
 def test_every_legal_order_of_a_small_function_has_the_same_logits(
@@ -37,6 +38,7 @@ def test_every_legal_order_of_a_small_function_has_the_same_logits(
     assert (found - logits(made, original)).abs().max() <= TOLERANCE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pooling", ["max", "votes"])
 @pytest.mark.parametrize(("kind", "options"), EQUIVARIANT)
 def test_no_pooling_sees_the_order(kind: str, options: dict[str, object], pooling: Pooling) -> None:
@@ -79,6 +81,7 @@ def test_real_functions_keep_their_logits_under_sampled_legal_orders() -> None:
     assert moved > 5
 
 
+@pytest.mark.slow
 def test_sampled_line_orders_keep_the_logits_of_real_functions() -> None:
     made = network("spe")
     for number, source in enumerate(stdlib.sample(40)):

@@ -154,6 +154,7 @@ def equal(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
 # ── the loop ─────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_one_seed_gives_one_network_and_another_seed_another(
     tmp_path: Path, read: LineMaterial, ended: Ended
 ) -> None:
@@ -213,6 +214,7 @@ def test_a_network_that_tells_variables_apart_learns_from_python_only(
         material.prepare(java, recipe, cache=tmp_path, workers=1, note=lambda text: None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [1, "a whole epoch", "in the second stage"])
 def test_an_interrupted_training_goes_on_as_if_nothing_had_been(
     tmp_path: Path, read: LineMaterial, ended: Ended, after: int | str
@@ -249,6 +251,7 @@ def test_a_damaged_state_is_told(tmp_path: Path, read: LineMaterial, ended: Ende
         run(tmp_path / "a", read)
 
 
+@pytest.mark.slow
 def test_it_ends_early_when_validation_gets_no_better(tmp_path: Path, read: LineMaterial) -> None:
     trained, watcher = run(tmp_path / "a", read, replace(TINY, epochs=50, patience=2, rate=1e-12))
     assert len(trained.progress.epochs) == 4

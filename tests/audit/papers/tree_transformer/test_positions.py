@@ -183,6 +183,7 @@ def split(x: Tensor) -> Tensor:
     return x.view(1, len(x), HEADS, -1).transpose(1, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dimension", ["both", "first", "second"])
 @pytest.mark.parametrize("nonadjacent", ["zero", "learned"])
 @torch.no_grad()

@@ -309,6 +309,7 @@ def lines_in(program: PythonProgram, choose: dict[int, tuple[int, ...]]) -> list
     )
 
 
+@pytest.mark.slow
 def test_the_relation_of_a_legally_permuted_function_is_the_permuted_relation() -> None:
     from codeaudit.transforms.python.order.reorder import REORDER
     from codeaudit.transforms.records import Move

@@ -83,6 +83,7 @@ def test_every_occurrence_shows_the_name() -> None:
     assert shown > 500
 
 
+@pytest.mark.slow
 def test_nearly_every_occurrence_is_found() -> None:
     found = Counter(binding.located for source in sample(500) for binding in resolve(source).bindings)
     assert found[False] == 0

@@ -77,6 +77,7 @@ def _compiles(source: str) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(4)
 @pytest.mark.parametrize("name", PRESERVING)
 def test_the_normal_form_is_equal_and_nothing_is_lost(name: str) -> None:
@@ -116,6 +117,7 @@ def test_a_control_leaves_valid_code_of_another_form(name: str) -> None:
     assert applied
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(4)
 @pytest.mark.parametrize("name", PRESERVING)
 def test_random_programs_do_the_same_to_objects_that_log_everything(name: str) -> None:

@@ -21,6 +21,7 @@ from tests.transforms.python.order.support import outcome
 RULES = [name for name, entry in dead_code.FAMILY.transforms.items() if entry.kind == "preserving"]
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", RULES)
 def test_ordinary_code_compiles_and_keeps_every_line(name: str) -> None:
@@ -41,6 +42,7 @@ def test_ordinary_code_compiles_and_keeps_every_line(name: str) -> None:
     assert applied > 50
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", RULES)
 def test_random_programs_do_the_same(name: str) -> None:
@@ -57,6 +59,7 @@ def test_random_programs_do_the_same(name: str) -> None:
     assert applied > 15
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", [name for name in dead_code.FAMILY.transforms if name not in RULES])
 def test_controls_change_random_programs(name: str) -> None:

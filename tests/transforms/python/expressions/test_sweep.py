@@ -22,6 +22,7 @@ RULES = [name for name, entry in expressions.FAMILY.transforms.items() if entry.
 RARE = {"merge-comparisons", "contract-augmented"}
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", RULES)
 def test_ordinary_code_compiles_and_keeps_its_comments_and_texts(name: str) -> None:
@@ -42,6 +43,7 @@ def test_ordinary_code_compiles_and_keeps_its_comments_and_texts(name: str) -> N
     assert applied > 1 or name in RARE
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", RULES)
 def test_random_programs_do_the_same(name: str) -> None:
@@ -57,6 +59,7 @@ def test_random_programs_do_the_same(name: str) -> None:
     assert applied > 4
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", [name for name in expressions.FAMILY.transforms if name not in RULES])
 def test_controls_change_random_programs(name: str) -> None:

@@ -34,6 +34,7 @@ def label(transform: PythonRename) -> str:
     return f"{transform.name}-{transform.strategy}"
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(3)
 @pytest.mark.parametrize("transform", TRANSFORMS, ids=label)
 def test_whatever_is_proposed_for_the_standard_library_applies(transform: PythonRename) -> None:
@@ -67,6 +68,7 @@ def gaps(source: bytes, spans: list[tuple[int, int]]) -> list[bytes]:
     return [source[end:start] for end, (start, _) in zip(ends, [*spans, (len(source), 0)], strict=True)]
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("transform", [RENAME, RENAME_PARAMETERS], ids=label)
 def test_the_bytecode_is_the_same_but_for_names(transform: PythonRename) -> None:
@@ -159,6 +161,7 @@ def test_nine_of_ten_functions_with_a_local_are_renamed() -> None:
     assert outcomes[False] >= 0.9 * outcomes.total()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transform", TRANSFORMS, ids=label)
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
 def test_programs_compute_the_same(program: Program, transform: PythonRename) -> None:
@@ -206,6 +209,7 @@ def test_canonical_names_do_not_depend_on_the_names() -> None:
     assert compared > 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "transform", [RENAME, RENAME_MERGING, RENAME_INNER_FUNCTIONS], ids=lambda one: one.name
 )

@@ -46,6 +46,7 @@ def test_the_tree_is_equal_and_nothing_else_is_touched(name: str) -> None:
     assert applied or name in RARE
 
 
+@pytest.mark.slow
 def test_statements_that_were_joined_are_split_again() -> None:
     join, split = TRANSFORMS.get("join-statements"), TRANSFORMS.get("split-statements")
     assert isinstance(join, PythonRule)

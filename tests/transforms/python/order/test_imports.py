@@ -106,6 +106,7 @@ def test_what_was_imported_is_the_same() -> None:
     assert agrees(REORDER_IMPORT_NAMES, text, call) == 1
 
 
+@pytest.mark.slow
 def test_the_listed_modules_exist_and_are_silent() -> None:
     """In one fresh interpreter: what all of them together leave behind."""
     program = f"""

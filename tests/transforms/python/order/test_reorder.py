@@ -264,6 +264,7 @@ def test_legal_orders_change_nothing_when_run() -> None:
     assert pairs > 150
 
 
+@pytest.mark.slow
 def test_the_oracle_notices_illegal_orders() -> None:
     noticed = tried = 0
     for number in range(300):

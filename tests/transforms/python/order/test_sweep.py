@@ -22,6 +22,7 @@ RARE = {"reorder-cases", "reorder-except", "reorder-branches", "reorder-globals"
 """Rules that these texts may give nothing to."""
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", RULES)
 def test_the_result_compiles_and_loses_nothing(name: str) -> None:

@@ -189,6 +189,7 @@ NUMBERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("kind", NUMBERS)
 def test_every_conversion_gives_the_same_text(kind: str) -> None:
@@ -219,6 +220,7 @@ def test_two_fields_are_swapped() -> None:
 RULES = [name for name, entry in strings.FAMILY.transforms.items() if entry.kind == "preserving"]
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", RULES)
 def test_ordinary_code_compiles_and_nothing_is_left_behind(name: str) -> None:

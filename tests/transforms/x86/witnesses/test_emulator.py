@@ -126,6 +126,7 @@ def test_controls_differ(emulator: Emulator, control: Transform) -> None:
     assert differed > 0.85 * made > 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 160, 40))
 def test_random_blocks_agree(emulator: Emulator, first: int) -> None:
     """Instructions of all kinds on few registers and places, so that most of them depend on each other."""
