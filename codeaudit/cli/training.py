@@ -1,5 +1,6 @@
 """Trains on the command line: shows progress, and stops on Ctrl-C with the state saved."""
 
+import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -34,7 +35,8 @@ def asked_to_stop() -> Iterator[Callable[[], bool]]:
         nonlocal asked
         asked = True
         restore()
-        note("finishing this step; Ctrl-C again ends without saving")
+        # Not by `note`: the signal may arrive while sys.stderr is writing, which must not be entered twice.
+        os.write(2, b"codeaudit: finishing this step; Ctrl-C again ends without saving\n")
 
     try:
         for each in (signal.SIGINT, signal.SIGTERM):
