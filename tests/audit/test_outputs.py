@@ -91,6 +91,7 @@ def test_functions_without_a_result_to_ask_about(outputs: Outputs, source: str, 
     assert outputs.prepared(sample(source)) == reason
 
 
+@pytest.mark.slow
 def test_a_function_without_an_end(outputs: Outputs) -> None:
     reason = outputs.prepared(sample("def f(a: int):\n    while True:\n        pass"))
     assert reason in ("out of processor time", "out of time")

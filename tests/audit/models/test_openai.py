@@ -190,6 +190,7 @@ REASONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", TRANSIENT)
 def test_what_may_pass_is_asked_again_and_then_failed(fault: str) -> None:
     def script(asked: Asked) -> Act:

@@ -297,6 +297,7 @@ def test_a_bundled_checkpoint_answers_as_when_it_was_made(
     assert dict(found.scores)["get"] == pytest.approx(loudest, abs=model.noise)
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", LINES)
 def test_an_equivariant_bundled_checkpoint_answers_legal_orders_alike(name: str) -> None:

@@ -59,6 +59,7 @@ def test_pairs_of_one_sample_are_one_witness() -> None:
     assert found.p_pairs < 0.001
 
 
+@pytest.mark.slow
 @given(st.lists(TALLIES, min_size=1, max_size=12))
 def test_a_rise_and_its_reverse(tallies: list[Tally]) -> None:
     found = paired_rise(tallies)
@@ -68,6 +69,7 @@ def test_a_rise_and_its_reverse(tallies: list[Tally]) -> None:
     assert found.p + back.p >= 1 - 1e-9
 
 
+@pytest.mark.slow
 @given(st.lists(TALLIES, min_size=1, max_size=40), st.sampled_from([0.0, 0.01, 0.1]))
 def test_the_smallest_rise_fails_and_a_smaller_one_does_not(tallies: list[Tally], margin: float) -> None:
     found = with_detectable(paired_rise(tallies), tallies, alpha=0.01, margin=margin)

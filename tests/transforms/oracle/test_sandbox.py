@@ -224,6 +224,7 @@ def test_the_folder_is_gone_afterwards() -> None:
 # ── what is limited ───────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "reason"),
     [

@@ -1126,6 +1126,7 @@ def test_no_transform_falls_into_the_trap(trap: Trap) -> None:
         assert outcome.reason == reason
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(20)
 @pytest.mark.parametrize("case", SITUATIONS.values(), ids=SITUATIONS)
 def test_situations_of_renaming_under_every_transform(case: Case) -> None:

@@ -87,6 +87,7 @@ def test_after_bytes_that_are_no_code_nothing_is_taken_up_to_the_next_transfer(t
     assert [block.address for block in cut(path)] == [0x400, 0x40E]
 
 
+@pytest.mark.slow
 def test_the_running_program_has_blocks_enough() -> None:
     blocks = own_blocks(400)
     assert len(set(blocks)) == 400

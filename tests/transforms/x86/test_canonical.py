@@ -82,6 +82,7 @@ def test_names_follow_the_rules_of_renaming(source: str, form: str) -> None:
     assert canonicalise(source) == form
 
 
+@pytest.mark.slow
 def test_the_form_is_a_legal_renaming_of_a_legal_order() -> None:
     blocks = [*own_blocks(200), *(random_block(Random(seed), most=12) for seed in range(200))]
     for source in blocks:

@@ -15,6 +15,7 @@ TASKS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("name", TASKS)
 def test_repeated_queries_are_answered_alike_by_the_permuted_network(load: Load, name: str) -> None:

@@ -85,6 +85,7 @@ def test_fewer_answers_are_the_first_ones(load: Load) -> None:
     assert [one.answer for one in alone if isinstance(one, Predicted)] == [one[0] for one in many]
 
 
+@pytest.mark.slow
 def test_the_temperature_counts_and_near_none_the_likeliest_tokens_are_left(load: Load) -> None:
     greedy = [one.answer for one in load("llama", **SHORT).predict(QUERIES) if isinstance(one, Predicted)]
     for cold in ("1e-6", "5e-324"):
@@ -96,6 +97,7 @@ def test_the_temperature_counts_and_near_none_the_likeliest_tokens_are_left(load
     assert all(one != other for one, other in zip(default, warm, strict=True))
 
 
+@pytest.mark.slow
 def test_without_samples_nothing_is_another(load: Load) -> None:
     model = load("llama", **SHORT)
     assert set(model._head.decides) == {"prompts", "chat", "max_new_tokens"}

@@ -229,6 +229,7 @@ def test_every_window_is_seen_once_in_an_epoch() -> None:
     assert epochs[0].tolist() != epochs[1].tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("network", list(DECODERS))
 def test_a_training_learns_and_can_be_repeated(network: str, tmp_path: Path) -> None:

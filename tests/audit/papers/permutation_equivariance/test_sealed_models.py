@@ -45,6 +45,7 @@ def answers(opened: Opened) -> torch.Tensor:
     return tensors(opened.call.double()(opened.module.double()))[0]
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_sealed_model_runs_with_the_key_and_not_without(name: str, tmp_path: Path) -> None:
@@ -133,6 +134,7 @@ def test_a_model_without_blocks_has_nothing_to_lock(tmp_path: Path) -> None:
         plan(flat)
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("network", ["spe", "symc", "vanilla"])
 def test_repeated_queries_are_answered_with_permuted_weights(network: str, tmp_path: Path) -> None:

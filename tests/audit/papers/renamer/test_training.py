@@ -175,6 +175,7 @@ def test_every_network_learns(tmp_path: Path, name: str) -> None:
     assert progress.epochs[progress.best_epoch]["valid"] == progress.best
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", ["renamer", "augmented"])
 @pytest.mark.parametrize("after", [1, "an epoch", "more"])

@@ -195,6 +195,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_here")
 def test_the_whole_way_from_pairs_to_an_audit(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", "renamer", "--out", "renamer", *CORPORA, *SETTINGS]) == 0

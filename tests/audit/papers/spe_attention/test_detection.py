@@ -199,6 +199,7 @@ SMALL = ["--width", "16", "--layers", "1", "--vocabulary", "300", "--batch", "8"
 SMALL += ["--epochs", "12", "--rate", "0.02", "--patience", "30", "--workers", "1", "--threads", "1"]
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(1)
 @pytest.mark.parametrize("language", ["java", "python"])
 def test_a_detector_is_trained_and_audited(

@@ -90,6 +90,7 @@ def test_sampled_line_orders_keep_the_logits_of_real_functions() -> None:
         assert (logits(made, original) - logits(made, original.permuted(order))).abs().max() <= TOLERANCE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["spe", "symc"])
 def test_exactly_the_legal_orders_keep_the_logits(kind: str) -> None:
     """With generic weights; equal lines or ties could make an illegal order look legal."""

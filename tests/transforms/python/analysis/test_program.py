@@ -333,6 +333,7 @@ def test_the_relation_of_a_legally_permuted_function_is_the_permuted_relation() 
     assert moved > 15
 
 
+@pytest.mark.slow
 def test_sampled_lines_keep_every_dependence_and_every_parent() -> None:
     for name, source in stdlib_functions():
         program = analyse(source)

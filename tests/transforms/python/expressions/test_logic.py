@@ -97,6 +97,7 @@ def test_several_edits_of_one_expression(rule: PythonRule, text: str) -> None:
     assert made or rule is not DOUBLE_NEGATION, "the others may find nothing to do"
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(4)
 @pytest.mark.parametrize(
     "form",

@@ -21,6 +21,7 @@ CHANGES_COMMENTS = {"insert-comments", "remove-comments"}
 CHANGES_STRINGS = {"quotes", "split-strings", "join-strings"}
 
 
+@pytest.mark.slow
 @pytest.mark.thinned(4)
 @pytest.mark.parametrize("name", RULES)
 def test_the_tree_is_equal_and_nothing_else_is_touched(name: str) -> None:

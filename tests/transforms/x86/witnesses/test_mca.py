@@ -35,6 +35,7 @@ def test_figure_1(tool: Mca) -> None:
     assert [one.instructions for one in found] == [3, 3, 3]
 
 
+@pytest.mark.slow
 def test_a_block_alone_and_in_company_costs_the_same(tool: Mca) -> None:
     blocks = own_blocks(20)
     together = list(tool.measure(blocks))
