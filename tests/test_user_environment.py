@@ -40,7 +40,7 @@ SENSITIVE = (
 )
 LONGER = (
     "tests/audit/models/test_openai.py",  # proxies, keys, the server's address
-    "tests/codeaudit/cli/test_gate.py",  # what GitHub is told
+    "tests/codeaudit/cli/test_gate.py",  # the output for GitHub
 )
 
 

@@ -15,7 +15,7 @@ Evidence: TypeAlias = Literal["none", "analysis", "parsed", "compiled", "execute
 for the edit, and a meaning-keeping variant with it is not applied. `measured`: an independent tool agreed."""
 
 Unit: TypeAlias = Literal["function", "module"]
-"""What a transform is given: one function, or any whole text, which may be a file or a single function."""
+"""The input of a transform: one function, or a whole text (a file or a single function)."""
 
 Label: TypeAlias = str | float | tuple[str, ...] | None
 """The right answer for a task; `None` if it is unknown."""

@@ -31,7 +31,7 @@ class RenamableNames(Protocol):
 
     @property
     def current(self) -> Mapping[int, str]:
-        """The name of each variable (or register) as it stands in the text."""
+        """The name of each variable (or register) in the text."""
         ...
 
     @property

@@ -211,7 +211,7 @@ class _DefinitionEffects:
 
     text: _ModuleNames
     certain: frozenset[str]
-    """Names that are bound when it is executed, as long as it stands behind the names it reads."""
+    """Names that its execution binds, if it comes after the definitions of the names that it reads."""
     known: set[str] = field(default_factory=set)
     """Functions that the class body at hand has defined."""
 
