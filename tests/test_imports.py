@@ -4,12 +4,12 @@ import ast
 import resource
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests.support.commands import ROOT, environment
+from tests.support.commands import environment
+from tests.support.source_trees import PACKAGES, imported, trees
 
 HOMES = {
     "torch": (
@@ -83,33 +83,23 @@ def _seconds() -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-@cache
-def _imports() -> frozenset[tuple[str, str]]:
-    """Pairs of a file and the top-level name of a package that it imports."""
-    found = set()
-    for package in ("codeaudit", "audit", "transforms", "reports"):
-        for path in sorted((ROOT / package).rglob("*.py")):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-                if isinstance(node, ast.ImportFrom) and node.module:
-                    names = [node.module]
-                found |= {(path.relative_to(ROOT).as_posix(), name.partition(".")[0]) for name in names}
-    return frozenset(found)
-
-
 @pytest.mark.parametrize("framework", HOMES)
 def test_a_framework_is_imported_in_its_home_only(framework: str) -> None:
     homes = HOMES[framework]
-    strangers = {path for path, name in _imports() if name == framework and not path.startswith(homes)}
+    strangers = {
+        path
+        for package in PACKAGES
+        for path, tree in trees(package).items()
+        if not path.startswith(homes) and framework in {name.partition(".")[0] for name in imported(tree)}
+    }
     assert strangers == set()
 
 
 def test_nothing_but_the_command_line_prints() -> None:
     printing = []
-    for package in ("codeaudit", "audit", "transforms", "reports"):
-        for path in Path(ROOT / package).rglob("*.py"):
-            tree = ast.parse(path.read_text(encoding="utf-8"))
+    for package in PACKAGES:
+        for path, tree in trees(package).items():
             calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
             if any(isinstance(call, ast.Name) and call.id == "print" for call in calls):
-                printing.append(path.relative_to(ROOT).as_posix())
+                printing.append(path)
     assert [path for path in printing if not path.startswith("codeaudit/cli/")] == []
