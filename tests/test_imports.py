@@ -84,6 +84,7 @@ def _seconds() -> float:
 
 
 @pytest.mark.parametrize("framework", HOMES)
+@pytest.mark.slow
 def test_a_framework_is_imported_in_its_home_only(framework: str) -> None:
     homes = HOMES[framework]
     strangers = {

@@ -80,6 +80,7 @@ def _asserts(statements: list[ast.stmt]) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_every_test_can_fail() -> None:
     unable = [
         f"{path}:{node.lineno} {node.name}"

@@ -44,7 +44,8 @@ LONGER = (
 )
 
 
-@pytest.mark.parametrize("files", [SENSITIVE, pytest.param(LONGER, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("files", [SENSITIVE, LONGER])
 def test_sensitive_tests_pass_under_hostile_values(files: tuple[str, ...]) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files],

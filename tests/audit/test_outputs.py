@@ -157,6 +157,7 @@ def test_each_variant_is_executed_on_the_call(outputs: Outputs) -> None:
         ("while True: pass", None, "unknown"),
     ],
 )
+@pytest.mark.thinned(4)
 def test_what_a_control_gives(outputs: Outputs, body: str, label: str | None, expected: str) -> None:
     one = example(outputs, "def f(a):\n    return a\n\n\nf(3)")
     (found,) = executed(outputs, variant(one, "return a", body, "control"))
@@ -194,6 +195,7 @@ def test_nothing_is_executed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert asked == [control.source] * 2, "a control runs in two processes, once in all"
 
 
+@pytest.mark.slow
 def test_what_a_busy_machine_lost_is_not_kept(tmp_path: Path) -> None:
     texts = [f"import time\ndef f(a):\n    {end}" for end in ("time.sleep(60)", "return range(a)")]
     reasons = [Outputs(cache=tmp_path).prepared(sample(with_call(text, "f(1)"))) for text in texts]

@@ -103,6 +103,7 @@ def test_pytest_starts_where_the_plugin_is_installed_and_unused(repository: Path
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_the_plugins_fixture_meets_the_users_packages(repository: Path, installed: Path) -> None:
     (repository / "tests" / "test_model.py").write_text(
         "from pathlib import Path\nimport reports\nfrom my_model import predict\n\n\n"
@@ -115,6 +116,7 @@ def test_the_plugins_fixture_meets_the_users_packages(repository: Path, installe
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_the_pre_commit_hook_runs(repository: Path, installed: Path) -> None:
     hook = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
     entry = next(line.split(":", 1)[1].split() for line in hook.splitlines() if "entry:" in line)

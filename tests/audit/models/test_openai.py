@@ -315,6 +315,7 @@ def test_answers_that_were_had_before_the_key_was_lost_are_kept() -> None:
         assert len(endpoint.asked) == before
 
 
+@pytest.mark.slow
 def test_concurrency_grows_to_what_is_asked_for_and_no_further() -> None:
     def when_full(handler: Handler) -> None:
         end = time.monotonic() + 0.4
@@ -335,6 +336,7 @@ def test_concurrency_falls_to_what_the_endpoint_bears_and_all_are_answered() -> 
     assert len(endpoint.asked) < 80
 
 
+@pytest.mark.slow
 def test_a_storm_is_weathered_one_request_at_a_time() -> None:
     def script(asked: Asked) -> Act:
         storm = asked.at - endpoint.asked[0].at < 0.6

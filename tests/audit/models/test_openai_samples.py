@@ -56,6 +56,7 @@ def test_a_query_is_asked_so_often_with_seeds_of_its_own() -> None:
     assert (model.usage["tokens_in"], model.usage["tokens_out"]) == (7 * 15, 3 * 15)
 
 
+@pytest.mark.slow
 def test_answers_are_the_same_in_any_order_and_fewer_are_the_first_ones() -> None:
     def late(asked: Asked) -> Act:
         number = number_of(asked)

@@ -91,6 +91,7 @@ def test_a_program_need_not_flush_if_it_is_python(made: Loader) -> None:
     assert model.predict(queries(2)) == [Predicted(answer="x")] * 2
 
 
+@pytest.mark.slow
 def test_slow_and_steady_is_not_hung(made: Loader) -> None:
     model = made('for row in rows(): time.sleep(0.4); say(row["id"])', timeout="1")
     began = time.monotonic()

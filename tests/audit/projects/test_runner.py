@@ -154,6 +154,7 @@ def test_a_file_that_cannot_be_collected_is_told_of(command: ProjectTestCommand)
     assert "no_such_module" in result.text
 
 
+@pytest.mark.slow
 def test_a_run_over_its_time_is_ended_with_all_that_it_started(command: ProjectTestCommand) -> None:
     (command.folder / "test_kinds.py").write_text(
         "import subprocess, time\n"

@@ -144,6 +144,7 @@ def test_an_answer_carries_what_its_tests_say(reply: str, failure: str | None) -
     assert GENERATION.score(found.answer, problem()) == float(failure is None)
 
 
+@pytest.mark.slow
 def test_an_answer_without_an_end_fails() -> None:
     """By its processor time, or by the clock where the machine is busy."""
     (found,) = graded("    while True:\n        pass\n").answer  # type: ignore[misc, str-unpack]

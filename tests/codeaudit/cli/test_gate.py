@@ -378,6 +378,7 @@ def test_the_hook_audits_and_gates_by_one_file(
     assert hook(["nowhere.toml"]) == 3
 
 
+@pytest.mark.slow
 def test_the_hook_as_it_is_declared(tmp_path: Path) -> None:
     yaml = pytest.importorskip("yaml")
     (declared,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))

@@ -131,6 +131,7 @@ def f(queries):
 """
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_ends_at_once_and_without_a_traceback(tmp_path: Path, words: list[str]) -> None:
     (tmp_path / "stubborn.py").write_text(STUBBORN, encoding="utf-8")
     process = start(*words, "py/stubborn:f", cwd=tmp_path)
@@ -147,6 +148,7 @@ def test_a_second_ctrl_c_ends_at_once_and_without_a_traceback(tmp_path: Path, wo
     assert time.monotonic() - began < 1.5
 
 
+@pytest.mark.slow
 def test_the_program_behind_a_model_does_not_outlive_ctrl_c(tmp_path: Path, words: list[str]) -> None:
     process = start(*words, model(0.05, linger=60), cwd=tmp_path)
     wait_for(tmp_path, 6, process)

@@ -97,6 +97,7 @@ def test_a_language_is_audited_like_others(call: Call) -> None:
     assert canonical["reorder"]["violations"]["count"] == 0
 
 
+@pytest.mark.slow
 def test_a_transform_of_the_project_needs_no_package(call: Call) -> None:
     name = "py/own:Remark"
     rows = summary(call, "--corpus", "src", "--model", "py/own:answers", "--transform", name,
@@ -180,6 +181,7 @@ def test_a_broken_language_says_nothing_where_it_is_not_needed(call: Call, site:
     assert "no known format" in error
 
 
+@pytest.mark.slow
 def test_run_and_compare_print_in_a_format_of_a_package(call: Call, site: Path) -> None:
     text = "def render(report, console):\n    console.print(type(report).__name__)\n"
     points = {"codeaudit.formats": {"kind-only": "kinds:render", "bad": "no_such_module:X"}}

@@ -335,6 +335,7 @@ def test_a_finished_run_is_kept_where_another_takes_its_place(
     assert (kept, Path("out/previous/summary.json").read_bytes()) == first
 
 
+@pytest.mark.slow
 def test_real_functions_from_a_real_table(capsys: pytest.CaptureFixture[str]) -> None:
     corpus = f"{data_set('python_functions.jsonl.gz')}:test"
     words = ["--model", "fake/hash", "--corpus", corpus, "--limit", "20", "--variants", "1", "--out", "out"]
@@ -357,6 +358,7 @@ def test_execution_is_evidence(sources: Path, capsys: pytest.CaptureFixture[str]
     assert manifest()["execute"] is True
 
 
+@pytest.mark.slow
 def test_own_tests_of_a_table_are_run(capsys: pytest.CaptureFixture[str]) -> None:
     corpus = str(data_set("HumanEval.jsonl.gz"))
     words = ["--model", "fake/hash", "--corpus", corpus, "--out", "out", "--execute", "--variants", "1"]

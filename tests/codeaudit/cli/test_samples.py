@@ -112,6 +112,7 @@ def test_a_network_that_solves_half_of_the_time(capsys: pytest.CaptureFixture[st
     assert {block["k"] for block in model_in("greedy")["robust"]} == {1}
 
 
+@pytest.mark.slow
 def test_an_endpoint_is_asked_for_as_many_and_not_twice(capsys: pytest.CaptureFixture[str]) -> None:
     def script(asked: Asked) -> Act:
         return says("    return total\n" if asked.body["seed"] % 2 else "    return left\n")

@@ -224,6 +224,7 @@ def test_both_forms_of_a_suite_say_the_same(tree: Path, tmp_path: Path) -> None:
     assert all(len(outcome.moves) == 1 for outcome in moved)
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_nothing_behind(tree: Path, tmp_path: Path) -> None:
     process = start(
         "transform", os.path.dirname(os.__file__), "--out", "out", "--transform", "all", cwd=tmp_path

@@ -236,6 +236,7 @@ def test_a_pytest_that_tests_start_themselves_is_left_alone(project: Path, scrat
     assert (found["before"]["passed"], found["before"]["failed"]) == (3, 0)
 
 
+@pytest.mark.slow
 def test_a_command_that_tells_only_its_exit_code(project: Path, scratch: Path) -> None:
     (project / "check.py").write_text(
         "import shapes\nraise SystemExit(shapes.area(2) != 4)\n", encoding="utf-8"
@@ -337,6 +338,7 @@ def test_a_project_that_does_not_exist_is_3(tmp_path: Path) -> None:
     assert "no project 'nowhere'" in done.stderr
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_tests_and_removes_the_copy(
     project: Path, scratch: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

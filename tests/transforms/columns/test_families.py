@@ -45,6 +45,7 @@ def test_columns_are_equivariant_forward_and_backward(name: str) -> None:
 
 
 @each_family
+@pytest.mark.thinned(2)
 def test_in_single_precision_the_rest_is_rounding(name: str) -> None:
     module, call, groups = family(name)
     found = deviation(module, groups, draw(groups.layout.sizes, Random(1)), call)

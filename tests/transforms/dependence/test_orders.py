@@ -68,6 +68,7 @@ def test_sixty_independent_statements_are_counted_exactly() -> None:
     assert orders.count((0,) * 60) == factorial(60)
 
 
+@pytest.mark.slow
 def test_a_big_relation_is_not_counted_but_still_sampled_legally() -> None:
     rng = Random(3)
     relation = tuple(sum(1 << u for u in range(v) if rng.random() < 0.08) for v in range(70))

@@ -55,6 +55,7 @@ def test_what_a_call_gives(callers: tuple[Caller, Caller], body: str, expected: 
     assert result(callers[0], f"def f():\n    {body.replace('; ', chr(10) + '    ')}\n\n\nf()") == expected
 
 
+@pytest.mark.slow
 def test_a_call_without_an_end(callers: tuple[Caller, Caller]) -> None:
     endless = ("def f():\n    while True: pass\nf()", "import time\ndef f(): time.sleep(60)\nf()")
     busy, asleep = (result(callers[0], text) for text in endless)

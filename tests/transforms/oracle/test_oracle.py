@@ -235,6 +235,7 @@ def test_an_input_on_which_the_original_shows_nothing_is_skipped(oracle: Oracle)
         ("import random\nif x and random.SystemRandom().random() < 0: return 2\nreturn 1", "agreed"),
     ],
 )  # fmt: skip
+@pytest.mark.thinned(2)
 def test_one_agreed_input_does_not_hide_another(oracle: Oracle, after: str, reason: str | None) -> None:
     found = verdict(oracle, "return 1", after, "(0,)", "(1,)")
     if reason == "agreed":
@@ -364,6 +365,7 @@ def verdicts_by_own_tests(oracle: Oracle, name: str) -> Counter[type]:
 
 
 @pytest.mark.parametrize(("name", "at_least"), [("identity", 164), ("rename", 100), ("reorder", 40)])
+@pytest.mark.slow
 def test_solutions_still_pass_their_tests(oracle: Oracle, name: str, at_least: int) -> None:
     found = verdicts_by_own_tests(oracle, name)
     assert set(found) == {Agreed}

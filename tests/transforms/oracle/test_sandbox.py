@@ -406,6 +406,7 @@ def test_nothing_runs_after_the_end() -> None:
     assert gone(group)
 
 
+@pytest.mark.slow
 def test_an_interrupted_request_ends_the_server_with_its_run() -> None:
     interrupted = Sandbox("codeaudit.transforms.oracle.worker", RunLimits(cpu_seconds=60))
     with interrupted as one:
@@ -420,6 +421,7 @@ def test_an_interrupted_request_ends_the_server_with_its_run() -> None:
         assert "2" in seen(one, "return 2")
 
 
+@pytest.mark.slow
 def test_the_server_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
     program = (
         "import sys, time; from codeaudit.transforms.oracle.sandbox import Sandbox\n"

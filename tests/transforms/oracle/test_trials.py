@@ -39,6 +39,7 @@ def test_what_becomes_of_a_program(trials: Trials, program: str, outcome: Outcom
     assert trials.outcomes([(program, TESTS)]) == [outcome]
 
 
+@pytest.mark.slow
 def test_what_sleeps_is_ended_and_may_be_tried_again(trials: Trials) -> None:
     (found,) = trials.outcomes([("import time\ntime.sleep(60)\n", TESTS)])
     assert found == TrialFailed("out of time", certain=False)

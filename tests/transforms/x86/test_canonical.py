@@ -143,6 +143,7 @@ def test_it_is_exactly_invariant_on_random_blocks() -> None:
     assert sum(compared(random_block(Random(seed), most=12), seed) for seed in range(200)) > 1000
 
 
+@pytest.mark.slow
 def test_it_is_exactly_invariant_on_the_blocks_of_bhive() -> None:
     csv.field_size_limit(1 << 20)
     with gzip.open(data_set("bhive_blocks.csv.gz"), "rt", encoding="utf-8") as table:

@@ -61,6 +61,7 @@ def test_the_plain_network_tells_orders_apart() -> None:
 
 
 @pytest.mark.parametrize("kind", ["spe", "symc"])
+@pytest.mark.slow
 def test_other_orders_of_real_methods_change_nothing(kind: str) -> None:
     path = data_set("defects4j_methods.jsonl.gz")
     found = list(islice(orders(corpus(f"{path}:test").read(Counter()), 1), 30))

@@ -168,6 +168,7 @@ def test_one_seed_gives_one_network_and_another_seed_another(
     assert torch.equal(before, torch.get_rng_state()), "torch's global stream was moved"
 
 
+@pytest.mark.slow
 def test_the_loss_falls(tmp_path: Path, read: LineMaterial) -> None:
     recipe = replace(TINY, epochs=8, patience=8, rate=0.01, dropout=0.0)
     losses = [epoch["loss"] for epoch in run(tmp_path / "a", read, recipe)[0].progress.epochs]

@@ -383,6 +383,7 @@ def test_what_is_asked_beside_changes_no_bit(checkpoint: Path) -> None:
     assert model.noise == 0.0
 
 
+@pytest.mark.slow
 def test_a_layout_that_leaves_the_tree_changes_no_bit(checkpoint: Path) -> None:
     model = TreeModel.load(str(checkpoint), device="cpu")
     spaced = [

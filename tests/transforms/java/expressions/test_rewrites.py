@@ -82,6 +82,7 @@ def test_operators_with_assignment() -> None:
     assert refused(CONTRACT_AUGMENTED, "s = s + a + b;") == "value does not begin with the target"
 
 
+@pytest.mark.slow
 def test_steps_of_one() -> None:
     assert variants(EXPAND_INCREMENTS, "a++;") == {"++a;", "a += 1;", "a = a + 1;"}
     assert variants(EXPAND_INCREMENTS, "c++;") == {"++c;", "c += 1;"}

@@ -30,6 +30,7 @@ def methods(name: str, every: int) -> list[str]:
 
 
 @pytest.mark.parametrize("name", EVERY)
+@pytest.mark.slow
 def test_what_is_proposed_is_proven(name: str) -> None:
     with_local = renamed = 0
     for source in methods(name, EVERY[name]):
@@ -48,6 +49,7 @@ def test_what_is_proposed_is_proven(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", EVERY)
+@pytest.mark.slow
 def test_subsets_and_other_strategies_are_proven_or_collide(name: str) -> None:
     rng = Random(3)
     met = set()

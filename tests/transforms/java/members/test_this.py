@@ -302,6 +302,7 @@ def test_characters_by_number_that_may_be_code_are_refused() -> None:
     assert "this.x" in everything(INSERT_THIS, text)
 
 
+@pytest.mark.slow
 def test_examples_are_rewritten_and_run(tmp_path: Path) -> None:
     """What a counter that starts at 10 gives next; the control's start sets nothing."""
     rules = {"insert-this": INSERT_THIS, "remove-this": REMOVE_THIS, "this-dropped": THIS_DROPPED}
