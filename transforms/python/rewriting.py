@@ -53,6 +53,11 @@ def at_each(*kinds: type[ast.AST]) -> Callable[[_Edit[Any]], Finder]:
     return decorate
 
 
+def edit(note: str, line: int, *patches: Patch) -> Site:
+    """A site with a single option: these patches together."""
+    return Site((patches,), note, line)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonRule(SiteRule):
     """A rule about a Python text.
@@ -87,6 +92,11 @@ class PythonRule(SiteRule):
         if ast.dump(tree) != ast.dump(parse(source)):
             return Refused(OTHER_TREE)
         return Rewritten(source=text, evidence="compiled")
+
+
+def control(name: str, find: Finder, nothing: str) -> PythonRule:
+    """A rule that changes the meaning."""
+    return PythonRule(name=name, find=find, nothing=nothing, kind="control")
 
 
 def rendered(code: PythonSource, patches: Sequence[Patch]) -> str:

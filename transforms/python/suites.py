@@ -106,16 +106,13 @@ def block_indent(code: PythonSource, node: ast.stmt) -> str:
 
 def evenly_indented(code: PythonSource, *nodes: ast.stmt) -> bool:
     """Whether the statements and their blocks are indented by spaces alone, or by tabs alone."""
-    return (
-        len(
-            set(
-                "".join(
-                    [*(code.indentation(node) for node in nodes), *(block_indent(code, n) for n in nodes)]
-                )
-            )
-        )
-        < 2
-    )
+    return len(set("".join(code.indentation(node) + block_indent(code, node) for node in nodes))) < 2
+
+
+def extra_indentation(code: PythonSource, node: ast.stmt, inner: ast.stmt) -> str | None:
+    """The indentation that a statement inside `node` has beyond it; `None` if spaces and tabs are mixed."""
+    outer, own = code.indentation(node), code.indentation(inner)
+    return own[len(outer) :] if own.startswith(outer) and evenly_indented(code, node, inner) else None
 
 
 def block_end(code: PythonSource, last: ast.stmt, outside: str) -> int:

@@ -1,4 +1,5 @@
-"""Loops in another form: `for` as `while` with a counter, `while True` with a `break`, a body written twice.
+"""Loops in another form: `for` as `while` with a counter, `while True` with a `break`, a body written twice;
+and the controls.
 
 A new counter is advanced first thing in the body. So `continue` needs no care, the loop variable may be
 rebound, and it has the same value after the loop (or none) as before. The range or sequence is evaluated
@@ -21,12 +22,13 @@ from codeaudit.transforms.python.contexts import (
     parenthesized,
     patch_range,
 )
-from codeaudit.transforms.python.rewriting import PythonRule, at_each
+from codeaudit.transforms.python.rewriting import PythonRule, at_each, control, edit
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import (
     COMMENT,
     REFLECTION,
     SHARED,
+    always_leaves,
     binds,
     block_end,
     block_indent,
@@ -48,34 +50,39 @@ REBOUND: Final = "sequence is rebound in the loop"
 ENDLESS: Final = "condition is constant"
 HAS_ELSE: Final = "loop has an else"
 LONG: Final = "long body"
+LEFT: Final = "body leaves anyway"
 _LONGEST: Final = 6
 """Most statements in a body that is written twice."""
 _DECLARING: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Global, ast.Nonlocal)
 _SEQUENCES: Final = frozenset({"list", "tuple", "str", "bytes"})
 _INTEGER_SIGNS: Final = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
+_SUM: Final = 11
+"""Precedence of `+`: arguments that bind less tightly need parentheses before `+ 1`."""
+
+
+# ── for ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _for(code: PythonSource) -> Iterator[Site | Refused]:
     """`for` over a range or a sequence of known type to `while` with a counter."""
     names = fresh_names(code)
-    hidden = not reflects(code)
+    # `locals()` would show the counter.
+    reflecting = reflects(code)
     for node in editable_nodes(code):
         if not isinstance(node, ast.For):
             continue
-        if not hidden:
+        if reflecting:
             yield Refused(REFLECTION)
         elif code.function(node) is None:
             yield Refused(OUTSIDE)
         elif not isinstance(node.target, ast.Name):
             yield Refused(TARGET)
+        # The header is written anew, and a comment in it would be lost.
         elif has_comment(code, code.start(node), header_colon(code, node.body).start):
             yield Refused(COMMENT)
         else:
             changes = _counted(code, node, node.target.id, names)
-            if isinstance(changes, Refused):
-                yield changes
-            else:
-                yield Site((changes,), "for to while", node.lineno)
+            yield changes if isinstance(changes, Refused) else edit("for to while", node.lineno, *changes)
 
 
 def _counted(
@@ -88,7 +95,8 @@ def _counted(
         case ast.Name(id=name) if code.kind(node.iter) in _SEQUENCES:
             if binds(code, "len"):
                 return Refused(NO_RANGE)
-            # A `nonlocal` anywhere means that a nested function may rebind the sequence.
+            # In `for x in xs: xs = []` the loop goes on over the old list. A `nonlocal` anywhere means that a
+            # nested function may rebind the sequence too.
             shared = any(isinstance(one, ast.Nonlocal) and name in one.names for one in ast.walk(code.tree))
             if shared or any(bound_in(part, name) for part in (*node.body, node.target)):
                 return Refused(REBOUND)
@@ -96,7 +104,7 @@ def _counted(
             counter = next(names)
             before = f"{counter} = 0{code.newline}{code.indentation(node)}"
             head = (before, f"while {counter} < len({name})")
-            return _written(code, node, head, (f"{target} = {name}[{counter}]", f"{counter} += 1"))
+            return _counting(code, node, head, (f"{target} = {name}[{counter}]", f"{counter} += 1"))
         case _:
             return Refused(NO_RANGE)
 
@@ -107,31 +115,33 @@ def _over_range(
     """The patches of a `for` over a `range`. A stop that is not a constant is evaluated once, into a new
     variable.
     """
+    # `range(2.5)` raises, and a counter that begins at 2.5 does not.
     if not 1 <= len(arguments) <= 3 or not all(_integer(code, argument) for argument in arguments):
         return Refused(NO_INTEGER)
     # The direction of the comparison depends on the sign of the step, so the step must be known and not 0.
     stride = _constant(arguments[2]) if len(arguments) == 3 else 1
     if not stride:
         return Refused(STEP)
-    indentation, newline = code.indentation(node), code.newline
+    following = f"{code.newline}{code.indentation(node)}"
     counter = next(names)
-    start: tuple[Part, ...] = (
-        ("0",) if len(arguments) == 1 else parenthesized(code, arguments[0], CONDITIONAL)
-    )
-    stop = arguments[0] if len(arguments) == 1 else arguments[1]
-    head: tuple[Part, ...] = (f"{counter} = ", *start, f"{newline}{indentation}")
+    single = len(arguments) == 1
+    start: tuple[Part, ...] = ("0",) if single else parenthesized(code, arguments[0], CONDITIONAL)
+    stop = arguments[0] if single else arguments[1]
+    head: tuple[Part, ...] = (f"{counter} = ", *start, following)
+    limit: Part = code.full(stop)
     if _constant(stop) is None:
-        limit: tuple[Part, ...] = (next(names),)
-        head += (*limit, " = ", *parenthesized(code, stop, CONDITIONAL), f"{newline}{indentation}")
-    else:
-        limit = (code.full(stop),)
-    head += (f"while {counter} {'<' if stride > 0 else '>'} ", *limit)
+        limit = next(names)
+        head += (limit, " = ", *parenthesized(code, stop, CONDITIONAL), following)
+    head += (f"while {counter} {'<' if stride > 0 else '>'} ", limit)
     sign = f"+= {stride}" if stride > 0 else f"-= {-stride}"
-    return _written(code, node, head, (f"{target} = {counter}", f"{counter} {sign}"))
+    return _counting(code, node, head, (f"{target} = {counter}", f"{counter} {sign}"))
 
 
 def _integer(code: PythonSource, node: ast.expr) -> bool:
-    """Whether an expression certainly gives an `int`, if it gives anything."""
+    """Whether an expression certainly gives an `int`, if it gives anything.
+
+    A `bool` is not enough: `range(True, 3)` begins with 1, and a counter would begin with `True`.
+    """
     match node:
         case ast.Call(func=ast.Name(id="len"), args=[ast.expr() as only], keywords=[]):
             return not isinstance(only, ast.Starred) and not binds(code, "len")
@@ -152,26 +162,24 @@ def _constant(node: ast.expr) -> int | None:
             return None
 
 
-def _written(
+def _counting(
     code: PythonSource, node: ast.For, head: tuple[Part, ...], first: tuple[str, ...]
 ) -> tuple[Patch, ...]:
-    """The patches of the header, and of the lines `first` at the beginning of the body."""
-    mark = header_colon(code, node.body)
-    return Patch(code.start(node), mark.start, head), _opened(code, node, "", first)
-
-
-def _opened(code: PythonSource, node: ast.For | ast.While, deeper: str, first: tuple[str, ...]) -> Patch:
-    """A patch that puts the lines `first` at the beginning of a loop's body; an inline body gets lines of its
-    own.
+    """The patches of the header, and of the lines `first` at the beginning of the body; an inline body gets
+    lines of its own.
     """
+    mark = header_colon(code, node.body)
     inside = code.indentation(node) + block_indent(code, node)
     if is_inline(code, node.body):
-        text = "".join(f"{code.newline}{inside}{line}" for line in first)
-        return Patch(
-            header_colon(code, node.body).end, code.start(node.body[0]), (f"{text}{code.newline}{inside}",)
-        )
-    at = next_line(code, line_end(code, header_colon(code, node.body).end))
-    return Patch(at, at, ("".join(f"{inside}{line}{code.newline}" for line in first),))
+        text = "".join(f"{code.newline}{inside}{line}" for line in (*first, ""))
+        opened = Patch(mark.end, code.start(node.body[0]), (text,))
+    else:
+        at = next_line(code, line_end(code, mark.end))
+        opened = Patch(at, at, ("".join(f"{inside}{line}{code.newline}" for line in first),))
+    return Patch(code.start(node), mark.start, head), opened
+
+
+FOR_TO_WHILE: Final = PythonRule(name="for-to-while", find=_for, nothing="no for")
 
 
 # ── while ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -182,21 +190,22 @@ def _while(code: PythonSource, node: ast.While) -> Site | Refused:
     """`while c:` to `while True:` that is left as soon as `c` fails; `continue` leads to the same test."""
     if isinstance(node.test, ast.Constant):
         return Refused(ENDLESS)
+    # The `else` runs when `c` fails, and a `break` would skip it.
     if node.orelse:
         return Refused(HAS_ELSE)
-    if has_comment(code, code.start(node), header_colon(code, node.body).start):
+    mark = header_colon(code, node.body)
+    if has_comment(code, code.start(node), mark.start):
         return Refused(COMMENT)
-    full = code.full(node.test)
     newline, inside = code.newline, code.indentation(node) + block_indent(code, node)
     exit_ = ("if ", *negated(code, node.test, tested=True), f":{newline}{inside}{code.step}break{newline}")
-    mark = header_colon(code, node.body)
     if is_inline(code, node.body):
         end = code.start(node.body[0])
         parts = ("True:", newline, inside, *exit_, inside)
     else:
         end = next_line(code, line_end(code, mark.end))
         parts = ("True", Span(mark.start, end), inside, *exit_)
-    return Site(((patch_range(code, full.start, end, *parts),),), "while to while True", node.lineno)
+    change = patch_range(code, code.full(node.test).start, end, *parts)
+    return edit("while to while True", node.lineno, change)
 
 
 @at_each(ast.While)
@@ -209,6 +218,7 @@ def _unroll(code: PythonSource, node: ast.While) -> Site | Refused:
         return Refused(ENDLESS)
     if is_inline(code, node.body):
         return Refused(SHARED)
+    # `global x` may not be written again behind a use of `x`.
     if size > _LONGEST or any(isinstance(inner, _DECLARING) for inner in ast.walk(node)):
         return Refused(LONG)
     begin = next_line(code, line_end(code, header_colon(code, node.body).end))
@@ -219,9 +229,52 @@ def _unroll(code: PythonSource, node: ast.While) -> Site | Refused:
         f"{newline}{inside}if ", *negated(code, node.test, tested=True),
         f":{newline}{inside}{code.step}break{newline}",
     )  # fmt: skip
-    return Site(((Patch(begin, end, (body, *exit_, body)),),), "two turns of while in one", node.lineno)
+    return edit("two turns of while in one", node.lineno, Patch(begin, end, (body, *exit_, body)))
 
 
-FOR_TO_WHILE: Final = PythonRule(name="for-to-while", find=_for, nothing="no for")
 WHILE_TO_WHILE_TRUE: Final = PythonRule(name="while-to-while-true", find=_while, nothing="no while")
 UNROLL_WHILE: Final = PythonRule(name="unroll-while", find=_unroll, nothing="no while")
+
+
+# ── controls ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@at_each(ast.For)
+def _off_by_one(code: PythonSource, node: ast.For) -> Site | None:
+    """One of the first two arguments of `range`, one higher or lower."""
+    match node.iter:
+        case ast.Call(func=ast.Name(id="range"), args=[_, *_] as arguments, keywords=[]):
+            if any(isinstance(argument, ast.Starred) for argument in arguments):
+                return None
+        case _:
+            return None
+    options = [
+        (patch_range(code, full.start, full.end, *parenthesized(code, argument, _SUM), change),)
+        for argument in arguments[:2]
+        for full in [code.full(argument)]
+        for change in (" - 1", " + 1")
+    ]
+    return Site(tuple(options), "range moved by 1", node.lineno)
+
+
+@at_each(ast.For, ast.While, ast.AsyncFor)
+def _break_at_end(code: PythonSource, node: ast.For | ast.While | ast.AsyncFor) -> Site | Refused:
+    """`break` at the end of a loop's body."""
+    # A `break` behind a statement that leaves would never run.
+    if always_leaves(node.body):
+        return Refused(LEFT)
+    first = code.start(node.body[0])
+    if is_inline(code, node.body):
+        following = f"{code.newline}{code.indentation(node)}{code.step}"
+        end = line_end(code, code.end(node.body[-1]))
+        parts = (following, Span(first, end), f"{following}break")
+        change = Patch(header_colon(code, node.body).end, end, parts)
+    else:
+        end = block_end(code, node.body[-1], code.indentation(node))
+        line = f"{code.newline}{code.indentation(node.body[0])}break"
+        change = Patch(first, end, (Span(first, end), line))
+    return edit("left after one turn", node.lineno, change)
+
+
+FOR_OFF_BY_ONE: Final = control("for-off-by-one", _off_by_one, "no for over a range")
+LOOP_LEFT_EARLY: Final = control("loop-left-early", _break_at_end, "no loop")

@@ -4,12 +4,13 @@ The language reference defines each of the two forms by the other ("The with sta
 """
 
 import ast
+from collections.abc import Sequence
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
 from codeaudit.transforms.python.contexts import Part, breaks_line, has_comment
-from codeaudit.transforms.python.rewriting import PythonRule, at_each
+from codeaudit.transforms.python.rewriting import PythonRule, at_each, edit
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import (
     COMMENT,
@@ -17,6 +18,7 @@ from codeaudit.transforms.python.suites import (
     block_end,
     block_indent,
     evenly_indented,
+    extra_indentation,
     header_colon,
     line_start,
     shifted_body,
@@ -30,21 +32,17 @@ _Try = ast.Try | ast.TryStar
 
 def _items(code: PythonSource, node: _With) -> list[Span]:
     """The spans of the items, each from its expression to its target."""
-    found = []
-    for item in node.items:
-        last = item.optional_vars if item.optional_vars is not None else item.context_expr
-        found.append(Span(code.full(item.context_expr).start, code.full(last).end))
-    return found
+    return [
+        Span(code.full(item.context_expr).start, code.full(item.optional_vars or item.context_expr).end)
+        for item in node.items
+    ]
 
 
-def _opening(node: _With) -> str:
-    return "async with " if isinstance(node, ast.AsyncWith) else "with "
-
-
-def _listed(spans: list[Span]) -> tuple[Part, ...]:
-    parts: list[Part] = []
-    for span in spans:
-        parts += [", ", span] if parts else [span]
+def _header(node: _With, items: Sequence[Span]) -> tuple[Part, ...]:
+    """`with a as x, b`, without the colon."""
+    parts: list[Part] = ["async with " if isinstance(node, ast.AsyncWith) else "with "]
+    for number, item in enumerate(items):
+        parts += [", ", item] if number else [item]
     return tuple(parts)
 
 
@@ -53,22 +51,24 @@ def _split_with(code: PythonSource, node: _With) -> Site | Refused | None:
     """`with a, b:` to `with a:` with `with b:` in it; each comma is one option."""
     if len(node.items) < 2:
         return None
-    mark, items = header_colon(code, node.body), _items(code, node)
-    if has_comment(code, code.start(node), mark.start):
+    items = _items(code, node)
+    # The header is written anew, and a comment in it would be lost.
+    if has_comment(code, code.start(node), header_colon(code, node.body).start):
         return Refused(COMMENT)
     # Without the parentheses around all items, an item that is broken over lines would not parse.
     if any(breaks_line(code, item) for item in items):
         return Refused(LINES)
+    # Spaces in front of a tab are a `TabError`, or another block.
     if not evenly_indented(code, node):
         return Refused(INDENTATION)
-    outside, deeper, newline = code.indentation(node), block_indent(code, node), code.newline
+    outside, deeper = code.indentation(node), block_indent(code, node)
     end = block_end(code, node.body[-1], outside)
-    opening, body = _opening(node), shifted_body(code, node.body, end, add=deeper)
+    between = f":{code.newline}{outside}{deeper}"
+    body = shifted_body(code, node.body, end, add=deeper)
     options = []
     for number in range(1, len(items)):
-        head: tuple[Part, ...] = (opening, *_listed(items[:number]), f":{newline}{outside}{deeper}")
-        head += (opening, *_listed(items[number:]))
-        options.append((Patch(code.start(node), end, head + body),))
+        parts = (*_header(node, items[:number]), between, *_header(node, items[number:]), *body)
+        options.append((Patch(code.start(node), end, parts),))
     return Site(tuple(options), "with nested", node.lineno)
 
 
@@ -76,21 +76,21 @@ def _split_with(code: PythonSource, node: _With) -> Site | Refused | None:
 def _merge_with(code: PythonSource, node: _With) -> Site | Refused | None:
     """`with a:` with `with b:` alone in it to `with a, b:`."""
     inner = node.body[0]
+    # `with` and `async with` have no common form.
     if len(node.body) != 1 or type(inner) is not type(node):
         return None
     assert isinstance(inner, _With)
-    outside, inside = code.indentation(node), code.indentation(inner)
     if has_comment(code, code.start(node), header_colon(code, inner.body).start):
         return Refused(COMMENT)
     items = [*_items(code, node), *_items(code, inner)]
     if any(breaks_line(code, item) for item in items):
         return Refused(LINES)
-    if not inside.startswith(outside) or not evenly_indented(code, node, inner):
+    extra = extra_indentation(code, node, inner)
+    if extra is None:
         return Refused(INDENTATION)
-    end = block_end(code, inner.body[-1], outside)
-    parts = (_opening(node), *_listed(items))
-    parts += shifted_body(code, inner.body, end, drop=inside[len(outside) :])
-    return Site(((Patch(code.start(node), end, parts),),), "with joined", node.lineno)
+    end = block_end(code, inner.body[-1], code.indentation(node))
+    parts = (*_header(node, items), *shifted_body(code, inner.body, end, drop=extra))
+    return edit("with joined", node.lineno, Patch(code.start(node), end, parts))
 
 
 @at_each(ast.Try, ast.TryStar)
@@ -98,6 +98,7 @@ def _split_try(code: PythonSource, node: _Try) -> Site | Refused | None:
     """`try` with `except` and `finally` to a `try` with `except` inside a `try` with `finally`."""
     if not node.finalbody:
         return None
+    # The inner `try` would have neither `except` nor `finally`, which is a syntax error.
     if not node.handlers:
         return Refused(NO_HANDLER)
     if not evenly_indented(code, node):
@@ -105,27 +106,31 @@ def _split_try(code: PythonSource, node: _Try) -> Site | Refused | None:
     outside, begin = code.indentation(node), line_start(code, code.start(node))
     end = block_end(code, _last(node), outside)
     parts = (f"{outside}try:{code.newline}", Span(begin, end, add=block_indent(code, node)))
-    return Site(((Patch(begin, end, parts),),), "try nested in try with finally", node.lineno)
+    return edit("try nested in try with finally", node.lineno, Patch(begin, end, parts))
 
 
 @at_each(ast.Try)
 def _merge_try(code: PythonSource, node: ast.Try) -> Site | Refused | None:
     """A `try` with `except` alone in a `try` with `finally` to one `try`."""
     match node:
-        case ast.Try(body=[ast.Try() | ast.TryStar() as inner], handlers=[], finalbody=[_, *_]):
-            if inner.finalbody:
-                return None
+        case ast.Try(
+            body=[ast.Try(finalbody=[]) | ast.TryStar(finalbody=[]) as inner],
+            handlers=[],
+            finalbody=[_, *_],
+        ):
+            pass
         case _:
             return None
-    outside, inside = code.indentation(node), code.indentation(inner)
     begin, first = line_start(code, code.start(node)), line_start(code, code.start(inner))
+    # The line of the outer `try` goes, and a comment on it or below it would go with it.
     if has_comment(code, begin, first):
         return Refused(COMMENT)
-    if not inside.startswith(outside) or not evenly_indented(code, node, inner):
+    extra = extra_indentation(code, node, inner)
+    if extra is None:
         return Refused(INDENTATION)
-    end = block_end(code, _last(inner), outside)
-    body = Span(first, end, drop=inside[len(outside) :])
-    return Site(((Patch(begin, end, (body,)),),), "try joined with its finally", node.lineno)
+    end = block_end(code, _last(inner), code.indentation(node))
+    change = Patch(begin, end, (Span(first, end, drop=extra),))
+    return edit("try joined with its finally", node.lineno, change)
 
 
 def _last(node: _Try) -> ast.stmt:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from codeaudit.transforms.python.control_flow import conditions
-from codeaudit.transforms.python.control_flow.conditions import (
+from codeaudit.transforms.python.control_flow import branches
+from codeaudit.transforms.python.control_flow.branches import (
     IF_TO_TERNARY,
     MERGE_CONDITIONS,
     SPLIT_CONDITIONS,
@@ -135,31 +135,31 @@ DECLINED: dict[str, tuple[PythonRule, str, str]] = {
     "a comment in a value": (TERNARY_TO_IF, "x = (1  # one\n    if a else 2)", COMMENT),
     "spaces and tabs": (TERNARY_TO_IF, "if a:\n\tx = 1 if a else 2", INDENTATION),
     "comments of branches": (IF_TO_TERNARY, "if a: x = 1  # one\nelse: x = 2", COMMENT),
-    "different targets": (IF_TO_TERNARY, "if a: x = 1\nelse: y = 2", conditions.OTHER_BODIES),
-    "a return without a value": (IF_TO_TERNARY, "if a: return\nelse: return 2", conditions.OTHER_BODIES),
-    "a sum": (IF_TO_TERNARY, "if a: x += 1\nelse: x += 2", conditions.OTHER_BODIES),
-    "more statements": (IF_TO_TERNARY, "if a: x = 1; b()\nelse: x = 2", conditions.OTHER_BODIES),
+    "different targets": (IF_TO_TERNARY, "if a: x = 1\nelse: y = 2", branches.OTHER_BODIES),
+    "a return without a value": (IF_TO_TERNARY, "if a: return\nelse: return 2", branches.OTHER_BODIES),
+    "a sum": (IF_TO_TERNARY, "if a: x += 1\nelse: x += 2", branches.OTHER_BODIES),
+    "more statements": (IF_TO_TERNARY, "if a: x = 1; b()\nelse: x = 2", branches.OTHER_BODIES),
     "an else of two conditions": (
         SPLIT_CONDITIONS,
         "if a and b: return 1\nelse: return 2",
-        conditions.HAS_ELSE,
+        branches.HAS_ELSE,
     ),
     "an elif behind two conditions": (
         SPLIT_CONDITIONS,
         "if a and b: return 1\nelif b: return 2",
-        conditions.HAS_ELSE,
+        branches.HAS_ELSE,
     ),
     "a comment between conditions": (SPLIT_CONDITIONS, "if (a  # one\n    and b): return 1", COMMENT),
     "spaces and tabs below conditions": (SPLIT_CONDITIONS, "if a and b:\n\treturn 1", INDENTATION),
     "an else inside": (
         MERGE_CONDITIONS,
         "if a:\n    if b: return 1\n    else: return 2",
-        conditions.HAS_ELSE,
+        branches.HAS_ELSE,
     ),
     "an else outside": (
         MERGE_CONDITIONS,
         "if a:\n    if b: return 1\nelse: return 2",
-        conditions.HAS_ELSE,
+        branches.HAS_ELSE,
     ),
     "a comment between two ifs": (MERGE_CONDITIONS, "if a:\n    # one\n    if b: return 1", COMMENT),
 }

@@ -2,15 +2,14 @@
 
 import pytest
 
-from codeaudit.transforms.python.control_flow import branches, controls
-from codeaudit.transforms.python.control_flow.controls import (
+from codeaudit.transforms.python.control_flow import branches, loops
+from codeaudit.transforms.python.control_flow.branches import (
     BRANCH_DROPPED,
     CONDITION_DROPPED,
-    FOR_OFF_BY_ONE,
     IF_INVERTED_WRONG,
-    LOOP_LEFT_EARLY,
     RETURN_DROPPED,
 )
+from codeaudit.transforms.python.control_flow.loops import FOR_OFF_BY_ONE, LOOP_LEFT_EARLY
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.records import Perturbed
 from tests.transforms.python.control_flow.support import function
@@ -92,10 +91,10 @@ def test_one_place_only() -> None:
     ("rule", "text", "reason"),
     [
         (BRANCH_DROPPED, "if a: b()", branches.NO_ELSE),
-        (BRANCH_DROPPED, "if a: b()\nelse: pass", controls.IDLE),
-        (BRANCH_DROPPED, "for x in a:\n    if x: b()\n    else: continue", controls.IDLE),
-        (LOOP_LEFT_EARLY, "for x in a: return x", controls.LEFT),
-        (RETURN_DROPPED, "return None", controls.IDLE),
+        (BRANCH_DROPPED, "if a: b()\nelse: pass", branches.IDLE),
+        (BRANCH_DROPPED, "for x in a:\n    if x: b()\n    else: continue", branches.IDLE),
+        (LOOP_LEFT_EARLY, "for x in a: return x", loops.LEFT),
+        (RETURN_DROPPED, "return None", branches.IDLE),
     ],
 )
 def test_edits_that_might_change_nothing(rule: PythonRule, text: str, reason: str) -> None:

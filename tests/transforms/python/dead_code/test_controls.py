@@ -1,6 +1,6 @@
 """Insertions that look dead and are not."""
 
-from codeaudit.transforms.python.dead_code.controls import (
+from codeaudit.transforms.python.dead_code.insertions import (
     EARLY_RETURN,
     LIVE_ASSIGNMENT,
     NO_EFFECT,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codeaudit.transforms.python.dead_code.ends import AFTER_RETURN, ELSE_PASS, HAS_ELSE
+from codeaudit.transforms.python.dead_code.insertions import AFTER_RETURN, ELSE_PASS, HAS_ELSE
 from codeaudit.transforms.python.suites import SHARED
 from codeaudit.transforms.records import Perturbed
 from tests.transforms.python.order.support import agrees, outcome, reasons, untouched, variants

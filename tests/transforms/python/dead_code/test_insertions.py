@@ -10,8 +10,9 @@ from codeaudit.transforms.python.dead_code.insertions import (
     NO_OP_STATEMENTS,
     UNREACHABLE_BRANCHES,
     UNUSED_LOCALS,
+    blocks,
+    variables,
 )
-from codeaudit.transforms.python.dead_code.places import blocks, variables
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import read
 from codeaudit.transforms.python.suites import REFLECTION
@@ -156,8 +157,8 @@ BOUND: dict[str, tuple[str, set[str]]] = {
 def test_what_is_certainly_bound(case: str) -> None:
     text, expected = BOUND[case]
     code = read(f"def f(a, c):\n    {text}\n")
-    block = next(iter(blocks(code)))
-    assert set(variables(code, block.gaps[-1])) == expected
+    _, gaps = next(iter(blocks(code)))
+    assert set(variables(code, gaps[-1])) == expected
 
 
 @pytest.mark.parametrize(
@@ -172,8 +173,8 @@ def test_what_is_certainly_bound(case: str) -> None:
 )
 def test_what_a_header_certainly_binds(head: str, expected: set[str]) -> None:
     code = read(f"def f(a, c):\n    {head}\n        return a\n")
-    block = list(blocks(code))[-1]
-    assert set(variables(code, block.gaps[-1])) == expected
+    _, gaps = list(blocks(code))[-1]
+    assert set(variables(code, gaps[-1])) == expected
 
 
 @pytest.mark.parametrize(
