@@ -73,9 +73,12 @@ if not TYPE_CHECKING:  # a type checker must see that other names do not exist
     def __getattr__(name: str) -> Any:
         """Import a public name when it is first used."""
         if name == "__version__":
-            from codeaudit.versions import version
+            from importlib.metadata import PackageNotFoundError, version
 
-            return version("codeaudit") or "0"
+            try:
+                return version("codeaudit")
+            except PackageNotFoundError:  # a checkout that is not installed
+                return "0"
         if name not in __all__:
             raise AttributeError(f"module 'codeaudit' has no attribute {name!r}")
         homes = (module for module, names in _MODULES.items() if name in names)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from os import cpu_count
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -36,27 +37,31 @@ from codeaudit.audit.run import (
 from codeaudit.audit.search.attacks import attack
 from codeaudit.audit.store import ATTACKS, SCHEMA, SUITE, SUMMARY, VERDICTS, Manifest, RunFolder
 from codeaudit.audit.tables import ATTACK_COLUMNS, SUITE_COLUMNS, VERDICT_COLUMNS, TableWriter
-from codeaudit.inputs import Inputs, most, prepare_inputs, suite_task
-from codeaudit.model_selection import (
+from codeaudit.options import RunOptions
+from codeaudit.preparing import (
+    Inputs,
     bundled_models,
     check_names,
     common_task,
     load_models,
     meter_of,
+    most,
+    prepare_inputs,
+    suite_task,
     usage_noted,
 )
-from codeaudit.reports.attacks import with_attacks
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
-from codeaudit.reports.summarise import summarise
-from codeaudit.run_options import RunOptions
+from codeaudit.reports.summarise import summarise, with_attacks
 from codeaudit.transforms.errors import CannotAudit, ModelError, RunError
+from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Perturbed
 from codeaudit.transforms.registry import expand
-from codeaudit.versions import versions
 
 RUNS: Final = Path("codeaudit-runs")
 """Where run folders go by default."""
 CACHE_FILE: Final = "answers.sqlite"
+DISTRIBUTIONS: Final = ("codeaudit", "torch", "numpy", "scipy", "tokenizers", "safetensors", "pyarrow")
+"""Their versions may decide a number; every manifest tells them."""
 DECISIVE: Final = (
     "task",
     "seed",
@@ -303,6 +308,15 @@ def _manifest(job: PreparedRun) -> Manifest:
         "usage": [],
         "options": options.to_json(job.specs),
     }
+
+
+def versions() -> dict[str, str]:
+    """The versions of Python and of the installed `DISTRIBUTIONS`, by name."""
+    found = {PYTHON.name: platform.python_version()}
+    for name in DISTRIBUTIONS:
+        with suppress(PackageNotFoundError):  # codeaudit itself is not installed where a checkout is run
+            found[name] = version(name)
+    return found
 
 
 def _with_usage(job: PreparedRun, manifest: Manifest) -> Manifest:

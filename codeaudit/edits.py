@@ -12,10 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from codeaudit.options import check_values, shown
 from codeaudit.transforms.errors import CannotAudit, NotAppliedError, UsageError
 from codeaudit.transforms.languages import DEFAULT, LANGUAGES
 from codeaudit.transforms.records import Outcome, Perturbed, Sample, Sites
-from codeaudit.value_checks import check_values, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

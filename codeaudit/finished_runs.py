@@ -6,7 +6,6 @@ runs here, too. Nothing here asks a model or writes into a run folder.
 
 import json
 import shlex
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,21 +15,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from codeaudit.audit.records import Audited, Held, Violated
-from codeaudit.audit.registry import TASKS
 from codeaudit.audit.rows import read_audited
-from codeaudit.audit.store import EXPLANATIONS, MANIFEST, SUITE, SUMMARY, VERDICTS, Manifest, RunFolder
+from codeaudit.audit.store import EXPLANATIONS, SUITE, SUMMARY, VERDICTS, Manifest, RunFolder
 from codeaudit.audit.tables import read_rows
-from codeaudit.reports.gate import Judged
-from codeaudit.reports.records import ComparedRun, Flip, ModelHeader, RunHeader, Summary
-from codeaudit.reports.summarise import summarise
-from codeaudit.transforms.errors import RunError, SourceError, UsageError
-from codeaudit.transforms.records import Kind, Sample
-from codeaudit.transforms.registry import expand, kind_of
+from codeaudit.reports.records import Summary
+from codeaudit.transforms.errors import RunError, SourceError
+from codeaudit.transforms.records import Sample
+from codeaudit.transforms.registry import kind_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from codeaudit.reports.render.html.browser import Drawing
+    from codeaudit.reports.render.html.document import Drawing
 
 FINISHED: Final = "finished"
 MOST_LINES: Final = 60
@@ -147,8 +143,7 @@ class Run:
         RunError
             A table is missing or damaged, or the file cannot be written.
         """
-        from codeaudit.reports.render.html.browser import browser
-        from codeaudit.reports.render.html.document import Page, html
+        from codeaudit.reports.render.html.document import Page, browser, html
 
         explained = self.path / EXPLANATIONS
         explanations = list(read_rows(explained)) if explained.exists() else []
@@ -225,65 +220,6 @@ def read_run(path: Path) -> Run:
     return found
 
 
-def read_judged(path: Path) -> Judged:
-    """The verdicts of a finished run, as the gate takes them.
-
-    Raises:
-        RunError: there is no such run, it is not finished, or its files are damaged.
-    """
-    run = read_run(path)
-    flips: list[Flip] = []
-    originals: dict[str, str] = {}
-    unjudged: defaultdict[tuple[str, Kind, str], Counter[str]] = defaultdict(Counter)
-    for row in read_rows(path / VERDICTS):
-        if row["kind"] == "identity":
-            originals[row["sample"]] = row["input"]
-        if row["outcome"] == "unjudged":
-            unjudged[row["model"], row["kind"], row["transform"]][row["reason"]] += 1
-            continue
-        flips.append(
-            Flip(
-                model=row["model"],
-                seed=row["seed"],
-                sample=row["sample"],
-                transform=row["transform"],
-                kind=row["kind"],
-                variant=row["variant"],
-                input=row["input"],
-                violated=row["outcome"] == "violated",
-            )
-        )
-    return Judged(
-        name=str(path), summary=run.summary, flips=tuple(flips), originals=originals, unjudged=unjudged
-    )
-
-
-def read_baseline(path: Path) -> Judged:
-    """A run folder, or a summary without verdicts: a `summary.json` or a folder that holds one.
-
-    Raises:
-        RunError: there is neither, or it is damaged.
-    """
-    if path.is_dir() and (path / MANIFEST).exists() and (path / VERDICTS).exists():
-        return read_judged(path)
-    if not path.exists():
-        raise RunError(f"no baseline at {str(path)!r}: no such file or folder")
-    file = path / SUMMARY if path.is_dir() else path
-    if path.is_dir() and not file.exists():
-        raise RunError(f"no baseline at {str(path)!r}: neither a run nor a {SUMMARY}")
-    return Judged(name=str(path), summary=read_summary(file), flips=None)
-
-
-def read_compared(path: Path) -> ComparedRun:
-    """A finished run, as the comparison takes it.
-
-    Raises:
-        RunError: there is no such run, it is not finished, or its files are damaged.
-    """
-    found = read_judged(path)
-    return ComparedRun(name=found.name, summary=found.summary, flips=found.flips or ())
-
-
 def read_summary(path: Path) -> Summary:
     """The summary in a file.
 
@@ -318,24 +254,6 @@ def _decoded(text: str | None) -> object:
 # ── restricted to some transforms ────────────────────────────────────────────────────────────────────────
 
 
-def named_transforms(names: Iterable[str], summary: Summary) -> frozenset[str]:
-    """The transforms of a run among the named transforms and families.
-
-    Raises:
-        UsageError: a name is unknown or not in the run, or no name is of a meaning-keeping transform.
-    """
-    known = {row.transform for model in summary.models for row in model.by_transform}
-    chosen: set[str] = set()
-    for name in names:
-        found = known & set(expand([name]))
-        if not found:
-            raise UsageError(f"the run has no transform {name!r}; it has: {', '.join(sorted(known))}")
-        chosen |= found
-    if not any(kind_of(name) == "preserving" for name in chosen):
-        raise UsageError("--transform names no transform that keeps the meaning")
-    return frozenset(chosen)
-
-
 def trials(
     path: Path, summary: Summary, transforms: frozenset[str] | None
 ) -> Iterator[tuple[int, Iterable[Audited]]]:
@@ -347,31 +265,6 @@ def trials(
     for seed in seeds:
         audited = read_audited(path, seed=seed)
         yield seed, audited if transforms is None else (_only(one, transforms) for one in audited)
-
-
-def restricted(path: Path, summary: Summary, transforms: frozenset[str]) -> Summary:
-    """The summary of a run as if it had had the chosen transforms only.
-
-    Raises:
-        RunError: a table of the run is missing or damaged.
-    """
-    header = RunHeader(
-        task=summary.task,
-        corpus=summary.corpus,
-        seed=summary.seed,
-        skipped=summary.skipped,
-        models=tuple(
-            ModelHeader(
-                name=model.model,
-                parameters=model.parameters,
-                fingerprint=model.fingerprint,
-                noise=model.noise,
-                truncated=model.truncated,
-            )
-            for model in summary.models
-        ),
-    )
-    return summarise(trials(path, summary, transforms), task=TASKS.get(summary.task), header=header)
 
 
 def _only(audited: Audited, transforms: frozenset[str]) -> Audited:
@@ -420,7 +313,7 @@ def _watched(
 def _drawing(sample: Sample) -> "Drawing | None":
     """The dependence graph of a function; None if it cannot be parsed or has more than `MOST_LINES` lines."""
     from codeaudit.audit.papers.lines.programs import analyse
-    from codeaudit.reports.render.html.browser import Drawing
+    from codeaudit.reports.render.html.document import Drawing
     from codeaudit.transforms.dependence.layers import bits, layers, reduction
 
     try:

@@ -1,18 +1,31 @@
 """Judges a finished run against limits and against a baseline: `codeaudit.gate`, `codeaudit gate`."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codeaudit.audit.store import VERDICTS
-from codeaudit.finished_runs import Run, named_transforms, read_baseline, read_judged, restricted
+from codeaudit.audit.registry import TASKS
+from codeaudit.audit.store import MANIFEST, SUMMARY, VERDICTS
+from codeaudit.audit.tables import read_rows
+from codeaudit.finished_runs import Run, read_run, read_summary, trials
+from codeaudit.options import check_values, listed
 from codeaudit.reports.checks import Gate
 from codeaudit.reports.gate import Judged, Limits
 from codeaudit.reports.gate import gate as decide
-from codeaudit.reports.records import LOWER_IS_BETTER, UNITS
-from codeaudit.run_options import listed
-from codeaudit.transforms.errors import UsageError
-from codeaudit.value_checks import check_values
+from codeaudit.reports.records import (
+    LOWER_IS_BETTER,
+    UNITS,
+    ComparedRun,
+    Flip,
+    ModelHeader,
+    RunHeader,
+    Summary,
+)
+from codeaudit.reports.summarise import summarise
+from codeaudit.transforms.errors import RunError, UsageError
+from codeaudit.transforms.records import Kind
+from codeaudit.transforms.registry import expand, kind_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,3 +163,105 @@ def _check_drop(now: Judged, limits: Limits) -> None:
     names = {model.score.name.lower() for model in now.summary.models}
     if not names <= UNITS | LOWER_IS_BETTER:
         raise UsageError(f"--max-f1-drop {limits.drop:g} is more than a whole score; write {limits.drop:g}%")
+
+
+def read_judged(path: Path) -> Judged:
+    """The verdicts of a finished run, as the gate takes them.
+
+    Raises:
+        RunError: there is no such run, it is not finished, or its files are damaged.
+    """
+    run = read_run(path)
+    flips: list[Flip] = []
+    originals: dict[str, str] = {}
+    unjudged: defaultdict[tuple[str, Kind, str], Counter[str]] = defaultdict(Counter)
+    for row in read_rows(path / VERDICTS):
+        if row["kind"] == "identity":
+            originals[row["sample"]] = row["input"]
+        if row["outcome"] == "unjudged":
+            unjudged[row["model"], row["kind"], row["transform"]][row["reason"]] += 1
+            continue
+        flips.append(
+            Flip(
+                model=row["model"],
+                seed=row["seed"],
+                sample=row["sample"],
+                transform=row["transform"],
+                kind=row["kind"],
+                variant=row["variant"],
+                input=row["input"],
+                violated=row["outcome"] == "violated",
+            )
+        )
+    return Judged(
+        name=str(path), summary=run.summary, flips=tuple(flips), originals=originals, unjudged=unjudged
+    )
+
+
+def read_baseline(path: Path) -> Judged:
+    """A run folder, or a summary without verdicts: a `summary.json` or a folder that holds one.
+
+    Raises:
+        RunError: there is neither, or it is damaged.
+    """
+    if path.is_dir() and (path / MANIFEST).exists() and (path / VERDICTS).exists():
+        return read_judged(path)
+    if not path.exists():
+        raise RunError(f"no baseline at {str(path)!r}: no such file or folder")
+    file = path / SUMMARY if path.is_dir() else path
+    if path.is_dir() and not file.exists():
+        raise RunError(f"no baseline at {str(path)!r}: neither a run nor a {SUMMARY}")
+    return Judged(name=str(path), summary=read_summary(file), flips=None)
+
+
+def read_compared(path: Path) -> ComparedRun:
+    """A finished run, as the comparison takes it.
+
+    Raises:
+        RunError: there is no such run, it is not finished, or its files are damaged.
+    """
+    found = read_judged(path)
+    return ComparedRun(name=found.name, summary=found.summary, flips=found.flips or ())
+
+
+def named_transforms(names: Iterable[str], summary: Summary) -> frozenset[str]:
+    """The transforms of a run among the named transforms and families.
+
+    Raises:
+        UsageError: a name is unknown or not in the run, or no name is of a meaning-keeping transform.
+    """
+    known = {row.transform for model in summary.models for row in model.by_transform}
+    chosen: set[str] = set()
+    for name in names:
+        found = known & set(expand([name]))
+        if not found:
+            raise UsageError(f"the run has no transform {name!r}; it has: {', '.join(sorted(known))}")
+        chosen |= found
+    if not any(kind_of(name) == "preserving" for name in chosen):
+        raise UsageError("--transform names no transform that keeps the meaning")
+    return frozenset(chosen)
+
+
+def restricted(path: Path, summary: Summary, transforms: frozenset[str]) -> Summary:
+    """The summary of a run as if it had had the chosen transforms only.
+
+    Raises:
+        RunError: a table of the run is missing or damaged.
+    """
+    header = RunHeader(
+        task=summary.task,
+        corpus=summary.corpus,
+        seed=summary.seed,
+        skipped=summary.skipped,
+        models=tuple(
+            ModelHeader(
+                name=model.model,
+                parameters=model.parameters,
+                fingerprint=model.fingerprint,
+                noise=model.noise,
+                truncated=model.truncated,
+            )
+            for model in summary.models
+        ),
+    )
+    return summarise(trials(path, summary, transforms), task=TASKS.get(summary.task), header=header)

@@ -13,12 +13,11 @@ from codeaudit.audit.run import RunProgress
 from codeaudit.auditing import audit_models, demand_verdicts
 from codeaudit.edits import check_language, raw_samples
 from codeaudit.finished_runs import Run, open_run
-from codeaudit.model_selection import as_model
-from codeaudit.run_options import RunOptions
+from codeaudit.options import RunOptions, check_values, shown
+from codeaudit.preparing import as_model
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.languages import DEFAULT
 from codeaudit.transforms.records import Sample, Sites
-from codeaudit.value_checks import check_values, shown
 
 AnyModel: TypeAlias = str | Answering | Predictor | Model
 AnyCorpus: TypeAlias = str | Path | Corpus | Iterable[str | Path | Sample]

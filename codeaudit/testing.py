@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from codeaudit.edits import check_language, check_samples, most_frequent, prepared_samples
+from codeaudit.options import check_values
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.languages import DEFAULT
 from codeaudit.transforms.records import Sample
-from codeaudit.value_checks import check_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -125,7 +125,7 @@ def _model(model: Tested) -> Model:
 
         catalogue.check(model)
         return catalogue.load(model, Settings(), {})
-    from codeaudit.model_selection import as_model
+    from codeaudit.preparing import as_model
 
     return as_model(model)
 

@@ -1,9 +1,11 @@
-"""Records of a gate's result: one check per model and limit, and the measured rise against the baseline."""
+"""The result of a gate: one check per model and limit, its table and its sentences."""
 
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from codeaudit.reports.codec import decode, encode
+from codeaudit.reports import wording
+from codeaudit.reports.records import Rise, decode, encode
+from codeaudit.reports.sheets import Cell, Column, Sheet
 
 SCHEMA: Final = 1
 
@@ -11,44 +13,6 @@ Outcome: TypeAlias = Literal["passed", "failed", "unknown", "untested"]
 """`unknown`: the check was requested and could not be judged. `untested`: too few samples for a separate test
 of this transform; the check over all transforms covers it.
 """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rise:
-    """Violations of one model, now and in the baseline."""
-
-    method: str
-    paired: bool
-    """Whether the test pairs answers of the two runs. If not, it compares two independent counts of
-    samples.
-    """
-    pairs: int
-    """Number of (sample, transform, variant) pairs that both runs judged. Unpaired: number of samples now."""
-    samples: int
-    """Number of independent units (samples) behind them."""
-    before: int
-    """Pairs violated in the baseline. Unpaired: violated samples among `baseline`."""
-    now: int
-    baseline: int
-    """Total of which `before` is a part; equals `pairs` if paired."""
-    appeared: int | None = None
-    """Pairs violated now that held before; absent if unpaired."""
-    gone: int | None = None
-    """Pairs violated before that hold now; absent if unpaired."""
-    rise: float
-    """Rate now minus rate before."""
-    p: float
-    """One-sided p-value: probability of a rise at least this large under no change."""
-    p_pairs: float | None = None
-    """p-value of McNemar's test over pairs. Not used for decisions, because pairs of one sample are not
-    independent.
-    """
-    detectable: float | None = None
-    """The smallest rise that could have failed the gate; absent if no rise could have."""
-    likely: float | None = None
-    """The smallest true rise that fails in four of five runs, even if all pairs of a sample change together.
-    Absent if unpaired, or if there is no such rise.
-    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,3 +84,75 @@ class Gate:
             RunError: the text is not a gate.
         """
         return decode(cls, text, schema=SCHEMA)
+
+
+WORDS: Final[dict[Outcome, str]] = {
+    "passed": "passed",
+    "failed": "FAILED",
+    "unknown": "cannot tell",
+    "untested": "not tested",
+}
+
+LEGEND: Final = (
+    "violations: answers that changed although an edit kept the meaning, per sample and variant.",
+    "rise: their rate now less that of the baseline; it fails where it is above the margin and an exact "
+    "McNemar test rejects, which takes each sample as one unit; p is adjusted over all tests (Holm).",
+)
+
+
+def gate_sheets(gate: Gate) -> tuple[Sheet, ...]:
+    """Return the gate's table: a row per check."""
+    title = f"gate: {wording.plain(gate.run)}"
+    if gate.baseline is not None:
+        title += f" against {wording.plain(gate.baseline)}"
+    notes = [
+        f"{wording.plain(check.model)}, {check.title}: {note}."
+        for check in gate.checks
+        for note in check.notes
+    ]
+    notes += [f"{note}." for note in gate.notes]
+    notes.append(verdict(gate))
+    return (
+        Sheet(
+            title=title,
+            columns=(
+                Column(head="model"),
+                Column(head="check"),
+                Column(head="found"),
+                Column(head="wanted"),
+                Column(head="verdict"),
+            ),
+            rows=tuple(_check_row(check) for check in gate.checks),
+            notes=tuple(notes),
+            legend=LEGEND if gate.baseline is not None else LEGEND[:1],
+            stacked=2,
+        ),
+    )
+
+
+def verdict(gate: Gate) -> str:
+    """Return the last line, such as `gate failed: 2 of 6 checks`."""
+    failed, unknown = gate.of("failed"), gate.of("unknown")
+    tested = len(gate.checks) - len(gate.of("untested"))
+    if failed:
+        also = f", and {len(unknown)} could not be judged" if unknown else ""
+        return f"gate FAILED: {len(failed)} of {tested} checks{also}"
+    if unknown:
+        return f"gate cannot tell: {len(unknown)} of {tested} checks could not be judged"
+    return f"gate passed: {tested} check{'s'[: tested != 1]}"
+
+
+def sentence(check: Check) -> str:
+    """Return a check as one line, for places without tables."""
+    name = f"{wording.plain(check.model)}: {check.title}"
+    return f"{name} {WORDS[check.outcome]}: {check.found}; wanted {check.wanted}"
+
+
+def _check_row(check: Check) -> tuple[Cell, ...]:
+    return (
+        Cell(lines=(wording.plain(check.model),)),
+        Cell(lines=(check.title,)),
+        Cell(lines=(check.found,)),
+        Cell(lines=(check.wanted,)),
+        Cell(lines=(WORDS[check.outcome],), bold=check.outcome == "failed"),
+    )

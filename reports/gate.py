@@ -21,8 +21,8 @@ from typing import Final, NamedTuple, TypeAlias
 from codeaudit.audit.records import ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN
 from codeaudit.reports import wording
 from codeaudit.reports.cases import Place
-from codeaudit.reports.checks import Check, Gate, Outcome, Rise
-from codeaudit.reports.records import ByTransform, Flip, ModelSummary, Rate, Summary
+from codeaudit.reports.checks import Check, Gate, Outcome
+from codeaudit.reports.records import ByTransform, Flip, ModelSummary, Rate, Rise, Summary
 from codeaudit.reports.statistics.adjustment import holm
 from codeaudit.reports.statistics.mcnemar import Tally, paired_rise, unpaired_rise, with_detectable
 from codeaudit.transforms.errors import UsageError

@@ -1,14 +1,91 @@
-"""Records of a summary, a comparison and a run as reports read it.
+"""Records of a summary, a comparison and a run as reports read it, and their JSON.
 
 Every record is frozen. `Summary` is the content of `summary.json`, the interface for programs.
 """
 
+import json
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from codeaudit.reports.codec import decode, encode
+from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.records import Kind
+
+T = TypeVar("T")
+
+
+def encode(record: Any) -> str:
+    """Return a record as indented JSON with a final newline. Equal records give equal texts.
+
+    Raises:
+        ValueError: a number is NaN or infinite; a record must use `None` for a missing number.
+    """
+    return json.dumps(asdict(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def decode(cls: type[T], text: str, *, schema: int | None = None) -> T:
+    """Read a record of class `cls` from JSON text. Unknown keys are ignored.
+
+    Raises:
+        RunError: malformed text, another schema, a missing field, or a value of the wrong type.
+    """
+    try:
+        value = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise RunError(f"summary is not JSON ({error}); run the audit again to write it anew") from error
+    found = value.get("schema") if isinstance(value, dict) else None
+    if schema is not None and found != schema:
+        raise RunError(f"summary has schema {found!r}, this version reads {schema}; run the audit again")
+    result: T = _read(cls, value, cls.__name__)
+    return result
+
+
+def _read(kind: Any, value: Any, where: str) -> Any:
+    """Read one value, checked against the declared type of its field. `where` is its path, for messages."""
+    if is_dataclass(kind) and isinstance(kind, type):
+        return _record(kind, value, where)
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        chosen = [argument for argument in arguments if argument is not NoneType]
+        return None if value is None else _read(chosen[0], value, where)
+    if origin is tuple and isinstance(value, list):
+        return tuple(_read(arguments[0], item, f"{where}[{n}]") for n, item in enumerate(value))
+    if origin is Mapping and isinstance(value, dict):
+        return {key: _read(arguments[1], item, f"{where}.{key}") for key, item in value.items()}
+    if origin is Literal and value in arguments:
+        return value
+    if origin is None:
+        return _scalar(kind, value, where)
+    raise _wrong(where, value)
+
+
+def _record(kind: type, value: Any, where: str) -> Any:
+    if not isinstance(value, dict):
+        raise _wrong(where, value)
+    hints = get_type_hints(kind)
+    known = {}
+    for each in fields(kind):
+        if each.name in value:
+            known[each.name] = _read(hints[each.name], value[each.name], f"{where}.{each.name}")
+        elif each.default is MISSING and each.default_factory is MISSING:
+            raise RunError(f"summary lacks {where}.{each.name}; run the audit again to write it anew")
+    return kind(**known)
+
+
+def _scalar(kind: Any, value: Any, where: str) -> Any:
+    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
+        if math.isfinite(value):
+            return float(value)
+    elif isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
+        return value
+    raise _wrong(where, value)
+
+
+def _wrong(where: str, value: object) -> RunError:
+    return RunError(f"summary has {value!r:.60} at {where}; run the audit again to write it anew")
+
 
 SCHEMA: Final = 1
 """Version of `summary.json`. It changes only if a reader of the old version would misread the new one."""
@@ -330,6 +407,44 @@ class Paired:
     contrasts: tuple[Contrast, ...] = ()
     ranks: Mapping[str, float] = field(default_factory=dict)
     """Mean rank of each model over the inputs; ties share their mean rank; 1 is the best."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rise:
+    """Violations of one model, now and in the baseline."""
+
+    method: str
+    paired: bool
+    """Whether the test pairs answers of the two runs. If not, it compares two independent counts of
+    samples.
+    """
+    pairs: int
+    """Number of (sample, transform, variant) pairs that both runs judged. Unpaired: number of samples now."""
+    samples: int
+    """Number of independent units (samples) behind them."""
+    before: int
+    """Pairs violated in the baseline. Unpaired: violated samples among `baseline`."""
+    now: int
+    baseline: int
+    """Total of which `before` is a part; equals `pairs` if paired."""
+    appeared: int | None = None
+    """Pairs violated now that held before; absent if unpaired."""
+    gone: int | None = None
+    """Pairs violated before that hold now; absent if unpaired."""
+    rise: float
+    """Rate now minus rate before."""
+    p: float
+    """One-sided p-value: probability of a rise at least this large under no change."""
+    p_pairs: float | None = None
+    """p-value of McNemar's test over pairs. Not used for decisions, because pairs of one sample are not
+    independent.
+    """
+    detectable: float | None = None
+    """The smallest rise that could have failed the gate; absent if no rise could have."""
+    likely: float | None = None
+    """The smallest true rise that fails in four of five runs, even if all pairs of a sample change together.
+    Absent if unpaired, or if there is no such rise.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

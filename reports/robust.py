@@ -1,15 +1,104 @@
-"""Robust pass@k for tasks whose answers are attempts: under each transform, and under all transforms
-together.
+"""Robust pass@k for tasks whose answers are attempts, with intervals over problems.
+
+References
+----------
+Chen et al. (2021), Evaluating large language models trained on code, arXiv 2107.03374: pass@k.
+Wang et al. (2022), ReCode: robustness evaluation of code generation models, arXiv 2212.10264: robust pass,
+robust drop and robust relative over s perturbed prompts.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import comb
 from typing import Final
 
 from codeaudit.audit.interface import HasAttempts
 from codeaudit.reports.observations import Observation
-from codeaudit.reports.records import RobustPass
-from codeaudit.reports.statistics.pass_at_k import Problem, drop, mean
+from codeaudit.reports.records import UNKNOWN, Estimate, RobustPass
+from codeaudit.reports.statistics.intervals import FEW_CLUSTERS, RESAMPLES, wilson
+
+
+def pass_at(attempts: int, passed: int, k: int) -> float:
+    """Return the unbiased pass@k for n attempts of which c passed: 1 - C(n - c, k) / C(n, k).
+
+    Requires `1 <= k <= attempts` (Chen et al. 2021, equation 1).
+    """
+    return 1 - comb(attempts - passed, k) / comb(attempts, k)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """The attempts at one problem: for its own prompt and for each perturbed prompt, the same number each."""
+
+    nominal: tuple[bool, ...]
+    perturbed: tuple[tuple[bool, ...], ...]
+    """One tuple per perturbed prompt; at least one."""
+
+    def at(self, k: int) -> tuple[float, float, float]:
+        """Return pass@k, robust pass@k and robust relative@k.
+
+        Attempt n is robust if attempt n passes on every perturbed prompt. Attempt n changed if its result
+        differs on some perturbed prompt; changes for the worse and for the better are counted separately and
+        added.
+        """
+        number = len(self.nominal)
+        columns = list(zip(*self.perturbed, strict=True))
+        robust = sum(map(all, columns))
+        pairs = list(zip(self.nominal, columns, strict=True))
+        worse = sum(before and not all(after) for before, after in pairs)
+        better = sum(not before and any(after) for before, after in pairs)
+        changed = pass_at(number, worse, k) + pass_at(number, better, k)
+        return pass_at(number, sum(self.nominal), k), pass_at(number, robust, k), changed
+
+
+def mean(values: Sequence[float], *, seed: int) -> Estimate:
+    """Return the mean of shares over problems with its 95 % interval.
+
+    Wilson's interval is used for outcomes of 0 and 1 and for few problems; otherwise a bootstrap over
+    problems.
+    """
+    if not values:
+        return UNKNOWN
+    value = sum(values) / len(values)
+    if len(values) < FEW_CLUSTERS or set(values) <= {0.0, 1.0} or len(set(values)) == 1:
+        low, high = wilson(min(value, 1.0) * len(values), len(values))
+    else:
+        low, high = _resampled([values], lambda means: means[0], seed=seed) or (value, value)
+    return Estimate(value=value, low=min(low, value), high=max(high, value))
+
+
+def drop(nominal: Sequence[float], robust: Sequence[float], *, seed: int) -> Estimate:
+    """Return the relative loss of `robust` against `nominal`, with a bootstrap interval over problems.
+
+    The value is unknown if `nominal` is 0. The interval is unknown for fewer than `FEW_CLUSTERS` problems.
+    """
+    if not sum(nominal):
+        return UNKNOWN
+    value = 1 - sum(robust) / sum(nominal)
+    if len(nominal) < FEW_CLUSTERS:
+        return Estimate(value=value)
+    found = _resampled([nominal, robust], lambda means: 1 - means[1] / means[0], seed=seed)
+    low, high = found or (value, value)
+    return Estimate(value=value, low=min(low, value), high=max(high, value))
+
+
+def _resampled(
+    columns: Sequence[Sequence[float]], statistic: Callable[[Sequence[float]], float], *, seed: int
+) -> tuple[float, float] | None:
+    """Return both ends of the bootstrap interval over rows; `None` if no draw has a positive first mean."""
+    import numpy as np
+
+    table = np.array(columns, dtype=float)
+    size = table.shape[1]
+    rows = np.random.default_rng(seed).integers(size, size=(RESAMPLES, size))
+    means = table[:, rows].mean(axis=2).T
+    drawn = [statistic(row) for row in means if len(columns) == 1 or row[0] > 0]
+    if not drawn:
+        return None
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return float(low), float(high)
+
 
 COUNTS: Final = (1, 5, 10, 100)
 """Values of k to report, if that many attempts were made."""

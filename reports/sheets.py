@@ -6,7 +6,7 @@ from typing import Final
 
 from codeaudit.reports import wording
 from codeaudit.reports.records import Comparison, Contrast, Group, Metric, ModelSummary, Paired, Summary
-from codeaudit.reports.statistics.critical_difference import ranked
+from codeaudit.reports.statistics.adjustment import ranked
 from codeaudit.reports.wording import ABSENT
 from codeaudit.transforms.records import Kind
 

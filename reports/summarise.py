@@ -1,14 +1,24 @@
-"""Computes the summary of a run from its verdicts."""
+"""Computes the summary of a run from its verdicts, and adds the results of worst-case searches."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from codeaudit.audit.interface import HasAttempts, Task
-from codeaudit.audit.records import Audited
+from codeaudit.audit.records import Attacked, Audited
 from codeaudit.reports.compare import comparison
 from codeaudit.reports.observations import Observation, observe
-from codeaudit.reports.records import ByTransform, ModelHeader, ModelSummary, Rate, RunHeader, Summary, Trial
+from codeaudit.reports.records import (
+    Attack,
+    ByTransform,
+    ModelHeader,
+    ModelSummary,
+    Rate,
+    RunHeader,
+    Summary,
+    Trial,
+)
 from codeaudit.reports.robust import robust
 from codeaudit.reports.scores import mean_score, score
 from codeaudit.reports.statistics.intervals import rate
@@ -194,3 +204,46 @@ def _by_transform(
 def _ordered(counts: Mapping[str, int]) -> dict[str, int]:
     """Sort counts: largest first, then by name."""
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def with_attacks(summary: Summary, attacked: Iterable[Attacked]) -> Summary:
+    """Return the summary with the results of worst-case searches, grouped by model and strategy.
+
+    The rate counts samples on which at least one query was made. A sample searched in several trials is one
+    cluster.
+    """
+    found: dict[str, dict[str, list[Attacked]]] = defaultdict(lambda: defaultdict(list))
+    for each in attacked:
+        found[each.model][each.strategy].append(each)
+    models = tuple(
+        replace(
+            model,
+            attacks=tuple(_attack(each, seed=summary.seed) for each in found[model.model].values()),
+        )
+        for model in summary.models
+    )
+    return replace(summary, models=models)
+
+
+def _attack(every: Sequence[Attacked], *, seed: int) -> Attack:
+    tried = [each for each in every if each.queries]
+    clusters: dict[str, tuple[int, int]] = {}
+    for each in tried:  # the same sample in several trials is one unit
+        count, total = clusters.get(each.sample.id, (0, 0))
+        clusters[each.sample.id] = (count + (each.violated is not None), total + 1)
+    ends = Counter(each.queries for each in tried if each.violated is not None)
+    budget = every[0].budget
+    curve, so_far = [], 0
+    for queries in range(1, budget + 1):
+        so_far += ends[queries]
+        curve.append(so_far)
+    reasons = Counter(each.reason for each in every if not each.queries)
+    return Attack(
+        strategy=every[0].strategy,
+        budget=budget,
+        violated=rate(clusters, seed=seed),
+        curve=tuple(curve),
+        certified=sum(each.certified for each in every),
+        queries=sum(each.queries for each in tried),
+        not_attacked=dict(sorted(reasons.items())),
+    )

@@ -8,19 +8,16 @@ from typing import Any, Final
 
 import click
 
-from codeaudit.cli import completion
-from codeaudit.cli.options import FORMATS, Listed, as_option, option, read_toml
-from codeaudit.cli.output import show_sheets, show_text
-from codeaudit.cli.progress import note
+from codeaudit import __version__
+from codeaudit.cli.options import FORMATS, Listed, as_option, complete_transforms, option, read_toml
+from codeaudit.cli.output import note, show_sheets, show_text
 from codeaudit.finished_runs import read_run, write_file
 from codeaudit.gating import GatedRun, decided
+from codeaudit.options import listed
 from codeaudit.reports.cases import Place, ReportedCase, cases
-from codeaudit.reports.checks import Gate
+from codeaudit.reports.checks import Gate, gate_sheets, verdict
 from codeaudit.reports.gate import Limits, lasting
-from codeaudit.reports.gate_sheets import gate_sheets, verdict
-from codeaudit.run_options import listed
 from codeaudit.transforms.errors import CannotAudit, RunError
-from codeaudit.versions import version
 
 
 def _number(text: str, *, most: float) -> float:
@@ -67,7 +64,7 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False)
 @option(
     "--transform",
     cls=Listed,
-    shell_complete=completion.transforms,
+    shell_complete=complete_transforms,
     metavar="NAME[,NAME]",
     help="Judge only these transforms or families.  [default: all that keep the meaning]",
 )
@@ -178,9 +175,7 @@ def _write(
     if sarif is not None:
         from codeaudit.reports.render.sarif import sarif as sarif_report
 
-        write_file(
-            sarif, sarif_report(every, locate=locate, version=version("codeaudit") or "0", lasting=old)
-        )
+        write_file(sarif, sarif_report(every, locate=locate, version=__version__, lasting=old))
     if github:
         violated = [case for case in every if case.state == "violated"]
         _github(form, found.gate, violated, locate, old or frozenset())

@@ -28,7 +28,7 @@ FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "run": ("codeaudit.cli.run:run", "Audit one or more models on a perturbed suite."),
     "compare": (
-        "codeaudit.cli.compare:compare",
+        "codeaudit.cli.run:compare",
         "Compare models or runs: statistics across models and trials.",
     ),
     "gate": ("codeaudit.cli.gate:gate", "Fail CI when invariance regressed."),
@@ -82,9 +82,9 @@ class LazyGroup(click.Group):
 
 def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from codeaudit.versions import version
+        from codeaudit import __version__
 
-        click.echo(f"codeaudit {version('codeaudit') or 'not installed'}")
+        click.echo(f"codeaudit {'not installed' if __version__ == '0' else __version__}")
         ctx.exit()
 
 

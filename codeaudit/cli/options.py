@@ -1,20 +1,66 @@
-"""The options of `codeaudit run`: from the command line, the environment, a TOML file or a manifest."""
+"""The options of the commands: from the command line, the environment, a TOML file or a manifest.
+
+Shell completion of their values imports no framework.
+"""
 
 import shlex
 import tomllib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
+from codeaudit.audit.corpora.specs import forms
+from codeaudit.audit.models import catalogue
+from codeaudit.audit.registry import TASKS
 from codeaudit.audit.store import MANIFEST, read_manifest
-from codeaudit.cli import completion
+from codeaudit.options import ATTACKS, CHOICES, SMALLEST, default_workers
 from codeaudit.reports.registry import FORMATS as REPORT_FORMATS
-from codeaudit.run_options import ATTACKS, default_workers
 from codeaudit.transforms.errors import CorpusError, UsageError
-from codeaudit.value_checks import CHOICES, SMALLEST
+from codeaudit.transforms.registry import ALL, TRANSFORMS
+from codeaudit.transforms.registry import families as families_of
+
+Items = list[CompletionItem]
+
+
+def complete_models(ctx: click.Context, param: click.Parameter, begun: str) -> Items:
+    """Bundled checkpoints, named models of a provider and the heads of specs; a folder otherwise."""
+    named = [f"{head}/{name}" for head, provider in catalogue.providers().items() for name in provider.names]
+    heads = [f"{head}/" for head, provider in catalogue.providers().items() if not provider.names]
+    known = [*catalogue.bundled(), *named, *heads, f"{catalogue.CANONICAL}/"]
+    return _starting(known, begun) or _files(begun)
+
+
+def complete_tasks(ctx: click.Context, param: click.Parameter, begun: str) -> Items:
+    """All tasks."""
+    return _starting(TASKS, begun)
+
+
+def complete_transforms(ctx: click.Context, param: click.Parameter, begun: str) -> Items:
+    """Transforms and families; behind a comma those that are not named yet."""
+    before, comma, last = begun.rpartition(",")
+    named = before.split(",")
+    families = dict.fromkeys(["identity", *(family.name for family in families_of())])
+    free = (name for name in dict.fromkeys((ALL, *families, *TRANSFORMS)) if name not in named)
+    return _starting((f"{before}{comma}{name}" for name in free if name.startswith(last)), begun)
+
+
+def complete_corpora(ctx: click.Context, param: click.Parameter, begun: str) -> Items:
+    """Corpora that have a name, and the beginnings of those with a part of their own; a file otherwise."""
+    words = (form.partition(":")[0] for form, _ in forms() if not form.startswith("PATH"))
+    return _starting(dict.fromkeys(words), begun) or _files(begun)
+
+
+def _starting(names: Iterable[str], begun: str) -> Items:
+    return [CompletionItem(name) for name in names if name.startswith(begun)]
+
+
+def _files(begun: str) -> Items:
+    return [CompletionItem(begun, type="file")]
+
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -80,7 +126,7 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
     option(
         "--model",
         type=ModelSpec(),
-        shell_complete=completion.models,
+        shell_complete=complete_models,
         multiple=True,
         help="A model, as `codeaudit list models` shows them; py/MODULE:OBJECT is a callable or an "
         "object with `predict` of your own; repeatable.  [default: the task's bundled ones]",
@@ -102,14 +148,14 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
     option(
         "--task",
         metavar="NAME",
-        shell_complete=completion.tasks,
+        shell_complete=complete_tasks,
         help="What the models are asked; py/MODULE:OBJECT is a task of your own.  "
         "[default: the model's own task, else function-name]",
     ),
     option(
         "--corpus",
         metavar="SPEC",
-        shell_complete=completion.corpora,
+        shell_complete=complete_corpora,
         help="Where the samples come from.  [default: stdlib; for throughput, interpreter]",
     ),
     option(
@@ -123,7 +169,7 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         "--transform",
         cls=Listed,
         metavar="NAME[,NAME]",
-        shell_complete=completion.transforms,
+        shell_complete=complete_transforms,
         help="Transforms or families of them; `all` for every one that keeps the meaning and what "
         "callers see. py/MODULE:OBJECT is a transform of your own, codemod/MODULE:CLASS a LibCST codemod, "
         "which needs --execute.  [default: the standard set for the language]",

@@ -1,18 +1,36 @@
-"""Writes results to stdout. Everything else goes to stderr: see `codeaudit.cli.progress`."""
+"""What commands write: results to stdout, notes and progress to stderr.
+
+A reader that closes stdout early, as `head` does, is no error.
+"""
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from types import TracebackType
+from typing import Final, Self
 
+import click
 from rich.console import Console, RenderableType
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
+from codeaudit.audit.projects.transform_counts import TransformCounts
 from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.registry import FORMATS
 from codeaudit.reports.render.markdown import of_sheets
 from codeaudit.reports.render.table import show_sheets as print_sheets
 from codeaudit.reports.render.table import table
-from codeaudit.reports.sheets import Sheet
+from codeaudit.reports.sheets import KIND_WORDS, Cell, Column, Sheet
 
 
 def show(report: Summary | Comparison, form: str) -> None:
@@ -71,3 +89,143 @@ class _Stdout(Console):
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
+
+
+LINE_EVERY: Final = 10.0
+"""Seconds between two lines if stderr is no terminal."""
+
+
+def note(message: str) -> None:
+    """Write one line for the user to stderr."""
+    click.echo(f"codeaudit: {message}", err=True)
+
+
+class _Rate(ProgressColumn):
+    """Answers per second."""
+
+    def render(self, task: Task) -> Text:
+        """The speed of the last seconds."""
+        return Text(f"{task.speed:,.0f}/s" if task.speed else "", style="dim")
+
+
+class ProgressMonitor:
+    """Shows how many units are done: a bar on a terminal, else a line every `LINE_EVERY` seconds."""
+
+    def __init__(self, label: str, total: int | None, *, unit: str = "answers") -> None:
+        self._asked = 0
+        self._recalled = 0
+        self._label = label
+        self._total = total
+        self._unit = unit
+        self._began = self._told = time.monotonic()
+        console = Console(stderr=True)
+        self._bar = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            _Rate(),
+            TimeRemainingColumn(compact=True),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._bar.add_task(label, total=total)
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+        if kind is None:
+            note(self._done())
+
+    def answered(self, count: int, *, recalled: bool) -> None:
+        """As `codeaudit.audit.run.AnswerMonitor.answered`."""
+        self._recalled += count if recalled else 0
+        self._asked += 0 if recalled else count
+        self._bar.advance(self._task, count)
+        now = time.monotonic()
+        if self._bar.disable and now - self._told >= LINE_EVERY:
+            self._told = now
+            note(self._line(now))
+
+    def _line(self, now: float) -> str:
+        done = self._asked + self._recalled
+        rate = self._asked / (now - self._began)
+        if self._total is None:
+            return f"{self._label}: {done:,} {self._unit}, {rate:,.0f}/s"
+        left = f", {max(0, self._total - done) / rate:,.0f} s left" if rate else ""
+        return f"{self._label}: {done:,} of {self._total:,} {self._unit}, {rate:,.0f}/s{left}"
+
+    def _done(self) -> str:
+        seconds = time.monotonic() - self._began
+        kept = f", {self._recalled:,} from the cache" if self._recalled else ""
+        return f"{self._label}: {self._asked:,} {self._unit} in {seconds:,.1f} s{kept}"
+
+
+class _Stderr:
+    """A `codeaudit.audit.run.RunProgress` on stderr."""
+
+    def note(self, message: str) -> None:
+        """As `note`."""
+        note(message)
+
+    def counting(self, label: str, total: int | None, *, unit: str = "answers") -> ProgressMonitor:
+        """A bar, or lines."""
+        return ProgressMonitor(label, total, unit=unit)
+
+
+PROGRESS: Final = _Stderr()
+
+
+MOST: Final = 4
+"""Number of reasons shown for a transform."""
+
+
+def counts_sheet(counts: Mapping[str, TransformCounts], *, title: str, units: str) -> Sheet:
+    """A row per transform: how many units it changed, and why it left the others."""
+    return Sheet(
+        title=title,
+        columns=(
+            Column(head="transform"),
+            Column(head="kind"),
+            Column(head=units, number=True),
+            Column(head="changed", number=True),
+            Column(head="why not"),
+        ),
+        rows=tuple(_row(name, one) for name, one in counts.items()),
+        stacked=2,
+    )
+
+
+def counts_json(counts: Mapping[str, TransformCounts]) -> list[dict[str, object]]:
+    """The same for programs, with all reasons."""
+    return [
+        {
+            "transform": name,
+            "kind": one.kind,
+            "units": one.units,
+            "changed": one.changed,
+            "evidence": dict(one.evidence.most_common()),
+            "not_applied": dict(one.reasons.most_common()),
+        }
+        for name, one in counts.items()
+    ]
+
+
+def _row(name: str, one: TransformCounts) -> tuple[Cell, ...]:
+    changed = 0 if one.kind == "identity" else one.changed
+    ranked = sorted(one.reasons.items(), key=lambda item: (-item[1], item[0]))
+    told = [f"{count:,} × {reason}" for reason, count in ranked[:MOST]]
+    if rest := sum(count for _, count in ranked[MOST:]):
+        told.append(f"{rest:,} others")
+    return (
+        Cell(lines=(name,)),
+        Cell(lines=(KIND_WORDS[one.kind],)),
+        Cell(lines=(f"{one.units:,}",)),
+        Cell(lines=(f"{changed:,}",)),
+        Cell(lines=tuple(told) or ("",)),
+    )

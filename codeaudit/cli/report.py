@@ -9,8 +9,7 @@ import click
 from rich.console import Console
 
 from codeaudit.cli.options import option
-from codeaudit.cli.output import show, show_text
-from codeaudit.cli.progress import note
+from codeaudit.cli.output import note, show, show_text
 from codeaudit.finished_runs import Run, read_run, write_file
 from codeaudit.reports.registry import FORMATS
 from codeaudit.reports.render import csv as csv_files

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import click
 
-from codeaudit.cli.output import show_text
-from codeaudit.cli.progress import note
+from codeaudit.cli.output import note, show_text
 from codeaudit.transforms.errors import CannotAudit, ModelError, UsageError
 
 if TYPE_CHECKING:

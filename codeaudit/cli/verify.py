@@ -15,11 +15,8 @@ from codeaudit.audit.projects.bisect import Bisection, Culprit
 from codeaudit.audit.projects.diffs import unit_diff
 from codeaudit.audit.projects.verify import NewFailure, Verification, VerifyTrial
 from codeaudit.audit.projects.working_copy import ChangedFile, VerifyRequest, WorkingCopy, keep_folder
-from codeaudit.cli import completion
-from codeaudit.cli.options import POSITIVE, Listed, option
-from codeaudit.cli.output import show_sheet, show_text
-from codeaudit.cli.progress import note
-from codeaudit.cli.transform_counts import counts_json, counts_sheet
+from codeaudit.cli.options import POSITIVE, Listed, complete_transforms, option
+from codeaudit.cli.output import counts_json, counts_sheet, note, show_sheet, show_text
 from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.registry import ALL, expand
 from codeaudit.transforms.source_files import SourceUnit
@@ -43,7 +40,7 @@ LINES: Final = 12
     cls=Listed,
     default=ALL,
     metavar="NAME[,NAME]",
-    shell_complete=completion.transforms,
+    shell_complete=complete_transforms,
     help="The transforms; all of them are applied.",
 )
 @option("--seeds", type=POSITIVE, default=1, metavar="N", help="Repeat with seeds S, S+1, …")

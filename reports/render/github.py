@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Final, Literal, TypeAlias
 
 from codeaudit.reports.cases import Locate, Place, ReportedCase, diff
-from codeaudit.reports.checks import Gate
-from codeaudit.reports.gate_sheets import sentence
+from codeaudit.reports.checks import Gate, sentence
 from codeaudit.reports.wording import plain
 
 Level: TypeAlias = Literal["error", "warning"]

@@ -10,8 +10,7 @@ from typing import Final
 from xml.etree import ElementTree as Xml
 
 from codeaudit.reports.cases import ReportedCase, Variant, diff
-from codeaudit.reports.checks import Check
-from codeaudit.reports.gate_sheets import sentence
+from codeaudit.reports.checks import Check, sentence
 
 SHOWN: Final = 3
 """Number of violated variants of a case whose diffs are included."""

@@ -1,7 +1,9 @@
-"""The significance level, and the correction for multiple tests."""
+"""Several tests at once: the significance level, Holm's adjustment, and groups that no test tells apart."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from codeaudit.reports.records import Metric, Paired
 
 ALPHA: Final = 0.05
 """Significance level of every test in a report, after adjustment."""
@@ -20,3 +22,46 @@ def holm(ps: Sequence[float]) -> tuple[float, ...]:
         floor = max(floor, min(1.0, (len(ps) - rank) * ps[n]))
         adjusted[n] = floor
     return tuple(adjusted)
+
+
+class Ranked(NamedTuple):
+    """Models by mean rank, best first, and bars through groups of indistinguishable models."""
+
+    names: tuple[str, ...]
+    bars: list[tuple[str, ...]]
+
+
+def ranked(result: Metric | Paired) -> Ranked | None:
+    """Return the content of a diagram; `None` if the overall test does not reject or there are fewer than
+    three models.
+    """
+    names = tuple(sorted(result.ranks, key=lambda name: result.ranks[name]))
+    if len(names) < 3 or result.test.p is None or result.test.p >= ALPHA:
+        return None
+    pairs = result.pairs if isinstance(result, Metric) else result.contrasts
+    alike = [(each.first, each.second) for each in pairs if each.p_adjusted >= ALPHA]
+    return Ranked(names, cliques(names, alike))
+
+
+def cliques(names: Sequence[str], alike: Iterable[tuple[str, str]]) -> list[tuple[str, ...]]:
+    """Return the maximal groups of two or more mutually indistinguishable models, in the order of `names`.
+
+    `alike` holds the pairs that no test separates. The search is Bron and Kerbosch's algorithm for maximal
+    cliques.
+    """
+    near: dict[str, set[str]] = {name: set() for name in names}
+    for first, second in alike:
+        near[first].add(second)
+        near[second].add(first)
+    found: list[set[str]] = []
+
+    def grow(chosen: set[str], rest: set[str], done: set[str]) -> None:
+        if not rest and not done and len(chosen) > 1:
+            found.append(chosen)
+        for name in sorted(rest):
+            grow(chosen | {name}, rest & near[name], done & near[name])
+            rest, done = rest - {name}, done | {name}
+
+    grow(set(), set(names), set())
+    ordered = [tuple(name for name in names if name in group) for group in found]
+    return sorted(ordered, key=lambda group: [names.index(name) for name in group])

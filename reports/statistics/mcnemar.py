@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import ceil, erfc, exp, lgamma, sqrt
 from typing import Final, NamedTuple
 
-from codeaudit.reports.checks import Rise
+from codeaudit.reports.records import Rise
 from codeaudit.transforms.errors import CannotAudit
 
 POWER: Final = 0.8

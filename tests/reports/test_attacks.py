@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from codeaudit.audit.records import Attacked, Predicted, Violated
-from codeaudit.reports.attacks import with_attacks
 from codeaudit.reports.records import Summary
 from codeaudit.reports.sheets import sheets
+from codeaudit.reports.summarise import with_attacks
 from codeaudit.transforms.records import Perturbed
 from tests.reports.test_compare import MODELS, run
 from tests.support.audited import sample

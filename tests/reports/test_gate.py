@@ -8,9 +8,8 @@ import pytest
 
 from codeaudit.audit.records import ANSWER_CHANGES, Answer, Audited, Unjudged
 from codeaudit.reports.cases import Place
-from codeaudit.reports.checks import Gate
+from codeaudit.reports.checks import Gate, gate_sheets, verdict
 from codeaudit.reports.gate import Judged, Limits, gate, lasting
-from codeaudit.reports.gate_sheets import gate_sheets, verdict
 from codeaudit.reports.observations import observe
 from codeaudit.reports.records import ModelHeader, RunHeader
 from codeaudit.reports.summarise import summarise

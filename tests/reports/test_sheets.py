@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from codeaudit.reports.records import Comparison
 from codeaudit.reports.sheets import sheets
-from codeaudit.reports.statistics.critical_difference import cliques
+from codeaudit.reports.statistics.adjustment import cliques
 from codeaudit.reports.statistics.paired import compare_paired
 from codeaudit.reports.statistics.trials import compare_trials
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from codeaudit.reports import wording
 from codeaudit.reports.records import Metric, ModelSummary, Paired, Rate, Summary
-from codeaudit.reports.statistics.critical_difference import ranked
+from codeaudit.reports.statistics.adjustment import ranked
 
 WIDTH: Final = 400
 LEFT: Final = 56

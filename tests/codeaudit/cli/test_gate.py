@@ -16,7 +16,8 @@ from codeaudit.audit.tables import VERDICT_COLUMNS, TableWriter, read_rows
 from codeaudit.cli.gate import gate, locator
 from codeaudit.cli.hook import main as hook
 from codeaudit.cli.main import main
-from codeaudit.finished_runs import named_transforms, read_judged, read_summary, restricted
+from codeaudit.finished_runs import read_summary
+from codeaudit.gating import named_transforms, read_judged, restricted
 from codeaudit.reports.checks import Gate
 from codeaudit.transforms.errors import RunError
 from tests.support.commands import ROOT, environment

@@ -4,13 +4,13 @@ import csv
 import io
 import re
 
-from codeaudit.reports.attacks import with_attacks
 from codeaudit.reports.compare import compare
 from codeaudit.reports.records import Summary
 from codeaudit.reports.render.csv import tables
 from codeaudit.reports.render.latex import escape, latex
 from codeaudit.reports.render.markdown import markdown
 from codeaudit.reports.sheets import sheets
+from codeaudit.reports.summarise import with_attacks
 from tests.reports.test_attacks import FOUND
 from tests.reports.test_compare import MODELS, run
 

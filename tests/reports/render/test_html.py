@@ -20,14 +20,21 @@ import pytest
 
 from codeaudit.audit.records import Answer, Audited, Predicted, Violated
 from codeaudit.reports import wording
-from codeaudit.reports.attacks import with_attacks
 from codeaudit.reports.compare import compare
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
-from codeaudit.reports.render.html.browser import BUDGET, LARGE, Browser, Drawing, browser, packed
 from codeaudit.reports.render.html.charts import Chart, charts
-from codeaudit.reports.render.html.document import Page, html
+from codeaudit.reports.render.html.document import (
+    BUDGET,
+    LARGE,
+    Browser,
+    Drawing,
+    Page,
+    browser,
+    html,
+    packed,
+)
 from codeaudit.reports.sheets import Sheet, sheets
-from codeaudit.reports.summarise import summarise
+from codeaudit.reports.summarise import summarise, with_attacks
 from codeaudit.transforms.records import Move, Origin, Perturbed, Sample
 from tests.reports.test_attacks import FOUND
 from tests.reports.test_compare import MODELS, run

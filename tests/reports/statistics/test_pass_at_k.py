@@ -6,8 +6,8 @@ from math import comb
 import pytest
 
 from codeaudit.reports.records import UNKNOWN
+from codeaudit.reports.robust import Problem, drop, mean, pass_at
 from codeaudit.reports.statistics.intervals import wilson
-from codeaudit.reports.statistics.pass_at_k import Problem, drop, mean, pass_at
 
 
 @pytest.mark.parametrize("attempts", range(1, 7))

@@ -2,8 +2,7 @@
 
 import pytest
 
-from codeaudit.reports.statistics.paired import mcnemar
-from codeaudit.reports.statistics.power import POWER, detectable_difference, power
+from codeaudit.reports.statistics.paired import POWER, detectable_difference, mcnemar, power
 
 
 @pytest.mark.parametrize(
