@@ -25,7 +25,7 @@ from javalang.tokenizer import LexerError
 from tree_sitter import Language, Parser
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.java.tree import JAVA_FILES
+from codeaudit.transforms.java.files import JAVA_FILES
 
 HEADS: Final = (
     "folder", "files", "tree-sitter", "read", "javalang", "methods", "bare",

@@ -29,7 +29,7 @@ HOMES = {
     "sqlite3": ("audit/cache.py",),
     "tree_sitter": ("transforms/java/parsing.py",),
     "tree_sitter_java": ("transforms/java/parsing.py",),
-    "javalang": ("transforms/java/witnesses/javalang.py",),
+    "javalang": ("transforms/java/witnesses.py",),
 }
 
 MODULES = (

@@ -9,8 +9,7 @@ from codeaudit.audit.corpora.functions import LONGEST, MOST_CHARACTERS, SHORTEST
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.language import JAVA
-from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.parsing import ParsedJava, callables, read
+from codeaudit.transforms.java.parsing import Node, ParsedJava, callables, read
 from codeaudit.transforms.records import Sample
 
 _ACCESSOR: Final = re.compile(r"(?:get|set|is|has)(?![a-z])")

@@ -26,11 +26,10 @@ from codeaudit.audit.evidence_check import (
 )
 from codeaudit.audit.labels import LabelSource
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.java.function_context import function_context
-from codeaudit.transforms.java.identifiers.variables import variables
+from codeaudit.transforms.java.files import function_context
+from codeaudit.transforms.java.identifiers.rename import variables
 from codeaudit.transforms.java.parsing import read
-from codeaudit.transforms.java.witnesses.javac import Javac, find
-from codeaudit.transforms.java.witnesses.javalang import confirms, permutes
+from codeaudit.transforms.java.witnesses import Javac, confirms, find, permutes
 from codeaudit.transforms.records import Perturbed
 
 CASES_AT_ONCE: Final = 50

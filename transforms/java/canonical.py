@@ -20,8 +20,8 @@ from codeaudit.transforms.dependence.colours import colours, first_orders
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.program import JavaProgram, analyse
 from codeaudit.transforms.java.analysis.scopes import JavaBinding
-from codeaudit.transforms.java.function_context import function_context
-from codeaudit.transforms.java.identifiers.variables import JavaVariables, variables
+from codeaudit.transforms.java.files import function_context
+from codeaudit.transforms.java.identifiers.rename import JavaVariables, variables
 from codeaudit.transforms.java.order.reorder import reordered
 
 _NAMELESS: Final = b"\0"

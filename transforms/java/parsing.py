@@ -1,18 +1,92 @@
-"""Parsing of Java text: a file, members of a class, or one bare method.
+"""Parsing of Java text (a file, members of a class, or one bare method) into plain objects with byte ranges.
 
-Members are parsed inside a class that is put around them. All offsets are those of the text as given.
+The parser (tree-sitter) gives exact ranges and parses all versions of Java, but each access to a property of
+its tree is slow. So `read` walks its tree once and makes `Node` objects; all other modules use them. Members
+are parsed inside a class that is put around them. All offsets are those of the text as given.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from tree_sitter import Language, Parser, Tree
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.java.nodes import Node, Token
+
+Token: TypeAlias = tuple[str, int, int]
+"""A token without a node of its own, such as `final`, `++` or `;`: (text, first byte, byte behind it)."""
+
+
+class Node:
+    """One node. `kind` and `field` are those of the grammar of tree-sitter-java.
+
+    Comments are no nodes: a reading keeps them apart. Offsets count bytes of the UTF-8 text, from 0.
+    """
+
+    __slots__ = ("children", "end", "field", "kind", "parent", "start", "tokens")
+
+    def __init__(self, kind: str, field: str | None, start: int, end: int, parent: "Node | None") -> None:
+        self.kind = kind
+        self.field: Final = field
+        """Its field in the parent node, such as `condition`; `None` without one."""
+        self.start: Final = start
+        self.end: Final = end
+        self.parent: Final = parent
+        self.children: Final[list[Node]] = []
+        self.tokens: Final[list[Token]] = []
+        """Its own tokens, in the order of the text."""
+
+    def child(self, field: str) -> "Node | None":
+        """The first child in this field; `None` without one."""
+        for node in self.children:
+            if node.field == field:
+                return node
+        return None
+
+    def part(self, field: str) -> "Node":
+        """The child in a field that the grammar promises.
+
+        Raises:
+            LookupError: there is no child in this field.
+        """
+        for node in self.children:
+            if node.field == field:
+                return node
+        raise LookupError(f"{self.kind} without {field}; ask for a part that the grammar promises")
+
+    def all(self, field: str) -> "list[Node]":
+        """All children in this field."""
+        return [node for node in self.children if node.field == field]
+
+    def first(self, *kinds: str) -> "Node | None":
+        """The first child of one of these kinds."""
+        for node in self.children:
+            if node.kind in kinds:
+                return node
+        return None
+
+    def has(self, token: str) -> bool:
+        """Whether a token is one of its own."""
+        return any(kind == token for kind, _, _ in self.tokens)
+
+    @property
+    def operator(self) -> str:
+        """Its first token: the operator of a binary, unary or assignment expression; empty without tokens."""
+        return self.tokens[0][0] if self.tokens else ""
+
+    def walk(self) -> Iterator["Node"]:
+        """The node and all nodes in it, in the order of the text."""
+        pending = [self]
+        while pending:
+            node = pending.pop()
+            yield node
+            pending += reversed(node.children)
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.start}:{self.end}>"
+
 
 BEFORE: Final = b"class _ {\n"
 """The text put before members to parse them."""

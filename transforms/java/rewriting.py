@@ -1,16 +1,273 @@
-"""Rules on Java methods: how sites are found, results are checked and lines are indented."""
+"""Rules that rewrite one Java method: what they ask of it, how they build patches, how results are checked.
+
+`JavaSource` is one method, parsed and resolved once for all of its variants. A rule (`Rewriting`) finds its
+sites with it. The functions below it build patches that keep the author's text and put parentheses where
+precedence needs them.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from itertools import count
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.parsing import ParsedJava, only_callable, read
-from codeaudit.transforms.java.source import JavaSource, study
-from codeaudit.transforms.patches import HARD, Patch, Site, patched
+from codeaudit.transforms.java.analysis.library import KNOWN_TYPES
+from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve
+from codeaudit.transforms.java.files import ESCAPED, REBOUND, escaped
+from codeaudit.transforms.java.parsing import TYPES, Node, ParsedJava, only_callable, read
+from codeaudit.transforms.patches import HARD, Part, Patch, Site, Span, patched
 from codeaudit.transforms.rules import OTHER_TREE, SiteRule
+
+LISTS: Final = frozenset({"block", "constructor_body", "switch_block_statement_group"})
+"""Kinds of nodes that hold a list of statements."""
+ANNOTATIONS: Final = frozenset({"annotation", "marker_annotation"})
+_LEFT_ALONE: Final = ANNOTATIONS | {"switch_label"}
+
+ASSIGNMENT: Final = 1
+OR: Final = 3
+AND: Final = 4
+EQUALITY: Final = 8
+RELATION: Final = 9
+SUM: Final = 11
+UNARY: Final = 13
+PRIMARY: Final = 15
+_LEVELS: Final = {
+    "||": OR, "&&": AND, "|": 5, "^": 6, "&": 7, "==": EQUALITY, "!=": EQUALITY,
+    "<": RELATION, ">": RELATION, "<=": RELATION, ">=": RELATION,
+    "<<": 10, ">>": 10, ">>>": 10, "+": SUM, "-": SUM, "*": 12, "/": 12, "%": 12,
+}  # fmt: skip
+_KINDS: Final = {
+    "lambda_expression": 0, "assignment_expression": ASSIGNMENT, "switch_expression": ASSIGNMENT,
+    "ternary_expression": 2, "instanceof_expression": RELATION, "unary_expression": UNARY,
+    "cast_expression": UNARY, "update_expression": UNARY,
+}  # fmt: skip
+_LOOSE: Final = frozenset(
+    {"parenthesized_expression", "argument_list", "variable_declarator", "assignment_expression",
+     "return_statement", "throw_statement", "yield_statement", "expression_statement", "assert_statement",
+     "array_initializer", "for_statement", "enhanced_for_statement", "lambda_expression", "dimensions_expr",
+     "resource"}
+)  # fmt: skip
+"""Kinds of nodes in which an expression of any precedence needs no parentheses."""
+
+COMMENT: Final = "comment between the parts"
+
+
+class JavaSource:
+    """A method with the facts that rules ask for. It does not change after its creation."""
+
+    def __init__(self, source: str) -> None:
+        self.scopes: Final[JavaScopes] = resolve(source)
+        self.reading: Final = self.scopes.reading
+        self.source: Final = self.reading.source
+        self.unit: Final = self.scopes.unit
+        self.obstacle: Final = self._obstacle(source)
+        """Why no rule may change this text, as a short reason to count; `None` if rules may."""
+
+    def _obstacle(self, source: str) -> str | None:
+        if escaped(source):
+            return ESCAPED
+        if "\0" in source:
+            return "zero character in the text"
+        declared = {self.text(node.part("name")) for node in self.unit.walk() if node.kind in TYPES}
+        declared |= {
+            self.text(node.children[-1]) for node in self.unit.walk() if node.kind == "type_parameter"
+            and node.children[-1].kind == "type_identifier"
+        }  # fmt: skip
+        return REBOUND if declared & KNOWN_TYPES else None
+
+    # Text
+
+    def text(self, node: Node) -> str:
+        """The text of a node."""
+        return self.source[node.start : node.end].decode()
+
+    def line(self, node: Node) -> int:
+        """The line on which a node begins, from 1."""
+        return self.source.count(b"\n", 0, node.start) + 1
+
+    @cached_property
+    def newline(self) -> str:
+        """The line break of this text."""
+        return "\r\n" if b"\r\n" in self.source else "\n"
+
+    def indentation(self, offset: int) -> str:
+        """The blanks with which the line of an offset begins."""
+        begin = self.source.rfind(b"\n", 0, offset) + 1
+        line = self.source[begin:offset]
+        return line[: len(line) - len(line.lstrip(b" \t"))].decode()
+
+    def starts_line(self, offset: int) -> bool:
+        """Whether only blanks stand before an offset on its line."""
+        return not self.source[self.source.rfind(b"\n", 0, offset) + 1 : offset].strip()
+
+    @cached_property
+    def step(self) -> str:
+        """The indentation that one level of blocks adds; four blanks if no block shows it."""
+        for node in self.unit.walk():
+            if node.kind in ("block", "constructor_body") and node.children:
+                inner, last = node.children[0], node.end - 1
+                if self.starts_line(inner.start) and self.starts_line(last):
+                    outside, inside = self.indentation(last), self.indentation(inner.start)
+                    if len(inside) > len(outside) and inside.startswith(outside):
+                        return inside[len(outside) :]
+        return "    "
+
+    def commented(self, start: int, end: int) -> bool:
+        """Whether a comment stands in a range."""
+        return any(start < stop and begin < end for _, begin, stop in self.reading.comments)
+
+    def uncommented(self, start: int, *inner: Node) -> bool:
+        """Whether there is no comment between `start` and these nodes, nor between them (in text order)."""
+        for node in inner:
+            if self.commented(start, node.start):
+                return False
+            start = node.end
+        return True
+
+    # Names
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every name in the text."""
+        return frozenset(self.text(node) for node in self.unit.walk() if node.kind.endswith("identifier"))
+
+    def fresh(self, *stems: str) -> Iterator[str]:
+        """Names that occur nowhere in the text: the stems, then the stems with numbers. Endless."""
+        text = self.source.decode()
+        for number in count():
+            for stem in stems:
+                name = stem if number == 0 else f"{stem}{number}"
+                if name not in text:
+                    yield name
+
+    @cached_property
+    def _bindings(self) -> dict[int, JavaBinding]:
+        return {
+            start: self.scopes.bindings[number]
+            for (start, _), number in zip(self.scopes.spans, self.scopes.slots, strict=True)
+        }
+
+    def binding(self, node: Node) -> JavaBinding | None:
+        """The variable that an identifier names; `None` for other nodes and other names."""
+        return self._bindings.get(node.start) if node.kind == "identifier" else None
+
+    def names(self, node: Node) -> frozenset[str]:
+        """Every word in a part of the text that may be a variable, a method or a type."""
+        return frozenset(self.text(one) for one in node.walk() if one.kind.endswith("identifier"))
+
+    # Trees
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """All nodes in the order of the text, without annotations and the labels of a switch."""
+        found: list[Node] = []
+        pending = [self.unit]
+        while pending:
+            node = pending.pop()
+            found.append(node)
+            pending += [child for child in reversed(node.children) if child.kind not in _LEFT_ALONE]
+        return tuple(found)
+
+    def of(self, *kinds: str) -> Iterator[Node]:
+        """The nodes of these kinds."""
+        return (node for node in self.nodes if node.kind in kinds)
+
+
+@lru_cache(maxsize=8)
+def study(source: str) -> JavaSource:
+    """A method as a `JavaSource`. The last ones are cached.
+
+    Raises:
+        SourceError: the text does not parse, or is not exactly one method.
+    """
+    return JavaSource(source)
+
+
+def bare(node: Node) -> Node:
+    """An expression without the parentheses around it."""
+    while node.kind == "parenthesized_expression" and len(node.children) == 1:
+        node = node.children[0]
+    return node
+
+
+def level(node: Node) -> int:
+    """The precedence of an expression; a higher number binds tighter."""
+    if node.kind == "binary_expression":
+        return _LEVELS[node.operator]
+    return _KINDS.get(node.kind, PRIMARY)
+
+
+def level_of(operator: str) -> int:
+    """The precedence of a binary operator."""
+    return _LEVELS[operator]
+
+
+def needed(node: Node) -> int:
+    """The least precedence that an expression needs at the place of this one to go without parentheses."""
+    parent = node.parent
+    if parent is None:
+        return PRIMARY
+    match parent.kind:
+        case "binary_expression":
+            return _LEVELS[parent.operator] + (node.field == "right")
+        case "unary_expression" | "cast_expression":
+            return UNARY
+        case "ternary_expression":
+            return OR if node.field == "condition" else 2 if node.field == "alternative" else ASSIGNMENT
+        case "instanceof_expression":
+            return RELATION
+        case "array_access":
+            return 0 if node.field == "index" else PRIMARY
+        case kind if kind in _LOOSE:
+            return 0
+        case _:
+            return PRIMARY
+
+
+def span(node: Node) -> Span:
+    """The bytes of a node, unchanged."""
+    return Span(node.start, node.end)
+
+
+def placed(node: Node, least: int) -> tuple[Part, ...]:
+    """An expression at a place that needs at least this precedence, in parentheses if necessary."""
+    return (span(node),) if level(node) >= least else ("(", span(node), ")")
+
+
+def fitted(parts: tuple[Part, ...], own: int, least: int) -> tuple[Part, ...]:
+    """Parts of precedence `own` at a place that needs at least `least`, in parentheses if necessary."""
+    return parts if own >= least else ("(", *parts, ")")
+
+
+def over(node: Node, *parts: Part) -> Patch:
+    """The patch that replaces a node by these parts."""
+    return Patch(node.start, node.end, parts)
+
+
+def sign(node: Node) -> Span:
+    """The bytes of a node's first token of its own, which is the operator of a binary expression."""
+    _, start, end = node.tokens[0]
+    return Span(start, end)
+
+
+def block_of(node: Node) -> tuple[list[Node], int] | None:
+    """The list of statements that contains one, and its index; `None` for the single statement of a body."""
+    parent = node.parent
+    if parent is None or parent.kind not in LISTS:
+        return None
+    siblings = [child for child in parent.children if child.kind != "switch_label"]
+    return (siblings, next(place for place, one in enumerate(siblings) if one is node))
+
+
+def within(node: Node, *kinds: str) -> Node | None:
+    """The nearest node of one of these kinds around a node."""
+    above = node.parent
+    while above is not None and above.kind not in kinds:
+        above = above.parent
+    return above
+
 
 UNREADABLE: Final = "result does not parse"
 

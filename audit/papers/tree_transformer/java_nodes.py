@@ -4,8 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from codeaudit.audit.papers.tree_transformer.nodes import EMPTY, FUNCTION, Branch, is_mask, known
-from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.parsing import read
+from codeaudit.transforms.java.parsing import Node, read
 
 _OPERATORS: Final = frozenset(
     {"binary_expression", "unary_expression", "update_expression", "assignment_expression"}

@@ -11,9 +11,8 @@ from typing import Final
 
 from codeaudit.transforms.edits import Edit, splice
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.parsing import callables, read
-from codeaudit.transforms.java.tree import DecodedJava, places
+from codeaudit.transforms.java.files import DecodedJava, places
+from codeaudit.transforms.java.parsing import Node, callables, read
 
 _NOTING: Final = (
     'if (java.lang.System.getProperties().putIfAbsent("codeaudit.unit.{0}", "") == null) '

@@ -10,7 +10,7 @@ from codeaudit.audit.run import Case
 from codeaudit.audit.witnesses.java import NOT_COMPILED, OTHER_TREE, compiled, witness
 from codeaudit.transforms.java.identifiers.rename import RENAME, RENAME_PARAMETERS
 from codeaudit.transforms.java.order.reorder import REORDER
-from codeaudit.transforms.java.witnesses.javac import find
+from codeaudit.transforms.java.witnesses import find
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import Kind, Move, NotApplied, Origin, Perturbed, Sample
 

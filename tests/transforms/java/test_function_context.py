@@ -3,7 +3,7 @@
 import pytest
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.java.function_context import ESCAPED, NO_METHOD, REBOUND, function_context
+from codeaudit.transforms.java.files import ESCAPED, NO_METHOD, REBOUND, function_context
 from codeaudit.transforms.perturb import NOT_PARSED, perturb_one
 from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
 from codeaudit.transforms.registry import transform_for

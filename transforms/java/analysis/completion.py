@@ -7,8 +7,7 @@ answer is `None` if the text does not tell: if a condition may be a constant, or
 from collections.abc import Iterable
 from typing import Final
 
-from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.parsing import CALLABLES, ParsedJava
+from codeaudit.transforms.java.parsing import CALLABLES, Node, ParsedJava
 
 _LOOPS: Final = frozenset({"while_statement", "do_statement", "for_statement", "enhanced_for_statement"})
 _NESTED: Final = CALLABLES | {"lambda_expression", "class_body"}

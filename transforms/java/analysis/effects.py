@@ -23,12 +23,12 @@ from typing import Final
 
 from codeaudit.transforms.dependence.effects import ANYTHING, LOOKS_UP, OBSERVES, RAISES, STORES
 from codeaudit.transforms.java.analysis.facts import OBJECT, UNKNOWN, Facts, Value
-from codeaudit.transforms.java.analysis.knowledge import FIELDLESS
 from codeaudit.transforms.java.analysis.library import (
     BOXES,
     BUILDERS,
     CONSTANTS,
     CONTENTS,
+    FIELDLESS,
     FLOATS,
     ITERABLE,
     NEW,
@@ -44,7 +44,7 @@ from codeaudit.transforms.java.analysis.library import (
     Method,
 )
 from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding
-from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.parsing import Node
 
 CONTAINERS: Final = "{}"
 """The name, among reads and writes, for the contents of all containers that foreign code may reach."""

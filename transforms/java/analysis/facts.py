@@ -12,8 +12,7 @@ from typing import Final, NamedTuple
 
 from codeaudit.transforms.java.analysis.library import CONTENTS, ITERABLE, PRIMITIVES
 from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding, JavaScopes
-from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.parsing import TYPES
+from codeaudit.transforms.java.parsing import TYPES, Node
 
 _NEVER_NULL: Final = frozenset(
     {

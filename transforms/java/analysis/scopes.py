@@ -25,9 +25,8 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.analysis.completion import breaks, completes
-from codeaudit.transforms.java.analysis.knowledge import FIELDLESS
-from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.parsing import CALLABLES, TYPES, ParsedJava, only_callable, read
+from codeaudit.transforms.java.analysis.library import FIELDLESS
+from codeaudit.transforms.java.parsing import CALLABLES, TYPES, Node, ParsedJava, only_callable, read
 
 View: TypeAlias = Literal[
     "outer", "field", "parameter", "lambda", "local", "loop", "resource", "catch", "pattern", "label"

@@ -11,9 +11,19 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.types import BOXES, PRIMITIVE, STRING, Types, is_final, varies
 from codeaudit.transforms.java.control_flow.jumps import PATTERN, patterns
 from codeaudit.transforms.java.expressions.augmented import stands_alone
-from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.rewriting import Rewriting
-from codeaudit.transforms.java.source import AND, COMMENT, OR, JavaSource, bare, block_of, over, placed, span
+from codeaudit.transforms.java.parsing import Node
+from codeaudit.transforms.java.rewriting import (
+    AND,
+    COMMENT,
+    OR,
+    JavaSource,
+    Rewriting,
+    bare,
+    block_of,
+    over,
+    placed,
+    span,
+)
 from codeaudit.transforms.patches import Part, Site, Span
 
 ARMS: Final = "arms may be converted"

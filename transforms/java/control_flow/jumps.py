@@ -5,9 +5,8 @@ from typing import Final
 
 from codeaudit.transforms.java.analysis.completion import completes
 from codeaudit.transforms.java.analysis.types import varies
-from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.parsing import CALLABLES, TYPES
-from codeaudit.transforms.java.source import JavaSource
+from codeaudit.transforms.java.parsing import CALLABLES, TYPES, Node
+from codeaudit.transforms.java.rewriting import JavaSource
 
 LOOPS: Final = frozenset({"while_statement", "do_statement", "for_statement", "enhanced_for_statement"})
 _NESTED: Final = CALLABLES | {"lambda_expression", "class_body"}

@@ -18,9 +18,8 @@ from codeaudit.transforms.java.control_flow.jumps import (
     patterns,
 )
 from codeaudit.transforms.java.expressions.logic import negated
-from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.rewriting import Rewriting
-from codeaudit.transforms.java.source import COMMENT, JavaSource, bare, block_of, over, span
+from codeaudit.transforms.java.parsing import Node
+from codeaudit.transforms.java.rewriting import COMMENT, JavaSource, Rewriting, bare, block_of, over, span
 from codeaudit.transforms.patches import Part, Patch, Site, Span
 
 CONSTANT: Final = "condition may be a constant"

@@ -13,9 +13,18 @@ from codeaudit.transforms.java.analysis.facts import Facts
 from codeaudit.transforms.java.analysis.library import STATIC
 from codeaudit.transforms.java.analysis.types import STRING, Types
 from codeaudit.transforms.java.control_flow.jumps import breaking, declares, ends, leaves
-from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.rewriting import Rewriting
-from codeaudit.transforms.java.source import COMMENT, EQUALITY, JavaSource, bare, block_of, over, placed, span
+from codeaudit.transforms.java.parsing import Node
+from codeaudit.transforms.java.rewriting import (
+    COMMENT,
+    EQUALITY,
+    JavaSource,
+    Rewriting,
+    bare,
+    block_of,
+    over,
+    placed,
+    span,
+)
 from codeaudit.transforms.patches import Part, Site, Span
 
 SELECTOR: Final = "not known to select by a local number or string"

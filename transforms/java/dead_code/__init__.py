@@ -38,6 +38,6 @@ FAMILY: Final = TransformFamily.of(
         _TOTAL,
         "reachable-branch",
     ),
-    changes("controls:LIVE_ASSIGNMENT", "a variable is overwritten before it is read", _TOTAL),
-    changes("controls:REACHABLE_BRANCH", "if (true) return before something that matters", _TOTAL),
+    changes("insertions:LIVE_ASSIGNMENT", "a variable is overwritten before it is read", _TOTAL),
+    changes("insertions:REACHABLE_BRANCH", "if (true) return before something that matters", _TOTAL),
 )

@@ -13,9 +13,8 @@ from typing import Final
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.scopes import JavaBinding
 from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, Types, is_final, varies
-from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.rewriting import Rewriting
-from codeaudit.transforms.java.source import COMMENT, JavaSource, block_of, over
+from codeaudit.transforms.java.parsing import Node
+from codeaudit.transforms.java.rewriting import COMMENT, JavaSource, Rewriting, block_of, over
 from codeaudit.transforms.patches import Patch, Site
 
 ONE: Final = "only one variable"

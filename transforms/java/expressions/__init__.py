@@ -69,8 +69,8 @@ FAMILY: Final = TransformFamily.of(
     keeps("augmented:CONTRACT_AUGMENTED", "a = a + b as a += b", _AREA, "augmented-wrong"),
     keeps("augmented:EXPAND_INCREMENTS", "i++ as ++i, i += 1 or i = i + 1", _AREA, "update-dropped"),
     keeps("augmented:CONTRACT_INCREMENTS", "i += 1 as i++ or ++i", _AREA, "augmented-wrong"),
-    keeps("literals:BOOL_LITERALS", "true as !false or (1 == 1)", _WITHIN, "bool-literals-wrong"),
-    keeps("literals:IDENTITY_ARITHMETIC", "an int or long as itself + 0", _AREA, "identity-arithmetic-wrong"),
+    keeps("operands:BOOL_LITERALS", "true as !false or (1 == 1)", _WITHIN, "bool-literals-wrong"),
+    keeps("operands:IDENTITY_ARITHMETIC", "an int or long as itself + 0", _AREA, "identity-arithmetic-wrong"),
     keeps(
         "functional:ANONYMOUS_TO_LAMBDA",
         "an anonymous class of one method as a lambda (nobody asks for its class or identity)",
@@ -87,7 +87,7 @@ FAMILY: Final = TransformFamily.of(
     changes("logic:NEGATION_DROPPED", "one ! is dropped", _WITHIN),
     changes("augmented:AUGMENTED_WRONG", "one += becomes -=, or the like", _AREA),
     changes("augmented:UPDATE_DROPPED", "one += or ++ is dropped", _AREA),
-    changes("literals:BOOL_LITERALS_WRONG", "one true becomes false, or one false true", _WITHIN),
-    changes("literals:IDENTITY_ARITHMETIC_WRONG", "1 is added to one operand", _AREA),
-    changes("arguments:ARGUMENTS_SWAPPED", "two arguments of one type are exchanged", _POWER),
+    changes("operands:BOOL_LITERALS_WRONG", "one true becomes false, or one false true", _WITHIN),
+    changes("operands:IDENTITY_ARITHMETIC_WRONG", "1 is added to one operand", _AREA),
+    changes("operands:ARGUMENTS_SWAPPED", "two arguments of one type are exchanged", _POWER),
 )

@@ -9,9 +9,18 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.types import INTEGRAL, NUMERIC, STRING, Types, promoted
-from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.rewriting import Rewriting
-from codeaudit.transforms.java.source import COMMENT, JavaSource, bare, level, level_of, over, sign, span
+from codeaudit.transforms.java.parsing import Node
+from codeaudit.transforms.java.rewriting import (
+    COMMENT,
+    JavaSource,
+    Rewriting,
+    bare,
+    level,
+    level_of,
+    over,
+    sign,
+    span,
+)
 from codeaudit.transforms.patches import Part, Patch, Site, Span
 
 CAST: Final = "the operator casts"

@@ -13,10 +13,8 @@ from typing import Final, NamedTuple
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding
-from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.parsing import CALLABLES, TYPES
-from codeaudit.transforms.java.rewriting import Rewriting
-from codeaudit.transforms.java.source import COMMENT, JavaSource, over, span, within
+from codeaudit.transforms.java.parsing import CALLABLES, TYPES, Node
+from codeaudit.transforms.java.rewriting import COMMENT, JavaSource, Rewriting, over, span, within
 from codeaudit.transforms.patches import Part, Site, Span
 
 UNKNOWN: Final = "no functional interface that is known"

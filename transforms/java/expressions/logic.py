@@ -10,9 +10,8 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.types import INTEGRAL, Types
-from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.rewriting import Rewriting
-from codeaudit.transforms.java.source import (
+from codeaudit.transforms.java.parsing import Node
+from codeaudit.transforms.java.rewriting import (
     AND,
     COMMENT,
     EQUALITY,
@@ -21,6 +20,7 @@ from codeaudit.transforms.java.source import (
     RELATION,
     UNARY,
     JavaSource,
+    Rewriting,
     bare,
     fitted,
     level,

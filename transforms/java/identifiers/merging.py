@@ -19,10 +19,9 @@ from typing import Final
 from codeaudit.transforms.edits import Edit, splice
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve
-from codeaudit.transforms.java.function_context import ESCAPED, escaped
-from codeaudit.transforms.java.identifiers.obstacles import COMPACT, JavaGuard
-from codeaudit.transforms.java.identifiers.variables import NOT_A_MOVE
-from codeaudit.transforms.java.nodes import Node
+from codeaudit.transforms.java.files import ESCAPED, escaped
+from codeaudit.transforms.java.identifiers.rename import COMPACT, NOT_A_MOVE, JavaGuard
+from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.merging import Merging, VariableMerge
 
 _SIMPLE: Final = frozenset(

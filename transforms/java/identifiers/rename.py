@@ -23,11 +23,329 @@ names that reflection reads from code compiled with `-parameters`. Comments stay
 old name.
 """
 
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Final
 
-from codeaudit.transforms.java.identifiers.variables import NOT_A_MOVE, JavaVariables, variables
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.java.analysis.library import (
+    CONTEXTUAL,
+    HARMLESS_ANNOTATIONS,
+    HARMLESS_MARKERS,
+    KEYWORDS,
+    ROOTS,
+)
+from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve
+from codeaudit.transforms.java.files import ESCAPED, escaped
+from codeaudit.transforms.java.parsing import CALLABLES, Node
+from codeaudit.transforms.naming import Lexicon
+from codeaudit.transforms.records import Evidence
 from codeaudit.transforms.renaming import RenameVariables
+
+_FREQUENT: Final = """
+    access account action actual address alias annotation answer args argument arguments array artifact
+    attribute attributes base batch bean begin binary block body bound bucket bucket_size buf buffer builder
+    bytes cache callback candidate candidates capacity catalog cause channel charset child children chunk
+    class_loader class_name clazz client code col collection collector column column_name columns command
+    comparator component conf config configuration conn connection constraint consumer container content
+    content_type context converter copy count counter ctx current cursor data date decimal decoder defaults
+    definition delegate delta dependency depth desc descriptor dest destination details diff digest dir
+    directory document domain element element_type elements encoding end endpoint entity entries entry env
+    error event ex exception executor existing expected expression extension factory failure field field_name
+    fields file file_name filter first flag folder format found fragment future group handle handler hash
+    header headers height hint holder host id identifier index info initial inner input input_stream instance
+    item iterator job key key_type keys kind label last latch layout left len length level limit line
+    lines link listener loader local_name locale location lock log_entry lower manager map mapping marker mask
+    matcher max member message metadata method method_name min mode model module msg name names namespace
+    nested next_value node nodes num object_name offset old_value operation operator option options
+    order origin outer output output_stream owner parameter parameters params parent parser part partition
+    parts path paths pattern payload pending pool port pos position precision predicate prefix previous
+    principal priority probe process property property_name protocol provider proxy query queue range rate
+    reader reason receiver record_count ref reference region registry remaining replica reply repository req
+    request res resolver resource response rest result result_set results ret retries right role root row rows
+    rule sample scale schema scope segment selector separator sequence server service session settings
+    shape signature size slice snapshot source spec start state statement status step store strategy str
+    stream string subject suffix symbol table table_name target task tasks template text threshold
+    time timeout timestamp tmp token tokens total transaction tree type_name unit updated uri url
+    user val value values variable vector view visitor width word worker wrapper writer zone
+"""
+
+NATURAL: Final[tuple[str, ...]] = tuple(_FREQUENT.split())
+"""Names of local variables that are frequent in Java code, in snake case."""
+
+_RESERVED: Final = KEYWORDS | CONTEXTUAL | ROOTS
+
+
+def reserved(name: str) -> bool:
+    """Whether no strategy gives this name: a keyword of any kind, a first part of packages, `_`, or one with
+    `$`.
+    """
+    return name in _RESERVED or not name.strip("_") or "$" in name
+
+
+JAVA: Final = Lexicon(NATURAL, reserved, camel=True)
+"""The form of new names for Java's variables."""
+
+
+COMPACT: Final = "compact constructor of a record"
+SPECIAL: Final = "special name"
+NOT_A_VARIABLE: Final = "not a variable of the method"
+ANNOTATED: Final = "annotation may read the name"
+ANNOTATED_METHOD: Final = "annotation of the method may read parameter names"
+BODILESS: Final = "method without a body"
+RECORD: Final = "parameter may be a component of a record"
+
+
+class JavaGuard:
+    """Checks the variables of one method for reasons to keep their names."""
+
+    def __init__(self, scopes: JavaScopes) -> None:
+        self._scopes = scopes
+        self._callables: dict[int, str | None] = {}
+
+    def obstacle(self, binding: JavaBinding) -> str | None:
+        """A short reason to count; `None` for a variable that may be renamed."""
+        if binding.view in ("outer", "field"):
+            return NOT_A_VARIABLE
+        if binding.doubt:
+            return binding.doubt
+        if binding.view == "label":
+            return SPECIAL if "$" in binding.name else None
+        if "$" in binding.name or not binding.name.strip("_"):
+            return SPECIAL
+        node = binding.node
+        assert node is not None
+        if binding.view == "parameter":
+            assert node.parent is not None
+            assert node.parent.parent is not None
+            if reason := self._callable(node.parent.parent):
+                return reason
+        declaration = node.parent if node.kind == "variable_declarator" else node
+        if declaration is not None and any(not self._harmless(one) for one in annotations(declaration)):
+            return ANNOTATED
+        return None
+
+    def _callable(self, node: Node) -> str | None:
+        if node.start not in self._callables:
+            self._callables[node.start] = self._whole(node)
+        return self._callables[node.start]
+
+    def _whole(self, node: Node) -> str | None:
+        """Why all parameters of a method or constructor keep their names; `None` if they may change."""
+        if any(not self._harmless(one) for one in annotations(node)):
+            return ANNOTATED_METHOD
+        if node.child("body") is None:
+            return BODILESS
+        return RECORD if self._may_be_canonical(node) else None
+
+    def _may_be_canonical(self, node: Node) -> bool:
+        """Whether a constructor may be the canonical one of a record: its parameters have the components'
+        names.
+        """
+        if node.kind != "constructor_declaration" or node.first("throws"):
+            return False
+        above = node.parent.parent if node.parent else None
+        if node is not self._scopes.unit:
+            return above is not None and above.kind == "record_declaration"
+        body = node.part("body")
+        if body.children and body.children[0].kind == "explicit_constructor_invocation":
+            return False
+        text = self._scopes.reading.text
+        written = {
+            text(left.children[-1])
+            for inner in body.walk()
+            if inner.kind == "assignment_expression"
+            for left in inner.children[:1]
+            if left.kind == "field_access" and left.children[0].kind == "this"
+        }
+        return all(
+            binding.name in written
+            for binding in self._scopes.bindings
+            if binding.view == "parameter" and binding.owner == 0
+        )
+
+    def _harmless(self, annotation: Node) -> bool:
+        name = self._scopes.reading.text(annotation.part("name")).rpartition(".")[2]
+        bare = annotation.kind == "marker_annotation"
+        return name in HARMLESS_ANNOTATIONS or (bare and name in HARMLESS_MARKERS)
+
+
+def annotations(node: Node) -> list[Node]:
+    """The annotations in front of a declaration, and those of its type."""
+    return [
+        inner
+        for child in node.children
+        if child.kind not in CALLABLES and child.field not in ("body", "value", "parameters", "declarator")
+        for inner in child.walk()
+        if inner.kind in ("annotation", "marker_annotation")
+    ]
+
+
+def renamed(before: JavaScopes, after: JavaScopes, names: Mapping[int, str]) -> bool:
+    """Whether `after` is `before` with exactly these variables renamed and all others as they were."""
+    if before.slots != after.slots or len(before.bindings) != len(after.bindings):
+        return False
+    if before.reading.shape != after.reading.shape:
+        return False
+    for old, new in zip(before.bindings, after.bindings, strict=True):
+        if new.name != names.get(old.number, old.name) or (old.view, old.owner) != (new.view, new.owner):
+            return False
+        if new.doubt != old.doubt:
+            return False
+    return _gaps(before) == _gaps(after) and not clashes(before.bindings, names)
+
+
+def clashes(bindings: Iterable[JavaBinding], names: Mapping[int, str]) -> bool:
+    """Whether with these names two variables of different old names get one name in one block.
+
+    A variable is assumed to be known from its declaration to the end of the block around it, and in the
+    classes in between. This range is never too short, so a clash is never missed.
+    """
+    groups: dict[tuple[str, bool], list[JavaBinding]] = {}
+    given: set[tuple[str, bool]] = set()
+    for binding in bindings:
+        if binding.view in ("outer", "field"):
+            continue
+        name = names.get(binding.number)
+        key = (name or binding.name, binding.view == "label")
+        if name is not None:
+            given.add(key)
+        groups.setdefault(key, []).append(binding)
+    return any(_meet(groups[key]) for key in given)
+
+
+def _meet(group: list[JavaBinding]) -> bool:
+    """Whether two variables of the group that have different old names have overlapping ranges."""
+    for place, one in enumerate(group):
+        for other in group[place + 1 :]:
+            first, second = (one, other) if one.start <= other.start else (other, one)
+            if one.name != other.name and second.start < first.until:
+                return True
+    return False
+
+
+def _gaps(scopes: JavaScopes) -> list[bytes]:
+    """The text between all names of variables."""
+    source = scopes.reading.source
+    gaps: list[bytes] = []
+    done = 0
+    for start, end in sorted(scopes.spans):
+        gaps.append(source[done:start])
+        done = end
+    gaps.append(source[done:])
+    return gaps
+
+
+NOT_A_MOVE: Final = "not a move of this method"
+NO_PARAMETER: Final = "no parameter to rename"
+NO_LOCAL: Final = "no local to rename"
+
+_WORDS: Final = re.compile(r"[\w$]+")
+
+
+class JavaVariables:
+    """The variables of one method, for all renamings of it. Implements `renaming.RenamableVariables`."""
+
+    lexicon: Final[Lexicon] = JAVA
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.scopes = resolve(source)
+        self._movable: dict[bool, Mapping[int, JavaBinding] | Refused] = {}
+
+    @property
+    def bindings(self) -> Sequence[JavaBinding]:
+        """All variables, also those that keep their names."""
+        return self.scopes.bindings
+
+    def movable(self, *, parameters: bool) -> Mapping[int, JavaBinding] | Refused:
+        """The variables that may be renamed, by number, or why there is none."""
+        found = self._movable.get(parameters)
+        if found is None:
+            found = self._movable[parameters] = movable(self.scopes, parameters=parameters)
+        return found
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every word of the text, also those of strings and comments."""
+        return frozenset(_WORDS.findall(self.source))
+
+    def usable(self, name: str, own: Collection[str]) -> bool:
+        """Whether a name is an ASCII identifier, and reserved for nothing unless it is in `own`."""
+        return name.isascii() and name.isidentifier() and (name in own or not reserved(name))
+
+    def collides(self, names: Mapping[int, str]) -> bool:
+        """Whether a name is used for something else, or two variables of one block would have one name."""
+        fresh = set(names.values())
+        if len(fresh) == len(names) and self.words.isdisjoint(fresh):
+            return False  # names that are nowhere meet none
+        return not fresh.isdisjoint(self._fixed) or clashes(self.scopes.bindings, names)
+
+    @cached_property
+    def _fixed(self) -> frozenset[str]:
+        """The names of things outside of the method, and of fields of classes in it."""
+        bindings = self.scopes.bindings
+        return frozenset(binding.name for binding in bindings if binding.view in ("outer", "field"))
+
+    def rewritten(self, names: Mapping[int, str]) -> str:
+        """The text with new names at every occurrence of these variables, and nothing else changed."""
+        scopes = self.scopes
+        source = scopes.reading.source
+        pieces: list[bytes] = []
+        done = 0
+        for (start, end), number in self._places:
+            if number in names:
+                pieces += (source[done:start], names[number].encode())
+                done = end
+        pieces.append(source[done:])
+        return b"".join(pieces).decode()
+
+    @cached_property
+    def _places(self) -> list[tuple[tuple[int, int], int]]:
+        return sorted(zip(self.scopes.spans, self.scopes.slots, strict=True))
+
+    def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
+        """`analysis` if a text is this method with exactly these new names, by its own tree and scopes."""
+        try:
+            return "analysis" if renamed(self.scopes, resolve.__wrapped__(text), names) else None
+        except SourceError:
+            return None
+
+
+@lru_cache(maxsize=8)
+def variables(source: str) -> JavaVariables:
+    """The variables of one method, cached because a transform asks for the last methods many times.
+
+    Raises:
+        SourceError: the source does not parse or is not one method.
+    """
+    return JavaVariables(source)
+
+
+def movable(scopes: JavaScopes, *, parameters: bool) -> Mapping[int, JavaBinding] | Refused:
+    """The variables that may be renamed, by number, or why there is none."""
+    if escaped(scopes.reading.source.decode()):
+        return Refused(ESCAPED)
+    if scopes.unit.kind == "compact_constructor_declaration":
+        return Refused(COMPACT)
+    guard = JavaGuard(scopes)
+    found: dict[int, JavaBinding] = {}
+    obstacles = {True: NO_PARAMETER, False: NO_LOCAL}
+    met: set[bool] = set()
+    for binding in scopes.bindings:
+        wanted = binding.view == "parameter"
+        if binding.view in ("outer", "field") or (wanted and not parameters):
+            continue
+        obstacle = guard.obstacle(binding)
+        if obstacle is None:
+            found[binding.number] = binding
+            met.add(wanted)
+        elif obstacles[wanted] in (NO_PARAMETER, NO_LOCAL):
+            obstacles[wanted] = obstacle
+    return found if parameters in met else Refused(obstacles[parameters])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

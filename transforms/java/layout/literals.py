@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.rewriting import Rewriting
-from codeaudit.transforms.java.source import COMMENT, SUM, JavaSource, fitted, needed, over
+from codeaudit.transforms.java.parsing import Node
+from codeaudit.transforms.java.rewriting import COMMENT, SUM, JavaSource, Rewriting, fitted, needed, over
 from codeaudit.transforms.patches import Patch, Site, Span
 
 SIGNED: Final = "literal belongs to its sign"

@@ -8,10 +8,8 @@ from typing import Final
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve_all
-from codeaudit.transforms.java.function_context import ESCAPED
-from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.parsing import BODIES, read
-from codeaudit.transforms.java.tree import misread
+from codeaudit.transforms.java.files import ESCAPED, misread
+from codeaudit.transforms.java.parsing import BODIES, Node, read
 from codeaudit.transforms.patches import Patch, Site, patched
 from codeaudit.transforms.records import Unit
 from codeaudit.transforms.rules import SiteRule

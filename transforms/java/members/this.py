@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.analysis.knowledge import CONTEXTUAL
+from codeaudit.transforms.java.analysis.library import CONTEXTUAL
 from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding
 from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, is_final
 from codeaudit.transforms.java.members.classes import (
@@ -24,9 +24,8 @@ from codeaudit.transforms.java.members.classes import (
     is_static,
     member_of,
 )
-from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.parsing import CALLABLES
-from codeaudit.transforms.java.source import ANNOTATIONS
+from codeaudit.transforms.java.parsing import CALLABLES, Node
+from codeaudit.transforms.java.rewriting import ANNOTATIONS
 from codeaudit.transforms.patches import Patch, Site
 
 STATIC: Final = "member is static"

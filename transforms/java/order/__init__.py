@@ -64,5 +64,5 @@ FAMILY: Final = TransformFamily.of(
         "constants with literals that stand side by side in another order",
         _LIMITS,
     ),
-    changes("breaking:REORDER_BREAKING", "one dependence is reversed", _AREA),
+    changes("reorder:REORDER_BREAKING", "one dependence is reversed", _AREA),
 )

@@ -18,8 +18,7 @@ from typing import Final
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING
 from codeaudit.transforms.java.members.classes import Classes, MemberRewriting
-from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.parsing import CALLABLES, TYPES
+from codeaudit.transforms.java.parsing import CALLABLES, TYPES, Node
 from codeaudit.transforms.patches import Site, Span
 from codeaudit.transforms.permutations import MOST, free, legal_orders, permuted
 

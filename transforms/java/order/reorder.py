@@ -6,16 +6,30 @@ and every byte of every statement stays, its comments included. The assumptions 
 `analysis.effects`.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from codeaudit.transforms import reordering
+from codeaudit.transforms.breaking import ReorderBreaking, reversible
 from codeaudit.transforms.dependence import obstacles
-from codeaudit.transforms.dependence.blocks import StatementBlock
-from codeaudit.transforms.java.analysis.builder import Dependence
-from codeaudit.transforms.java.analysis.program import JavaProgram, analyse
-from codeaudit.transforms.java.function_context import ESCAPED, escaped
+from codeaudit.transforms.dependence.blocks import BlockStatement, StatementBlock
+from codeaudit.transforms.dependence.effects import (
+    ACTS,
+    BARRIER,
+    ENDS_CALL,
+    EXITS,
+    LEAVES_LOOP,
+    STORES,
+    Effects,
+    reaching_reads,
+)
+from codeaudit.transforms.dependence.obstacles import NO_BLOCK
+from codeaudit.transforms.java.analysis.library import BUILDERS
+from codeaudit.transforms.java.analysis.program import Dependence, JavaProgram, analyse
+from codeaudit.transforms.java.analysis.scopes import JavaBinding
+from codeaudit.transforms.java.files import ESCAPED, escaped
 from codeaudit.transforms.reordering import Reorder
 
 OBSTACLES: Final = (*obstacles.OBSTACLES, "neighbours leave the block")
@@ -90,3 +104,120 @@ def reordered(program: JavaProgram, orders: Mapping[int, Sequence[int]]) -> str:
 
 REORDER: Final = JavaReorder()
 REORDER_NAMES_ONLY: Final = JavaReorder(name="reorder-names-only", dependence="names", evidence="none")
+
+
+NO_PAIR: Final = "no dependence that stands alone"
+
+_LEAVES: Final = BARRIER | LEAVES_LOOP | ENDS_CALL
+
+
+class JavaBreakable(JavaOrdering):
+    """The blocks of a Java method, with the dependences that may be reversed."""
+
+    @property
+    def unbreakable(self) -> str:
+        """The reason to count where no dependence may be reversed."""
+        return NO_PAIR if self.large else NO_BLOCK
+
+    def pairs(self, site: int) -> Iterator[tuple[int, int]]:
+        """Pairs of statements whose order matters and may be reversed by itself."""
+        program, block = self.program, self.blocks[site]
+        if block.fixed is not None or len(block.statements) < 2:
+            return
+        true = reaching_reads(block.effects, kills=[True] * len(block.effects))
+        exits = sum(1 << number for number, effect in enumerate(block.effects) if effect.flags & EXITS)
+        wanted = [mask | block.predecessors[number] & exits for number, mask in enumerate(true)]
+        for before, after in reversible(block.predecessors, wanted):
+            first, second = block.effects[before], block.effects[after]
+            if (first.flags | second.flags) & _LEAVES or not _compiles(
+                program, block.statements[before], first, second
+            ):
+                continue
+            if _is_guard(first, second) or any(
+                _matters(program, block, before, after, name) for name in first.writes & second.reads
+            ):
+                yield before, after
+
+    def breaks(self, site: int, pair: tuple[int, int]) -> bool:
+        """Only the pairs that `pairs` offers: another order may not compile."""
+        return pair in set(self.pairs(site))
+
+    def flaw(self, site: int, order: Sequence[int]) -> str:
+        """No order is known to keep the meaning after all."""
+        return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JavaReorderBreaking(ReorderBreaking):
+    """Puts one statement directly before another that it depends on."""
+
+    languages: frozenset[str] = field(default_factory=lambda: frozenset({"java"}))
+
+    def ordering(self, source: str) -> JavaBreakable:
+        """The blocks of the method.
+
+        Raises:
+            SourceError: the source does not parse or is not one method.
+        """
+        return JavaBreakable(analyse(source))
+
+
+def _is_guard(first: Effects, second: Effects) -> bool:
+    """Whether the first may leave the method before the second has an effect that is visible outside."""
+    return bool(first.flags & EXITS and second.flags & (ACTS | STORES))
+
+
+def _compiles(program: JavaProgram, statement: BlockStatement, first: Effects, second: Effects) -> bool:
+    """Whether scopes and definite assignment allow the second before the first."""
+    shared = first.writes & (second.reads | second.writes) | first.reads & second.writes
+    for name in shared:
+        if name[0] in ":?" or (name[0] == "." and program.constructor):
+            return False
+        if name[0] == "v" and not _has_value(_variable(program, name), statement, first):
+            return False
+    return True
+
+
+def _has_value(binding: JavaBinding, statement: BlockStatement, first: Effects) -> bool:
+    """Whether a variable is known and has a value before a statement."""
+    if binding.start >= statement.start:
+        return False
+    if binding.view != "local":
+        return True
+    node = binding.node
+    return node is not None and node.child("value") is not None
+
+
+def _matters(program: JavaProgram, block: StatementBlock, before: int, after: int, name: str) -> bool:
+    """Whether the second statement reads, under this name, the value that the first one stored.
+
+    Two statements that only update a variable may commute, as `x += 1` and `x += 2` do. Two that append to
+    one string builder or list do not commute.
+    """
+    first, second = block.effects[before], block.effects[after]
+    updated = name in first.reads and name in second.writes
+    match name[0]:
+        case "v":
+            return not updated
+        case "{" if name != "{}":
+            exact = program.facts.exact(program.facts.scopes.bindings[int(name[1:-1])])
+            one, other = (_text(program, block.statements[number]) for number in (before, after))
+            return one != other and (exact in BUILDERS or exact in ("ArrayList", "LinkedList") or not updated)
+        case ".":
+            pattern = re.compile(rf"(?<![\w.$)\]]){re.escape(name[1:])}\b|\bthis\s*{re.escape(name)}\b")
+            return not updated and all(
+                pattern.search(_text(program, block.statements[number])) for number in (before, after)
+            )
+        case _:
+            return False
+
+
+def _variable(program: JavaProgram, name: str) -> JavaBinding:
+    return program.facts.scopes.bindings[int(name[1:])]
+
+
+def _text(program: JavaProgram, statement: BlockStatement) -> str:
+    return program.reading.source[statement.start : statement.end].decode()
+
+
+REORDER_BREAKING: Final = JavaReorderBreaking()

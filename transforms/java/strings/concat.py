@@ -10,9 +10,8 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, Types, varies
-from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.rewriting import Rewriting
-from codeaudit.transforms.java.source import COMMENT, JavaSource, bare, over, span
+from codeaudit.transforms.java.parsing import Node
+from codeaudit.transforms.java.rewriting import COMMENT, JavaSource, Rewriting, bare, over, span
 from codeaudit.transforms.patches import Part, Site
 
 UNKNOWN: Final = "operands of unknown type"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.projects.probes.java import PROBES
-from codeaudit.transforms.java.tree import places
-from codeaudit.transforms.java.witnesses.javac import find
+from codeaudit.transforms.java.files import places
+from codeaudit.transforms.java.witnesses import find
 
 ALL = """\
 import java.util.*;

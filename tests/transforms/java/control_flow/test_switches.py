@@ -13,7 +13,7 @@ from codeaudit.transforms.java.control_flow.switches import (
     SWITCH_TO_IF,
     TWICE,
 )
-from codeaudit.transforms.java.source import COMMENT
+from codeaudit.transforms.java.rewriting import COMMENT
 from tests.transforms.java.support import everything, refused, variants
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codeaudit.transforms.java.analysis.knowledge import KNOWN_TYPES
+from codeaudit.transforms.java.analysis.library import KNOWN_TYPES
 from codeaudit.transforms.java.expressions.functional import (
     ANONYMOUS_TO_LAMBDA,
     CONSTRUCTING,
@@ -15,8 +15,8 @@ from codeaudit.transforms.java.expressions.functional import (
     UNKNOWN,
     _table,
 )
-from codeaudit.transforms.java.function_context import REBOUND
-from codeaudit.transforms.java.source import COMMENT
+from codeaudit.transforms.java.files import REBOUND
+from codeaudit.transforms.java.rewriting import COMMENT
 from tests.transforms.java.support import everything, refused
 
 CLASS = "new Comparator<String>() {{ @Override public int compare(String x, String y) {{ {} }} }}"

@@ -11,9 +11,15 @@ from codeaudit.transforms.java.expressions.augmented import (
     UNKNOWN,
     VALUE_USED,
 )
-from codeaudit.transforms.java.expressions.literals import BOOL_LITERALS, IDENTITY_ARITHMETIC
 from codeaudit.transforms.java.expressions.logic import DE_MORGAN, DOUBLE_NEGATION, NAN, NEGATE_COMPARISONS
-from codeaudit.transforms.java.expressions.operands import FLIP_COMPARISONS, ORDER, SWAP_OPERANDS, TEXT
+from codeaudit.transforms.java.expressions.operands import (
+    BOOL_LITERALS,
+    FLIP_COMPARISONS,
+    IDENTITY_ARITHMETIC,
+    ORDER,
+    SWAP_OPERANDS,
+    TEXT,
+)
 from tests.transforms.java.support import everything, refused, variants
 
 

@@ -20,7 +20,7 @@ from codeaudit.transforms.java.identifiers.rename import (
     RENAME_SHUFFLE,
 )
 from codeaudit.transforms.java.parsing import callables, read
-from codeaudit.transforms.java.witnesses.javac import find
+from codeaudit.transforms.java.witnesses import find
 from tests.support.java_programs import PROGRAMS
 
 TRANSFORMS = (

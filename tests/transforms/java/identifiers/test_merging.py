@@ -7,7 +7,7 @@ import pytest
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.analysis.scopes import resolve
 from codeaudit.transforms.java.identifiers.merging import RENAME_MERGING
-from codeaudit.transforms.java.identifiers.variables import NOT_A_MOVE
+from codeaudit.transforms.java.identifiers.rename import NOT_A_MOVE
 from codeaudit.transforms.merging import NO_PAIR
 from codeaudit.transforms.records import Evidence, Move
 

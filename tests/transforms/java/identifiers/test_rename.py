@@ -6,24 +6,25 @@ import pytest
 
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.analysis.scopes import IN_CASE, INHERITED, IS_TYPE, resolve
-from codeaudit.transforms.java.function_context import ESCAPED
-from codeaudit.transforms.java.identifiers.obstacles import (
+from codeaudit.transforms.java.files import ESCAPED
+from codeaudit.transforms.java.identifiers.rename import (
     ANNOTATED,
     ANNOTATED_METHOD,
     BODILESS,
     COMPACT,
+    NO_LOCAL,
+    NO_PARAMETER,
+    NOT_A_MOVE,
     RECORD,
-    SPECIAL,
-)
-from codeaudit.transforms.java.identifiers.rename import (
     RENAME,
     RENAME_CANONICAL,
     RENAME_MISLEADING,
     RENAME_PARAMETERS,
     RENAME_RANDOM,
     RENAME_SHUFFLE,
+    SPECIAL,
+    JavaVariables,
 )
-from codeaudit.transforms.java.identifiers.variables import NO_LOCAL, NO_PARAMETER, NOT_A_MOVE, JavaVariables
 from codeaudit.transforms.records import Move
 from codeaudit.transforms.renaming import COLLISION, UNVERIFIED
 

@@ -17,7 +17,7 @@ from codeaudit.transforms.java.identifiers.rename import (
     RENAME_RANDOM,
     RENAME_SHUFFLE,
 )
-from codeaudit.transforms.java.witnesses.javalang import confirms
+from codeaudit.transforms.java.witnesses import confirms
 from tests.support.data import data_set
 
 EVERY = {"java_methods": 12, "defects4j_methods": 4}

@@ -3,15 +3,22 @@
 from random import Random
 
 from codeaudit.transforms.interface import Rewritten
-from codeaudit.transforms.java.layout.brackets import INSERT_PARENTHESES, NEEDED, REMOVE_PARENTHESES
-from codeaudit.transforms.java.layout.comments import INSERT_COMMENTS, REMOVE_COMMENTS
-from codeaudit.transforms.java.layout.lines import INDENTATION, REMOVE_BLANK_LINES, SPACING
 from codeaudit.transforms.java.layout.literals import (
     CHARACTER_ESCAPES,
     JOIN_STRINGS,
     LITERAL_BASES,
     OPEN,
     SPLIT_STRINGS,
+)
+from codeaudit.transforms.java.layout.trivia import (
+    INDENTATION,
+    INSERT_COMMENTS,
+    INSERT_PARENTHESES,
+    NEEDED,
+    REMOVE_BLANK_LINES,
+    REMOVE_COMMENTS,
+    REMOVE_PARENTHESES,
+    SPACING,
 )
 from tests.transforms.java.support import everything, refused, variants
 

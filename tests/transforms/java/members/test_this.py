@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.java.files import JAVA_FILES
 from codeaudit.transforms.java.members import FAMILY
 from codeaudit.transforms.java.members.classes import MemberRewriting
 from codeaudit.transforms.java.members.this import (
@@ -25,8 +26,7 @@ from codeaudit.transforms.java.members.this import (
     UNKNOWN,
     UNSET,
 )
-from codeaudit.transforms.java.tree import JAVA_FILES
-from codeaudit.transforms.java.witnesses.javac import find
+from codeaudit.transforms.java.witnesses import find
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import Move, Origin, Perturbed, Sample
 from codeaudit.transforms.source_files import MODULE, Applied, TransformSeries, perturb_file

@@ -7,8 +7,7 @@ from random import Random
 import pytest
 
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.java.order.breaking import REORDER_BREAKING
-from codeaudit.transforms.java.order.reorder import REORDER, REORDER_NAMES_ONLY, JavaReorder
+from codeaudit.transforms.java.order.reorder import REORDER, REORDER_BREAKING, REORDER_NAMES_ONLY, JavaReorder
 from tests.support.java_fuzzing import Writer, outcomes
 
 PROGRAMS = 150

@@ -9,13 +9,10 @@ import pytest
 from codeaudit.transforms.dependence import orders
 from codeaudit.transforms.dependence.obstacles import NO_BLOCK
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.java.analysis.builder import SHARED_LINE
-from codeaudit.transforms.java.analysis.knowledge import KNOWN_TYPES
-from codeaudit.transforms.java.analysis.library import BOXES, CONSTANTS, NEW, RAISED, STATIC
-from codeaudit.transforms.java.analysis.program import analyse
-from codeaudit.transforms.java.function_context import ESCAPED
-from codeaudit.transforms.java.order.breaking import REORDER_BREAKING
-from codeaudit.transforms.java.order.reorder import REORDER
+from codeaudit.transforms.java.analysis.library import BOXES, CONSTANTS, KNOWN_TYPES, NEW, RAISED, STATIC
+from codeaudit.transforms.java.analysis.program import SHARED_LINE, analyse
+from codeaudit.transforms.java.files import ESCAPED
+from codeaudit.transforms.java.order.reorder import REORDER, REORDER_BREAKING
 from codeaudit.transforms.java.parsing import read
 from codeaudit.transforms.records import Move
 

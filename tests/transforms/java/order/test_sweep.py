@@ -9,8 +9,7 @@ from codeaudit.transforms.dependence.layers import layers, permute
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.analysis.program import analyse
-from codeaudit.transforms.java.order.breaking import REORDER_BREAKING
-from codeaudit.transforms.java.order.reorder import OBSTACLES, REORDER
+from codeaudit.transforms.java.order.reorder import OBSTACLES, REORDER, REORDER_BREAKING
 from codeaudit.transforms.java.parsing import read
 from tests.transforms.java.identifiers.test_sweep import methods
 

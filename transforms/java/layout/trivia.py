@@ -6,9 +6,17 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.dead_code.insertions import gaps
-from codeaudit.transforms.java.nodes import Node
-from codeaudit.transforms.java.rewriting import Rewriting
-from codeaudit.transforms.java.source import COMMENT, JavaSource, sign
+from codeaudit.transforms.java.parsing import Node
+from codeaudit.transforms.java.rewriting import (
+    COMMENT,
+    JavaSource,
+    Rewriting,
+    level,
+    needed,
+    over,
+    sign,
+    span,
+)
 from codeaudit.transforms.patches import Patch, Site
 
 LINES: Final = "brace shares its line"
@@ -152,3 +160,124 @@ JOIN_LINES: Final = Rewriting(name="join-lines", find=_join, nothing="no list ov
 INDENTATION: Final = Rewriting(name="indentation", find=_indentation, nothing="no indentation", proof="tree")
 BRACE_LINES: Final = Rewriting(name="brace-lines", find=_braces, nothing="no block", proof="tree")
 SPACING: Final = Rewriting(name="spacing", find=_spacing, nothing="no operator", proof="tree")
+
+
+FOR_A_TOOL: Final = "comment is for a tool"
+DOCUMENTATION: Final = "comment is documentation"
+PHRASES: Final = (
+    "next part", "as described above", "see the notes", "keep this in mind", "to be continued below",
+    "part of the same step", "this was discussed before", "nothing special here", "one step further",
+    "same as usual",
+)  # fmt: skip
+"""They fit everywhere, and no tool takes them for an order."""
+_DIRECTIVE: Final = re.compile(
+    r"/[/*]\s*(?:noinspection|CHECKSTYLE|NOPMD|NOSONAR|NOLINT|\$NON-NLS|@formatter|language=|spotless|"
+    r"SPOTLESS|CSOFF|CSON|region|endregion|lgtm|codeql|fall[\s-]?through|\$FALL)",
+    re.IGNORECASE,
+)
+
+
+def _insert_comments(code: JavaSource) -> Iterator[Site | Refused]:
+    for row in gaps(code):
+        for gap in row:
+            at = gap.before.start
+            options = [
+                (Patch(at, at, (f"// {phrase}{code.newline}{gap.indentation}",)),) for phrase in PHRASES
+            ]
+            end = gap.before.end
+            if not code.source[end:].partition(b"\n")[0].strip() and b"\n" in code.source[end:]:
+                options += [(Patch(end, end, (f" // {phrase}",)),) for phrase in PHRASES]
+            yield Site(tuple(options), "comment", code.line(gap.before))
+
+
+def _remove_comments(code: JavaSource) -> Iterator[Site | Refused]:
+    for _, start, end in code.reading.comments:
+        text = code.source[start:end].decode()
+        if _DIRECTIVE.match(text):
+            yield Refused(FOR_A_TOOL)
+            continue
+        if text.startswith("/**") and not code.unit.start <= start < code.unit.end:
+            yield Refused(DOCUMENTATION)
+            continue
+        line = code.source.count(b"\n", 0, start) + 1
+        rest = code.source[end:]
+        blank = len(rest) - len(rest.lstrip(b" \t\r"))
+        last = rest[blank : blank + 1] == b"\n"
+        if code.starts_line(start) and last:
+            begin = code.source.rfind(b"\n", 0, start) + 1
+            change = Patch(begin, end + blank + 1, ())
+        elif last:
+            change = Patch(len(code.source[:start].rstrip(b" \t")), end, ())
+        else:
+            change = Patch(start, end, (" ",))
+        yield Site(((change,),), "comment", line)
+
+
+INSERT_COMMENTS: Final = Rewriting(
+    name="insert-comments", find=_insert_comments, nothing="no line to comment", proof="tree"
+)
+REMOVE_COMMENTS: Final = Rewriting(
+    name="remove-comments", find=_remove_comments, nothing="no comment", proof="tree"
+)
+
+
+NEEDED: Final = "parentheses are needed"
+_WRAPPED: Final = frozenset(
+    {"binary_expression", "ternary_expression", "method_invocation", "identifier", "cast_expression",
+     "instanceof_expression", "string_literal", "decimal_integer_literal", "array_access", "field_access",
+     "unary_expression", "object_creation_expression"}
+)  # fmt: skip
+_AROUND: Final = frozenset(
+    {"binary_expression", "return_statement", "variable_declarator", "assignment_expression",
+     "argument_list", "ternary_expression"}
+)  # fmt: skip
+
+
+def _insert_parentheses(code: JavaSource) -> Iterator[Site | Refused]:
+    for node in code.nodes:
+        parent = node.parent
+        if node.kind not in _WRAPPED or parent is None or parent.kind not in _AROUND:
+            continue
+        if node.field in ("name", "left") and parent.kind in ("variable_declarator", "assignment_expression"):
+            continue
+        if node.field == "left" and node.kind in ("identifier", "field_access") and parent.operator in "+-":
+            continue  # `(a) - b` looks like a cast
+        yield Site(((over(node, "(", span(node), ")"),),), "parentheses", code.line(node))
+
+
+def _remove_parentheses(code: JavaSource) -> Iterator[Site | Refused]:
+    for node in code.of("parenthesized_expression"):
+        if len(node.children) != 1 or not _optional(node):
+            continue
+        inner = node.children[0]
+        if level(inner) < needed(node) or inner.kind in ("lambda_expression", "switch_expression"):
+            yield Refused(NEEDED)
+            continue
+        before = code.source[node.start - 1 : node.start]
+        after = code.source[node.end : node.end + 1]
+        changes = (
+            Patch(node.start, node.start + 1, (" " if _joins(before) else "",)),
+            Patch(node.end - 1, node.end, (" " if _joins(after) else "",)),
+        )
+        yield Site((changes,), "no parentheses", code.line(node))
+
+
+def _optional(node: Node) -> bool:
+    """Whether the grammar has an expression here, with or without parentheses."""
+    parent = node.parent
+    return parent is not None and (
+        parent.kind in _AROUND or (parent.kind == "parenthesized_expression" and len(parent.children) == 1)
+    )
+
+
+def _joins(sign: bytes) -> bool:
+    """Whether a word or sign would run together with what is in parentheses."""
+    return sign.isalnum() or sign in (b"_", b"$", b"+", b"-", b"&", b"|") or sign > b"\x7f"
+
+
+INSERT_PARENTHESES: Final = Rewriting(
+    name="insert-parentheses", find=_insert_parentheses, nothing="no expression", proof="tree"
+)
+REMOVE_PARENTHESES: Final = Rewriting(
+    name="remove-parentheses", find=_remove_parentheses, nothing="no parentheses", proof="tree"
+)

@@ -7,8 +7,7 @@ from random import Random
 import pytest
 
 from codeaudit.transforms.interface import Refused, Rewritten, Transform
-from codeaudit.transforms.java.function_context import ESCAPED, REBOUND
-from codeaudit.transforms.java.tree import JAVA_FILES, DecodedJava, places
+from codeaudit.transforms.java.files import ESCAPED, JAVA_FILES, REBOUND, DecodedJava, places
 from codeaudit.transforms.perturb import EXHAUSTED, NOT_PARSED
 from codeaudit.transforms.records import Kind, Move, Unit
 from codeaudit.transforms.source_files import (

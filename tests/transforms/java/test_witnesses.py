@@ -1,6 +1,6 @@
 """The second reader says whether two methods are one tree but for names."""
 
-from codeaudit.transforms.java.witnesses.javalang import confirms, permutes
+from codeaudit.transforms.java.witnesses import confirms, permutes
 
 BEFORE = "int f(A a) { a.b(); return a.c + a; }"
 

@@ -1,1 +1,0 @@
-"""Independent parsers and compilers that check the results of transforms."""
