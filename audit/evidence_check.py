@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 from typing import Final, Protocol, TypeAlias, TypeGuard, get_args
 
-from codeaudit.audit.labels import LabelSource
-from codeaudit.audit.run import Case
+from codeaudit.audit.interface import LabelSource
+from codeaudit.audit.records import Case
 from codeaudit.transforms.languages import find_language
 from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.perturb import promised

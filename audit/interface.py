@@ -1,23 +1,71 @@
-"""The protocols that models and tasks implement.
+"""The protocols and records that models, tasks, answers and sources of labels implement.
 
 The driver (`codeaudit.audit.run`) and the reports call them. `Model` and `Task` are required. The others are
 optional abilities: the driver asks with `isinstance` whether a model or a task has one. A model knows no
-transform and no task; a task knows no transform and no model.
+transform and no task; a task knows no transform and no model. What a model has to know of a task is the kind
+of its answers (`AnswerKind`).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
 
-from codeaudit.audit.answer_kinds import AnswerKind
+from codeaudit.audit.corpora.records import Corpus, LabelColumn, Note, Prepare
 from codeaudit.audit.prompts import Prompt
-from codeaudit.audit.records import Answer, Predicted, Prediction, Query
+from codeaudit.audit.records import Answer, Case, Predicted, Prediction, Query
 from codeaudit.transforms.languages import DEFAULT
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
-if TYPE_CHECKING:
-    from codeaudit.audit.labels import LabelRequest, LabelSource
+
+@dataclass(frozen=True, slots=True)
+class OneWordOf:
+    """One of a few words."""
+
+    words: tuple[str, ...]
+    """Lower-cased, in the order in which models list them."""
+    spellings: Mapping[str, str] = field(default_factory=dict)
+    """Other lower-cased spellings, `yes` or `1.0`, with the word that each means."""
+
+    def read(self, answer: object) -> str | None:
+        """The word that a text, a truth value or a number means; `None` if it means none."""
+        if isinstance(answer, bool | int | float):
+            answer = str(float(answer))
+        if not isinstance(answer, str):
+            return None
+        text = answer.strip().lower()
+        return text if text in self.words else self.spellings.get(text)
+
+
+@dataclass(frozen=True, slots=True)
+class OneNumber:
+    """A finite number that a network with one output can give."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameOfCode:
+    """A name, compared as a set of subtokens. In the source a placeholder stands for it."""
+
+    placeholder: Callable[[str, str], str | None]
+    """From a source and its language to the placeholder; `None` if the source has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class FreeText:
+    """Any text: a value, or code."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextLikelihood:
+    """A number that only a language model can give, because it sums over the probabilities of all tokens."""
+
+
+AnswerKind: TypeAlias = OneWordOf | OneNumber | NameOfCode | FreeText | TextLikelihood
+
+
+NO_LABELS: Final = "none"
+"""The value of `--labels` for no labels at all."""
 
 Expectation: TypeAlias = Literal["same", "other", "unknown"]
 """Whether the right answer stays the same under a perturbation, becomes another one, or may do either."""
@@ -131,12 +179,77 @@ class SamplesAnswers(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LabelRequest:
+    """What the command line asks of a task's labels."""
+
+    task: "Task"
+    spec: str | None
+    """The value of `--labels`."""
+    measure: bool
+    """Whether a tool may measure what the corpus does not know."""
+    cache: Path | None
+    """A folder for results of tools."""
+    note: Note | None
+    """Receives lines about work that takes long."""
+
+
+class LabelSource:
+    """Labels as the corpus brings them; variants keep the label of their sample. Base of all sources."""
+
+    __slots__ = ()
+
+    @property
+    def column(self) -> LabelColumn | None:
+        """The column that a table is read with."""
+        return None
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """Where the labels come from, for manifests and model cards."""
+        return {}
+
+    @property
+    def follows_variants(self) -> bool:
+        """Whether a variant may have another label than its sample."""
+        return False
+
+    def examples(self, source: Corpus, task: "Task") -> tuple[Corpus, Prepare]:
+        """The corpus to draw from, and the function that makes an example of a sample, or gives the reason
+        against it.
+        """
+        return source, task.prepare
+
+    def settled(self, samples: Iterable[Sample]) -> "LabelSource":
+        """The source for a corpus with these samples."""
+        return self
+
+    def filled(self, samples: Sequence[Sample]) -> tuple[Sample, ...]:
+        """The samples with their labels; `None` where there is none.
+
+        Raises:
+            CannotAudit: a tool fails as a whole.
+        """
+        return tuple(samples)
+
+    def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
+        """The cases with the label of each variant; `None` where it is not known.
+
+        Raises:
+            CannotAudit: a tool fails as a whole, or this machine cannot contain programs.
+        """
+        return cases
+
+    def __str__(self) -> str:
+        return ", ".join(f"{key} {value}" for key, value in self.about.items()) or NO_LABELS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Task(ABC):
     """What is asked of a model about a sample, how labels are read, and when two answers are the same.
 
     The record holds every fact about a task. The driver, models, reports and the command line read them here
     and know no task by name. Implementers are frozen dataclasses that extend this class, or `ExactMatch` if
-    only equal answers are right (`codeaudit.audit.tasks.exact_match`).
+    only equal answers are right (`codeaudit.audit.tasks.scoring`).
     """
 
     name: str
@@ -155,7 +268,7 @@ class Task(ABC):
     """What samples are called in messages; `None`: functions."""
     corpus: str = "stdlib"
     """The SPEC of the corpus of a run that names none."""
-    labels: "Callable[[LabelRequest], LabelSource] | None" = None
+    labels: Callable[[LabelRequest], LabelSource] | None = None
     """Where labels come from; `None`: from the corpus, or from a column of a table."""
     language: str = DEFAULT
     """The language in which a network whose checkpoint names no language is traced."""

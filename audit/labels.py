@@ -6,7 +6,7 @@ column of a table (`ColumnLabels`). A task with another source names it in `Task
 - `cost_labels`: llvm-mca measures blocks (`CostLabels`). The cycles depend on its version, the processor
   and the iterations, so all three are kept with the labels, and results are cached on disk.
 - `prompt_labels`: the label is in the code behind the shown part (`PromptLabels`).
-- `codeaudit.audit.outputs.call_results`: execution of a call.
+- `codeaudit.audit.tasks.output_prediction.call_results`: execution of a call.
 """
 
 import json
@@ -18,90 +18,28 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeGuard
 
-from codeaudit.audit.corpora.records import Corpus
-from codeaudit.audit.corpora.selection import Prepare
-from codeaudit.audit.corpora.tables import LabelColumn
-from codeaudit.audit.interface import ContinuesPrompt, GradesByExecution, Task
+from codeaudit.audit.corpora.records import LabelColumn, Note
+from codeaudit.audit.interface import (
+    NO_LABELS,
+    ContinuesPrompt,
+    GradesByExecution,
+    LabelRequest,
+    LabelSource,
+    Task,
+)
+from codeaudit.audit.records import Case
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
 if TYPE_CHECKING:
-    from codeaudit.audit.outputs import Note
-    from codeaudit.audit.run import Case
     from codeaudit.transforms.x86.witnesses.mca import Mca
 
-NONE: Final = "none"
 MCA: Final = "llvm-mca"
-SYNTAX: Final = f"{MCA}[:PROCESSOR], COLUMN[/DIVISOR] of a table, or {NONE}"
+SYNTAX: Final = f"{MCA}[:PROCESSOR], COLUMN[/DIVISOR] of a table, or {NO_LABELS}"
 CASES_AT_ONCE: Final = 100
 """Samples whose variants are measured together; they are a thousand blocks with the usual number of
 variants."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelRequest:
-    """What the command line asks of a task's labels."""
-
-    task: Task
-    spec: str | None
-    """The value of `--labels`."""
-    measure: bool
-    """Whether a tool may measure what the corpus does not know."""
-    cache: Path | None
-    """A folder for results of tools."""
-    note: "Note | None"
-    """Receives lines about work that takes long."""
-
-
-class LabelSource:
-    """Labels as the corpus brings them; variants keep the label of their sample. Base of all sources."""
-
-    __slots__ = ()
-
-    @property
-    def column(self) -> LabelColumn | None:
-        """The column that a table is read with."""
-        return None
-
-    @property
-    def about(self) -> Mapping[str, object]:
-        """Where the labels come from, for manifests and model cards."""
-        return {}
-
-    @property
-    def follows_variants(self) -> bool:
-        """Whether a variant may have another label than its sample."""
-        return False
-
-    def examples(self, source: Corpus, task: Task) -> tuple[Corpus, Prepare]:
-        """The corpus to draw from, and the function that makes an example of a sample, or gives the reason
-        against it.
-        """
-        return source, task.prepare
-
-    def settled(self, samples: Iterable[Sample]) -> "LabelSource":
-        """The source for a corpus with these samples."""
-        return self
-
-    def filled(self, samples: Sequence[Sample]) -> tuple[Sample, ...]:
-        """The samples with their labels; `None` where there is none.
-
-        Raises:
-            CannotAudit: a tool fails as a whole.
-        """
-        return tuple(samples)
-
-    def relabelled(self, cases: "Iterator[Case]") -> "Iterator[Case]":
-        """The cases with the label of each variant; `None` where it is not known.
-
-        Raises:
-            CannotAudit: a tool fails as a whole, or this machine cannot contain programs.
-        """
-        return cases
-
-    def __str__(self) -> str:
-        return ", ".join(f"{key} {value}" for key, value in self.about.items()) or NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +55,7 @@ class _GivenLabels(LabelSource):
         """As `LabelSource.follows_variants`."""
         return self.costs
 
-    def relabelled(self, cases: "Iterator[Case]") -> "Iterator[Case]":
+    def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
         """As `LabelSource.relabelled`."""
         return (_with_costs(case, {}) for case in cases) if self.costs else cases
 
@@ -191,7 +129,7 @@ class CostLabels(LabelSource):
         found = self._measured([sample.source for sample in samples])
         return tuple(replace(sample, label=found[sample.source]) for sample in samples)
 
-    def relabelled(self, cases: "Iterator[Case]") -> "Iterator[Case]":
+    def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
         """The cases; variants whose cost may differ from their sample's are measured."""
         while chunk := list(islice(cases, CASES_AT_ONCE)):
             texts = {one.source for case in chunk for one in case.outcomes if _may_cost_otherwise(one)}
@@ -239,14 +177,14 @@ class PromptLabels(LabelSource):
         """Whether execution decides which variants can be asked about."""
         return isinstance(self.task, GradesByExecution)
 
-    def relabelled(self, cases: "Iterator[Case]") -> "Iterator[Case]":
+    def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
         """The cases; variants that cannot be asked about are not applied."""
         for case in cases:
             yield replace(case, outcomes=self.task.askable(case.sample, case.outcomes))
 
 
 def labels(
-    spec: str | None, task: Task, *, cache: Path | None = None, note: "Note | None" = None
+    spec: str | None, task: Task, *, cache: Path | None = None, note: Note | None = None
 ) -> LabelSource:
     """The source of labels that `--labels` names, or else the task's own.
 
@@ -257,7 +195,7 @@ def labels(
     return _source(LabelRequest(task=task, spec=spec, measure=True, cache=cache, note=note))
 
 
-def of_corpus(task: Task, *, cache: Path | None = None, note: "Note | None" = None) -> LabelSource:
+def of_corpus(task: Task, *, cache: Path | None = None, note: Note | None = None) -> LabelSource:
     """The labels that a corpus brings; others only if labels are found by execution."""
     return _source(LabelRequest(task=task, spec=None, measure=False, cache=cache, note=note))
 
@@ -319,7 +257,7 @@ def prompt_labels(request: LabelRequest) -> LabelSource:
 def _given(request: LabelRequest, *, costs: bool) -> LabelSource:
     if request.spec is None:
         return CorpusLabels(found=not request.measure, costs=costs)
-    if request.spec == NONE:
+    if request.spec == NO_LABELS:
         return NoLabels(costs=costs)
     return ColumnLabels(column=_column(request.spec), costs=costs)
 
@@ -344,7 +282,7 @@ def _may_cost_otherwise(outcome: Outcome) -> TypeGuard[Perturbed]:
     return outcome.kind == "control" or any(move.kind == "order" for move in outcome.moves)
 
 
-def _with_costs(case: "Case", found: Mapping[str, float | None]) -> "Case":
+def _with_costs(case: Case, found: Mapping[str, float | None]) -> Case:
     """The case; variants whose cost may differ have the label in `found`, or none."""
 
     def labelled(outcome: Outcome) -> Outcome:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from codeaudit.transforms.errors import RunError
-from codeaudit.transforms.records import NotApplied, Perturbed, Sample
+from codeaudit.transforms.records import NotApplied, Outcome, Perturbed, Sample
 
 ANSWER_CHANGES: Final = "the right answer changes"
 ANSWER_STAYS: Final = "the right answer stays"
@@ -141,6 +141,16 @@ class Unjudged:
 
 
 Verdict: TypeAlias = Held | Violated | Unjudged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One sample with its variants under all transforms."""
+
+    sample: Sample
+    """As the task prepared it."""
+    outcomes: tuple[Outcome, ...]
+    """In the order of the transforms, then of the variants."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,7 @@
 from functools import cache
 from typing import Final
 
-from codeaudit.audit.answer_kinds import AnswerKind, FreeText
-from codeaudit.audit.interface import ContinuesPrompt, Task
+from codeaudit.audit.interface import AnswerKind, ContinuesPrompt, FreeText, Task
 from codeaudit.transforms.entries import Entry
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.registration import PROJECT, Registry

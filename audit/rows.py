@@ -16,6 +16,7 @@ from codeaudit.audit.prompt_cut import shown
 from codeaudit.audit.records import (
     Attacked,
     Audited,
+    Case,
     Explained,
     Failed,
     Held,
@@ -28,9 +29,7 @@ from codeaudit.audit.records import (
     answer_to_json,
     label_from_json,
 )
-from codeaudit.audit.run import Case
-from codeaudit.audit.store import EXPLANATIONS, SUITE, VERDICTS, RunFolder
-from codeaudit.audit.tables import TableRow, read_lines, read_rows
+from codeaudit.audit.store import EXPLANATIONS, SUITE, VERDICTS, RunFolder, TableRow, read_lines, read_rows
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.records import Move, NotApplied, Origin, Outcome, Perturbed, Sample
 

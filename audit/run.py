@@ -29,6 +29,7 @@ from codeaudit.audit.records import (
     MALFORMED,
     Answer,
     Audited,
+    Case,
     Failed,
     Held,
     Predicted,
@@ -39,7 +40,7 @@ from codeaudit.audit.records import (
     Violated,
 )
 from codeaudit.transforms.errors import ModelError
-from codeaudit.transforms.records import NotApplied, Outcome, Perturbed, Sample
+from codeaudit.transforms.records import NotApplied, Perturbed, Sample
 
 WINDOW: Final = 4096
 """Number of queries that are sorted by length together; bounds the memory of a run over a large corpus."""
@@ -50,16 +51,6 @@ NOISE_FACTOR: Final = 10.0
 NUMERIC_NOISE: Final = "numeric noise"
 FINAL: Final = frozenset({MALFORMED, CUT_OFF})
 """Failures that are kept in the memory: the model did answer, and a repeated query would fail again."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """One sample with its variants under all transforms."""
-
-    sample: Sample
-    """As the task prepared it."""
-    outcomes: tuple[Outcome, ...]
-    """In the order of the transforms, then of the variants."""
 
 
 class AnswerMemory(Protocol):

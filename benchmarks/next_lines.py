@@ -10,7 +10,7 @@ from torch import Tensor
 from codeaudit.audit.papers.dependency_encoding import material
 from codeaudit.audit.papers.dependency_encoding.streams import Streams
 from codeaudit.audit.papers.dependency_encoding.trunk import Cache, Decoder
-from codeaudit.audit.tasks.likeness import bleu, edit_similarity
+from codeaudit.audit.tasks.scoring import bleu, edit_similarity
 from codeaudit.transforms.records import Sample
 
 LONGEST: Final = 24

@@ -47,7 +47,8 @@ from codeaudit.audit.papers.spe_attention.model import LineModel
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS
 from codeaudit.audit.papers.spe_attention.recipe import LineRecipe
 from codeaudit.audit.papers.spe_attention.training import LineLearner
-from codeaudit.audit.run import AuditSetup, Case, NoMonitor, audit
+from codeaudit.audit.records import Case
+from codeaudit.audit.run import AuditSetup, NoMonitor, audit
 from codeaudit.audit.suite import SuitePlan, cases
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.audit.training.splits import Splits

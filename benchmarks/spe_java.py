@@ -36,8 +36,9 @@ from codeaudit.audit.papers.spe_attention.model import LineModel
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS
 from codeaudit.audit.papers.spe_attention.recipe import LineRecipe
 from codeaudit.audit.papers.spe_attention.training import LineLearner
+from codeaudit.audit.records import Case
 from codeaudit.audit.registry import TASKS
-from codeaudit.audit.run import AuditSetup, Case, audit
+from codeaudit.audit.run import AuditSetup, audit
 from codeaudit.audit.suite import SuitePlan, cases
 from codeaudit.audit.tasks.error_detection import BUGGY, ERROR_DETECTION
 from codeaudit.audit.training import trainer

@@ -35,8 +35,19 @@ from codeaudit.audit.run import (
     repeats,
 )
 from codeaudit.audit.search.attacks import attack
-from codeaudit.audit.store import ATTACKS, SCHEMA, SUITE, SUMMARY, VERDICTS, Manifest, RunFolder
-from codeaudit.audit.tables import ATTACK_COLUMNS, SUITE_COLUMNS, VERDICT_COLUMNS, TableWriter
+from codeaudit.audit.store import (
+    ATTACK_COLUMNS,
+    ATTACKS,
+    SCHEMA,
+    SUITE,
+    SUITE_COLUMNS,
+    SUMMARY,
+    VERDICT_COLUMNS,
+    VERDICTS,
+    Manifest,
+    RunFolder,
+    TableWriter,
+)
 from codeaudit.options import RunOptions
 from codeaudit.preparing import (
     Inputs,

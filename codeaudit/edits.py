@@ -238,8 +238,7 @@ def _perturbed(
     chosen: partial[tuple[Outcome, ...]],
     workers: int,
 ) -> Iterator[Outcome]:
-    from codeaudit.audit.suite import CHUNK, FEW
-    from codeaudit.audit.workers import spread
+    from codeaudit.audit.suite import CHUNK, FEW, spread
 
     if task is None:
         found = raw_samples(samples, language, Counter())
@@ -270,7 +269,7 @@ def _file(source: str, name: str, language: str, seed: int, sites: Sites) -> str
         NotAppliedError: no function changed; with the most frequent reason.
         UsageError: files of the language cannot be rewritten in place.
     """
-    from codeaudit.audit.projects.languages import loaded, source_languages
+    from codeaudit.audit.projects.files import loaded, source_languages
     from codeaudit.transforms.loading import load_target
     from codeaudit.transforms.source_files import Declined, TransformSeries, perturb_file
 

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from codeaudit.audit.records import Audited, Held, Violated
 from codeaudit.audit.rows import read_audited
-from codeaudit.audit.store import EXPLANATIONS, SUITE, SUMMARY, VERDICTS, Manifest, RunFolder
-from codeaudit.audit.tables import read_rows
+from codeaudit.audit.store import EXPLANATIONS, SUITE, SUMMARY, VERDICTS, Manifest, RunFolder, read_rows
 from codeaudit.reports.records import Summary
 from codeaudit.transforms.errors import RunError, SourceError
 from codeaudit.transforms.records import Sample

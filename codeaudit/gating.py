@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codeaudit.audit.registry import TASKS
-from codeaudit.audit.store import MANIFEST, SUMMARY, VERDICTS
-from codeaudit.audit.tables import read_rows
+from codeaudit.audit.store import MANIFEST, SUMMARY, VERDICTS, read_rows
 from codeaudit.finished_runs import Run, read_run, read_summary, trials
 from codeaudit.options import check_values, listed
 from codeaudit.reports.checks import Gate

@@ -22,21 +22,23 @@ from codeaudit.audit.interface import (
     ContinuesPrompt,
     HasAttempts,
     HasUsage,
+    LabelSource,
     Model,
     SamplesAnswers,
     SeveralTasks,
     Task,
 )
-from codeaudit.audit.labels import LabelSource, labels
+from codeaudit.audit.labels import labels
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.callable import CallableModel, answering
 from codeaudit.audit.models.provider import OPTIONS
 from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.models.wrapping import innermost
+from codeaudit.audit.records import Case
 from codeaudit.audit.registry import DEFAULT_TASK, TASKS
 from codeaudit.audit.rows import read_suite
-from codeaudit.audit.run import Case, RunProgress
-from codeaudit.audit.tables import read_about, suite_contents
+from codeaudit.audit.run import RunProgress
+from codeaudit.audit.store import read_about, suite_contents
 from codeaudit.options import RunOptions
 from codeaudit.transforms.errors import CorpusError, ModelError, UsageError
 from codeaudit.transforms.records import Sites

@@ -155,7 +155,7 @@ def _names(transforms: Sequence[str] | str | None, samples: Sequence[Sample]) ->
 
 
 def _told(name: str, violated: Sequence[Violated], judged: int) -> str:
-    from codeaudit.audit.projects.diffs import text_diff
+    from codeaudit.audit.projects.files import text_diff
 
     samples = len({one.perturbed.sample.id for one in violated})
     counts = f"{len(violated)} of {judged} variants ({samples} sample{'s'[: samples != 1]})"

@@ -20,10 +20,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from codeaudit.audit.cache import default_folder
-from codeaudit.audit.corpora.records import Corpus, CorpusResources, Note, raw_sample
+from codeaudit.audit.corpora.records import SPLITS, Corpus, CorpusResources, Note, Split, raw_sample, split_of
 from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
-from codeaudit.audit.corpora.splits import SPLITS, Split, split_of
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.oracle.oracle import Oracle

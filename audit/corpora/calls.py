@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from codeaudit.audit.corpora.records import Corpus
-from codeaudit.audit.tasks.output_prediction import parted
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.oracle.inputs import inputs
 from codeaudit.transforms.python.language import PYTHON
@@ -185,3 +184,20 @@ def _are_literals(nodes: Sequence[ast.expr]) -> bool:
 def _plain(text: str) -> str:
     """A text without white space and with one kind of quotes, for comparison."""
     return "".join(text.split()).replace('"', "'")
+
+
+def parted(source: str) -> tuple[str, str] | None:
+    """The text before the last line, and the call on the last line; `None` if there is no call alone.
+
+    Raises:
+        SourceError: the text does not parse.
+    """
+    body = parse(source).body
+    match body[-1:]:
+        case [ast.Expr(value=ast.Call(func=ast.Name(id=name)), col_offset=0) as last]:
+            text, _, call = source.rstrip("\n").rpartition("\n")
+            here = last.lineno == last.end_lineno == text.count("\n") + 2
+            known = any(isinstance(one, ast.FunctionDef) and one.name == name for one in body)
+            return (text.rstrip("\n"), call) if here and known else None
+        case _:
+            return None

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from codeaudit.transforms.records import Origin, Sample
 
@@ -82,3 +82,35 @@ def raw_sample(
         context=context,
         group=group,
     )
+
+
+Split: TypeAlias = Literal["train", "valid", "test"]
+
+SPLITS: Final[tuple[Split, ...]] = ("train", "valid", "test")
+_TRAIN: Final = 0.6
+_VALID: Final = 0.1
+
+
+def split_of(group: str) -> Split:
+    """The split of a group, by a hash of its name, for corpora without their own splits.
+
+    The shares are those of spe-attention (section 5.1): 70 % for training and 30 % for testing; here 10 % of
+    all are taken from training for validation.
+    """
+    # A hash of the group alone: a corpus may grow, and no group ever moves from training to testing.
+    digest = hashlib.sha256(group.encode("utf-8", "surrogatepass")).digest()
+    place = int.from_bytes(digest[:8], "big") / 2**64
+    return "train" if place < _TRAIN else "valid" if place < _TRAIN + _VALID else "test"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelColumn:
+    """The column of a table with the labels."""
+
+    name: str
+    divisor: float = 1.0
+    """Its numbers are divided by this, for example cycles of 100 iterations by 100."""
+
+
+Prepare: TypeAlias = Callable[[Sample], Sample | str]
+"""A task's `prepare`: the sample as the task asks about it, or the reason why it is no example."""

@@ -3,11 +3,11 @@
 import hashlib
 import heapq
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
-from codeaudit.audit.corpora.records import Corpus
+from codeaudit.audit.corpora.records import Corpus, Prepare
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.languages import DEFAULT, find_language
 from codeaudit.transforms.loading import load_target
@@ -15,9 +15,6 @@ from codeaudit.transforms.records import Sample
 
 SLACK: Final = 64
 """Additional candidates kept at first, because some candidates are no examples of the task."""
-
-Prepare: TypeAlias = Callable[[Sample], Sample | str]
-"""A task's `prepare`: the sample as the task asks about it, or the reason why it is no example."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ from typing import Final
 
 from codeaudit.audit.corpora.files import SourceFiles
 from codeaudit.audit.corpora.programs import ASSEMBLY, AssemblyBlocks, ProgramBlocks, is_program
-from codeaudit.audit.corpora.records import Corpus, CorpusResources, OpensCorpus
-from codeaudit.audit.corpora.tables import LabelColumn, Table, is_table
+from codeaudit.audit.corpora.records import Corpus, CorpusResources, LabelColumn, OpensCorpus
+from codeaudit.audit.corpora.tables import Table, is_table
 from codeaudit.transforms.algebra.language import ALGEBRA
 from codeaudit.transforms.entries import Entry
 from codeaudit.transforms.errors import CorpusError

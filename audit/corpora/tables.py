@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeAlias
 
-from codeaudit.audit.corpora.records import raw_sample
-from codeaudit.audit.corpora.splits import split_of
+from codeaudit.audit.corpora.records import LabelColumn, raw_sample, split_of
 from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.languages import DEFAULT, by_ending, every_language
 from codeaudit.transforms.loading import load_target
@@ -45,15 +44,6 @@ COLUMNS: Final = frozenset(
     {*SOURCES, HEX, *LABELS, *HUMAN_EVAL, HUMAN_EVAL_TESTS, *GROUPS, CONFLICT}
     | {"language", "file", "line", "split"}
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelColumn:
-    """The column of a table with the labels."""
-
-    name: str
-    divisor: float = 1.0
-    """Its numbers are divided by this, for example cycles of 100 iterations by 100."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

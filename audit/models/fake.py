@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from codeaudit.audit.answer_kinds import OneNumber, OneWordOf
+from codeaudit.audit.interface import OneNumber, OneWordOf
 from codeaudit.audit.models.provider import Provider
 from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.records import Answer, Predicted, Prediction, Query

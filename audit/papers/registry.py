@@ -14,8 +14,7 @@ from codeaudit.audit.interface import Model, Task
 from codeaudit.transforms.errors import UsageError
 
 if TYPE_CHECKING:
-    from codeaudit.audit.corpora.records import Corpus
-    from codeaudit.audit.corpora.tables import LabelColumn
+    from codeaudit.audit.corpora.records import Corpus, LabelColumn
     from codeaudit.audit.papers.checkpoint import CheckpointLearner
 
 PAPERS: Final = "codeaudit.audit.papers"

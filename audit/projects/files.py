@@ -1,24 +1,100 @@
-"""Copies a source folder, finds its source files, and perturbs them in parallel.
+"""The source files of a project: found, copied, perturbed in parallel, counted, and shown as diffs.
 
-Called by `codeaudit transform` and, on a copy, by `codeaudit verify`.
+Called by `codeaudit transform` and, on a copy, by `codeaudit verify`. The ending of a file's name decides its
+language.
 """
 
+import difflib
 import os
 import shutil
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from stat import S_ISDIR, S_ISLNK, S_ISREG
-from typing import Final
+from typing import Final, Protocol
 
 from codeaudit.audit.corpora.files import FOREIGN
-from codeaudit.audit.projects.languages import file_format, loaded, source_languages
-from codeaudit.audit.workers import spread
+from codeaudit.audit.suite import spread
 from codeaudit.transforms.decoding import LARGEST
-from codeaudit.transforms.errors import RunError
-from codeaudit.transforms.records import Sites
-from codeaudit.transforms.source_files import Choice, FileFormat, TransformSeries, UnitRecord, perturb_file
+from codeaudit.transforms.errors import RunError, SourceError
+from codeaudit.transforms.interface import Transform
+from codeaudit.transforms.language import Language
+from codeaudit.transforms.languages import every_language
+from codeaudit.transforms.loading import load_target
+from codeaudit.transforms.records import Kind, NotApplied, Outcome, Perturbed, Sites
+from codeaudit.transforms.registry import entry_of, languages_of, transform_for
+from codeaudit.transforms.source_files import (
+    MODULE,
+    Applied,
+    Choice,
+    Declined,
+    FileFormat,
+    TransformSeries,
+    UnitRecord,
+    perturb_file,
+)
+
+
+class Probes(Protocol):
+    """Inserts statements at the start of units, to see whether tests execute them. One per language."""
+
+    @property
+    def raising(self) -> str:
+        """The statement that raises an error, for the power check."""
+        ...
+
+    def noting(self, number: int) -> str:
+        """The statement that appends a unit's number to the hits file when it is first executed."""
+        ...
+
+    def with_first(self, data: bytes, statements: Mapping[str, str]) -> bytes:
+        """The file with these statements, by unit name, at the start of the units.
+
+        A unit that cannot hold its statement stays as it is, and so does a file that cannot be read.
+        """
+        ...
+
+
+def source_languages() -> Mapping[str, Language]:
+    """The languages whose files can be perturbed in place, by the ending of a file's name."""
+    return {
+        ending: language for language in every_language() if language.files for ending in language.endings
+    }
+
+
+def file_format(path: str) -> FileFormat:
+    """How a file is read and written. Its reader is imported at the first call."""
+    found: FileFormat = load_target(source_languages()[PurePath(path).suffix].files)
+    return found
+
+
+def probes(path: str) -> Probes:
+    """The probes for a file."""
+    found: Probes = load_target(source_languages()[PurePath(path).suffix].probes)
+    return found
+
+
+def languages(paths: Iterable[str]) -> tuple[str, ...]:
+    """The languages of these files."""
+    endings = {PurePath(path).suffix for path in paths}
+    return tuple(language.name for ending, language in source_languages().items() if ending in endings)
+
+
+def meant(names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
+    """Those of these transforms that rewrite one of these languages; all of them if none does."""
+    every, spoken = tuple(names), set(known)
+    own = [
+        name for name in every if entry_of(name).kind == "identity" or spoken.intersection(languages_of(name))
+    ]
+    return tuple(own) or every
+
+
+def loaded(names: Iterable[str], name: str) -> tuple[Transform, ...]:
+    """The transforms with these names, for a language."""
+    return tuple(transform_for(one, name) for one in meant(names, (name,)))
+
 
 NOT_COPIED: Final = frozenset({".git", "__pycache__"})
 """Names that are never copied."""
@@ -164,3 +240,89 @@ def replace_file(path: Path, data: bytes) -> None:
         place.replace(path)
     except OSError as error:
         raise RunError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
+
+
+_NO_END: Final = "\\ No newline at end of file\n"
+
+
+def file_diff(path: str, before: bytes, after: bytes) -> str:
+    """The change of a file as a patch for `patch -p1`; empty if nothing changed."""
+    return "".join(_diff(f"a/{path}", f"b/{path}", _text(path, before), _text(path, after)))
+
+
+def unit_diff(path: str, name: str, before: bytes, after: bytes) -> str:
+    """The change of one unit; for the unit `MODULE`, the change of the whole file."""
+    if name == MODULE:
+        return file_diff(path, before, after)
+    here = f"{path} {name}"
+    return "".join(_diff(here, here, _unit_text(path, before, name), _unit_text(path, after, name)))
+
+
+def text_diff(name: str, before: str, after: str) -> str:
+    """The change of a text; empty if nothing changed."""
+    return "".join(_diff(name, name, before + "\n", after + "\n"))
+
+
+def _diff(old: str, new: str, before: str, after: str) -> Iterator[str]:
+    for line in difflib.unified_diff(_lines(before), _lines(after), old, new):
+        yield line if line.endswith("\n") else f"{line}\n{_NO_END}"
+
+
+def _lines(text: str) -> list[str]:
+    """The lines with their ends. Only `\\n` ends a line, unlike in `str.splitlines`."""
+    parts = text.split("\n")
+    return [f"{part}\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
+
+
+def _text(path: str, data: bytes) -> str:
+    try:
+        decoded = file_format(path).decode(data)
+    except SourceError:
+        return data.decode("utf-8", "backslashreplace")
+    return decoded.text.replace("\n", decoded.newline)
+
+
+def _unit_text(path: str, data: bytes, name: str) -> str:
+    text = file_format(path).decode(data).text
+    source = text.encode()
+    found = file_format(path).places(text)
+    return next((source[p.start : p.end].decode() + "\n" for p in found if p.name == name), "")
+
+
+@dataclass(slots=True)
+class TransformCounts:
+    """The counts of one transform."""
+
+    kind: Kind
+    changed: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    """Why it was not applied."""
+    evidence: Counter[str] = field(default_factory=Counter)
+    """Of the changed ones."""
+
+    @property
+    def units(self) -> int:
+        """The number of units that it was given."""
+        return self.changed + self.reasons.total()
+
+
+CountsByTransform = dict[str, TransformCounts]
+"""By transform name, in the order of the first record."""
+
+
+def prepare(counts: CountsByTransform, names: Iterable[str]) -> None:
+    """Add a zero count for each of these transforms, so that the table lists all of them."""
+    for name in names:
+        counts.setdefault(name, TransformCounts(entry_of(name).kind))
+
+
+def count(counts: CountsByTransform, records: Iterable[UnitRecord | Outcome]) -> None:
+    """Add the outcomes for units of a project, or for samples."""
+    for record in records:
+        found = counts.setdefault(record.transform, TransformCounts(record.kind))
+        match record:
+            case Applied() | Perturbed():
+                found.changed += 1
+                found.evidence[record.evidence] += 1
+            case Declined() | NotApplied():
+                found.reasons[record.reason] += 1

@@ -8,16 +8,17 @@ from typing import Final, TypeAlias
 
 from codeaudit.audit.projects.files import (
     NOT_COPIED,
+    CountsByTransform,
     FileResult,
     ProjectPlan,
     copy_tree,
+    count,
     perturb_files,
     read_file,
     replace_file,
     source_files,
 )
 from codeaudit.audit.projects.runner import ProjectTestCommand, ProjectTestRun
-from codeaudit.audit.projects.transform_counts import CountsByTransform, count
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.records import Sites
 from codeaudit.transforms.source_files import Applied, Choice, SourceUnit, UnitRecord

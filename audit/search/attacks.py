@@ -16,8 +16,8 @@ from itertools import islice
 from random import Random
 from typing import Final, NamedTuple, TypeAlias
 
-from codeaudit.audit.records import Attacked, Failed, Predicted, Prediction, Query, Unjudged, Violated
-from codeaudit.audit.run import AuditSetup, Case, answer_to, first_answers, judge, query_of
+from codeaudit.audit.records import Attacked, Case, Failed, Predicted, Prediction, Query, Unjudged, Violated
+from codeaudit.audit.run import AuditSetup, answer_to, first_answers, judge, query_of
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Finite, Refused, Transform
 from codeaudit.transforms.perturb import reapply

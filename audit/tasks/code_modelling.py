@@ -16,10 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from codeaudit.audit.answer_kinds import TextLikelihood
-from codeaudit.audit.interface import Expectation, Task
+from codeaudit.audit.interface import Expectation, Task, TextLikelihood
 from codeaudit.audit.records import Answer, Predicted
-from codeaudit.audit.tasks.numbers import nearly_equal, number
+from codeaudit.audit.tasks.scoring import nearly_equal, number
 from codeaudit.transforms.records import Perturbed, Sample
 
 

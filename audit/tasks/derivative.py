@@ -7,10 +7,9 @@ The text of a sample is `FUNCTION =? CANDIDATE` in prefix notation. The label an
 from dataclasses import dataclass, replace
 from typing import Final
 
-from codeaudit.audit.answer_kinds import OneWordOf
-from codeaudit.audit.interface import Expectation
+from codeaudit.audit.interface import Expectation, OneWordOf
 from codeaudit.audit.prompts import QuestionPrompt, one_of
-from codeaudit.audit.tasks.exact_match import ExactMatch
+from codeaudit.audit.tasks.scoring import ExactMatch
 from codeaudit.transforms.algebra.expressions import parse_pair
 from codeaudit.transforms.algebra.language import ALGEBRA
 from codeaudit.transforms.errors import SourceError

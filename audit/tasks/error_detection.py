@@ -18,8 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from codeaudit.audit.answer_kinds import OneWordOf
-from codeaudit.audit.interface import Expectation, Task
+from codeaudit.audit.interface import Expectation, OneWordOf, Task
 from codeaudit.audit.prompts import QuestionPrompt, one_of
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.tasks.function_name import name_of

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from codeaudit.audit.answer_kinds import NameOfCode
-from codeaudit.audit.interface import Expectation, Task
+from codeaudit.audit.interface import Expectation, NameOfCode, Task
 from codeaudit.audit.prompts import QuestionPrompt, plain_line
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.transforms.errors import SourceError

@@ -9,8 +9,8 @@ ends with a line end; the next line is the next statement:
         parts = [word] * times
 
 The answer is the text that follows (`    return '-'.join(parts)`), as a base model continues it, or the
-whole function again, as chat models write it; see `codeaudit.audit.completions`. A list of texts is a list
-of attempts.
+whole function again, as chat models write it; see `codeaudit.audit.tasks.solutions`. A list of texts is a
+list of attempts.
 
 The completed program is executed with the tests of the problem, which no model sees. A graded answer is a
 tuple of `Attempt`: each text with the type of the exception or the limit that ended its tests, or with none
@@ -32,10 +32,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
-from codeaudit.audit.answer_kinds import FreeText
-from codeaudit.audit.completions import completed
-from codeaudit.audit.interface import Expectation, Task
-from codeaudit.audit.labels import LabelRequest, LabelSource, prompt_labels
+from codeaudit.audit.interface import Expectation, FreeText, LabelRequest, LabelSource, Task
+from codeaudit.audit.labels import prompt_labels
 from codeaudit.audit.prompt_cut import (
     HALF,
     NOT_PYTHON,
@@ -46,8 +44,8 @@ from codeaudit.audit.prompt_cut import (
 )
 from codeaudit.audit.prompts import ContinuationPrompt
 from codeaudit.audit.records import Answer, Attempt, Predicted
-from codeaudit.audit.solutions import Solutions
-from codeaudit.audit.tasks.numbers import mean
+from codeaudit.audit.tasks.scoring import mean
+from codeaudit.audit.tasks.solutions import Solutions, completed
 from codeaudit.transforms.errors import RunError, SourceError
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Outcome, Perturbed, Sample

@@ -21,8 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from codeaudit.audit.answer_kinds import FreeText
-from codeaudit.audit.interface import Expectation
+from codeaudit.audit.interface import Expectation, FreeText
 from codeaudit.audit.labels import prompt_labels
 from codeaudit.audit.prompt_cut import (
     HALF,
@@ -33,8 +32,7 @@ from codeaudit.audit.prompt_cut import (
 )
 from codeaudit.audit.prompts import ContinuationPrompt
 from codeaudit.audit.records import Answer
-from codeaudit.audit.tasks.exact_match import ExactMatch
-from codeaudit.audit.tasks.likeness import bleu, edit_similarity
+from codeaudit.audit.tasks.scoring import ExactMatch, bleu, edit_similarity
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
 _FENCE: Final = re.compile(r"\s*(?:`{3,}|~{3,})[\w+-]*\s*$")

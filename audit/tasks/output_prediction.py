@@ -30,21 +30,42 @@ from `[1]`.
 """
 
 import ast
+import hashlib
+import json
 import re
+import sys
+import time
 import warnings
-from dataclasses import dataclass
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from math import inf, nan
-from typing import Final
+from pathlib import Path
+from typing import Final, TypeGuard
 
-from codeaudit.audit.answer_kinds import FreeText
-from codeaudit.audit.interface import Expectation
-from codeaudit.audit.labels import LabelRequest, LabelSource
+from codeaudit.audit.cache import AnswerCache
+from codeaudit.audit.corpora.calls import Callables, Calls, find, parted, with_call
+from codeaudit.audit.corpora.records import Corpus, Note, Prepare
+from codeaudit.audit.evidence_check import (
+    DIFFERS,
+    BehavesDifferently,
+    BehavesSame,
+    FindingCounts,
+    Undecided,
+    WitnessFinding,
+    confirm,
+)
+from codeaudit.audit.interface import Expectation, FreeText, LabelRequest, LabelSource, Task
 from codeaudit.audit.prompts import QuestionPrompt
-from codeaudit.audit.tasks.exact_match import ExactMatch
-from codeaudit.transforms.errors import SourceError
+from codeaudit.audit.records import Case
+from codeaudit.audit.tasks.scoring import ExactMatch
+from codeaudit.transforms.errors import RunError, SourceError, UsageError
+from codeaudit.transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
+from codeaudit.transforms.oracle.results import NO_ANSWERS
 from codeaudit.transforms.python.language import PYTHON
-from codeaudit.transforms.python.parsing import parse
-from codeaudit.transforms.records import Perturbed, Sample
+from codeaudit.transforms.records import Outcome, Perturbed, Sample
+from codeaudit.transforms.seeding import stream
 
 LONGEST: Final = 200
 """Maximum number of characters of a result, and of a call."""
@@ -55,23 +76,6 @@ _RAISED: Final = re.compile(
     re.DOTALL,
 )
 _NUMBERS: Final = {"inf": inf, "nan": nan}
-
-
-def parted(source: str) -> tuple[str, str] | None:
-    """The text before the last line, and the call on the last line; `None` if there is no call alone.
-
-    Raises:
-        SourceError: the text does not parse.
-    """
-    body = parse(source).body
-    match body[-1:]:
-        case [ast.Expr(value=ast.Call(func=ast.Name(id=name)), col_offset=0) as last]:
-            text, _, call = source.rstrip("\n").rpartition("\n")
-            here = last.lineno == last.end_lineno == text.count("\n") + 2
-            known = any(isinstance(one, ast.FunctionDef) and one.name == name for one in body)
-            return (text.rstrip("\n"), call) if here and known else None
-        case _:
-            return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,10 +228,233 @@ def _real(node: ast.expr) -> float:
     return float(value)
 
 
-def _labels(request: LabelRequest) -> LabelSource:
-    from codeaudit.audit.outputs import call_results  # which imports this module
+SCHEMA: Final = 1
+"""Goes up whenever other calls are chosen or results are written differently."""
+FILE: Final = "outputs.sqlite"
+CHOOSE_SECONDS: Final = 0.2
+"""Processor time that a call of an original may take."""
+JUDGE_SECONDS: Final = 1.0
+"""Processor time that a call of a variant may take: much more, so that no variant of equal cost is lost."""
+NOTE_SECONDS: Final = 20.0
+UNSTABLE: Final = "a result that is not the same each time"
+TRIVIAL: Final = "no call with a result to ask about"
 
-    return call_results(request)
+_RESULTS: Final[Mapping[str, type[Returned | Raised | Unknown]]] = {
+    "returned": Returned,
+    "raised": Raised,
+    "unknown": Unknown,
+}
+_WRONG_KIND: Final = frozenset({"TypeError", "AttributeError"})
+"""Exceptions that arguments of a wrong type raise; calls that raise them are no examples."""
+
+
+def call_results(request: LabelRequest) -> LabelSource:
+    """The labels of output prediction.
+
+    Raises:
+        UsageError: `--labels` names another source.
+    """
+    if request.spec is not None:
+        raise UsageError(
+            f"--labels {request.spec}: the labels of task {request.task.name!r} are found by execution"
+        )
+    return Outputs(cache=request.cache, note=request.note)
+
+
+class Outputs(LabelSource):
+    """Finds calls and their results. The sandboxes start when they are first needed, and end with this
+    object."""
+
+    def __init__(self, *, cache: Path | None = None, note: Note | None = None) -> None:
+        """`cache` is a folder for results; `note` receives lines about work that takes long."""
+        self._note = note
+        self._stack = ExitStack()
+        weakref.finalize(self, self._stack.close)
+        self._callers: list[Caller] = []
+        self._kept = self._opened(cache)
+        self._tried = 0
+        self._told = 0.0
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """As `LabelSource.about`."""
+        return {"tool": "sandbox", PYTHON.name: f"{sys.version_info.major}.{sys.version_info.minor}"}
+
+    @property
+    def follows_variants(self) -> bool:
+        """True: the results of controls differ."""
+        return True
+
+    def examples(self, source: Corpus, task: Task) -> tuple[Corpus, Prepare]:
+        """The functions that a call can be found for; each is executed once."""
+        return Callables(source), self.prepared
+
+    def prepared(self, sample: Sample) -> Sample | str:
+        """The function with a call on its last line and the result as its label; or why it is no example.
+
+        Raises:
+            CannotAudit: something has to be executed, and this machine cannot contain programs.
+        """
+        self._tell()
+        calls = find(sample, longest=LONGEST)
+        if isinstance(calls, str):
+            return calls
+        chosen = self._chosen(sample, calls)
+        if isinstance(chosen, str):
+            return chosen
+        call, label = chosen
+        made = replace(sample, source=with_call(calls.text, call), label=label, context="")
+        return OUTPUT_PREDICTION.prepare(made)
+
+    def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
+        """The cases; each variant is executed, see the module.
+
+        Raises:
+            CannotAudit: this machine cannot contain programs.
+        """
+        findings = FindingCounts()
+        for case in cases:
+            variants = [one.source for one in case.outcomes if _is_variant(one)]
+            controls = [one.source for one in case.outcomes if _is_variant(one) and one.kind == "control"]
+            found = dict(zip(variants, self._results(variants, 0, JUDGE_SECONDS), strict=True))
+            again = dict(zip(controls, self._results(controls, 1, JUDGE_SECONDS), strict=True))
+            outcomes = [
+                _judged(one, found[one.source], again.get(one.source), findings) if _is_variant(one) else one
+                for one in case.outcomes
+            ]
+            yield replace(case, outcomes=tuple(outcomes))
+        if self._note is not None and findings.total:
+            self._note(
+                f"executed {findings.total:,} variants: {findings.kept:,} give what their original gives, "
+                f"{findings.broken:,} do not (left out); {findings.changed:,} controls give something else, "
+                f"{findings.unchanged:,} the same"
+            )
+
+    def _chosen(self, sample: Sample, calls: Calls) -> tuple[str, str] | str:
+        """A call and its result, or the reason why there is none."""
+        order = list(calls.calls)
+        stream(0, sample.id, "call").shuffle(order)
+        results = self._results([with_call(calls.text, call) for call in order], 0, CHOOSE_SECONDS)
+        told = dict(zip(order, results, strict=True))
+        fitting = [call for call in order if _is_fit(told[call], given=calls.given)]
+        if not fitting:
+            reasons = [one.reason for one in results if isinstance(one, Unknown)]
+            return reasons[0] if len(reasons) == len(results) else TRIVIAL
+        # A returned value says more about a function than an exception.
+        call = min(fitting, key=lambda one: isinstance(told[one], Raised))
+        (again,) = self._results([with_call(calls.text, call)], 1, JUDGE_SECONDS)
+        label = answer_of(told[call])
+        return (call, label) if label is not None and answer_of(again) == label else UNSTABLE
+
+    # ── execution ────────────────────────────────────────────────────────────────────────────────────────
+
+    def _results(self, programs: Sequence[str], hashes: int, seconds: float) -> list[Result]:
+        """The result of each program's last line in a process with this hash seed, from the cache if it is
+        there."""
+        keys = {program: _key(program, hashes) for program in programs}
+        known = {} if self._kept is None else self._kept.fetch(list(keys.values()))
+        rest = [program for program, key in keys.items() if key not in known]
+        made = self._caller(hashes).results(rest, cpu_seconds=seconds) if rest else []
+        fresh = dict(zip(rest, made, strict=True))
+        if self._kept is not None and fresh:
+            certain = {keys[program]: _encode(one) for program, one in fresh.items() if _is_certain(one)}
+            self._kept.store(certain, run="")
+        return [fresh[program] if program in fresh else _decode(known[keys[program]]) for program in programs]
+
+    def _caller(self, hashes: int) -> Caller:
+        while len(self._callers) <= hashes:
+            self._callers.append(self._stack.enter_context(Caller(hashes=len(self._callers))))
+        return self._callers[hashes]
+
+    def _opened(self, folder: Path | None) -> AnswerCache | None:
+        if folder is None:
+            return None
+        try:
+            kept = AnswerCache(folder / FILE)
+        except RunError:  # it only saves time
+            return None
+        self._stack.callback(kept.close)
+        return kept
+
+    def _tell(self) -> None:
+        self._tried += 1
+        if self._tried == 1:
+            self._told = time.monotonic()  # the corpus was read first
+        elif self._note is not None and time.monotonic() - self._told >= NOTE_SECONDS:
+            self._told = time.monotonic()
+            self._note(f"looked for calls of {self._tried:,} functions")
+
+
+def answer_of(result: Result) -> str | None:
+    """The right answer in the task's normal form; `None` if the result is unknown."""
+    match result:
+        case Returned(text) | Raised(text):
+            return OUTPUT_PREDICTION.normalise(text)
+        case Unknown():
+            return None
+
+
+def _is_fit(result: Result, *, given: bool) -> bool:
+    """Whether to ask about a result. If the user gave the call, every known result will do."""
+    match result:
+        case Returned(text):
+            return len(text) <= LONGEST and (given or text != "None")
+        case Raised(kind):
+            return given or kind not in _WRONG_KIND
+        case Unknown():
+            return False
+
+
+def _is_certain(result: Result) -> bool:
+    return not isinstance(result, Unknown) or result.certain
+
+
+def _is_variant(outcome: Outcome) -> TypeGuard[Perturbed]:
+    return isinstance(outcome, Perturbed) and outcome.kind != "identity"
+
+
+def _judged(outcome: Perturbed, result: Result, again: Result | None, findings: FindingCounts) -> Outcome:
+    """A variant with its own result; `again` is the result of a control in another process."""
+    before, after = outcome.sample.label, _left(result)
+    if outcome.kind != "control":
+        return confirm(outcome, _finding(before, after), findings)
+    if again is None or _left(again) != after:
+        after = None
+    labelled = replace(outcome, sample=replace(outcome.sample, label=after))
+    return confirm(labelled, _finding(before, after), findings)
+
+
+def _left(result: Result) -> str | None:
+    """The result of a variant. A result that is no answer differs from every original's."""
+    if isinstance(result, Unknown) and result.reason in NO_ANSWERS:
+        return f"<{result.reason}>"
+    return answer_of(result)
+
+
+def _finding(before: object, after: str | None) -> WitnessFinding:
+    if after is None:
+        return Undecided("no result")
+    return BehavesSame("executed") if after == before else BehavesDifferently("executed", DIFFERS)
+
+
+def _key(program: str, hashes: int) -> bytes:
+    about = (SCHEMA, sys.version_info[:2], hashes)
+    return hashlib.sha256(repr(about).encode() + program.encode("utf-8", "surrogatepass")).digest()
+
+
+def _encode(result: Result) -> str:
+    match result:
+        case Returned(text):
+            return json.dumps(["returned", text])
+        case Raised(kind):
+            return json.dumps(["raised", kind])
+        case Unknown(reason):
+            return json.dumps(["unknown", reason])
+
+
+def _decode(text: str) -> Result:
+    kind, told = json.loads(text)
+    return _RESULTS[kind](told)
 
 
 OUTPUT_PREDICTION: Final = OutputPrediction(
@@ -235,7 +462,7 @@ OUTPUT_PREDICTION: Final = OutputPrediction(
     question="What does this call return?",
     answers=FreeText(),
     score_name="accuracy",
-    labels=_labels,
+    labels=call_results,
     prompt=QuestionPrompt(
         template=(
             "This {language} code ends with a call. What does the call return? Answer with one line: the "

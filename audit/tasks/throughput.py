@@ -13,12 +13,11 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Final
 
-from codeaudit.audit.answer_kinds import OneNumber
-from codeaudit.audit.interface import Expectation, Task
+from codeaudit.audit.interface import Expectation, OneNumber, Task
 from codeaudit.audit.labels import cost_labels
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Answer, Predicted
-from codeaudit.audit.tasks.numbers import mean, nearly_equal, number
+from codeaudit.audit.tasks.scoring import mean, nearly_equal, number
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.records import Perturbed, Sample
 from codeaudit.transforms.x86.language import X86

@@ -24,7 +24,7 @@ from codeaudit.audit.evidence_check import (
     WitnessFinding,
     combined,
 )
-from codeaudit.audit.labels import LabelSource
+from codeaudit.audit.interface import LabelSource
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.files import function_context
 from codeaudit.transforms.java.identifiers.rename import variables

@@ -15,7 +15,7 @@ from codeaudit.audit.evidence_check import (
     Undecided,
     WitnessFinding,
 )
-from codeaudit.audit.labels import LabelSource
+from codeaudit.audit.interface import LabelSource
 from codeaudit.transforms.oracle.oracle import Oracle
 from codeaudit.transforms.oracle.records import Agreed, Differed, Inconclusive, Verdict
 from codeaudit.transforms.records import Perturbed

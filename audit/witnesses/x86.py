@@ -21,7 +21,8 @@ from codeaudit.audit.evidence_check import (
     WitnessFinding,
     combined,
 )
-from codeaudit.audit.labels import MCA, CostLabels, LabelSource
+from codeaudit.audit.interface import LabelSource
+from codeaudit.audit.labels import MCA, CostLabels
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.records import Perturbed
 from codeaudit.transforms.seeding import stream

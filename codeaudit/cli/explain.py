@@ -22,8 +22,7 @@ from codeaudit.audit.registry import TASKS
 from codeaudit.audit.rows import explanation_row, keep_explanations, prediction_of, read_suite
 from codeaudit.audit.run import AuditSetup, NoMonitor, RunProgress
 from codeaudit.audit.search.shrinking import explain as shrink
-from codeaudit.audit.store import SUITE, VERDICTS, RunFolder
-from codeaudit.audit.tables import read_rows
+from codeaudit.audit.store import SUITE, VERDICTS, RunFolder, read_rows
 from codeaudit.auditing import answer_cache
 from codeaudit.cli.options import FORMATS, POSITIVE, Listed, complete_transforms, option
 from codeaudit.cli.output import PROGRESS, note, show_parts, show_sheet, show_text

@@ -24,7 +24,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from codeaudit.audit.projects.transform_counts import TransformCounts
+from codeaudit.audit.projects.files import TransformCounts
 from codeaudit.reports.records import Comparison, Summary
 from codeaudit.reports.registry import FORMATS
 from codeaudit.reports.render.markdown import of_sheets

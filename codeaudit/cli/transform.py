@@ -20,22 +20,35 @@ from codeaudit.audit.cache import default_folder
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.labels import of_corpus
-from codeaudit.audit.projects.diffs import file_diff, text_diff
 from codeaudit.audit.projects.files import (
+    CountsByTransform,
     FileResult,
     ProjectPlan,
     copy_tree,
+    count,
+    file_diff,
+    languages,
+    meant,
     perturb_files,
+    prepare,
     replace_file,
     source_files,
+    source_languages,
+    text_diff,
 )
-from codeaudit.audit.projects.languages import languages, meant, source_languages
-from codeaudit.audit.projects.transform_counts import CountsByTransform, count, prepare
+from codeaudit.audit.records import Case
 from codeaudit.audit.registry import DEFAULT_TASK, TASKS
 from codeaudit.audit.rows import suite_rows
-from codeaudit.audit.run import Case, RunProgress
-from codeaudit.audit.store import SCHEMA, RunFolder
-from codeaudit.audit.tables import LINES, SUITE_COLUMNS, LinesWriter, TableWriter, read_about
+from codeaudit.audit.run import RunProgress
+from codeaudit.audit.store import (
+    LINES,
+    SCHEMA,
+    SUITE_COLUMNS,
+    LinesWriter,
+    RunFolder,
+    TableWriter,
+    read_about,
+)
 from codeaudit.cli.options import EXECUTE, POSITIVE, Listed, complete_tasks, complete_transforms, option
 from codeaudit.cli.output import PROGRESS, counts_json, counts_sheet, note, show_sheet, show_text
 from codeaudit.options import RunOptions, listed

@@ -12,7 +12,7 @@ import click
 from codeaudit.audit.projects import bisect as bisecting
 from codeaudit.audit.projects import verify as verifying
 from codeaudit.audit.projects.bisect import Bisection, Culprit
-from codeaudit.audit.projects.diffs import unit_diff
+from codeaudit.audit.projects.files import unit_diff
 from codeaudit.audit.projects.verify import NewFailure, Verification, VerifyTrial
 from codeaudit.audit.projects.working_copy import ChangedFile, VerifyRequest, WorkingCopy, keep_folder
 from codeaudit.cli.options import POSITIVE, Listed, complete_transforms, option

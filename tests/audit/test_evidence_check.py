@@ -19,7 +19,7 @@ from codeaudit.audit.evidence_check import (
     witnesses,
 )
 from codeaudit.audit.labels import CorpusLabels
-from codeaudit.audit.run import Case
+from codeaudit.audit.records import Case
 from codeaudit.transforms.languages import LANGUAGES
 from codeaudit.transforms.records import Evidence, Kind, NotApplied, Origin, Outcome, Perturbed, Sample
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from codeaudit.audit.corpora.tables import LabelColumn
+from codeaudit.audit.corpora.records import LabelColumn
 from codeaudit.audit.labels import CorpusLabels, CostLabels, NoLabels, labels, of_corpus
+from codeaudit.audit.records import Case
 from codeaudit.audit.rows import read_suite, suite_rows
-from codeaudit.audit.run import Case
+from codeaudit.audit.store import SUITE_COLUMNS, LinesWriter, TableWriter
 from codeaudit.audit.suite import SuitePlan, case
-from codeaudit.audit.tables import SUITE_COLUMNS, LinesWriter, TableWriter
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.audit.tasks.throughput import THROUGHPUT
 from codeaudit.cli.main import main

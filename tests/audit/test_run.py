@@ -8,8 +8,18 @@ import pytest
 
 from codeaudit.audit.cache import NoMemory
 from codeaudit.audit.interface import Model
-from codeaudit.audit.records import Audited, Failed, Held, Predicted, Prediction, Query, Unjudged, Violated
-from codeaudit.audit.run import AnswerMemory, AuditSetup, Case, audit, batches, judge, rebatches
+from codeaudit.audit.records import (
+    Audited,
+    Case,
+    Failed,
+    Held,
+    Predicted,
+    Prediction,
+    Query,
+    Unjudged,
+    Violated,
+)
+from codeaudit.audit.run import AnswerMemory, AuditSetup, audit, batches, judge, rebatches
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.transforms.errors import ModelError
 from tests.support.models import Recorder, case, echo, perturbed, refuse, sample

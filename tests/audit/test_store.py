@@ -5,18 +5,20 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.cache import NoMemory
+from codeaudit.audit.records import Case
 from codeaudit.audit.rows import read_suite, suite_rows, verdict_rows
-from codeaudit.audit.run import AuditSetup, Case, audit
-from codeaudit.audit.store import SCHEMA, RunFolder
-from codeaudit.audit.suite import SuitePlan, cases
-from codeaudit.audit.tables import (
+from codeaudit.audit.run import AuditSetup, audit
+from codeaudit.audit.store import (
+    SCHEMA,
     SUITE_COLUMNS,
     VERDICT_COLUMNS,
+    RunFolder,
     TableWriter,
     read_about,
     read_rows,
     suite_contents,
 )
+from codeaudit.audit.suite import SuitePlan, cases
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.transforms.errors import RunError
 from codeaudit.transforms.records import Move, Origin, Perturbed, Sample

@@ -16,7 +16,7 @@ import pytest
 
 import codeaudit
 from codeaudit.audit.records import Query
-from codeaudit.audit.tables import read_rows
+from codeaudit.audit.store import read_rows
 from codeaudit.cli.main import main
 from codeaudit.transforms.records import Origin
 from tests.support.commands import environment

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from codeaudit.audit.answer_kinds import AnswerKind, FreeText, OneNumber
-from codeaudit.audit.interface import Expectation, Task
+from codeaudit.audit.interface import AnswerKind, Expectation, FreeText, OneNumber, Task
 from codeaudit.audit.records import Answer, Audited, Failed, Held, Predicted, Unjudged, Verdict, Violated
 from codeaudit.transforms.records import Evidence, Kind, NotApplied, Origin, Perturbed, Sample
 

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from codeaudit.audit.records import Failed, Predicted, Prediction, Query
-from codeaudit.audit.run import Case
+from codeaudit.audit.records import Case, Failed, Predicted, Prediction, Query
 from codeaudit.transforms.records import Kind, NotApplied, Origin, Perturbed, Sample
 
 

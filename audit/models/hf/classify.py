@@ -5,7 +5,7 @@ from typing import Final, Self
 
 import torch
 
-from codeaudit.audit.answer_kinds import NameOfCode, OneNumber, OneWordOf
+from codeaudit.audit.interface import NameOfCode, OneNumber, OneWordOf
 from codeaudit.audit.models.hf.arguments import Arguments
 from codeaudit.audit.models.hf.batches import Row, TokenizedQuery
 from codeaudit.audit.models.hf.heads import NOT_FINITE, LoadedNetwork, ranked

@@ -10,7 +10,7 @@ from typing import Final, Self
 import torch
 from torch.nn.functional import log_softmax
 
-from codeaudit.audit.answer_kinds import NameOfCode, OneWordOf
+from codeaudit.audit.interface import NameOfCode, OneWordOf
 from codeaudit.audit.models.hf.arguments import Arguments
 from codeaudit.audit.models.hf.batches import Row, TokenizedQuery
 from codeaudit.audit.models.hf.heads import NOT_FINITE, LoadedNetwork, ranked

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from codeaudit.audit.corpora.records import Corpus
-from codeaudit.audit.corpora.splits import split_of
+from codeaudit.audit.corpora.records import Corpus, split_of
 from codeaudit.audit.interface import Task
 from codeaudit.audit.papers.lines.programs import readable_languages
 from codeaudit.audit.papers.lines.tasks import TASKS

@@ -18,8 +18,7 @@ import torch
 from tokenizers import Tokenizer
 
 from codeaudit.audit.corpora.records import Corpus
-from codeaudit.audit.interface import Task
-from codeaudit.audit.labels import LabelSource
+from codeaudit.audit.interface import LabelSource, Task
 from codeaudit.audit.papers.renamer.network import NETWORKS, TermBatch, collate
 from codeaudit.audit.papers.renamer.recipe import TermRecipe
 from codeaudit.audit.papers.renamer.tasks import TASKS, TermTask

@@ -3,10 +3,9 @@
 import ast
 from dataclasses import dataclass, replace
 
-from codeaudit.audit.answer_kinds import OneWordOf
-from codeaudit.audit.interface import Expectation
+from codeaudit.audit.interface import Expectation, OneWordOf
 from codeaudit.audit.prompts import QuestionPrompt, one_of
-from codeaudit.audit.tasks.exact_match import ExactMatch
+from codeaudit.audit.tasks.scoring import ExactMatch
 from codeaudit.transforms.records import Perturbed, Sample
 
 WORDS = OneWordOf(("no", "yes"), spellings={"false": "no", "true": "yes"})

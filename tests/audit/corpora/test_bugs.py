@@ -11,9 +11,8 @@ import pytest
 
 from codeaudit.audit.corpora import bugs
 from codeaudit.audit.corpora.bugs import NOT_SHOWN, BugRecords, Seeded, SeededBugs
-from codeaudit.audit.corpora.records import CorpusResources, raw_sample
+from codeaudit.audit.corpora.records import CorpusResources, raw_sample, split_of
 from codeaudit.audit.corpora.specs import corpus
-from codeaudit.audit.corpora.splits import split_of
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.oracle.oracle import Oracle
 from codeaudit.transforms.oracle.records import Differed

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from codeaudit.audit.corpora.calls import Callables, Calls, find, with_call
+from codeaudit.audit.corpora.calls import Callables, Calls, find, parted, with_call
 from codeaudit.audit.corpora.records import raw_sample
-from codeaudit.audit.tasks.output_prediction import parted
 from codeaudit.transforms.records import Sample
 
 ADD = "def add(a, b=1):\n    return a + b"

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from codeaudit.audit.corpora.patches import Misfit, applied, files_of
+from codeaudit.audit.corpora.defects4j import Misfit, applied, files_of
 
 OLD = "".join(f"line {number}\n" for number in range(40))
 NEW = OLD.replace("line 3\n", "line three\n").replace("line 30\n", "").replace("line 20\n", "line 20\nnew\n")

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from codeaudit.audit.corpora.records import Corpus
+from codeaudit.audit.corpora.records import Corpus, LabelColumn
 from codeaudit.audit.corpora.specs import corpus
-from codeaudit.audit.corpora.tables import LabelColumn
 from codeaudit.audit.tasks.throughput import THROUGHPUT
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.records import Sample

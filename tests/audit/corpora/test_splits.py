@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from codeaudit.audit.corpora.records import SPLITS, split_of
 from codeaudit.audit.corpora.specs import corpus
-from codeaudit.audit.corpora.splits import SPLITS, split_of
 from codeaudit.audit.tasks.error_detection import ERROR_DETECTION
 from codeaudit.transforms.errors import CorpusError
 from tests.support.data import data_set

@@ -14,7 +14,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from codeaudit.audit.tables import read_rows
+from codeaudit.audit.store import read_rows
 from codeaudit.cli.main import main
 from tests.support.bigrams import save_bigrams
 from tests.support.endpoints import free_port

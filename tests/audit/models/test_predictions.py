@@ -15,7 +15,7 @@ from codeaudit.audit.models.predictions import MISSING, ONCE, FileModel
 from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.audit.rows import input_hash
-from codeaudit.audit.tables import read_rows
+from codeaudit.audit.store import read_rows
 from codeaudit.cli.main import main
 from codeaudit.transforms.errors import ModelError
 

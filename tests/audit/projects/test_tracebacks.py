@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from codeaudit.audit.projects.tracebacks import units_in_traceback
+from codeaudit.audit.projects.verify import units_in_traceback
 from codeaudit.transforms.source_files import MODULE
 
 FILE = b"x = 1\n\n\ndef f():\n    return g()\n\n\nclass A:\n    def m(self):\n        return 1\n"

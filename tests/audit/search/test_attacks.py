@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from codeaudit.audit.cache import NoMemory
-from codeaudit.audit.records import Attacked, Failed, Predicted, Prediction, Query
-from codeaudit.audit.run import AuditSetup, Case
+from codeaudit.audit.records import Attacked, Case, Failed, Predicted, Prediction, Query
+from codeaudit.audit.run import AuditSetup
 from codeaudit.audit.search.attacks import MANY, NO_VARIANT, STRATEGIES, UNCOUNTED, attack, hold
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.transforms.perturb import perturb_one

@@ -4,7 +4,7 @@ from math import exp, log
 
 import pytest
 
-from codeaudit.audit.tasks.likeness import bleu, edit_similarity
+from codeaudit.audit.tasks.scoring import bleu, edit_similarity
 
 
 @pytest.mark.parametrize(

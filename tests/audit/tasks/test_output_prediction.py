@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codeaudit.audit.corpora.calls import parted
 from codeaudit.audit.records import Predicted
 from codeaudit.audit.registry import TASKS
-from codeaudit.audit.tasks.output_prediction import OUTPUT_PREDICTION, parted
+from codeaudit.audit.tasks.output_prediction import OUTPUT_PREDICTION
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.records import Kind, Origin, Perturbed, Sample
 

@@ -6,7 +6,7 @@ import pytest
 
 from codeaudit.audit.evidence_check import FindingCounts, WitnessFinding, execute
 from codeaudit.audit.labels import CorpusLabels
-from codeaudit.audit.run import Case
+from codeaudit.audit.records import Case
 from codeaudit.audit.witnesses.java import NOT_COMPILED, OTHER_TREE, compiled, witness
 from codeaudit.transforms.java.identifiers.rename import RENAME, RENAME_PARAMETERS
 from codeaudit.transforms.java.order.reorder import REORDER

@@ -5,7 +5,7 @@ from collections import Counter
 from codeaudit.audit.corpora.functions import functions
 from codeaudit.audit.evidence_check import DIFFERS, FindingCounts, execute
 from codeaudit.audit.labels import CorpusLabels
-from codeaudit.audit.run import Case
+from codeaudit.audit.records import Case
 from codeaudit.audit.witnesses.python import witness
 from codeaudit.transforms.records import Evidence, Kind, NotApplied, Origin, Perturbed, Sample
 

@@ -10,9 +10,9 @@ import pytest
 
 from codeaudit.audit.evidence_check import BehavesDifferently, BehavesSame, FindingCounts, Undecided, execute
 from codeaudit.audit.labels import CorpusLabels, CostLabels
-from codeaudit.audit.run import Case
+from codeaudit.audit.records import Case
+from codeaudit.audit.store import read_rows
 from codeaudit.audit.suite import SuitePlan, case
-from codeaudit.audit.tables import read_rows
 from codeaudit.audit.witnesses.x86 import (
     COST_DIFFERS,
     EMULATION_DIFFERS,

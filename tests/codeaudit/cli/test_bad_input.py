@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from codeaudit.audit.tables import read_rows
+from codeaudit.audit.store import read_rows
 from codeaudit.cli.main import main
 from tests.support.commands import codeaudit
 

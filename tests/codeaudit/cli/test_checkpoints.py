@@ -11,10 +11,10 @@ import pytest
 from codeaudit.audit import checkpoints
 from codeaudit.audit.cache import NoMemory
 from codeaudit.audit.papers.spe_attention.model import LineModel
-from codeaudit.audit.records import Held, Predicted, Violated
-from codeaudit.audit.run import AuditSetup, Case, audit
+from codeaudit.audit.records import Case, Held, Predicted, Violated
+from codeaudit.audit.run import AuditSetup, audit
+from codeaudit.audit.store import read_rows
 from codeaudit.audit.suite import SuitePlan, cases
-from codeaudit.audit.tables import read_rows
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.cli.main import main
 from codeaudit.transforms.records import Sample

@@ -11,8 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from codeaudit.audit.rows import read_audited, read_suite, verdict_rows
-from codeaudit.audit.store import SUITE, VERDICTS
-from codeaudit.audit.tables import VERDICT_COLUMNS, TableWriter, read_rows
+from codeaudit.audit.store import SUITE, VERDICT_COLUMNS, VERDICTS, TableWriter, read_rows
 from codeaudit.cli.gate import gate, locator
 from codeaudit.cli.hook import main as hook
 from codeaudit.cli.main import main

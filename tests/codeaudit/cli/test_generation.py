@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from codeaudit.audit.tables import read_rows
+from codeaudit.audit.store import read_rows
 from codeaudit.audit.tasks.generation import FAILS_NOW
 from codeaudit.cli.main import main
 from tests.support.data import data_set

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from codeaudit.audit.corpora.calls import parted
 from codeaudit.audit.evidence_check import DIFFERS
-from codeaudit.audit.tables import read_rows
-from codeaudit.audit.tasks.output_prediction import OUTPUT_PREDICTION, parted
+from codeaudit.audit.store import read_rows
+from codeaudit.audit.tasks.output_prediction import OUTPUT_PREDICTION
 from codeaudit.cli.main import main
 from tests.support.data import data_set
 

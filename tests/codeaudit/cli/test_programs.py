@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codeaudit.audit.tables import read_rows
+from codeaudit.audit.store import read_rows
 from tests.support.commands import codeaudit
 
 BATCH = 4

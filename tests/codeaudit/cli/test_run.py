@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from codeaudit.audit.tables import read_rows
+from codeaudit.audit.store import read_rows
 from codeaudit.cli.main import main
 from codeaudit.transforms.registry import ENTRIES, expand
 from tests.support.data import data_set

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codeaudit.audit.tables import read_rows
+from codeaudit.audit.store import read_rows
 from codeaudit.cli.main import main
 from tests.support.endpoints import Act, Asked, says, serving
 

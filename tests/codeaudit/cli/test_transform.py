@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.rows import read_suite
-from codeaudit.audit.tables import suite_contents
+from codeaudit.audit.store import suite_contents
 from codeaudit.cli.main import main
 from codeaudit.transforms.records import Perturbed
 from tests.support.commands import start

@@ -11,8 +11,8 @@ from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.papers.renamer.model import TermModel
 from codeaudit.audit.papers.renamer.network import NETWORKS as TERM_NETWORKS
-from codeaudit.audit.records import Audited, Failed, Held, Predicted, Query, Violated
-from codeaudit.audit.run import AuditSetup, Case, audit
+from codeaudit.audit.records import Audited, Case, Failed, Held, Predicted, Query, Violated
+from codeaudit.audit.run import AuditSetup, audit
 from codeaudit.audit.suite import SuitePlan, case
 from codeaudit.audit.tasks.derivative import DERIVATIVE
 from codeaudit.audit.tasks.throughput import THROUGHPUT

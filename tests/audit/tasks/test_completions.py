@@ -2,7 +2,7 @@
 
 import pytest
 
-from codeaudit.audit.completions import completed
+from codeaudit.audit.tasks.solutions import completed
 
 PROMPT = 'import math\n\n\ndef f(xs):\n    """Sum."""\n    total = 0\n'
 LOOP = "    for x in xs:\n        total += x\n    return total\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.cache import AnswerCache
-from codeaudit.audit.solutions import FILE, Solutions
+from codeaudit.audit.tasks.solutions import FILE, Solutions
 from codeaudit.transforms.oracle.trials import Passed, TrialFailed, Trials
 
 RIGHT, WRONG = "def f():\n    return 1\n", "def f():\n    return 2\n"

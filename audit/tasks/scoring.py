@@ -1,10 +1,63 @@
-"""Closeness of texts: edit similarity and BLEU."""
+"""What several tasks score with: numbers, equal answers, and the closeness of texts."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from math import exp, log
+from dataclasses import dataclass
+from math import exp, isclose, isfinite, log
 from typing import Final
+
+from codeaudit.audit.interface import Task
+from codeaudit.audit.records import Answer, Predicted
+from codeaudit.transforms.records import Sample
+
+TOLERANCE: Final = 1e-6
+"""The difference between two equal answers, relative to the larger one, is at most this."""
+
+
+def number(answer: object) -> float | None:
+    """A finite number, from a number or a text; `None` for anything else."""
+    if isinstance(answer, str):
+        try:
+            answer = float(answer)
+        except ValueError:
+            return None
+    if isinstance(answer, bool) or not isinstance(answer, int | float):
+        return None
+    found = float(answer)
+    return found if isfinite(found) else None
+
+
+def nearly_equal(before: Predicted, after: Predicted) -> bool:
+    """Whether two answers are equal up to `TOLERANCE`."""
+    one, other = before.answer, after.answer
+    if isinstance(one, float) and isinstance(other, float):
+        return isclose(one, other, rel_tol=TOLERANCE)
+    return one == other
+
+
+def mean(scores: Iterable[float | None]) -> float | None:
+    """The mean of the scores that are not `None`; `None` if all are."""
+    known = [score for score in scores if score is not None]
+    return sum(known) / len(known) if known else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExactMatch(Task):
+    """A task whose score is the share of answers that equal the label."""
+
+    def same(self, before: Predicted, after: Predicted) -> bool:
+        """Equal answers, in the task's normal form."""
+        return before.answer == after.answer
+
+    def score(self, answer: Answer, sample: Sample) -> float | None:
+        """1 for the right answer, 0 for a wrong one; `None` without a label."""
+        return None if sample.label is None else float(answer == sample.label)
+
+    def corpus_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
+        """The share of right answers among those to samples with a label."""
+        return mean(self.score(answer, sample) for answer, sample in answers)
+
 
 LONGEST_RUN: Final = 4
 _WORD: Final = re.compile(r"\w+|[^\w\s]")

@@ -8,14 +8,21 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.cache import AnswerCache
-from codeaudit.audit.corpora.calls import with_call
+from codeaudit.audit.corpora.calls import parted, with_call
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.evidence_check import DIFFERS
 from codeaudit.audit.labels import labels, of_corpus
-from codeaudit.audit.outputs import FILE, TRIVIAL, UNSTABLE, Outputs, _key, answer_of
-from codeaudit.audit.run import Case
+from codeaudit.audit.records import Case
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
-from codeaudit.audit.tasks.output_prediction import OUTPUT_PREDICTION, parted
+from codeaudit.audit.tasks.output_prediction import (
+    FILE,
+    OUTPUT_PREDICTION,
+    TRIVIAL,
+    UNSTABLE,
+    Outputs,
+    _key,
+    answer_of,
+)
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
 from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
@@ -211,7 +218,7 @@ def test_a_folder_that_cannot_be_used_costs_time_only(tmp_path: Path) -> None:
 
 
 def test_long_work_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("codeaudit.audit.outputs.NOTE_SECONDS", 0.0)
+    monkeypatch.setattr("codeaudit.audit.tasks.output_prediction.NOTE_SECONDS", 0.0)
     told: list[str] = []
     one = Outputs(note=told.append)
     for _ in range(2):
