@@ -19,7 +19,7 @@ import torch
 
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.papers.dependency_encoding.model import DecoderModel
-from codeaudit.audit.papers.dependency_encoding.registry import build
+from codeaudit.audit.papers.dependency_encoding.networks import build
 from codeaudit.audit.papers.dependency_encoding.trunk import Decoder
 from codeaudit.transforms.errors import SourceError
 

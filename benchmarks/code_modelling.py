@@ -36,18 +36,20 @@ from trials import Ledger, Trial
 
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.papers.dependency_encoding import material
-from codeaudit.audit.papers.dependency_encoding.material import NOTHING
-from codeaudit.audit.papers.dependency_encoding.network import sparsity
-from codeaudit.audit.papers.dependency_encoding.positions import sharpen
-from codeaudit.audit.papers.dependency_encoding.recipe import StreamRecipe
-from codeaudit.audit.papers.dependency_encoding.registry import build
-from codeaudit.audit.papers.dependency_encoding.scores import EMPTY, NextTokens, of_logits
-from codeaudit.audit.papers.dependency_encoding.streams import Streams, learn
-from codeaudit.audit.papers.dependency_encoding.training import batch_of
+from codeaudit.audit.papers.dependency_encoding.material import NOTHING, StreamRecipe, Streams, learn
+from codeaudit.audit.papers.dependency_encoding.networks import build, sharpen, sparsity
+from codeaudit.audit.papers.dependency_encoding.training import EMPTY, NextTokens, batch_of, of_logits
 from codeaudit.audit.papers.dependency_encoding.trunk import SPREAD, Decoder, DecoderSizes
 from codeaudit.audit.registry import TASKS
-from codeaudit.audit.training.state import TrainingProgress
-from codeaudit.audit.training.trainer import Integers, Learner, Validation, adamw, cosine, train
+from codeaudit.audit.training.trainer import (
+    Integers,
+    Learner,
+    TrainingProgress,
+    Validation,
+    adamw,
+    cosine,
+    train,
+)
 from codeaudit.reports.records import Metric
 from codeaudit.reports.statistics.adjustment import ALPHA
 from codeaudit.reports.statistics.intervals import wilson

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from codeaudit.audit.papers.dependency_encoding import material
-from codeaudit.audit.papers.dependency_encoding.streams import Streams
+from codeaudit.audit.papers.dependency_encoding.material import Streams
 from codeaudit.audit.papers.dependency_encoding.trunk import Cache, Decoder
 from codeaudit.audit.tasks.scoring import bleu, edit_similarity
 from codeaudit.transforms.records import Sample

@@ -25,16 +25,14 @@ import torch
 from trials import Ledger, Trial
 
 from codeaudit.audit.papers.renamer import material
-from codeaudit.audit.papers.renamer.material import TermExamples, TermMaterial
-from codeaudit.audit.papers.renamer.network import BERT
-from codeaudit.audit.papers.renamer.network import NETWORKS as TERM_NETWORKS
-from codeaudit.audit.papers.renamer.recipe import DEFAULTS, TermRecipe
-from codeaudit.audit.papers.renamer.scores import mean_error, rules
+from codeaudit.audit.papers.renamer.material import DEFAULTS, TermExamples, TermMaterial, TermRecipe
+from codeaudit.audit.papers.renamer.networks import BERT
+from codeaudit.audit.papers.renamer.networks import NETWORKS as TERM_NETWORKS
 from codeaudit.audit.papers.renamer.tasks import TASKS
 from codeaudit.audit.papers.renamer.terms import TermReader
-from codeaudit.audit.papers.renamer.training import TermLearner
+from codeaudit.audit.papers.renamer.training import TermLearner, mean_error, rules
 from codeaudit.audit.training import trainer
-from codeaudit.audit.training.state import TrainingProgress
+from codeaudit.audit.training.trainer import TrainingProgress
 from codeaudit.reports.records import Metric
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import verdict

@@ -23,18 +23,15 @@ from trials import Ledger, Trial, table
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.labels import labels
 from codeaudit.audit.papers.renamer import material
-from codeaudit.audit.papers.renamer.material import TermExample, TermMaterial
+from codeaudit.audit.papers.renamer.material import TermExample, TermMaterial, TermRecipe
 from codeaudit.audit.papers.renamer.model import TermModel
-from codeaudit.audit.papers.renamer.network import BERT
-from codeaudit.audit.papers.renamer.network import NETWORKS as TERM_NETWORKS
-from codeaudit.audit.papers.renamer.recipe import TermRecipe
-from codeaudit.audit.papers.renamer.scores import mean_error, rules
-from codeaudit.audit.papers.renamer.training import TermLearner
+from codeaudit.audit.papers.renamer.networks import BERT
+from codeaudit.audit.papers.renamer.networks import NETWORKS as TERM_NETWORKS
+from codeaudit.audit.papers.renamer.training import TermLearner, mean_error, rules
 from codeaudit.audit.records import Predicted, Query
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.training.splits import Splits
-from codeaudit.audit.training.state import TrainingProgress
-from codeaudit.audit.training.trainer import train
+from codeaudit.audit.training.trainer import TrainingProgress, train
 from codeaudit.transforms.errors import CodeauditError
 from codeaudit.transforms.x86.language import X86
 from codeaudit.transforms.x86.legality import choices

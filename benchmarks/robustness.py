@@ -42,18 +42,16 @@ from codeaudit.audit.models.canonical import Canonical
 from codeaudit.audit.papers.checkpoint import CONFIG
 from codeaudit.audit.papers.lines.encoding import EncodedLines, LineEncoder
 from codeaudit.audit.papers.spe_attention import material
-from codeaudit.audit.papers.spe_attention.material import LineMaterial
+from codeaudit.audit.papers.spe_attention.material import LineMaterial, LineRecipe
 from codeaudit.audit.papers.spe_attention.model import LineModel
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS
-from codeaudit.audit.papers.spe_attention.recipe import LineRecipe
 from codeaudit.audit.papers.spe_attention.training import LineLearner
 from codeaudit.audit.records import Case
 from codeaudit.audit.run import AuditSetup, NoMonitor, audit
 from codeaudit.audit.suite import SuitePlan, cases
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.audit.training.splits import Splits
-from codeaudit.audit.training.state import FILE, TrainingProgress
-from codeaudit.audit.training.trainer import train
+from codeaudit.audit.training.trainer import STATE_FILE, TrainingProgress, train
 from codeaudit.reports.observations import Observation, Pair, observe
 from codeaudit.reports.records import Metric, Rate
 from codeaudit.reports.statistics.adjustment import ALPHA
@@ -251,7 +249,7 @@ def trained(network: str, seed: int, *, settings: Settings, found: Ground, out: 
         learner = LineLearner(asked, read)
         made = train(learner, folder=place, monitor=watch, stop=lambda: False)
         learner.write(place, made, about={})
-        (place / FILE).unlink()
+        (place / STATE_FILE).unlink()
     return LineModel.load(str(place), device="cpu")
 
 

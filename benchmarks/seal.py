@@ -28,8 +28,7 @@ from torch import nn
 from codeaudit.audit import checkpoints
 from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
-from codeaudit.audit.papers.permutation_equivariance.opening import open_checkpoint
-from codeaudit.audit.papers.permutation_equivariance.planning import Plan, authorise, plan
+from codeaudit.audit.papers.permutation_equivariance.sealing import Plan, authorise, open_checkpoint, plan
 from codeaudit.audit.papers.spe_attention.model import LineModel
 from codeaudit.audit.records import Answer, Predicted, Query
 from codeaudit.audit.registry import TASKS

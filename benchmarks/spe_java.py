@@ -31,10 +31,9 @@ from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.interface import Task
 from codeaudit.audit.papers.lines.tasks import TASKS as LINE_TASKS
 from codeaudit.audit.papers.spe_attention import material
-from codeaudit.audit.papers.spe_attention.material import LineMaterial
+from codeaudit.audit.papers.spe_attention.material import LineMaterial, LineRecipe
 from codeaudit.audit.papers.spe_attention.model import LineModel
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS
-from codeaudit.audit.papers.spe_attention.recipe import LineRecipe
 from codeaudit.audit.papers.spe_attention.training import LineLearner
 from codeaudit.audit.records import Case
 from codeaudit.audit.registry import TASKS
@@ -43,7 +42,7 @@ from codeaudit.audit.suite import SuitePlan, cases
 from codeaudit.audit.tasks.error_detection import BUGGY, ERROR_DETECTION
 from codeaudit.audit.training import trainer
 from codeaudit.audit.training.splits import Splits
-from codeaudit.audit.training.state import TrainingProgress
+from codeaudit.audit.training.trainer import TrainingProgress
 from codeaudit.reports.observations import Observation, observe
 from codeaudit.reports.records import Better, Metric
 from codeaudit.reports.scores import score

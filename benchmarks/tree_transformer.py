@@ -32,15 +32,14 @@ from trials import Ledger, Trial
 from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.papers.tree_transformer import completion, material
+from codeaudit.audit.papers.tree_transformer.material import TreeRecipe
 from codeaudit.audit.papers.tree_transformer.model import TreeModel
-from codeaudit.audit.papers.tree_transformer.network import sizes
+from codeaudit.audit.papers.tree_transformer.networks import sizes
 from codeaudit.audit.papers.tree_transformer.nodes import Degree, Spelling
-from codeaudit.audit.papers.tree_transformer.recipe import TreeRecipe
 from codeaudit.audit.papers.tree_transformer.training import NameLearner, judged
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.audit.training.splits import Splits
-from codeaudit.audit.training.state import TrainingProgress
-from codeaudit.audit.training.trainer import train
+from codeaudit.audit.training.trainer import TrainingProgress, train
 from codeaudit.reports.records import Metric
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import verdict

@@ -1,15 +1,16 @@
-"""The one training loop: steps and epochs, validation, saving, stopping, and exact resume.
+"""The training loop of all papers' networks, its recipe, and the state of an unfinished training.
 
-A `Learner` provides the network, data and loss of one family. A step depends only on the recipe, the data and
-the number of the step. So two trainings with one recipe give equal weights on one machine,
-interrupted or not.
+A `Learner` provides the network, data and loss of one family. A step depends only on the recipe, the data
+and the number of the step. So two trainings with one recipe give equal weights on one machine, interrupted
+or not. The state is one safetensors file (no pickle) with everything that the next step depends on.
 """
 
+import json
 import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sized
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, fields
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
@@ -17,12 +18,175 @@ from typing import Any, ClassVar, Final, Generic, NamedTuple, Protocol, TypeAlia
 import numpy as np
 import numpy.typing as npt
 import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save as packed
 from torch import Tensor, nn
 
-from codeaudit.audit.training import state
-from codeaudit.audit.training.recipe import Recipe
-from codeaudit.audit.training.state import TrainingProgress
-from codeaudit.transforms.errors import ModelError
+from codeaudit.transforms.errors import ModelError, UsageError
+
+S = TypeVar("S")
+
+
+class Recipe:
+    """The settings that the trainer and every family of networks know.
+
+    Each family derives a frozen dataclass that gives these their defaults and adds its own. A recipe and the
+    training data determine the weights.
+    """
+
+    __slots__ = ()
+
+    network: str
+    width: int
+    """Of the hidden states."""
+    layers: int
+    heads: int
+    window: int
+    """Longest input. Longer ones are left out or cut, depending on the family."""
+    dropout: float
+    batch: int
+    """Examples of a step."""
+    epochs: int
+    steps: int | None
+    """Replaces `epochs` where given."""
+    rate: float
+    """Peak learning rate."""
+    warm_up: int
+    """Steps in which the rate rises to its peak."""
+    weight_decay: float
+    """Of matrices only."""
+    clip: float
+    """Largest norm of the gradient."""
+    patience: int
+    """Epochs without a better validation before the training ends."""
+    validation: int
+    """Most validation examples."""
+    seed: int
+
+    def per_epoch(self, count: int) -> int:
+        """Steps of an epoch of `count` examples."""
+        return -(-count // self.batch)
+
+    def total_steps(self, count: int) -> int:
+        """Steps of a training with `count` examples."""
+        return self.epochs * self.per_epoch(count) if self.steps is None else self.steps
+
+    def sized(self, kind: type[S], **counted: Any) -> S:
+        """The sizes of a network: those that the data decide, and the recipe's settings of equal names."""
+        names = {one.name for one in fields(kind)} & {one.name for one in fields(self)} - counted.keys()  # type: ignore[arg-type]
+        return kind(**counted, **{name: getattr(self, name) for name in names})
+
+    def as_json(self) -> dict[str, object]:
+        """For the model card, and to recognise an interrupted training."""
+        return asdict(self)  # type: ignore[call-overload, no-any-return]
+
+
+R = TypeVar("R", bound=Recipe)
+
+
+def recipe_of(kind: type[R], **settings: Any) -> R:
+    """A recipe with the given settings, and defaults for the others.
+
+    Raises:
+        UsageError: the heads do not divide the width.
+    """
+    recipe = kind(**settings)
+    if recipe.width % recipe.heads:
+        raise UsageError(f"--heads {recipe.heads} does not divide --width {recipe.width}")
+    return recipe
+
+
+STATE_FILE: Final = "training.safetensors"
+
+
+class Interrupted(Exception):  # noqa: N818 - an outcome, which the command line reports
+    """The training was asked to stop; its state is saved."""
+
+
+@dataclass(slots=True, kw_only=True)
+class TrainingProgress:
+    """How far a training is."""
+
+    step: int = 0
+    """Steps done, of all stages."""
+    samples: int = 0
+    """Examples seen, repetitions included."""
+    loss_sum: float = 0.0
+    """Over the steps of the current epoch."""
+    best: float
+    """Validation result of the kept weights; before there are any, the worst possible value."""
+    best_epoch: int = -1
+    ended: bool = False
+    seconds: float = 0.0
+    """Wall time, interruptions excluded."""
+    epochs: list[dict[str, float]] = field(default_factory=list)
+    """Of each finished epoch its number, its mean loss, and the validation results."""
+
+
+def save_state(
+    path: Path,
+    *,
+    identity: object,
+    progress: TrainingProgress,
+    tensors: dict[str, Tensor],
+    optimiser: torch.optim.Optimizer,
+) -> None:
+    """Write the state, completely or not at all."""
+    found = {f"given/{name}": tensor.contiguous() for name, tensor in tensors.items()}
+    for number, values in optimiser.state_dict()["state"].items():
+        for name, value in values.items():
+            found[f"optimiser/{number}/{name}"] = value.contiguous()
+    found["random"] = torch.get_rng_state()
+    part = path.with_suffix(".part")
+    about = {"recipe": json.dumps(identity), "progress": json.dumps(asdict(progress))}
+    part.write_bytes(packed(found, about))
+    part.replace(path)
+
+
+def load_state(
+    path: Path, *, identity: object, optimiser: torch.optim.Optimizer
+) -> tuple[TrainingProgress, dict[str, Tensor]] | None:
+    """The saved progress and tensors; `None` where nothing was saved.
+
+    Also sets the optimiser and torch's global random stream to their saved states.
+
+    Raises:
+        ModelError: the file is damaged, or belongs to a training with another recipe or other data.
+    """
+    if not path.is_file():
+        return None
+    try:
+        with safe_open(path, framework="pt") as file:
+            about = file.metadata()
+            found = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+        known = json.loads(about["recipe"])
+        values = json.loads(about["progress"])
+        progress = TrainingProgress(**{one.name: values[one.name] for one in fields(TrainingProgress)})
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(
+            f"cannot resume from {str(path)!r}: {error}; delete it to start from the beginning"
+        ) from error
+    if known != json.loads(json.dumps(identity)):
+        raise ModelError(
+            f"{str(path)!r} is of a training with other settings or data; delete it, or take another --out"
+        )
+    _restore(optimiser, found)
+    torch.set_rng_state(found["random"])
+    return progress, under("given/", found)
+
+
+def under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors whose names begin with a prefix, by the rest of their names."""
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+
+
+def _restore(optimiser: torch.optim.Optimizer, found: dict[str, Tensor]) -> None:
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, value in under("optimiser/", found).items():
+        number, _, kind = name.partition("/")
+        state.setdefault(int(number), {})[kind] = value
+    optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
+
 
 BUCKET: Final = 50
 """Batches among which examples are sorted by length."""
@@ -123,13 +287,13 @@ def train(
     `stop` is called after every step. Torch's global random stream is as before afterwards.
 
     Raises:
-        state.Interrupted: `stop` returned true. The state is saved, and the same call resumes.
+        Interrupted: `stop` returned true. The state is saved, and the same call resumes.
         ModelError: the saved state cannot be used, or the loss is not finite.
         ValueError: the recipe's sizes do not fit together.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(learner.settings.seed)
-        trainer = _Trainer(learner, folder / state.FILE)
+        trainer = _Trainer(learner, folder / STATE_FILE)
         trainer.run(monitor, stop)
         return trainer.result()
 
@@ -142,11 +306,11 @@ class _Trainer(Generic[N]):
         self._progress = TrainingProgress(best=math.inf if learner.lower_is_better else -1.0)
         self._best: dict[str, Tensor] = {}
         self._network.train()
-        found = state.load(path, identity=learner.identity, optimiser=self._optimiser)
+        found = load_state(path, identity=learner.identity, optimiser=self._optimiser)
         if found is not None:
             self._progress, tensors = found
-            self._network.load_state_dict(state.under("now/", tensors))
-            self._best = state.under("best/", tensors)
+            self._network.load_state_dict(under("now/", tensors))
+            self._best = under("best/", tensors)
 
     def run(self, monitor: Monitor, stop: Callable[[], bool]) -> None:
         began, before = time.monotonic(), self._progress.seconds
@@ -161,7 +325,7 @@ class _Trainer(Generic[N]):
                 monitor.epoch(progress)
             if stop() and not self._over():
                 self._save()
-                raise state.Interrupted
+                raise Interrupted
             if time.monotonic() - saved >= SAVE_SECONDS:
                 self._save()
                 saved = time.monotonic()
@@ -226,7 +390,7 @@ class _Trainer(Generic[N]):
     def _save(self) -> None:
         tensors = {f"now/{name}": value for name, value in self._network.state_dict().items()}
         tensors |= {f"best/{name}": value for name, value in self._best.items()}
-        state.save(
+        save_state(
             self._path,
             identity=self._learner.identity,
             progress=self._progress,

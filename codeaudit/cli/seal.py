@@ -127,8 +127,7 @@ def _check_places(folder: Path, key_file: Path, out: Path) -> None:
 
 
 def _planned(place: str, inner: bool) -> "tuple[Layout, frozenset[str]]":
-    from codeaudit.audit.papers.permutation_equivariance.opening import open_checkpoint
-    from codeaudit.audit.papers.permutation_equivariance.planning import plan
+    from codeaudit.audit.papers.permutation_equivariance.sealing import open_checkpoint, plan
 
     note("tracing the model, and proving that it computes the same when permuted")
     found = plan(open_checkpoint(place), inner=inner)

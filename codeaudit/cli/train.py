@@ -24,7 +24,7 @@ from codeaudit.transforms.errors import UsageError
 if TYPE_CHECKING:
     from codeaudit.audit.papers.checkpoint import CheckpointLearner
     from codeaudit.audit.papers.registry import TrainingRequest
-    from codeaudit.audit.training.state import TrainingProgress
+    from codeaudit.audit.training.trainer import TrainingProgress
 
 
 LINE_EVERY: Final = 20.0
@@ -124,20 +124,20 @@ def trained(
         UsageError: the sizes of the network do not fit together.
         KeyboardInterrupt: the user pressed Ctrl-C; the state is saved.
     """
-    from codeaudit.audit.training import state, trainer  # these bring torch
+    from codeaudit.audit.training import trainer  # brings torch
 
     out.mkdir(parents=True, exist_ok=True)
     note(f"{network}: {learner.size}, {learner.total:,} steps")
     try:
         with TrainingMonitor(network, learner) as monitor, asked_to_stop() as stop:
             found = trainer.train(learner, folder=out, monitor=monitor, stop=stop)
-    except state.Interrupted:
+    except trainer.Interrupted:
         raise KeyboardInterrupt(f"interrupted; the same command resumes from {str(out)!r}") from None
     except ValueError as error:
         raise UsageError(f"these sizes do not fit together: {error}") from error
     corpora = {"train": request.train, "valid": request.valid, "test": request.test}
     told = learner.write(out, found, about={"corpora": corpora, "versions": versions()})
-    (out / state.FILE).unlink(missing_ok=True)
+    (out / trainer.STATE_FILE).unlink(missing_ok=True)
     return told
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from codeaudit.audit.papers.dependency_encoding.registry import build
-from codeaudit.audit.papers.dependency_encoding.streams import learn
+from codeaudit.audit.papers.dependency_encoding.material import learn
+from codeaudit.audit.papers.dependency_encoding.networks import build
 from codeaudit.audit.papers.dependency_encoding.trunk import Decoder, DecoderSizes
 from codeaudit.cli.main import main
 from codeaudit.transforms.records import Origin, Sample

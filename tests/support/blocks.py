@@ -9,10 +9,11 @@ from random import Random
 import torch
 from safetensors.torch import save_file
 
-from codeaudit.audit.papers.renamer.blocks import terms, words
 from codeaudit.audit.papers.renamer.model import TermConfig
-from codeaudit.audit.papers.renamer.network import NETWORKS as TERM_NETWORKS
-from codeaudit.audit.papers.renamer.network import Renamer, TermSizes
+from codeaudit.audit.papers.renamer.networks import NETWORKS as TERM_NETWORKS
+from codeaudit.audit.papers.renamer.networks import Renamer, TermSizes
+from codeaudit.audit.papers.renamer.tasks import block_terms as terms
+from codeaudit.audit.papers.renamer.tasks import block_words as words
 from codeaudit.audit.papers.renamer.terms import TermReader, spelled, tokenizer_of
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.x86.rename import RegisterRename

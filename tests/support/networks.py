@@ -9,8 +9,7 @@ from typing import NamedTuple
 import torch
 from tokenizers import Tokenizer
 
-from codeaudit.audit.papers.lines import vocabulary
-from codeaudit.audit.papers.lines.encoding import EncodedLines, LineEncoder
+from codeaudit.audit.papers.lines.encoding import EncodedLines, LineEncoder, wordpiece_tokenizer
 from codeaudit.audit.papers.lines.trunk import LineNetwork, LineShape, collate
 from codeaudit.audit.papers.lines.words import words
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
@@ -31,7 +30,7 @@ def tokenizer() -> Tokenizer:
     for source in stdlib.sample(100):
         for line in analyse(source).lines:
             counts.update(words(line))
-    return vocabulary.build(counts, LABELS, size=700)
+    return wordpiece_tokenizer(counts, LABELS, size=700)
 
 
 def shape(**sizes: int) -> LineShape:

@@ -10,9 +10,11 @@ import torch
 from safetensors.torch import save_file
 
 from codeaudit.audit.papers.renamer.model import TermConfig
-from codeaudit.audit.papers.renamer.network import NETWORKS as TERM_NETWORKS
-from codeaudit.audit.papers.renamer.network import Renamer, TermSizes, collate
-from codeaudit.audit.papers.renamer.pairs import choices, terms, words
+from codeaudit.audit.papers.renamer.networks import NETWORKS as TERM_NETWORKS
+from codeaudit.audit.papers.renamer.networks import Renamer, TermSizes, collate
+from codeaudit.audit.papers.renamer.tasks import pair_renamings as choices
+from codeaudit.audit.papers.renamer.tasks import pair_terms as terms
+from codeaudit.audit.papers.renamer.tasks import pair_words as words
 from codeaudit.audit.papers.renamer.terms import TermInput, TermReader, tokenizer_of
 from codeaudit.transforms.algebra.views import movable, renamed
 from tests.transforms.algebra.support import some

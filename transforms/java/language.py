@@ -45,5 +45,5 @@ JAVA: Final = Language(
     witness="codeaudit.audit.witnesses.java:witness",
     lines="codeaudit.transforms.java.analysis.program:analyse",
     operators=r">>>=|>>>|&&|\|\||\+\+|--|::|",
-    nodes="codeaudit.audit.papers.tree_transformer.java_nodes:java_nodes",
+    nodes="codeaudit.audit.papers.tree_transformer.nodes:java_nodes",
 )

@@ -45,6 +45,6 @@ PYTHON: Final = Language(
     probes="codeaudit.audit.projects.probes.python:PROBES",
     witness="codeaudit.audit.witnesses.python:witness",
     lines="codeaudit.transforms.python.analysis.program:analyse",
-    referents="codeaudit.audit.papers.lines.referents:marked",
+    referents="codeaudit.audit.papers.lines.encoding:marked",
     nodes="codeaudit.audit.papers.tree_transformer.nodes:python_nodes",
 )

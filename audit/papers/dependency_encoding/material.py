@@ -1,22 +1,161 @@
-"""From corpora of code to windows of tokens. The functions of a file are one document, in their order."""
+"""From corpora of code to windows of tokens: the tokenizer, the recipe, and the documents.
+
+Tokens are byte-level pairs (Sennrich et al. 2016; Radford et al. 2019) learned from a corpus: every text
+can be written in them and read back. A line break is always a token by itself, which ends its line. One
+more token, `start`, stands before every text and after it; no text holds it, whatever it spells.
+
+The functions of a file are one document, in their order.
+"""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import torch
+from tokenizers import Regex, Tokenizer
+from tokenizers.decoders import ByteLevel as Bytes
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import ByteLevel, Split
+from tokenizers.pre_tokenizers import Sequence as Steps
+from tokenizers.trainers import BpeTrainer
 from torch import Tensor
 
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.interface import Task
-from codeaudit.audit.papers.dependency_encoding.recipe import StreamRecipe
-from codeaudit.audit.papers.dependency_encoding.streams import Integers, Streams, learn
+from codeaudit.audit.papers.dependency_encoding.trunk import DecoderSizes
+from codeaudit.audit.tasks.code_modelling import CODE_MODELLING
 from codeaudit.audit.training import splits
 from codeaudit.audit.training.splits import NAMES, Splits
-from codeaudit.transforms.errors import CorpusError
+from codeaudit.audit.training.trainer import Recipe
+from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.records import Sample
+
+VERSION: Final = 1
+"""Counts up whenever a text is shown otherwise to a network."""
+WORDS: Final = r"\n| ?[\p{L}_]+| ?\p{N}{1,3}| ?[^\s\p{L}\p{N}_]+|[^\S\n]+(?!\S)|[^\S\n]+"
+"""The pieces that no token crosses: a line break, a word or sign with the blank before it, or blanks."""
+
+Integers = npt.NDArray[np.int64]
+
+
+class Streams:
+    """Text to ids and back."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        newline = tokenizer.token_to_id("\u010a")  # how the byte of a line break is spelled
+        if newline is None:
+            raise ValueError("a tokenizer without a line break")
+        self.tokenizer = tokenizer
+        self.newline: int = newline
+
+    @property
+    def start(self) -> int:
+        """The id of the token before and after every text."""
+        return self.tokenizer.get_vocab_size()
+
+    @property
+    def vocabulary(self) -> int:
+        """How many ids there are."""
+        return self.tokenizer.get_vocab_size() + 1
+
+    def ids(self, text: str) -> list[int]:
+        """The tokens of a text, without `start`.
+
+        Raises:
+            SourceError: it holds halves of characters, which are no text.
+        """
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise SourceError("text that cannot be written in UTF-8") from error
+        found: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
+        return found
+
+    def text(self, ids: Sequence[int]) -> str:
+        """The text of tokens; `start` is nothing. Of characters that are not whole, U+FFFD is left."""
+        found: str = self.tokenizer.decode([one for one in ids if one != self.start])
+        return found
+
+
+def places(ids: Sequence[int], newline: int, start: int) -> tuple[Integers, Integers]:
+    """Of each token the number of its line, and the position of that line's anchor.
+
+    Line breaks and `start` end their lines. The anchor is the token that ended the line before; where there
+    is none, position 0 stands for it.
+    """
+    lines, anchors = (np.zeros(len(ids), dtype=np.int64) for _ in range(2))
+    line = anchor = 0
+    for number, one in enumerate(ids):
+        lines[number], anchors[number] = line, anchor
+        if one in (newline, start):
+            line, anchor = line + 1, number
+    return lines, anchors
+
+
+def learn(texts: Iterable[str], vocabulary: int) -> Streams:
+    """A tokenizer of the most frequent pairs in texts: `vocabulary` ids, or fewer without more pairs."""
+    tokenizer = Tokenizer(BPE())
+    tokenizer.pre_tokenizer = Steps(
+        [Split(Regex(WORDS), "isolated"), ByteLevel(add_prefix_space=False, use_regex=False)]
+    )
+    tokenizer.decoder = Bytes()
+    trainer = BpeTrainer(
+        vocab_size=vocabulary - 1, initial_alphabet=ByteLevel.alphabet(), show_progress=False
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    return Streams(tokenizer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamRecipe(Recipe):
+    """How CoDE or one of its baselines is trained. The defaults are those of the bundled checkpoint."""
+
+    network: str
+    task: str = CODE_MODELLING.name
+    options: Mapping[str, object] = field(default_factory=dict)
+    """Of the network: `pace`, `mixer`, …"""
+    width: int = 128
+    layers: int = 4
+    """A baseline has one more."""
+    heads: int = 4
+    inner: int = 352
+    window: int = 256
+    """Tokens of a training example."""
+    features: int = 64
+    sparsity: float = 1e-5
+    """α: the weight of the L1 term of CoDE's features."""
+    dropout: float = 0.0
+    vocabulary: int = 2048
+    batch: int = 16
+    epochs: int = 1
+    steps: int | None = None
+    """Instead of `epochs` where given."""
+    stretch: int = 250
+    """Steps after which validation is asked."""
+    rate: float = 3e-3
+    """Peak learning rate: linear warm-up, then a cosine down to a twentieth."""
+    warm_up: int = 100
+    weight_decay: float = 0.1
+    clip: float = 1.0
+    patience: int = 1_000_000
+    """Stretches without a better validation before it ends."""
+    validation: int = 256
+    """Windows that decide on the best weights."""
+    tested: int = 1000
+    """Texts of the test set that the card's scores are of."""
+    seed: int = 0
+    half: bool = True
+    """Whether matrices are multiplied in bfloat16 while it learns; weights and validation are in float32."""
+
+    def sizes(self, streams: Streams) -> DecoderSizes:
+        """The sizes of the network, once the tokens are known."""
+        return self.sized(
+            DecoderSizes, vocabulary=streams.vocabulary, newline=streams.newline, start=streams.start
+        )
+
 
 NOTHING: Final = -1
 """Behind the end of a document; no token."""

@@ -14,10 +14,10 @@ import torch
 import torch.nn.functional as F
 
 from codeaudit.audit.papers.checkpoint import Config, Files, Known, PaperModel
-from codeaudit.audit.papers.dependency_encoding.registry import DECODERS, build
-from codeaudit.audit.papers.dependency_encoding.streams import VERSION, Streams
+from codeaudit.audit.papers.dependency_encoding.material import VERSION, Streams
+from codeaudit.audit.papers.dependency_encoding.networks import DECODERS, build
 from codeaudit.audit.papers.dependency_encoding.trunk import Cache, Decoder, DecoderSizes
-from codeaudit.audit.papers.lines.programs import readable_languages
+from codeaudit.audit.papers.lines.words import readable_languages
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.audit.tasks.code_modelling import CODE_MODELLING
 from codeaudit.audit.tasks.generation import GENERATION

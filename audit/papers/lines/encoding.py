@@ -1,29 +1,52 @@
-"""A function as the networks take it: token ids by line, and the relations between the lines.
+"""A function as the networks take it: token ids by line, the relations between lines, and the vocabulary.
 
 Nothing here depends on where a line stands in the text, except the order of the lines itself: a legal
 reordering of the statements permutes the lines of the result and both axes of its relations, exactly
 (SPE attention, section 4). Whether an input is too long depends on sums over lines only.
 
+With the relation `referents`, variables are read by their identity instead of their names. Before the text is
+read, a mark replaces the name of every local variable and parameter; marks are numbered by first occurrence.
+The analysis behind the renaming transform decides which words are one variable, so no renaming changes the
+features. Variables that a renaming must not touch get marks as well.
+
 Dimension key: T tokens, N lines.
 """
 
-from collections.abc import Callable, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from tokenizers import Encoding, Tokenizer
+from tokenizers.models import WordPiece
 
-from codeaudit.audit.papers.lines.programs import LineProgram, analyse
-from codeaudit.audit.papers.lines.words import Word, masked_name, words
+from codeaudit.audit.papers.lines.words import (
+    DEPTHS,
+    NAME,
+    NUMBER,
+    STRING,
+    VARIABLE,
+    CodeLine,
+    LineProgram,
+    Word,
+    analyse,
+    masked_name,
+    words,
+)
 from codeaudit.audit.records import Failed
 from codeaudit.transforms.dependence.layers import longest_paths, symmetry_mask
 from codeaudit.transforms.dependence.paths import common_ancestor_distances
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.languages import DEFAULT, find_language
 from codeaudit.transforms.loading import load_target
+from codeaudit.transforms.python.identifiers.obstacles import MOVABLE_VIEWS
+from codeaudit.transforms.python.identifiers.variables import variables
+from codeaudit.transforms.python.language import PYTHON
 
 Relation: TypeAlias = Literal["none", "mask", "distances", "every", "referents"]
 """The relation between lines that a network reads: none, the symmetry mask, or SYMC's distances. With
@@ -180,3 +203,90 @@ PLANES: Final[dict[Relation, slice]] = {
     "referents": slice(0, 0),
 }
 """Where each stands in the planes of `every`."""
+
+
+_STEM: Final = "referent"
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A function with marks for names."""
+
+    program: LineProgram
+    marks: re.Pattern[str]
+    """The pattern of a mark; the mark is its group and contains its number."""
+
+    def lines(self) -> Iterator[list[Word]]:
+        """The words of each line."""
+        lines = self.program.lines
+        name = masked_name(lines[0].text) if lines else ""
+        for line in lines:
+            yield list(self._words(line, name))
+
+    def _words(self, line: CodeLine, name: str) -> Iterator[Word]:
+        for text in words(line, name, marks=self.marks):
+            if self.marks.fullmatch(text):
+                yield Word(VARIABLE, int(text.strip("_").rpartition("_")[2]))
+            else:
+                yield Word(text)
+
+
+@lru_cache(maxsize=4)
+def marked(source: str) -> Marked:
+    """One Python function with marks for its variables.
+
+    Raises:
+        SourceError: the text does not parse, or is not one function.
+    """
+    known = variables(source)
+    stem = _STEM
+    while stem in source:
+        stem += "_x"
+    found = [one for one in known.scopes.bindings if one.view in MOVABLE_VIEWS and one.located]
+    names = {one.number: f"{stem}_{number}_" for number, one in enumerate(found, 1)}
+    return Marked(analyse(known.rewritten(names), PYTHON.name), re.compile(rf"({stem}_\d+_)"))
+
+
+PAD: Final = "<pad>"
+UNKNOWN: Final = "<unk>"
+SPECIALS: Final = (PAD, UNKNOWN, *DEPTHS, NAME, STRING, NUMBER)
+"""Their ids are their places; padding is 0."""
+CHARACTERS: Final = tuple(chr(code) for code in range(33, 127) if not chr(code).isupper())
+"""With these and their continuations no ASCII word is unknown."""
+_LONGEST: Final = 100
+"""Characters; a longer word is unknown."""
+
+
+def wordpiece_tokenizer(counts: Counter[str], labels: Sequence[str], *, size: int) -> Tokenizer:
+    """A tokenizer with the specials, all labels as whole words, all characters, and frequent words.
+
+    A tenth of the size goes to continuations of two and three characters, counted in the words that
+    are left over. The alphabet breaks ties, so the same counts give the same vocabulary.
+    """
+    entries = dict.fromkeys([*SPECIALS, *labels, *CHARACTERS, *(f"##{sign}" for sign in CHARACTERS)])
+    for word in _frequent(counts):
+        if len(entries) >= size - size // 10:
+            break
+        entries.setdefault(word)
+    pieces: Counter[str] = Counter()
+    for word, count in counts.items():
+        if word not in entries and len(word) <= _LONGEST:
+            for length in (2, 3):
+                for start in range(1, len(word) - length + 1):
+                    pieces[f"##{word[start : start + length]}"] += count * length
+    for piece in _frequent(pieces):
+        if len(entries) >= size:
+            break
+        entries.setdefault(piece)
+    return tokenizer_of(entries)
+
+
+def tokenizer_of(entries: Iterable[str]) -> Tokenizer:
+    """The tokenizer with exactly these entries, numbered in their order."""
+    ids = {entry: number for number, entry in enumerate(entries)}
+    model = WordPiece(ids, unk_token=UNKNOWN, max_input_chars_per_word=_LONGEST)
+    return Tokenizer(model)
+
+
+def _frequent(counts: Counter[str]) -> list[str]:
+    return sorted(counts, key=lambda entry: (-counts[entry], entry))

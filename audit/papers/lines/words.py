@@ -1,17 +1,76 @@
-"""A line of code as words: the unit in which networks read code.
+"""A function as lines of words with dependences, in any language: the source of the networks' features.
 
 Identifiers fall apart into lower-cased subtokens, so that `read_text` and `readText` are the same two words;
 a string keeps a few of its words, because texts hint at the purpose of a function.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Final, NamedTuple
+from random import Random
+from typing import Final, NamedTuple, Protocol
 
-from codeaudit.audit.papers.lines.programs import CodeLine
 from codeaudit.audit.tasks.function_name import MASK, subtokens
-from codeaudit.transforms.languages import DEFAULT, LANGUAGES
+from codeaudit.transforms.dependence.graph import DependenceGraph
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.languages import DEFAULT, LANGUAGES, every_language, find_language
+from codeaudit.transforms.loading import load_target
+
+
+def readable_languages() -> tuple[str, ...]:
+    """The languages whose functions can be read as lines."""
+    return tuple(language.name for language in every_language() if language.lines)
+
+
+class CodeLine(Protocol):
+    """One logical line in normal form."""
+
+    @property
+    def text(self) -> str:
+        """Without indentation and comments; of a compound statement the header only."""
+        ...
+
+    @property
+    def depth(self) -> int:
+        """Nesting depth, 0 for the header of the function."""
+        ...
+
+
+class LineProgram(Protocol):
+    """A parsed function."""
+
+    @property
+    def source(self) -> str:
+        """Its text."""
+        ...
+
+    @property
+    def lines(self) -> Sequence[CodeLine]:
+        """In the order of the text, the header of the function first."""
+        ...
+
+    @property
+    def graph(self) -> DependenceGraph:
+        """The dependences between the lines."""
+        ...
+
+    def sample_lines(self, rng: Random) -> tuple[int, ...]:
+        """The lines in a fresh legal order, as old indices in new order."""
+        ...
+
+
+def analyse(source: str, language: str) -> LineProgram:
+    """The program of one function.
+
+    Raises:
+        SourceError: the text is not of that language, or nothing that can be read here.
+    """
+    record = find_language(language)
+    if record is None or not record.lines:
+        raise SourceError("no reader for this language")
+    found: LineProgram = load_target(record.lines)(source)
+    return found
+
 
 NAME: Final = "<name>"
 """Stands for the masked name of the function."""

@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 import torch
 
 from codeaudit.audit.papers.checkpoint import Config, Files, Known, PaperModel, one_thread
-from codeaudit.audit.papers.renamer.network import NETWORKS, Renamer, TermSizes, collate
+from codeaudit.audit.papers.renamer.networks import NETWORKS, Renamer, TermSizes, collate
 from codeaudit.audit.papers.renamer.tasks import TASKS
 from codeaudit.audit.papers.renamer.terms import VERSION, TermReader
 from codeaudit.audit.records import Failed, Prediction, Query

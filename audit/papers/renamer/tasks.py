@@ -1,24 +1,253 @@
-"""The tasks of the networks that read terms: their language, and the meaning of the network's one number.
+"""The tasks of the networks that read terms: two languages, and the meaning of the network's one number.
 
-The number is the logarithm of a cost, or the log-odds of a truth. Each meaning has a loss for training, an
-error that judges weights (lower is better), and a score for people.
+**Basic blocks** (x86 throughput). An instruction is its prefixes and opcode, the registers that it uses
+without a choice, its operands in the order of AT&T text, and `;`. An opcode is a mnemonic with the kinds of
+its operands (`addq mr`), because its cost depends on them. The context of a term is its opcode and its
+place in the instruction, counted from the destination. The view of a register is its class and width, its
+referent the base. Constants are the words `IMM` and `D`: no cost that llvm-mca tells depends on their
+values. A register that a mnemonic implies is a term of its own, so that `push` depends on `rsp` visibly;
+the paper leaves out blocks with implied registers.
+
+**Pairs of expressions** (derivatives): a function, `=?`, and a candidate for its derivative. Coefficients
+share one view, so do the inputs other than x. Operators, digits and x are words of their own, which nothing
+may rename.
+
+**Targets.** The number is the logarithm of a cost, or the log-odds of a truth. Each meaning has a loss for
+training, an error that judges weights (lower is better), and a score for people.
 
 Dimension key: B batch.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from random import Random
 from typing import Final, TypeAlias
 
 from torch import Tensor
 from torch.nn import functional as F
 
-from codeaudit.audit.papers.renamer.blocks import BLOCKS
-from codeaudit.audit.papers.renamer.pairs import PAIRS
-from codeaudit.audit.papers.renamer.terms import TermLanguage
+from codeaudit.audit.papers.renamer.terms import START, Reading, Term, TermChoices, TermLanguage, word
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.tasks.derivative import DERIVATIVE, FALSE, TRUE
 from codeaudit.audit.tasks.throughput import THROUGHPUT
+from codeaudit.transforms.algebra.expressions import ASKED, COEFFICIENTS, INPUTS, parse_pair
+from codeaudit.transforms.algebra.language import ALGEBRA
+from codeaudit.transforms.algebra.views import MOVABLE, POOLS, TOKENS, movable, pool
+from codeaudit.transforms.x86.language import X86
+from codeaudit.transforms.x86.legality import choices as legal_renamings
+from codeaudit.transforms.x86.printing import att_text
+from codeaudit.transforms.x86.reading import LINES, Operation, operation, read
+from codeaudit.transforms.x86.registers import BASES, class_of, registers
+from codeaudit.transforms.x86.statements import (
+    ImmediateOperand,
+    MemoryOperand,
+    Operand,
+    RegisterOperand,
+    RoundingOperand,
+    split,
+)
+
+IMMEDIATE: Final = Term("IMM")
+DISPLACEMENT: Final = Term("D")
+END: Final = Term(";")
+INDEX: Final = "x"
+"""The place of an index, which is else like a base."""
+MOST_IMPLIED: Final = 6
+"""An instruction that implies more registers (`vzeroupper`) is known by its mnemonic alone."""
+
+_FORMS: Final[Mapping[type[Operand], str]] = {
+    RegisterOperand: "r",
+    MemoryOperand: "m",
+    ImmediateOperand: "i",
+    RoundingOperand: "",
+}
+_PLACES: Final = tuple(f"@{place}{part}" for place in range(1, 6) for part in ("", INDEX))
+_ORDER: Final = {base: number for number, base in enumerate(base for row in BASES.values() for base in row)}
+
+
+def block_terms(source: str) -> tuple[Term, ...]:
+    """The terms of a block of AT&T text.
+
+    Raises:
+        SourceError: a line is no instruction.
+    """
+    found = [Term(START)]
+    for one in read(source).operations:
+        found += _of(one.text)
+    return tuple(found)
+
+
+def has_implied(source: str) -> bool:
+    """Whether some instruction uses a register without a choice.
+
+    Raises:
+        SourceError: a line is no instruction.
+    """
+    return any(one.implicit for one in read(source).operations)
+
+
+def block_words(reading: Reading) -> Iterator[str]:
+    """The places, and every word that a register may be, whether or not a corpus has it."""
+    yield from _PLACES
+    views = {(one.view, one.kind, one.base) for one in registers().values()}
+    views |= {(_implied(base).view, class_of(base), base) for base in _ORDER}
+    for view, kind, base in views:
+        match reading:
+            case "views":
+                yield view
+            case "names":
+                yield word(view, base)
+            case "first use":
+                yield from (word(view, f"#{number}") for number in range(len(BASES[kind])))
+
+
+def block_renamings(source: str) -> TermChoices:
+    """The legal renamings of the bases of a block.
+
+    Raises:
+        SourceError: a line is no instruction.
+    """
+    return legal_renamings(read(source))
+
+
+@lru_cache(maxsize=LINES)
+def _of(text: str) -> tuple[Term, ...]:
+    one = operation(text, "att")
+    told = split(att_text(one.instruction), "att")
+    form = "".join(_FORMS[type(operand)] for operand in told.operands)
+    opcode = f"{told.mnemonic} {form}".rstrip()
+    found = [Term(name) for name in (*told.prefixes, opcode)]
+    found += _implied_terms(one)
+    for place, operand in zip(range(len(told.operands), 0, -1), told.operands, strict=True):
+        found += (
+            replace(term, context=("".join((f"@{place}", *term.context)),)) for term in _operand(operand)
+        )
+    return tuple(replace(term, context=(opcode, *term.context)) for term in (*found, END))
+
+
+def _implied_terms(one: Operation) -> list[Term]:
+    bases = sorted(one.implicit, key=lambda base: _ORDER[base])
+    return [_implied(base) for base in bases] if len(bases) <= MOST_IMPLIED else []
+
+
+def _implied(base: str) -> Term:
+    return Term(f"implied {class_of(base)}", class_of(base), base)
+
+
+def _operand(operand: Operand) -> Iterator[Term]:
+    match operand:
+        case RegisterOperand(register=name, mask=mask, zeroing=zeroing):
+            yield _register(name)
+            yield from _decorations(mask, zeroing=zeroing, broadcast=0)
+        case ImmediateOperand():
+            yield IMMEDIATE
+        case RoundingOperand(mode=mode):
+            yield Term(mode)
+        case MemoryOperand():
+            if operand.segment in ("fs", "gs"):
+                yield Term(f"{operand.segment}:")
+            yield Term("[")
+            if operand.displacement:
+                yield DISPLACEMENT
+            if operand.base:
+                yield _register(operand.base)
+            if operand.index:
+                yield replace(_register(operand.index), context=(INDEX,))
+                yield Term(f"*{operand.scale}")
+            yield Term("]")
+            yield from _decorations(operand.mask, zeroing=operand.zeroing, broadcast=operand.broadcast)
+
+
+def _decorations(mask: str, *, zeroing: bool, broadcast: int) -> Iterator[Term]:
+    if broadcast:
+        yield Term(f"1to{broadcast}")
+    if mask:
+        yield Term("mask")
+        yield _register(mask)
+    if zeroing:
+        yield Term("{z}")
+
+
+def _register(name: str) -> Term:
+    found = registers().get(name)
+    return Term(name) if found is None else Term(found.view, found.kind, found.base)
+
+
+BLOCKS: Final = TermLanguage(
+    name=X86.name,
+    terms=block_terms,
+    words=block_words,
+    choices=block_renamings,
+    implied=has_implied,
+    end=END.view,
+)
+
+
+COEFFICIENT: Final = "coefficient"
+INPUT: Final = "input"
+_KINDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(COEFFICIENTS, COEFFICIENT),
+    **dict.fromkeys(INPUTS, INPUT),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PairRenamings:
+    """The legal renamings of the variables of a pair."""
+
+    pools: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+    """The variables of each view that the pair has, and those that they may become."""
+
+    def draw(self, rng: Random) -> Mapping[str, str]:
+        """A legal renaming, uniformly among all of them, the identity included."""
+        return {
+            old: new
+            for used, free in self.pools
+            for old, new in zip(used, rng.sample(free, len(used)), strict=True)
+        }
+
+
+def pair_terms(source: str) -> tuple[Term, ...]:
+    """The terms of the text of a pair.
+
+    Raises:
+        SourceError: the text is no pair of expressions.
+    """
+    parse_pair(source)
+    return (Term(START), *(_term(token) for token in source.split()))
+
+
+def pair_words(reading: Reading) -> Iterator[str]:
+    """The whole vocabulary, with the coefficient that only the extended test set has."""
+    yield from (token for token in TOKENS if token not in MOVABLE)
+    for names, kind in zip(POOLS, (COEFFICIENT, INPUT), strict=True):
+        match reading:
+            case "views":
+                yield kind
+            case "names":
+                yield from (word(kind, name) for name in names)
+            case "first use":
+                yield from (word(kind, f"#{number}") for number in range(len(names)))
+
+
+def pair_renamings(source: str) -> PairRenamings:
+    """The legal renamings of a pair's variables; the extra coefficient only where it occurs already."""
+    used = movable(source)
+    own = (tuple(name for name in used if name in names) for names in POOLS)
+    return PairRenamings(tuple((some, pool(some[0], source)) for some in own if some))
+
+
+@cache
+def _term(token: str) -> Term:
+    kind = _KINDS.get(token, "")
+    return Term(kind, kind, token) if kind else Term(token)
+
+
+PAIRS: Final = TermLanguage(
+    name=ALGEBRA.name, terms=pair_terms, words=pair_words, choices=pair_renamings, divider=ASKED
+)
+
 
 LOG: Final = "log"
 """The one score of a cost: the logarithm of the answer. Its change is the relative change of the answer."""

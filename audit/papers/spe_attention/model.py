@@ -8,9 +8,9 @@ import torch
 
 from codeaudit.audit.papers.checkpoint import WEIGHTS, Config, Files, Known, PaperModel, broken
 from codeaudit.audit.papers.lines.encoding import VERSION, EncodedLines, LineEncoder
-from codeaudit.audit.papers.lines.programs import readable_languages
 from codeaudit.audit.papers.lines.tasks import TASKS
 from codeaudit.audit.papers.lines.trunk import LineNetwork, LineShape, collate
+from codeaudit.audit.papers.lines.words import readable_languages
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.transforms.languages import DEFAULT

@@ -1,16 +1,47 @@
-"""The networks that read lines, by name: SPE attention, its baselines, and two other papers' attention.
+"""SPE attention and its baselines, and the table of all networks that read lines.
 
-They share the trunk (`lines.trunk`) and the recipe and training of this folder. A row names its class as
-text, because papers do not import each other.
+Jiao, Chen and Zhang, "SPE Attention: Making Attention Equivariant to Semantic-Preserving Permutation for
+Code Processing". All networks share the trunk (`lines.trunk`) and the recipe and training of this folder.
+The table names each class as text, because papers do not import each other.
+
+**SPE attention**, section 4.3. Some heads multiply their scores by the symmetry mask M of the lines, some by
+its transpose, the others by nothing. Positions start again in every line (section 5.2). So a legal order of
+the lines permutes the hidden states and changes nothing else, and pooling makes the prediction invariant
+(Theorem 4.6).
+
+The mask is multiplied in *before* the softmax (`hadamard`, Definition 4.5). A masked pair therefore gets the
+logit 0 and the weight exp(0) = 1, not 0: with scores near 0 a masked head is uniform, whatever the mask.
+`additive` sets masked pairs to minus infinity instead. Both are equivariant.
+
+**SYMC** (Pei et al. 2023, "Exploiting Code Symmetries for Learning Program Semantics", arXiv 2308.03312).
+For lines i and j let a be their lowest common ancestor in the program dependence graph, p_ij the longest
+path from a to i and n_ij that from a to j. Half of the heads add p to the scores, the other half n. The
+distances move with the lines, so the network is equivariant too; positions start again in every line.
+
+**Vanilla** (section 5.1; Vaswani et al. 2017) knows nothing of code. It sees the order of the lines.
+
+Dimension key: B batch, T tokens, N lines, D width, H heads, K labels.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Final
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+import torch
+from torch import Tensor, nn
 
 from codeaudit.audit.papers.lines.encoding import Relation
-from codeaudit.audit.papers.lines.trunk import LineNetwork, LineShape
+from codeaudit.audit.papers.lines.trunk import (
+    Batch,
+    BiasedAttention,
+    LineNetwork,
+    LineShape,
+    Trunk,
+    TrunkAttention,
+    padding_bias,
+    score_type,
+)
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.registration import unknown
 
@@ -32,25 +63,25 @@ class LineArchitecture:
 
 NETWORKS: Final[Mapping[str, LineArchitecture]] = {
     "spe": LineArchitecture(
-        target=f"{_PAPERS}.spe_attention.spe:made",
+        target=f"{_PAPERS}.spe_attention.networks:made",
         relation="mask",
         summary="SPE attention: equivariant to legal reorderings",
         options={"mask_mode": "hadamard", "all_heads": False, "line_positions": True},
     ),
     "symc": LineArchitecture(
-        target=f"{_PAPERS}.spe_attention.symc:SYMC",
+        target=f"{_PAPERS}.spe_attention.networks:SYMC",
         relation="distances",
         summary="SYMC: attention biased by distances in the dependence graph",
         options={"sign": -1},
     ),
     "vanilla": LineArchitecture(
-        target=f"{_PAPERS}.spe_attention.vanilla:Vanilla",
+        target=f"{_PAPERS}.spe_attention.networks:Vanilla",
         relation="none",
         summary="a plain transformer with absolute positions",
         options={},
     ),
     "renamer": LineArchitecture(
-        target=f"{_PAPERS}.renamer.naming:Referents",
+        target=f"{_PAPERS}.renamer.networks:Referents",
         relation="referents",
         summary="Renamer's views and referents: invariant to renaming variables",
         options={},
@@ -80,3 +111,138 @@ def build(name: str, shape: LineShape, options: Mapping[str, object]) -> LineNet
     module, _, made = entry.target.partition(":")
     network: LineNetwork = getattr(import_module(module), made)(shape, **{**entry.options, **options})
     return network
+
+
+MaskMode: TypeAlias = Literal["hadamard", "additive"]
+
+
+class HeadPlan(NamedTuple):
+    """How many heads take the mask, its transpose, and none."""
+
+    mask: int
+    transposed: int
+    plain: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SPEVariant:
+    """The paper's ablations (Table 3) and the choice of the mask's place."""
+
+    mask_mode: MaskMode = "hadamard"
+    all_heads: bool = False
+    """`SPE (all)`: no plain heads; the mask and its transpose in the published ratio of two to one."""
+    line_positions: bool = True
+    """Without them, `SPE (w.o. pe)`: no positions at all, so tokens inside a line become a bag too."""
+
+
+def head_plan(heads: int, *, all_heads: bool = False) -> HeadPlan:
+    """6, 3 and 3 of the paper's 12 heads; for other numbers round(h/2), round(h/4) and the rest, each ≥ 1.
+
+    >>> head_plan(12), head_plan(4)
+    (HeadPlan(mask=6, transposed=3, plain=3), HeadPlan(mask=2, transposed=1, plain=1))
+
+    Raises:
+        ValueError: fewer heads than kinds.
+    """
+    kinds = 2 if all_heads else 3
+    if heads < kinds:
+        raise ValueError(f"SPE needs at least {kinds} heads, got {heads}")
+    if all_heads:
+        transposed = max(1, round(heads / 3))
+        return HeadPlan(heads - transposed, transposed, 0)
+    mask = max(1, min(round(heads / 2), heads - 2))
+    transposed = max(1, min(round(heads / 4), heads - mask - 1))
+    return HeadPlan(mask, transposed, heads - mask - transposed)
+
+
+class SPEAttention(TrunkAttention):
+    """softmax(Q Kᵀ / √d ∘ M + padding) V with one mask per head."""
+
+    def forward(self, x: Tensor, relation: tuple[Tensor, Tensor]) -> Tensor:
+        """(B, T, D) and the factor and bias of `SPE.relate`, to (B, T, D)."""
+        query, key, value = self.projections.split(x)
+        factor, bias = relation
+        scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-2, -1)
+        # In place, because the scores are by far the largest tensor of a step: saves three copies.
+        weights = scores.mul_(factor).add_(bias).softmax(-1)
+        return self.projections.join(weights.to(value.dtype) @ value)
+
+
+class SPE(LineNetwork):
+    """The naming network with SPE attention."""
+
+    def __init__(self, shape: LineShape, variant: SPEVariant | None = None) -> None:
+        super().__init__()
+        self.variant = variant or SPEVariant()
+        self.plan = head_plan(shape.heads, all_heads=self.variant.all_heads)
+        self.trunk = Trunk(shape, lambda: SPEAttention(shape.width, shape.heads))
+        self.positions = nn.Embedding(shape.line, shape.width) if self.variant.line_positions else None
+
+    def forward(self, batch: Batch) -> Tensor:
+        """(B, K) logits of the labels."""
+        weight = self.trunk.tokens.weight
+        positions = weight.new_zeros(()) if self.positions is None else self.positions(batch.position)
+        logits: Tensor = self.trunk(batch, positions, self.relate(batch, score_type(weight)))
+        return logits
+
+    def relate(self, batch: Batch, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        """The factor of the scores, (B, H, T, T), and the bias added after it, (B, 1 or H, 1 or T, T)."""
+        mask = batch.between_tokens(0).to(dtype)
+        one = torch.ones_like(mask)
+        masks = [mask] * self.plan.mask + [mask.transpose(1, 2)] * self.plan.transposed
+        factor = torch.stack([*masks, *[one] * self.plan.plain], 1)
+        bias = padding_bias(batch.real, dtype)
+        if self.variant.mask_mode == "additive":
+            bias = bias.masked_fill(factor == 0, -torch.inf)
+            factor = torch.ones_like(factor[:1, :1, :1, :1])
+        return factor, bias
+
+
+def made(shape: LineShape, **options: Any) -> SPE:
+    """The network with the ablations of `SPEVariant` as options."""
+    return SPE(shape, SPEVariant(**options))
+
+
+Sign: TypeAlias = Literal[1, -1]
+
+
+class SYMC(LineNetwork):
+    """The naming network with SYMC's attention."""
+
+    def __init__(self, shape: LineShape, sign: Sign = 1) -> None:
+        super().__init__()
+        if shape.heads < 2:
+            raise ValueError(f"SYMC needs at least 2 heads, got {shape.heads}")
+        self.sign = sign
+        self.heads = shape.heads
+        self.trunk = Trunk(shape, lambda: BiasedAttention(shape.width, shape.heads))
+        self.positions: nn.Embedding = nn.Embedding(shape.line, shape.width)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """(B, K) logits of the labels."""
+        relation = self.relate(batch, score_type(self.trunk.tokens.weight))
+        logits: Tensor = self.trunk(batch, self.positions(batch.position), (relation,))
+        return logits
+
+    def relate(self, batch: Batch, dtype: torch.dtype) -> Tensor:
+        """The bias of the scores, (B, H, T, T)."""
+        near, far = (batch.between_tokens(number).to(dtype) for number in (0, 1))
+        half = self.heads // 2
+        bias = torch.stack([near] * half + [far] * (self.heads - half), 1)
+        return self.sign * bias + padding_bias(batch.real, dtype)
+
+
+class Vanilla(LineNetwork):
+    """The naming network with plain attention."""
+
+    def __init__(self, shape: LineShape) -> None:
+        super().__init__()
+        self.trunk = Trunk(shape, lambda: BiasedAttention(shape.width, shape.heads))
+        self.positions: nn.Embedding = nn.Embedding(shape.window, shape.width)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """(B, K) logits of the labels."""
+        bias = padding_bias(batch.real, score_type(self.trunk.tokens.weight))
+        positions = self.positions(torch.arange(batch.ids.shape[1], device=batch.ids.device))
+        logits: Tensor = self.trunk(batch, positions[None], (bias,))
+        return logits

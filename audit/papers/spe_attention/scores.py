@@ -16,7 +16,7 @@ from torch import Tensor
 from codeaudit.audit.papers.lines.encoding import Relation
 from codeaudit.audit.papers.lines.tasks import DETECTION, NAMING, Detection, LineTask
 from codeaudit.audit.papers.lines.trunk import Batch
-from codeaudit.audit.papers.spe_attention.examples import Examples
+from codeaudit.audit.papers.spe_attention.material import Examples
 from codeaudit.audit.training.trainer import Integers
 
 AT_ONCE: Final = 64

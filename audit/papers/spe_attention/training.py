@@ -11,15 +11,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from codeaudit.audit.papers import checkpoint
-from codeaudit.audit.papers.lines.splits import data, read
 from codeaudit.audit.papers.lines.tasks import TASKS, Detection
+from codeaudit.audit.papers.lines.tasks import read_splits as read
+from codeaudit.audit.papers.lines.tasks import splits_card as data
 from codeaudit.audit.papers.lines.trunk import LineNetwork
 from codeaudit.audit.papers.registry import TrainingRequest
-from codeaudit.audit.papers.spe_attention.examples import Examples
-from codeaudit.audit.papers.spe_attention.material import LineMaterial, prepare
+from codeaudit.audit.papers.spe_attention.material import Examples, LineMaterial, LineRecipe, prepare
 from codeaudit.audit.papers.spe_attention.model import LineConfig
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
-from codeaudit.audit.papers.spe_attention.recipe import LineRecipe
 from codeaudit.audit.papers.spe_attention.scores import (
     Baseline,
     Scores,
@@ -31,7 +30,6 @@ from codeaudit.audit.papers.spe_attention.scores import (
     scores,
     tune,
 )
-from codeaudit.audit.training.recipe import recipe_of
 from codeaudit.audit.training.trainer import (
     Integers,
     Trained,
@@ -39,6 +37,7 @@ from codeaudit.audit.training.trainer import (
     adamw,
     bucketed,
     cosine,
+    recipe_of,
     short_warm_up,
 )
 from codeaudit.transforms.errors import UsageError

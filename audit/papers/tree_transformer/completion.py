@@ -13,13 +13,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from codeaudit.audit.papers.lines.splits import hashes
-from codeaudit.audit.papers.lines.vocabulary import UNKNOWN
-from codeaudit.audit.papers.tree_transformer.material import TreeExamples, TreeWords, flat, vocabulary
-from codeaudit.audit.papers.tree_transformer.network import Completer
+from codeaudit.audit.papers.lines.encoding import UNKNOWN
+from codeaudit.audit.papers.lines.tasks import split_hashes as hashes
+from codeaudit.audit.papers.tree_transformer.material import (
+    TreeExamples,
+    TreeRecipe,
+    TreeWords,
+    flat,
+    vocabulary,
+)
+from codeaudit.audit.papers.tree_transformer.networks import Completer, completer
 from codeaudit.audit.papers.tree_transformer.nodes import EMPTY, SPECIALS, Degree, Tree, read
-from codeaudit.audit.papers.tree_transformer.recipe import TreeRecipe
-from codeaudit.audit.papers.tree_transformer.registry import completer
 from codeaudit.audit.papers.tree_transformer.scores import CompletionScores, CompletionTally
 from codeaudit.audit.papers.tree_transformer.training import TreeLearner, count_relations
 from codeaudit.audit.records import Failed

@@ -1,8 +1,8 @@
-"""From samples to trees as numbers, in batches: the types, the words, and the words of names."""
+"""From samples to trees as numbers, in batches: the recipe, the types, the words, and the words of names."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -12,11 +12,11 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from torch import Tensor
 
-from codeaudit.audit.papers.lines.splits import hashes
+from codeaudit.audit.papers.lines.encoding import UNKNOWN
 from codeaudit.audit.papers.lines.tasks import NAMING
-from codeaudit.audit.papers.lines.vocabulary import UNKNOWN
+from codeaudit.audit.papers.lines.tasks import split_hashes as hashes
 from codeaudit.audit.papers.tree_transformer.batches import Piece, TreeBatch, collate
-from codeaudit.audit.papers.tree_transformer.network import BEGIN_ID, LONGEST
+from codeaudit.audit.papers.tree_transformer.networks import BEGIN_ID, LONGEST, TreeShape
 from codeaudit.audit.papers.tree_transformer.nodes import (
     SPECIALS,
     TOO_LONG,
@@ -28,12 +28,61 @@ from codeaudit.audit.papers.tree_transformer.nodes import (
     read,
     spelled,
 )
-from codeaudit.audit.papers.tree_transformer.recipe import TreeRecipe
 from codeaudit.audit.records import Failed
 from codeaudit.audit.training.splits import NAMES, Splits
-from codeaudit.audit.training.trainer import Integers
+from codeaudit.audit.training.trainer import Integers, Recipe
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.records import Sample
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeRecipe(Recipe):
+    """How a transformer over trees is trained. The defaults are those of the bundled checkpoint.
+
+    The paper's has 6 layers of width 512 with 8 heads, values as whole words, and 20 epochs at 1e-4.
+    """
+
+    network: str
+    options: Mapping[str, object] = field(default_factory=dict)
+    """Of the scheme: `terms`, `dimension`, …"""
+    degree: Degree = "full"
+    spelling: Spelling = "subtokens"
+    width: int = 128
+    layers: int = 2
+    decoder_layers: int = 1
+    heads: int = 4
+    levels: int = 16
+    embedding: int = 32
+    window: int = 250
+    """Nodes; longer functions are left out, longer trees to be completed are cut into pieces that overlap by
+    half."""
+    dropout: float = 0.1
+    vocabulary: int = 8000
+    """Words of values."""
+    rarest_label: int = 10
+    """A subtoken of fewer training names is never said."""
+    batch: int = 64
+    epochs: int = 6
+    steps: int | None = None
+    """Instead of `epochs` where given."""
+    rate: float = 1e-3
+    """Peak learning rate: linear warm-up, then a cosine down to a fiftieth."""
+    warm_up: int = 200
+    weight_decay: float = 0.01
+    clip: float = 5.0
+    """As in the paper."""
+    patience: int = 4
+    """Epochs without a better validation score before it ends."""
+    validation: int = 1000
+    """Functions that decide on the best epoch."""
+    seed: int = 0
+    half: bool = True
+    """Whether matrices are multiplied in bfloat16; the weights stay in float32."""
+
+    def shape(self, *, types: int, values: int, names: int = 0) -> TreeShape:
+        """The sizes of the network, once types and words are counted."""
+        return self.sized(TreeShape, types=types, values=values, names=names)
+
 
 IGNORED: Final = -100
 """A target without loss."""

@@ -5,11 +5,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from codeaudit.audit.papers.checkpoint import Config, Files, Known, PaperModel, one_thread
-from codeaudit.audit.papers.lines.programs import readable_languages
+from codeaudit.audit.papers.lines.words import readable_languages
 from codeaudit.audit.papers.tree_transformer.batches import collate, whole
-from codeaudit.audit.papers.tree_transformer.network import END_ID, Namer, TreeShape
+from codeaudit.audit.papers.tree_transformer.networks import (
+    DEGREES,
+    END_ID,
+    TREE_NETWORKS,
+    Namer,
+    TreeShape,
+    namer,
+)
 from codeaudit.audit.papers.tree_transformer.nodes import SPECIALS, VERSION, Degree, NodeReader, Spelling
-from codeaudit.audit.papers.tree_transformer.registry import DEGREES, TREE_NETWORKS, namer
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
 from codeaudit.transforms.languages import DEFAULT

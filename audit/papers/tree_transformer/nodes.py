@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from codeaudit.audit.papers.lines.vocabulary import PAD, UNKNOWN
+from codeaudit.audit.papers.lines.encoding import PAD, UNKNOWN
 from codeaudit.audit.papers.lines.words import NUMBER, SHORT_NUMBER, STRING, STRING_WORDS
 from codeaudit.audit.records import Failed
 from codeaudit.audit.tasks.function_name import MASK, subtokens
@@ -23,6 +23,9 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.languages import find_language
 from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.python.parsing import parse
+
+if TYPE_CHECKING:
+    from codeaudit.transforms.java.parsing import Node
 
 EMPTY: Final = "<empty>"
 """The value of nodes that have none."""
@@ -296,3 +299,41 @@ def _constant(value: object) -> str:
         return str(value)
     text = value if isinstance(value, str) else "..." if value is ... else repr(value)
     return FUNCTION if is_mask(text) else known(text)
+
+
+_OPERATORS: Final = frozenset(
+    {"binary_expression", "unary_expression", "update_expression", "assignment_expression"}
+)
+"""Nodes whose operator is a word of their type."""
+_SILENT: Final = frozenset("(){}[];,.:@<>=?") | {"->", "::", "..."}
+
+
+def java_nodes(source: str) -> tuple[object, Callable[[Any], Branch]]:
+    """The root of a Java method's tree, and the function from a node to its branch.
+
+    Raises:
+        SourceError: the text is not Java.
+    """
+    from codeaudit.transforms.java.parsing import read as read_java  # not loaded to read Python
+
+    reading = read_java(source)
+    members = reading.root.children
+    # The one method, without the file around it; of several members the whole file.
+    root = members[0] if len(members) == 1 else reading.root
+    return root, lambda node: _java_branch(node, reading.source)
+
+
+def _java_branch(node: "Node", source: bytes) -> Branch:
+    kind, children = node.kind, node.children
+    if kind in _OPERATORS:
+        return Branch(f"{kind} {node.operator}", EMPTY, children)
+    if kind == "string_literal" or not (children or node.tokens):
+        text = source[node.start : node.end].decode()
+        text = text[1:-1] if kind == "string_literal" else text
+        # A node without a text of its own, such as `this`, is told by its type already.
+        value = EMPTY if text == kind else FUNCTION if is_mask(text) else known(text)
+        return Branch(kind, value, ())
+    words = [word for word, _, _ in node.tokens if word not in _SILENT]
+    if kind == "modifiers":
+        return Branch(kind, EMPTY, [*(Branch(word, EMPTY, ()) for word in words), *children])
+    return Branch(kind, " ".join(words) if words and not children else EMPTY, children)

@@ -14,23 +14,22 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from codeaudit.audit.papers import checkpoint
-from codeaudit.audit.papers.lines.splits import data, read
+from codeaudit.audit.papers.lines.tasks import read_splits as read
+from codeaudit.audit.papers.lines.tasks import splits_card as data
 from codeaudit.audit.papers.registry import TrainingRequest
-from codeaudit.audit.papers.tree_transformer.baselines import STEPS, Kim, between
 from codeaudit.audit.papers.tree_transformer.material import (
     IGNORED,
     NamedTrees,
     TreeExamples,
     TreeMaterial,
+    TreeRecipe,
     prepare,
     told,
 )
 from codeaudit.audit.papers.tree_transformer.model import TASK, TreeConfig
-from codeaudit.audit.papers.tree_transformer.network import Namer, TreeShape, sizes
-from codeaudit.audit.papers.tree_transformer.recipe import TreeRecipe
-from codeaudit.audit.papers.tree_transformer.registry import TREE_NETWORKS, namer
+from codeaudit.audit.papers.tree_transformer.networks import TREE_NETWORKS, Namer, TreeShape, namer, sizes
+from codeaudit.audit.papers.tree_transformer.positions import STEPS, Kim, between
 from codeaudit.audit.papers.tree_transformer.scores import TreeNameScores, most_frequent, names
-from codeaudit.audit.training.recipe import recipe_of
 from codeaudit.audit.training.trainer import (
     Integers,
     Learner,
@@ -39,6 +38,7 @@ from codeaudit.audit.training.trainer import (
     adamw,
     bucketed,
     cosine,
+    recipe_of,
     short_warm_up,
 )
 

@@ -14,7 +14,7 @@ from codeaudit.audit import checkpoints
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.papers.checkpoint import CONFIG, read_json, usable_device
 from codeaudit.audit.papers.lines.encoding import EncodedLines
-from codeaudit.audit.papers.lines.programs import analyse
+from codeaudit.audit.papers.lines.words import analyse
 from codeaudit.audit.papers.registry import load as load_trained
 from codeaudit.audit.papers.spe_attention.model import LineConfig, LineModel
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS

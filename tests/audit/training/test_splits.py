@@ -5,10 +5,10 @@ from random import Random
 
 import pytest
 
-from codeaudit.audit.papers.renamer.network import TermSizes
-from codeaudit.audit.papers.renamer.recipe import TermRecipe
-from codeaudit.audit.training.recipe import recipe_of
+from codeaudit.audit.papers.renamer.material import TermRecipe
+from codeaudit.audit.papers.renamer.networks import TermSizes
 from codeaudit.audit.training.splits import Splits, held_out, split
+from codeaudit.audit.training.trainer import recipe_of
 from codeaudit.transforms.errors import UsageError
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from codeaudit.audit.papers.dependency_encoding.network import LineAttention, code, sparsity
+from codeaudit.audit.papers.dependency_encoding.networks import LineAttention, code, sparsity
 from codeaudit.audit.papers.dependency_encoding.trunk import Cache, TokenPlaces
 from tests.audit.papers.dependency_encoding.test_decoders import NEWLINE, SIZES, START, network, texts
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from codeaudit.audit.papers.dependency_encoding.positions import (
+from codeaudit.audit.papers.dependency_encoding.networks import (
     FIRE,
     ALiBi,
     Position,

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from codeaudit.audit.papers.dependency_encoding.streams import Streams, learn, places
+from codeaudit.audit.papers.dependency_encoding.material import Streams, learn, places
 from codeaudit.transforms.errors import SourceError
 
 TEXTS = ["def area(width, height):\n    return width * height\n", "for i in range(10):\n    print(i)\n"] * 5

@@ -17,18 +17,20 @@ from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.papers import registry
 from codeaudit.audit.papers.dependency_encoding import material
-from codeaudit.audit.papers.dependency_encoding.material import NOTHING, StreamMaterial
+from codeaudit.audit.papers.dependency_encoding.material import NOTHING, StreamMaterial, StreamRecipe, learn
 from codeaudit.audit.papers.dependency_encoding.model import LONGEST, DecoderModel
-from codeaudit.audit.papers.dependency_encoding.recipe import StreamRecipe
-from codeaudit.audit.papers.dependency_encoding.registry import DECODERS
-from codeaudit.audit.papers.dependency_encoding.scores import judged, of_texts, rules
-from codeaudit.audit.papers.dependency_encoding.streams import learn
-from codeaudit.audit.papers.dependency_encoding.training import StreamLearner, batch_of
+from codeaudit.audit.papers.dependency_encoding.networks import DECODERS
+from codeaudit.audit.papers.dependency_encoding.training import (
+    StreamLearner,
+    batch_of,
+    judged,
+    of_texts,
+    rules,
+)
 from codeaudit.audit.papers.dependency_encoding.trunk import Decoder
 from codeaudit.audit.records import Failed, Predicted, Query
-from codeaudit.audit.training import state
-from codeaudit.audit.training.state import TrainingProgress
-from codeaudit.audit.training.trainer import Trained, train
+from codeaudit.audit.training import trainer
+from codeaudit.audit.training.trainer import Trained, TrainingProgress, train
 from codeaudit.cli.main import main
 from codeaudit.transforms.errors import ModelError
 from codeaudit.transforms.records import Origin, Sample
@@ -190,7 +192,7 @@ def test_scores_are_those_of_a_naive_loop() -> None:
     """Perplexity, accuracy and bits per byte, padding left out."""
     found = made()
     torch.manual_seed(0)
-    network = DECODERS.get("rope")(TINY.sizes(found.streams)).eval()
+    network = DECODERS["rope"].make(TINY.sizes(found.streams)).eval()
     told = judged(network, found.valid)
     nats, right, tokens, text = 0.0, 0, 0, 0
     spelled = {number: token for token, number in found.streams.tokenizer.get_vocab().items()}
@@ -248,7 +250,7 @@ def test_an_interrupted_training_goes_on_as_if_it_had_not_been(tmp_path: Path) -
     """And does not go on with other settings."""
     found = made()
     whole = run(tmp_path / "whole", found)
-    with pytest.raises(state.Interrupted):
+    with pytest.raises(trainer.Interrupted):
         run(tmp_path / "parts", found, after=7)
     with pytest.raises(ModelError, match="other settings"):
         run(tmp_path / "parts", found, replace(TINY, rate=1e-3))

@@ -5,8 +5,14 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from codeaudit.audit.papers.lines import vocabulary
-from codeaudit.audit.papers.lines.encoding import LINE_TOKENS, EncodedLines, LineEncoder
+from codeaudit.audit.papers.lines.encoding import (
+    LINE_TOKENS,
+    PAD,
+    UNKNOWN,
+    EncodedLines,
+    LineEncoder,
+    wordpiece_tokenizer,
+)
 from codeaudit.audit.papers.lines.words import masked_name, words
 from codeaudit.audit.records import Failed
 from codeaudit.transforms.python.analysis.program import PythonLine
@@ -49,20 +55,20 @@ def test_the_mask_is_the_name_even_where_it_had_to_be_numbered() -> None:
 def test_the_vocabulary_has_labels_whole_and_leaves_no_ascii_word_unknown() -> None:
     made = tokenizer()
     assert made.get_vocab_size() == 700
-    assert made.token_to_id(vocabulary.PAD) == 0
+    assert made.token_to_id(PAD) == 0
     assert all(made.token_to_id(label) is not None for label in LABELS)
     known = set(made.get_vocab())
     for source in stdlib.sample(30):
         coded = made.encode(source.lower().split(), is_pretokenized=True).tokens
-        assert set(coded) <= known - {vocabulary.UNKNOWN}
+        assert set(coded) <= known - {UNKNOWN}
 
 
 def test_the_vocabulary_depends_on_counts_alone_not_on_their_order() -> None:
     counts = Counter({"alpha": 3, "beta": 3, "gamma": 9, "unusual": 1})
     turned = Counter(dict(reversed(list(counts.items()))))
     assert (
-        vocabulary.build(counts, ["get"], size=120).to_str()
-        == vocabulary.build(turned, ["get"], size=120).to_str()
+        wordpiece_tokenizer(counts, ["get"], size=120).to_str()
+        == wordpiece_tokenizer(turned, ["get"], size=120).to_str()
     )
 
 

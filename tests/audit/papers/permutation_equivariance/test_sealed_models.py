@@ -6,8 +6,13 @@ from typing import Any
 import pytest
 import torch
 
-from codeaudit.audit.papers.permutation_equivariance.opening import Opened, open_checkpoint
-from codeaudit.audit.papers.permutation_equivariance.planning import Plan, authorise, plan
+from codeaudit.audit.papers.permutation_equivariance.sealing import (
+    Opened,
+    Plan,
+    authorise,
+    open_checkpoint,
+    plan,
+)
 from codeaudit.audit.papers.permutation_equivariance.wrapper import Columns
 from codeaudit.audit.papers.spe_attention.model import LineModel
 from codeaudit.audit.records import Predicted, Query

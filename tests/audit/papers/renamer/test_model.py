@@ -10,7 +10,7 @@ from codeaudit.audit.cache import NoMemory
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.settings import Settings
 from codeaudit.audit.papers.renamer.model import TermModel
-from codeaudit.audit.papers.renamer.network import NETWORKS as TERM_NETWORKS
+from codeaudit.audit.papers.renamer.networks import NETWORKS as TERM_NETWORKS
 from codeaudit.audit.records import Audited, Case, Failed, Held, Predicted, Query, Violated
 from codeaudit.audit.run import AuditSetup, audit
 from codeaudit.audit.suite import SuitePlan, case

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from codeaudit.audit.papers.renamer.blocks import terms
-from codeaudit.audit.papers.renamer.network import BERT, Renamer, TermSizes, collate
-from codeaudit.audit.papers.renamer.network import NETWORKS as TERM_NETWORKS
+from codeaudit.audit.papers.renamer.networks import BERT, Renamer, TermSizes, collate
+from codeaudit.audit.papers.renamer.networks import NETWORKS as TERM_NETWORKS
+from codeaudit.audit.papers.renamer.tasks import block_terms as terms
 from codeaudit.audit.papers.renamer.terms import TermInput, TermReader
 from codeaudit.transforms.x86.registers import registers
 from tests.support.blocks import BLOCKS, FIGURE_A, FIGURE_C, network, renamings

@@ -5,7 +5,10 @@ from random import Random
 
 import pytest
 
-from codeaudit.audit.papers.renamer.pairs import PAIRS, choices, terms, words
+from codeaudit.audit.papers.renamer.tasks import PAIRS
+from codeaudit.audit.papers.renamer.tasks import pair_renamings as choices
+from codeaudit.audit.papers.renamer.tasks import pair_terms as terms
+from codeaudit.audit.papers.renamer.tasks import pair_words as words
 from codeaudit.audit.papers.renamer.terms import (
     START,
     Reading,

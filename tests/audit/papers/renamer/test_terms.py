@@ -4,7 +4,10 @@ from random import Random
 
 import pytest
 
-from codeaudit.audit.papers.renamer.blocks import END, implied, terms, words
+from codeaudit.audit.papers.renamer.tasks import END
+from codeaudit.audit.papers.renamer.tasks import block_terms as terms
+from codeaudit.audit.papers.renamer.tasks import block_words as words
+from codeaudit.audit.papers.renamer.tasks import has_implied as implied
 from codeaudit.audit.papers.renamer.terms import (
     TOO_LONG,
     UNKNOWN,

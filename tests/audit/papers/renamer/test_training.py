@@ -16,19 +16,16 @@ from safetensors.torch import load_file
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.labels import of_corpus
 from codeaudit.audit.papers.renamer import material
-from codeaudit.audit.papers.renamer.blocks import terms
-from codeaudit.audit.papers.renamer.material import TermExample, TermMaterial
-from codeaudit.audit.papers.renamer.network import NETWORKS as TERM_NETWORKS
-from codeaudit.audit.papers.renamer.network import Renamer
-from codeaudit.audit.papers.renamer.recipe import TermRecipe
-from codeaudit.audit.papers.renamer.scores import mean_error, rules
+from codeaudit.audit.papers.renamer.material import TermExample, TermMaterial, TermRecipe
+from codeaudit.audit.papers.renamer.networks import NETWORKS as TERM_NETWORKS
+from codeaudit.audit.papers.renamer.networks import Renamer
 from codeaudit.audit.papers.renamer.tasks import Cost
-from codeaudit.audit.papers.renamer.training import TermLearner, recipe_for
+from codeaudit.audit.papers.renamer.tasks import block_terms as terms
+from codeaudit.audit.papers.renamer.training import TermLearner, mean_error, recipe_for, rules
 from codeaudit.audit.tasks.throughput import THROUGHPUT
-from codeaudit.audit.training import state
+from codeaudit.audit.training import trainer
 from codeaudit.audit.training.splits import Splits
-from codeaudit.audit.training.state import TrainingProgress
-from codeaudit.audit.training.trainer import Trained, train
+from codeaudit.audit.training.trainer import Trained, TrainingProgress, train
 from codeaudit.cli.main import main
 from codeaudit.transforms.errors import ModelError
 from codeaudit.transforms.x86.reading import read as read_block
@@ -187,7 +184,7 @@ def test_an_interrupted_training_goes_on_as_if_nothing_had_been(
     whole, watcher = run(tmp_path / "whole", found, recipe)
     per = TermLearner(recipe, found).per_epoch
     steps = {1: 1, "an epoch": per, "more": per + 2}[after]
-    with pytest.raises(state.Interrupted):
+    with pytest.raises(trainer.Interrupted):
         run(tmp_path / "broken", found, recipe, after=steps)
     resumed, rest = run(tmp_path / "broken", found, recipe)
     assert rest.steps == watcher.steps - steps

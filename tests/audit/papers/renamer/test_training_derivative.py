@@ -12,14 +12,12 @@ import pytest
 import torch
 
 from codeaudit.audit.papers.renamer import material
-from codeaudit.audit.papers.renamer.material import TermExample, TermMaterial
-from codeaudit.audit.papers.renamer.network import NETWORKS as TERM_NETWORKS
-from codeaudit.audit.papers.renamer.network import Renamer
-from codeaudit.audit.papers.renamer.pairs import choices
-from codeaudit.audit.papers.renamer.recipe import TermRecipe
-from codeaudit.audit.papers.renamer.scores import mean_error, rules
+from codeaudit.audit.papers.renamer.material import TermExample, TermMaterial, TermRecipe
+from codeaudit.audit.papers.renamer.networks import NETWORKS as TERM_NETWORKS
+from codeaudit.audit.papers.renamer.networks import Renamer
 from codeaudit.audit.papers.renamer.tasks import TASKS, Truth
-from codeaudit.audit.papers.renamer.training import TermLearner, recipe_for
+from codeaudit.audit.papers.renamer.tasks import pair_renamings as choices
+from codeaudit.audit.papers.renamer.training import TermLearner, mean_error, recipe_for, rules
 from codeaudit.audit.training.splits import Splits
 from codeaudit.audit.training.trainer import Trained, train
 from codeaudit.cli.main import main

@@ -11,10 +11,8 @@ import torch
 
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.papers.lines.encoding import LineEncoder
-from codeaudit.audit.papers.lines.programs import analyse
-from codeaudit.audit.papers.lines.splits import read as read_splits
-from codeaudit.audit.papers.lines.tasks import DETECTION, MARK, NAMING
-from codeaudit.audit.papers.lines.words import masked_name, words
+from codeaudit.audit.papers.lines.tasks import DETECTION, MARK, NAMING, read_splits
+from codeaudit.audit.papers.lines.words import analyse, masked_name, words
 from codeaudit.audit.papers.spe_attention.model import LineModel
 from codeaudit.audit.papers.spe_attention.scores import (
     BugScores,

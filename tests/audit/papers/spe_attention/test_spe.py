@@ -6,10 +6,16 @@ import pytest
 import torch
 
 from codeaudit.audit.papers.lines.trunk import Batch, Pooling, collate
-from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
-from codeaudit.audit.papers.spe_attention.spe import SPE, SPEAttention, SPEVariant, head_plan
-from codeaudit.audit.papers.spe_attention.symc import SYMC
-from codeaudit.audit.papers.spe_attention.vanilla import Vanilla
+from codeaudit.audit.papers.spe_attention.networks import (
+    NETWORKS,
+    SPE,
+    SYMC,
+    SPEAttention,
+    SPEVariant,
+    Vanilla,
+    build,
+    head_plan,
+)
 from codeaudit.transforms.errors import UsageError
 from tests.support.networks import CHAIN, SMALL, encoded, network, shape
 

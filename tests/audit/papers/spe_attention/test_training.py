@@ -15,27 +15,24 @@ import torch
 from safetensors.torch import load_file
 
 from codeaudit.audit.papers import registry
-from codeaudit.audit.papers.dependency_encoding.registry import DECODERS
+from codeaudit.audit.papers.dependency_encoding.networks import DECODERS
 from codeaudit.audit.papers.lines.encoding import EncodedLines, LineEncoder
-from codeaudit.audit.papers.lines.splits import read as read_splits
-from codeaudit.audit.papers.lines.tasks import NAMING
+from codeaudit.audit.papers.lines.tasks import NAMING, read_splits
 from codeaudit.audit.papers.lines.tasks import TASKS as LINE_TASKS
 from codeaudit.audit.papers.lines.trunk import LineNetwork
 from codeaudit.audit.papers.lines.words import VARIABLE
-from codeaudit.audit.papers.renamer.network import NETWORKS as TERM_NETWORKS
+from codeaudit.audit.papers.renamer.networks import NETWORKS as TERM_NETWORKS
 from codeaudit.audit.papers.renamer.tasks import TASKS
 from codeaudit.audit.papers.spe_attention import material
-from codeaudit.audit.papers.spe_attention.examples import Examples
-from codeaudit.audit.papers.spe_attention.material import LineMaterial
+from codeaudit.audit.papers.spe_attention.material import Examples, LineMaterial, LineRecipe
 from codeaudit.audit.papers.spe_attention.model import LineModel
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
-from codeaudit.audit.papers.spe_attention.recipe import LineRecipe
 from codeaudit.audit.papers.spe_attention.scores import JudgedLogits, copying, f1, most_frequent, scores, tune
 from codeaudit.audit.papers.spe_attention.training import LineLearner, initialise, threshold_of
-from codeaudit.audit.papers.tree_transformer.registry import TREE_NETWORKS
+from codeaudit.audit.papers.tree_transformer.networks import TREE_NETWORKS
 from codeaudit.audit.records import Query
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
-from codeaudit.audit.training import state
+from codeaudit.audit.training import trainer
 from codeaudit.audit.training.splits import Splits
 from codeaudit.audit.training.trainer import Trained, train
 from codeaudit.cli.main import main
@@ -123,11 +120,11 @@ class Watcher:
     steps: int = 0
     losses: list[float] = field(default_factory=list)
 
-    def stepped(self, progress: state.TrainingProgress, loss: float) -> None:
+    def stepped(self, progress: trainer.TrainingProgress, loss: float) -> None:
         self.steps += 1
         self.losses.append(loss)
 
-    def epoch(self, progress: state.TrainingProgress) -> None:
+    def epoch(self, progress: trainer.TrainingProgress) -> None:
         assert 0 <= progress.epochs[-1]["valid"] <= 1
 
     def stop(self) -> bool:
@@ -222,7 +219,7 @@ def test_an_interrupted_training_goes_on_as_if_nothing_had_been(
 ) -> None:
     per_epoch = LineLearner(TINY, read).per_epoch
     steps = {1: 1, "a whole epoch": per_epoch, "in the second stage": per_epoch + 3}[after]
-    with pytest.raises(state.Interrupted):
+    with pytest.raises(trainer.Interrupted):
         run(tmp_path / "broken", read, after=steps)
     resumed, watcher = run(tmp_path / "broken", read)
     assert watcher.steps == ended.watcher.steps - steps
@@ -246,7 +243,7 @@ def test_a_state_of_another_training_is_not_continued(
 
 @pytest.mark.parametrize("size", [0, 100, 5000])
 def test_a_damaged_state_is_told(tmp_path: Path, read: LineMaterial, ended: Ended, size: int) -> None:
-    path = ended.copy(tmp_path / "a") / state.FILE
+    path = ended.copy(tmp_path / "a") / trainer.STATE_FILE
     path.write_bytes(path.read_bytes()[:size])
     with pytest.raises(ModelError, match=r"cannot resume from .*; delete it to start from the beginning"):
         run(tmp_path / "a", read)
@@ -498,5 +495,5 @@ def test_control_c_saves_and_nothing_is_left_half_done(tmp_path: Path) -> None:
             process.kill()
     assert process.returncode == 130, error
     assert "the same command resumes from 'made'" in error
-    assert (tmp_path / "made" / state.FILE).is_file()
+    assert (tmp_path / "made" / trainer.STATE_FILE).is_file()
     assert not (tmp_path / "made" / "config.json").exists()

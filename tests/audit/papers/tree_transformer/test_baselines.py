@@ -7,10 +7,17 @@ import pytest
 import torch
 from torch import Tensor
 
-from codeaudit.audit.papers.tree_transformer.baselines import STEPS, Kim, Sequential, Shaw, Shiv, between
 from codeaudit.audit.papers.tree_transformer.batches import NEAREST, TreeBatch, collate, whole
 from codeaudit.audit.papers.tree_transformer.nodes import TreeInput
-from codeaudit.audit.papers.tree_transformer.positions import Prepared
+from codeaudit.audit.papers.tree_transformer.positions import (
+    STEPS,
+    Kim,
+    Prepared,
+    Sequential,
+    Shaw,
+    Shiv,
+    between,
+)
 from tests.audit.papers.tree_transformer.support import random_tree, tree
 
 WIDTH, HEADS = 16, 2

@@ -9,23 +9,21 @@ import torch
 from torch import Tensor
 
 from codeaudit.audit.papers.tree_transformer.batches import collate, whole
-from codeaudit.audit.papers.tree_transformer.network import (
+from codeaudit.audit.papers.tree_transformer.networks import (
     BEGIN_ID,
     END_ID,
     LONGEST,
+    TREE_NETWORKS,
     Completer,
     Namer,
     TreeShape,
-    sizes,
-)
-from codeaudit.audit.papers.tree_transformer.nodes import TreeInput
-from codeaudit.audit.papers.tree_transformer.registry import (
-    TREE_NETWORKS,
     completer,
     namer,
     scheme,
+    sizes,
     tree_architecture,
 )
+from codeaudit.audit.papers.tree_transformer.nodes import TreeInput
 from codeaudit.transforms.errors import UsageError
 from tests.audit.papers.tree_transformer.support import TYPES, VALUES, random_tree, tree
 

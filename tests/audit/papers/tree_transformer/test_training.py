@@ -14,12 +14,10 @@ import torch
 from safetensors.torch import load_file
 
 from codeaudit.audit.papers.tree_transformer import completion, material, training
-from codeaudit.audit.papers.tree_transformer.material import IGNORED, flat, told
+from codeaudit.audit.papers.tree_transformer.material import IGNORED, TreeRecipe, flat, told
 from codeaudit.audit.papers.tree_transformer.model import TreeModel
-from codeaudit.audit.papers.tree_transformer.network import Namer
+from codeaudit.audit.papers.tree_transformer.networks import TREE_NETWORKS, Namer
 from codeaudit.audit.papers.tree_transformer.nodes import SPECIALS, Tree, read
-from codeaudit.audit.papers.tree_transformer.recipe import TreeRecipe
-from codeaudit.audit.papers.tree_transformer.registry import TREE_NETWORKS
 from codeaudit.audit.papers.tree_transformer.scores import (
     CompletionTally,
     bleu,
@@ -30,11 +28,9 @@ from codeaudit.audit.papers.tree_transformer.scores import (
 from codeaudit.audit.papers.tree_transformer.training import NameLearner
 from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
-from codeaudit.audit.training import state
-from codeaudit.audit.training.recipe import recipe_of
+from codeaudit.audit.training import trainer
 from codeaudit.audit.training.splits import Splits
-from codeaudit.audit.training.state import TrainingProgress
-from codeaudit.audit.training.trainer import Trained, train
+from codeaudit.audit.training.trainer import Trained, TrainingProgress, recipe_of, train
 from codeaudit.cli.main import main
 from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.records import Origin, Sample
@@ -261,7 +257,7 @@ def test_an_interrupted_training_ends_as_one_that_was_not(name: str, tmp_path: P
     place.mkdir()
     monitor = Silent()
     for after in (3, 9):
-        with pytest.raises(state.Interrupted):
+        with pytest.raises(trainer.Interrupted):
             train(
                 NameLearner(recipe, prepared(recipe)),
                 folder=place,
@@ -354,7 +350,7 @@ def test_train_and_run_on_the_command_line(tmp_path: Path, capsys: pytest.Captur
     assert card["task"] == "function-name"
     assert set(card["scores"]["test"]) >= {"f1", "exact", "bleu", "micro", "macro"}
     assert card["parameters"] > card["position_parameters"] > 0
-    assert not (out / state.FILE).exists()
+    assert not (out / trainer.STATE_FILE).exists()
     run = ["run", "--model", str(out), "--corpus", str(place), "--workers", "1", "--limit", "10"]
     assert main([*run, "--out", str(tmp_path / "run"), "--transform", "rename"]) == 0
 
@@ -432,7 +428,7 @@ def test_what_cannot_be_asked(checkpoint: Path) -> None:
 def damaged(checkpoint: Path, place: Path, **changes: object) -> Path:
     place.mkdir()
     for path in checkpoint.iterdir():
-        if path.name != state.FILE:
+        if path.name != trainer.STATE_FILE:
             (place / path.name).write_bytes(path.read_bytes())
     config = json.loads((place / "config.json").read_text(encoding="utf-8"))
     (place / "config.json").write_text(json.dumps({**config, **changes}), encoding="utf-8")

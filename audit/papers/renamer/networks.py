@@ -1,30 +1,45 @@
-"""Renamer: a transformer that is invariant to renaming ("Renamer", Ankner, Renda and Carbin).
+"""Renamer: transformers that are invariant to renaming ("Renamer", Ankner, Renda and Carbin).
 
 Two changes to BERT (section 4): a term is embedded by its view, and in the first layer a term attends only to
 terms with the same referent. So the input is the same for a text and its renamings, and equal inputs of
 equal shape have bit-identical outputs. One layer alone would never mix terms with different referents, so
 there must be two. Without the two changes this is the plain BERT of the paper's baselines.
 
-In the first layer of Renamer an operand does not see the opcode that it belongs to. So the embedding of a
-term includes that of its context (for blocks the opcode and the operand's place), and positions count
-steps (instructions) where the language has them. All networks get the same; the paper does neither.
+`Renamer` is the paper's network for the paper's tasks. Two differences:
 
-Three readouts. `cls` is the paper's. With two layers its `<cls>` sees other terms in one layer only, so `sum`
-is the default: the exponentials of all terms' scores are added, as the costs of instructions are. `mean`
-averages the hidden states instead.
+- In the first layer of Renamer an operand does not see the opcode that it belongs to. So the embedding of a
+  term includes that of its context (for blocks the opcode and the operand's place), and positions count
+  steps (instructions) where the language has them. The baselines get the same.
+- Three readouts. `cls` is the paper's. With two layers its `<cls>` sees other terms in one layer only, so
+  `sum` is the default: the exponentials of all terms' scores are added, as the costs of instructions are.
+  `mean` averages the hidden states instead.
 
-Dimension key: B batch, T terms, D width, H heads.
+`Referents` applies the idea to functions, under the trunk that all networks that read lines share. The
+order of the tokens is seen through absolute positions, as by the vanilla network.
+
+Dimension key: B batch, T terms or tokens, D width, H heads, K labels.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from codeaudit.audit.papers.lines.trunk import PAD, Projections
+from codeaudit.audit.papers.lines.trunk import (
+    PAD,
+    Batch,
+    BiasedAttention,
+    LineNetwork,
+    LineShape,
+    Projections,
+    Trunk,
+    padding_bias,
+    score_type,
+)
 from codeaudit.audit.papers.renamer.terms import CONTEXT, Reading, TermInput
 
 Readout: TypeAlias = Literal["sum", "mean", "cls"]
@@ -205,3 +220,40 @@ NETWORKS: Final[Mapping[str, TermArchitecture]] = {
     ),
 }
 """The four models of tables 1 and 2."""
+
+
+class Referents(LineNetwork):
+    """The naming network with Renamer's reading and first layer."""
+
+    def __init__(self, shape: LineShape) -> None:
+        super().__init__()
+        if shape.layers < 2:
+            raise ValueError(f"Renamer needs at least 2 layers, got {shape.layers}")
+        layers = count()
+        self.trunk = Trunk(shape, lambda: BiasedAttention(shape.width, shape.heads, min(next(layers), 1)))
+        self.positions: nn.Embedding = nn.Embedding(shape.window, shape.width)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """(B, K) logits of the labels.
+
+        Raises:
+            ValueError: the batch was made for a network that does not know variables.
+        """
+        places = torch.arange(batch.ids.shape[1], device=batch.ids.device)
+        relation = self.relate(batch, score_type(self.trunk.tokens.weight))
+        logits: Tensor = self.trunk(batch, self.positions(places)[None], relation)
+        return logits
+
+    def relate(self, batch: Batch, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        """The bias of referents, (B, 1, T, T), and that of padding, (B, 1, 1, T).
+
+        Raises:
+            ValueError: as of `forward`.
+        """
+        if batch.referents is None:
+            raise ValueError("the batch has no referents; encode for the relation 'referents'")
+        # Variables are numbered from 1, so as negative numbers they are no word's.
+        kind = torch.where(batch.referents > 0, -batch.referents, batch.ids)
+        other = kind[:, :, None] != kind[:, None, :]  # padding is like padding only
+        bound = torch.zeros_like(other, dtype=dtype).masked_fill(other, -torch.inf)
+        return bound[:, None], padding_bias(batch.real, dtype)

@@ -1,8 +1,9 @@
-"""Transformers over trees: one that names a function, and one that completes a tree.
+"""Transformers over trees by name: each names a function, or completes a tree.
 
 The sum of the embeddings of type and value enters. Embeddings have rows of norm 1 and are scaled by √d, as in
 Vaswani et al. (2017). Output words share the embeddings of input words. The namer's encoder and decoder are
-post-norm as in the paper, the completer is pre-norm.
+post-norm as in the paper, the completer is pre-norm. The networks differ in their scheme of positions
+(`positions`); `TREE_NETWORKS` lists them.
 
 Dimension key: B batch, n nodes, T words of a name, S words of a value, K names, V values, H heads, k width
 of a head, d width.
@@ -18,8 +19,19 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from codeaudit.audit.papers.tree_transformer.batches import TreeBatch
-from codeaudit.audit.papers.tree_transformer.nodes import BEGIN, END, LIMIT, SPECIALS
-from codeaudit.audit.papers.tree_transformer.positions import LayerScheme, Prepared, Scheme
+from codeaudit.audit.papers.tree_transformer.nodes import BEGIN, END, LIMIT, SPECIALS, Degree
+from codeaudit.audit.papers.tree_transformer.positions import (
+    Kim,
+    LayerScheme,
+    Prepared,
+    Scheme,
+    Sequential,
+    Shaw,
+    Shiv,
+    TreePositions,
+)
+from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.registration import unknown
 
 Norm: TypeAlias = Literal["post", "pre"]
 
@@ -300,3 +312,98 @@ def sizes(network: nn.Module) -> Mapping[str, int]:
             of_scheme |= {id(weight) for weight in module.parameters()}
     counts = {id(weight): weight.numel() for weight in network.parameters()}
     return {"all": sum(counts.values()), "scheme": sum(counts[one] for one in of_scheme)}
+
+
+Purpose: TypeAlias = Literal["names", "completion"]
+
+REACH: Final[Mapping[Purpose, int]] = {"names": 250, "completion": 32}
+"""Shaw's farthest distances, as in the paper's code."""
+RELATIONS: Final[Mapping[Purpose, int]] = {"names": 600, "completion": 10_405}
+"""Kim's relations with a number of their own, as in the paper's code; there are 4096 relations here."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeArchitecture:
+    """One entry."""
+
+    summary: str
+    options: Mapping[str, object]
+    """Settings beside the shape, with their defaults."""
+    make: Callable[..., Scheme]
+
+
+TREE_NETWORKS: Final[Mapping[str, TreeArchitecture]] = {
+    "tree": TreeArchitecture(
+        summary="a tree transformer with two-dimensional tree positions",
+        options={"terms": "both", "dimension": "both", "nonadjacent": "zero"},
+        make=lambda shape, purpose, **options: TreePositions(
+            shape.width, shape.heads, levels=shape.levels, embedding=shape.embedding, **options
+        ),
+    ),
+    "tree-vanilla": TreeArchitecture(
+        summary="a plain transformer over the nodes of a tree in depth-first order",
+        options={},
+        make=lambda shape, purpose: Sequential(shape.width, shape.window),
+    ),
+    "tree-shaw": TreeArchitecture(
+        summary="a transformer with relative distances in depth-first order",
+        options={},
+        make=lambda shape, purpose: Shaw(shape.width, shape.heads, reach=min(REACH[purpose], shape.window)),
+    ),
+    "tree-shiv": TreeArchitecture(
+        summary="a transformer with Shiv and Quirk's paths to the root",
+        options={},
+        make=lambda shape, purpose: Shiv(shape.width),
+    ),
+    "tree-kim": TreeArchitecture(
+        summary="a transformer with Kim's steps up and down",
+        options={"combination": "additive"},
+        make=lambda shape, purpose, **options: Kim(
+            shape.heads, relations=min(RELATIONS[purpose], 4096), **options
+        ),
+    ),
+}
+"""Of tables 1 and 2. The ablations are options of `tree`."""
+DEGREES: Final[tuple[Degree, ...]] = ("full", "prefix")
+
+
+def tree_architecture(name: str) -> TreeArchitecture:
+    """The entry of that name.
+
+    Raises:
+        UsageError: there is none; the message holds the nearest.
+    """
+    if name not in TREE_NETWORKS:
+        raise UsageError(unknown("network", name, list(TREE_NETWORKS)))
+    return TREE_NETWORKS[name]
+
+
+def scheme(name: str, shape: TreeShape, options: Mapping[str, object], purpose: Purpose) -> Scheme:
+    """How a network knows where nodes are.
+
+    Raises:
+        UsageError: an unknown name, or an option that it does not take.
+    """
+    entry = tree_architecture(name)
+    for option in options:
+        if option not in entry.options:
+            raise UsageError(unknown(f"option of network {name!r}", option, list(entry.options)))
+    return entry.make(shape, purpose, **{**entry.options, **options})
+
+
+def namer(name: str, shape: TreeShape, options: Mapping[str, object]) -> Namer:
+    """A network that names functions.
+
+    Raises:
+        UsageError: as `scheme`.
+    """
+    return Namer(shape, scheme(name, shape, options, "names"))
+
+
+def completer(name: str, shape: TreeShape, options: Mapping[str, object]) -> Completer:
+    """A network that completes trees.
+
+    Raises:
+        UsageError: as `scheme`.
+    """
+    return Completer(shape, scheme(name, shape, options, "completion"))
