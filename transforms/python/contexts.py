@@ -252,6 +252,12 @@ def tokens_between(code: PythonSource, start: int, end: int) -> Sequence[PythonT
     return tokens[bisect_left(tokens, start, key=_start) : bisect_left(tokens, end, key=_start)]
 
 
+def operator_between(code: PythonSource, left: ast.expr, right: ast.expr) -> Span:
+    """The span of the operator between two neighbouring operands (`is not` is one operator)."""
+    tokens = tokens_between(code, code.full(left).end, code.full(right).start)
+    return Span(tokens[0].start, tokens[-1].end)
+
+
 def has_comment(code: PythonSource, start: int, end: int) -> bool:
     """Whether a comment begins between two offsets."""
     tokens = code.tokens

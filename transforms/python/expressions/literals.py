@@ -15,7 +15,7 @@ from codeaudit.transforms.python.contexts import (
     replace_with,
     token_before,
 )
-from codeaudit.transforms.python.rewriting import PythonRule, at_each
+from codeaudit.transforms.python.rewriting import PythonRule, at_each, control, edit
 from codeaudit.transforms.python.source import PythonSource
 
 _ARITHMETIC: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
@@ -42,8 +42,13 @@ def _not_bools(code: PythonSource, node: ast.Constant) -> Site | None:
     """`True` to `False`, and the other way round."""
     if not isinstance(node.value, bool):
         return None
-    change = patch_node(code, node, str(not node.value))
-    return Site(((change,),), f"{node.value} becomes the opposite", node.lineno)
+    return edit(
+        f"{node.value} becomes the opposite", node.lineno, patch_node(code, node, str(not node.value))
+    )
+
+
+BOOL_LITERALS: Final = PythonRule(name="bool-literals", find=_bools, nothing="no True or False")
+BOOL_LITERALS_WRONG: Final = control("bool-literals-wrong", _not_bools, "no True or False")
 
 
 # ── arithmetic that adds nothing ─────────────────────────────────────────────────────────────────────────
@@ -51,10 +56,8 @@ def _not_bools(code: PythonSource, node: ast.Constant) -> Site | None:
 
 def _is_operand(code: PythonSource, node: ast.Name | ast.Call) -> bool:
     """Whether a name or call is read as an operand of arithmetic or of a comparison."""
-    above = code.parent(node)
-    return not isinstance(getattr(node, "ctx", None), ast.Store) and isinstance(
-        above, ast.BinOp | ast.Compare
-    )
+    stored = isinstance(getattr(node, "ctx", None), ast.Store)
+    return not stored and isinstance(code.parent(node), ast.BinOp | ast.Compare)
 
 
 @at_each(ast.Name, ast.Call)
@@ -62,6 +65,7 @@ def _identity(code: PythonSource, node: ast.Name | ast.Call) -> Site | Refused |
     """`x` to `(x + 0)`, `(x - 0)`, `(x * 1)` or `(0 + x)`, for an integer operand."""
     if not _is_operand(code, node):
         return None
+    # `True + 0` is `1`, and `-0.0 + 0` is `0.0`.
     if code.kind(node) != "int":
         return Refused(UNKNOWN)
     if not _consumed(code, node):
@@ -74,7 +78,10 @@ def _identity(code: PythonSource, node: ast.Name | ast.Call) -> Site | Refused |
 
 
 def _consumed(code: PythonSource, node: ast.expr) -> bool:
-    """Whether only an exact operation of numbers meets the value, which cannot tell equal integers apart."""
+    """Whether only an exact operation of numbers meets the value, which cannot tell equal integers apart.
+
+    `1000 + 0` may be another object than `1000`, which `is` and a foreign `__add__` can see.
+    """
     match code.parent(node):
         case ast.BinOp(op=op, left=left, right=right) if isinstance(op, _ARITHMETIC):
             return {code.kind(left), code.kind(right)} <= NUMBERS
@@ -94,6 +101,12 @@ def _off_by_one(code: PythonSource, node: ast.Name | ast.Call) -> Site | None:
     return Site(options, "1 added", node.lineno)
 
 
+IDENTITY_ARITHMETIC: Final = PythonRule(
+    name="identity-arithmetic", find=_identity, nothing="no operand to add 0 to"
+)
+IDENTITY_ARITHMETIC_WRONG: Final = control("identity-arithmetic-wrong", _off_by_one, "no operand to add 1 to")
+
+
 # ── membership ───────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -106,10 +119,11 @@ def _membership(code: PythonSource, node: ast.Compare) -> Site | Refused | None:
     ):
         return None
     tested = [node.left, *node.comparators][-2]
-    # A set hashes the tested value and its elements; an unhashable one would raise.
+    # A set hashes the tested value and its elements: `[] in {1}` raises, and `[] in (1,)` is `False`.
     hashed = all(code.kind(one) in PLAIN for one in (tested, *display.elts))
     if isinstance(display, ast.Set) and not hashed:
         return Refused(HASH)
+    # `{}` is a dict.
     kinds = ["()", "[]"] + (["{}"] if hashed and display.elts else [])
     own = chr(code.source[code.start(display)])
     options = [_bracketed(code, display, brackets) for brackets in kinds if brackets[0] != own]
@@ -130,16 +144,6 @@ def _bracketed(
     )
 
 
-BOOL_LITERALS: Final = PythonRule(name="bool-literals", find=_bools, nothing="no True or False")
-IDENTITY_ARITHMETIC: Final = PythonRule(
-    name="identity-arithmetic", find=_identity, nothing="no operand to add 0 to"
-)
 MEMBERSHIP_DISPLAYS: Final = PythonRule(
     name="membership-displays", find=_membership, nothing="no test of a display"
-)
-BOOL_LITERALS_WRONG: Final = PythonRule(
-    name="bool-literals-wrong", find=_not_bools, nothing="no True or False", kind="control"
-)
-IDENTITY_ARITHMETIC_WRONG: Final = PythonRule(
-    name="identity-arithmetic-wrong", find=_off_by_one, nothing="no operand to add 1 to", kind="control"
 )

@@ -2,8 +2,8 @@
 
 import pytest
 
-from codeaudit.transforms.python.expressions import augmented
-from codeaudit.transforms.python.expressions.augmented import (
+from codeaudit.transforms.python.expressions import operators
+from codeaudit.transforms.python.expressions.operators import (
     AUGMENTED_WRONG,
     CONTRACT_AUGMENTED,
     EXPAND_AUGMENTED,
@@ -51,16 +51,16 @@ def test_contracted(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("l += [1]", augmented.UNKNOWN),
-        ("a += 1", augmented.UNKNOWN),
-        ("n += a", augmented.UNKNOWN),
-        ("s += a", augmented.UNKNOWN),
-        ("s *= 2", augmented.UNKNOWN),
-        ("n **= 2", augmented.UNKNOWN),
-        ("x += 10 ** 400", augmented.UNKNOWN),
-        ("a.b += 1", augmented.TARGET),
-        ("a[emit(0)] += 1", augmented.TARGET),
-        ("global k; k += 1", augmented.UNKNOWN),
+        ("l += [1]", operators.UNKNOWN_VARIABLE),
+        ("a += 1", operators.UNKNOWN_VARIABLE),
+        ("n += a", operators.UNKNOWN_VARIABLE),
+        ("s += a", operators.UNKNOWN_VARIABLE),
+        ("s *= 2", operators.UNKNOWN_VARIABLE),
+        ("n **= 2", operators.UNKNOWN_VARIABLE),
+        ("x += 10 ** 400", operators.UNKNOWN_VARIABLE),
+        ("a.b += 1", operators.TARGET),
+        ("a[emit(0)] += 1", operators.TARGET),
+        ("global k; k += 1", operators.UNKNOWN_VARIABLE),
     ],
 )
 def test_not_written_out(text: str, reason: str) -> None:
@@ -71,12 +71,12 @@ def test_not_written_out(text: str, reason: str) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("l = l + [1]", augmented.UNKNOWN),
-        ("a = a + 1", augmented.UNKNOWN),
-        ("n = (n + 1)", augmented.LAYOUT),
-        ("n = (n) + 1", augmented.LAYOUT),
-        ("n = \\\n n + 1", augmented.LAYOUT),
-        ("n = n + a", augmented.UNKNOWN),
+        ("l = l + [1]", operators.UNKNOWN_VARIABLE),
+        ("a = a + 1", operators.UNKNOWN_VARIABLE),
+        ("n = (n + 1)", operators.LAYOUT),
+        ("n = (n) + 1", operators.LAYOUT),
+        ("n = \\\n n + 1", operators.LAYOUT),
+        ("n = n + a", operators.UNKNOWN_VARIABLE),
     ],
 )
 def test_not_contracted(text: str, reason: str) -> None:

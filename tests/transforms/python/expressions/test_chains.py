@@ -2,8 +2,8 @@
 
 import pytest
 
-from codeaudit.transforms.python.expressions import chains
-from codeaudit.transforms.python.expressions.chains import MERGE_COMPARISONS, SPLIT_COMPARISONS
+from codeaudit.transforms.python.expressions import logic
+from codeaudit.transforms.python.expressions.logic import MERGE_COMPARISONS, SPLIT_COMPARISONS
 from codeaudit.transforms.records import Perturbed
 from tests.transforms.python.expressions.support import condition, same, value
 from tests.transforms.python.order.support import outcome, reasons, untouched, variants
@@ -70,12 +70,12 @@ def test_a_comment_is_not_doubled() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("a < b.c < c", chains.MIDDLE),
-        ("a < g < b", chains.MIDDLE),
-        ("a < emit(n) < b", chains.MIDDLE),
-        ("a < n < b or c", chains.TESTS),
-        ("not a < n < b", chains.TESTS),
-        ("a < n < b if a else c", chains.TESTS),
+        ("a < b.c < c", logic.MIDDLE),
+        ("a < g < b", logic.MIDDLE),
+        ("a < emit(n) < b", logic.MIDDLE),
+        ("a < n < b or c", logic.TESTS),
+        ("not a < n < b", logic.TESTS),
+        ("a < n < b if a else c", logic.TESTS),
     ],
 )
 def test_not_split(text: str, reason: str) -> None:
@@ -87,23 +87,23 @@ def test_a_middle_that_a_nested_function_rebinds() -> None:
     source = (
         "def f(a, b):\n    n = 1\n    def g():\n        nonlocal n\n        n += 1\n    return a < n < b\n"
     )
-    assert reasons(SPLIT_COMPARISONS, source) == {chains.MIDDLE}
+    assert reasons(SPLIT_COMPARISONS, source) == {logic.MIDDLE}
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("a < n and m < b", chains.NO_COMMON),
-        ("a < b.c and b.c < c", chains.NO_COMMON),
-        ("a < g and g < b", chains.MIDDLE),
-        ("a != n and n != b", chains.NO_COMMON),
-        ("a in n and n in b", chains.NO_COMMON),
-        ("a < 1 and True < b", chains.NO_COMMON),
-        ("a < 1 and 1.0 < b", chains.NO_COMMON),
-        ("a < n and (n < b)", chains.LAYOUT),
-        ("(a < n  # one\n and n < b)", chains.LAYOUT),
-        ("a < n and n < b and c", chains.TESTS),
-        ("(a < n and n < b) or c", chains.TESTS),
+        ("a < n and m < b", logic.NO_COMMON),
+        ("a < b.c and b.c < c", logic.NO_COMMON),
+        ("a < g and g < b", logic.MIDDLE),
+        ("a != n and n != b", logic.NO_COMMON),
+        ("a in n and n in b", logic.NO_COMMON),
+        ("a < 1 and True < b", logic.NO_COMMON),
+        ("a < 1 and 1.0 < b", logic.NO_COMMON),
+        ("a < n and (n < b)", logic.LAYOUT),
+        ("(a < n  # one\n and n < b)", logic.LAYOUT),
+        ("a < n and n < b and c", logic.TESTS),
+        ("(a < n and n < b) or c", logic.TESTS),
     ],
 )
 def test_not_merged(text: str, reason: str) -> None:

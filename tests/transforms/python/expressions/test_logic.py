@@ -11,6 +11,7 @@ from codeaudit.transforms.python.expressions.logic import (
     NEGATION_DROPPED,
 )
 from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.suites import COMMENT
 from tests.transforms.python.expressions.support import condition, same, value
 from tests.transforms.python.order.support import reasons, run, untouched, variants
 
@@ -131,8 +132,8 @@ DECLINED: dict[tuple[PythonRule, str], str] = {
     (DE_MORGAN, "not (a and b)"): logic.TESTS,
     (DE_MORGAN, "not a or not b"): logic.TESTS,
     (DE_MORGAN, "not ((a or b) and n)"): logic.TESTS,
-    (DE_MORGAN, "(not  # one\n p) and a is b"): logic.COMMENT,
-    (DE_MORGAN, "not ((not p  # one\n ) and a is b)"): logic.COMMENT,
+    (DE_MORGAN, "(not  # one\n p) and a is b"): COMMENT,
+    (DE_MORGAN, "not ((not p  # one\n ) and a is b)"): COMMENT,
     (DOUBLE_NEGATION, "a"): logic.NO_BOOL,
     (DOUBLE_NEGATION, "n"): logic.NO_BOOL,
     (DOUBLE_NEGATION, "a == b"): logic.NO_BOOL,
@@ -145,7 +146,7 @@ DECLINED: dict[tuple[PythonRule, str], str] = {
     (NEGATE_COMPARISONS, "not x < n"): logic.NAN,
     (NEGATE_COMPARISONS, "n < m < 5"): logic.CHAINED,
     (NEGATE_COMPARISONS, "a in b in c"): logic.CHAINED,
-    (NEGATE_COMPARISONS, "(a is  # one\n not b)"): logic.COMMENT,
+    (NEGATE_COMPARISONS, "(a is  # one\n not b)"): COMMENT,
 }
 
 

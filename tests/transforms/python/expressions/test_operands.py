@@ -2,8 +2,8 @@
 
 import pytest
 
-from codeaudit.transforms.python.expressions import operands
-from codeaudit.transforms.python.expressions.operands import (
+from codeaudit.transforms.python.expressions import operators
+from codeaudit.transforms.python.expressions.operators import (
     COMPARISON_FLIPPED_WRONG,
     FLIP_COMPARISONS,
     OPERANDS_SWAPPED_WRONG,
@@ -64,27 +64,27 @@ def test_comparisons_are_flipped(text: str) -> None:
 
 
 DECLINED: dict[str, tuple[PythonRule, str]] = {
-    "s + s": (SWAP_OPERANDS, operands.UNKNOWN),
-    "t + t": (SWAP_OPERANDS, operands.UNKNOWN),
-    "l * n": (SWAP_OPERANDS, operands.UNKNOWN),
-    "n + a": (SWAP_OPERANDS, operands.UNKNOWN),
-    "x & 1": (SWAP_OPERANDS, operands.UNKNOWN),
-    "a == b": (SWAP_OPERANDS, operands.UNKNOWN),
-    "a == 1.0": (SWAP_OPERANDS, operands.UNKNOWN),
-    "a == t": (SWAP_OPERANDS, operands.UNKNOWN),
-    "{1} | {2}": (SWAP_OPERANDS, operands.UNKNOWN),
-    "n + (n := 4)": (SWAP_OPERANDS, operands.ORDER),
-    "n == (n := 4)": (SWAP_OPERANDS, operands.ORDER),
-    "len(a) + len(b)": (SWAP_OPERANDS, operands.ORDER),
-    "len(l) + len(l.pop())": (SWAP_OPERANDS, operands.ORDER),
-    "gone + emit(n) == 3": (SWAP_OPERANDS, operands.UNKNOWN),
-    "a < b": (FLIP_COMPARISONS, operands.UNKNOWN),
-    "a < 1": (FLIP_COMPARISONS, operands.UNKNOWN),
-    "s < b''": (FLIP_COMPARISONS, operands.UNKNOWN),
-    "n < m < 5": (FLIP_COMPARISONS, operands.CHAINED),
-    "a() is b()": (FLIP_COMPARISONS, operands.ORDER),
-    "a.x is b.x": (FLIP_COMPARISONS, operands.ORDER),
-    "g is a()": (FLIP_COMPARISONS, operands.ORDER),
+    "s + s": (SWAP_OPERANDS, operators.UNKNOWN),
+    "t + t": (SWAP_OPERANDS, operators.UNKNOWN),
+    "l * n": (SWAP_OPERANDS, operators.UNKNOWN),
+    "n + a": (SWAP_OPERANDS, operators.UNKNOWN),
+    "x & 1": (SWAP_OPERANDS, operators.UNKNOWN),
+    "a == b": (SWAP_OPERANDS, operators.UNKNOWN),
+    "a == 1.0": (SWAP_OPERANDS, operators.UNKNOWN),
+    "a == t": (SWAP_OPERANDS, operators.UNKNOWN),
+    "{1} | {2}": (SWAP_OPERANDS, operators.UNKNOWN),
+    "n + (n := 4)": (SWAP_OPERANDS, operators.ORDER),
+    "n == (n := 4)": (SWAP_OPERANDS, operators.ORDER),
+    "len(a) + len(b)": (SWAP_OPERANDS, operators.ORDER),
+    "len(l) + len(l.pop())": (SWAP_OPERANDS, operators.ORDER),
+    "gone + emit(n) == 3": (SWAP_OPERANDS, operators.UNKNOWN),
+    "a < b": (FLIP_COMPARISONS, operators.UNKNOWN),
+    "a < 1": (FLIP_COMPARISONS, operators.UNKNOWN),
+    "s < b''": (FLIP_COMPARISONS, operators.UNKNOWN),
+    "n < m < 5": (FLIP_COMPARISONS, operators.CHAINED),
+    "a() is b()": (FLIP_COMPARISONS, operators.ORDER),
+    "a.x is b.x": (FLIP_COMPARISONS, operators.ORDER),
+    "g is a()": (FLIP_COMPARISONS, operators.ORDER),
 }
 
 
@@ -126,7 +126,7 @@ UNCERTAIN = {
 def test_types_are_certain_or_nothing(case: str) -> None:
     source = UNCERTAIN[case]
     assert untouched(SWAP_OPERANDS, source)
-    assert reasons(SWAP_OPERANDS, source) == {operands.UNKNOWN}
+    assert reasons(SWAP_OPERANDS, source) == {operators.UNKNOWN}
 
 
 def test_a_method_of_that_name_hides_no_builtin() -> None:
@@ -159,4 +159,4 @@ def test_operands_wrongly_swapped() -> None:
     for before, after in {"n - m": "m - n", "n ** m": "m ** n", "n - m - 1": "1 - (n - m)"}.items():
         assert value(after) in variants(OPERANDS_SWAPPED_WRONG, value(before))
         assert run(value(after), "f(1, 2)") != run(value(before), "f(1, 2)")
-    assert reasons(OPERANDS_SWAPPED_WRONG, value("n - n")) == {operands.EQUAL}
+    assert reasons(OPERANDS_SWAPPED_WRONG, value("n - n")) == {operators.EQUAL}
