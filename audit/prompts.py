@@ -1,7 +1,7 @@
 """What models of text are asked about a sample, and how their replies are read.
 
 A task owns its prompt (`Task.prompt`); the adapters of endpoints and of Hugging Face models use it
-(`codeaudit.audit.models.prompts`). There are two kinds:
+(`codeaudit.audit.models.text_models`). There are two kinds:
 
 - `QuestionPrompt`: the reply states an answer. It is read in the format that the prompt asks for; anything
   else is malformed, because nothing is guessed. Tolerated are a closed `<think>` block and code fences

@@ -25,10 +25,8 @@ import torch
 import transformers
 from torch import nn
 
-from codeaudit.transforms.columns.calls import Call
-from codeaudit.transforms.columns.groups import infer
 from codeaudit.transforms.columns.layout import draw
-from codeaudit.transforms.columns.permute import permute_module
+from codeaudit.transforms.columns.permute import permute_module, permuting_rows, stacks
 from codeaudit.transforms.columns.proof import (
     DoubleThroughout,
     change,
@@ -36,9 +34,9 @@ from codeaudit.transforms.columns.proof import (
     exactly,
     noise_floor,
     training_deviation,
+    try_rows,
 )
-from codeaudit.transforms.columns.rows import permuting, stacks, try_rows
-from codeaudit.transforms.columns.tracing import tensors
+from codeaudit.transforms.columns.tracing import Call, infer, tensors
 from tests.support.families import FAMILIES, TOKENS, call_of, make
 
 STEPS = 20
@@ -209,7 +207,7 @@ def accuracies() -> None:
         locked = deepcopy(plain)
         inside = groups.layout.only({groups.locking[0]: 0}, {one: one for one in groups.inside})
         permute_module(locked, inside, [order[groups.locking[0]]])
-        rowwise = permuting(stacks(plain)[0], rows=tokens)
+        rowwise = permuting_rows(stacks(plain)[0], rows=tokens)
         cells = {
             "Test w/o P.": _accuracy(plain, test),
             "Test w/ row P.": _accuracy(plain, test, rowwise) if name == "bert" else None,
@@ -219,7 +217,7 @@ def accuracies() -> None:
             "Train w/ col. P.": _accuracy(columns, test),
         }
         if name == "bert":
-            with permuting(stacks(shuffled)[0], rows=tokens):
+            with permuting_rows(stacks(shuffled)[0], rows=tokens):
                 _learn(shuffled, train)
             cells["Train w/ row P."] = _accuracy(shuffled, test)
         else:

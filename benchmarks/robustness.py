@@ -38,7 +38,7 @@ from codeaudit.audit.cache import NoMemory
 from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.audit.interface import Model
-from codeaudit.audit.models.canonical import Canonical
+from codeaudit.audit.models.wrappers import Canonical
 from codeaudit.audit.papers.checkpoint import CONFIG
 from codeaudit.audit.papers.lines.encoding import EncodedLines, LineEncoder
 from codeaudit.audit.papers.spe_attention import material

@@ -15,7 +15,7 @@ from reprlib import repr as shortened
 from typing import Any, Final, get_args
 
 from codeaudit.audit.models import catalogue
-from codeaudit.audit.models.endpoints.address import redacted
+from codeaudit.audit.models.endpoints.client import redacted
 from codeaudit.audit.models.provider import OPTIONS, Option
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.records import Sites

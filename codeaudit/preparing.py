@@ -31,9 +31,8 @@ from codeaudit.audit.interface import (
 from codeaudit.audit.labels import labels
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.callable import CallableModel, answering
-from codeaudit.audit.models.provider import OPTIONS
-from codeaudit.audit.models.settings import Settings
-from codeaudit.audit.models.wrapping import innermost
+from codeaudit.audit.models.provider import OPTIONS, Settings
+from codeaudit.audit.models.wrappers import innermost
 from codeaudit.audit.records import Case
 from codeaudit.audit.registry import DEFAULT_TASK, TASKS
 from codeaudit.audit.rows import read_suite

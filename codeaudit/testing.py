@@ -121,7 +121,7 @@ def assert_invariant(
 def _model(model: Tested) -> Model:
     if isinstance(model, str):
         from codeaudit.audit.models import catalogue
-        from codeaudit.audit.models.settings import Settings
+        from codeaudit.audit.models.provider import Settings
 
         catalogue.check(model)
         return catalogue.load(model, Settings(), {})

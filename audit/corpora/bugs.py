@@ -25,8 +25,7 @@ from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.interface import Transform
-from codeaudit.transforms.oracle.oracle import Oracle
-from codeaudit.transforms.oracle.records import Agreed, Differed, Inconclusive
+from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive, Oracle
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.python.defects import DEFECTS
 from codeaudit.transforms.python.language import PYTHON

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from codeaudit.audit.models.answers import read_answer
-from codeaudit.audit.models.provider import Provider
-from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.errors import CannotAudit, ModelError, UsageError
 from codeaudit.transforms.loading import importable, load_foreign

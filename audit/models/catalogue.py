@@ -13,8 +13,7 @@ from typing import Final
 
 from codeaudit.audit import checkpoints
 from codeaudit.audit.interface import Model
-from codeaudit.audit.models.provider import OPTIONS, Option, Provider
-from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.models.provider import OPTIONS, Option, Provider, Settings
 from codeaudit.transforms.entries import Entry
 from codeaudit.transforms.errors import ModelError, UsageError
 from codeaudit.transforms.loading import load_target
@@ -182,7 +181,7 @@ def _provider_of(spec: str) -> tuple[Provider, str]:
 
 def wrapped(model: Model) -> Model:
     """The model behind the canonical form."""
-    wrapper: Model = load_target("codeaudit.audit.models.canonical:Canonical")(model)
+    wrapper: Model = load_target("codeaudit.audit.models.wrappers:Canonical")(model)
     return wrapper
 
 

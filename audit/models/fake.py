@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from codeaudit.audit.interface import OneNumber, OneWordOf
-from codeaudit.audit.models.provider import Provider
-from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.records import Answer, Predicted, Prediction, Query
 from codeaudit.audit.registry import answer_kind
 

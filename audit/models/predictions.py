@@ -19,8 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from codeaudit.audit.models.answers import read_answer
-from codeaudit.audit.models.provider import Provider
-from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.audit.rows import input_hash
 from codeaudit.transforms.errors import ModelError

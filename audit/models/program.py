@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from codeaudit.audit.models.answers import read_answer
-from codeaudit.audit.models.provider import Provider
-from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.records import Prediction, Query
 from codeaudit.transforms.errors import ModelError, UsageError
 

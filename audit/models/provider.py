@@ -1,4 +1,6 @@
-"""What a model provider is: the record that makes models of the command line's `NAME/REST`.
+"""What a provider is given to make a model.
+
+What a model provider is: the record that makes models of the command line's `NAME/REST`.
 
 A provider is registered under NAME: ours in `catalogue.PROVIDERS`, those of plug-ins by an entry point of the
 group `codeaudit.models`. The record is imported to list or check models, so its module must be light; what
@@ -10,9 +12,25 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
 from codeaudit.audit.interface import Model
-from codeaudit.audit.models.settings import Settings
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.loading import load_target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Where and how a model runs. An option that the provider does not accept has its default."""
+
+    device: str = "auto"
+    """`auto`, or a device as torch names it."""
+    precision: str | None = None
+    """`float32`, …; `None` for that of the model's files."""
+    base_url: str | None = None
+    """The endpoint's address; `None` for the provider's own."""
+    batch_size: int = 32
+    """Largest number of queries in one call of `predict`."""
+    arguments: Mapping[str, str | float] = field(default_factory=dict)
+    """The `-M` arguments that the user gave, read by the provider's readers."""
+
 
 Option: TypeAlias = Literal["base_url", "device", "precision", "batch_size"]
 """An option of the command line that only some providers accept."""

@@ -62,7 +62,7 @@ from codeaudit.audit.records import Case
 from codeaudit.audit.tasks.scoring import ExactMatch
 from codeaudit.transforms.errors import RunError, SourceError, UsageError
 from codeaudit.transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
-from codeaudit.transforms.oracle.results import NO_ANSWERS
+from codeaudit.transforms.oracle.single import NO_ANSWERS
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 from codeaudit.transforms.seeding import stream

@@ -27,7 +27,7 @@ from typing import Final
 
 from codeaudit.audit.cache import AnswerCache, default_folder
 from codeaudit.transforms.errors import RunError, SourceError
-from codeaudit.transforms.oracle.trials import Outcome, Passed, TrialFailed, Trials
+from codeaudit.transforms.oracle.calls import Outcome, Passed, TrialFailed, Trials
 from codeaudit.transforms.python.parsing import first_line, parse
 
 _FENCE: Final = re.compile(

@@ -16,8 +16,7 @@ from codeaudit.audit.evidence_check import (
     WitnessFinding,
 )
 from codeaudit.audit.interface import LabelSource
-from codeaudit.transforms.oracle.oracle import Oracle
-from codeaudit.transforms.oracle.records import Agreed, Differed, Inconclusive, Verdict
+from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive, Oracle, Verdict
 from codeaudit.transforms.records import Perturbed
 
 

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from codeaudit.audit.models import catalogue
-from codeaudit.audit.models.endpoints.address import redacted
+from codeaudit.audit.models.endpoints.client import redacted
 from codeaudit.audit.store import SUITE, RunFolder
 from codeaudit.auditing import audit_models, demand_verdicts
 from codeaudit.cli.options import run_options

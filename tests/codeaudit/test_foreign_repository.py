@@ -155,7 +155,7 @@ def test_the_working_directory_is_on_the_path_for_the_models_imports_only(
         "import os, sys\n"
         "sys.path.remove('')\n"
         "from codeaudit.audit.models.callable import load\n"
-        "from codeaudit.audit.models.settings import Settings\n"
+        "from codeaudit.audit.models.provider import Settings\n"
         "from codeaudit.audit.records import Query\n"
         "model = load('my_model:predict', Settings())\n"
         "print(os.getcwd() in sys.path)\n"

@@ -8,8 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from codeaudit.transforms.columns.calls import Call
-from codeaudit.transforms.columns.groups import AxisGroups, infer
+from codeaudit.transforms.columns.tracing import AxisGroups, Call, infer
 
 SIZES: Mapping[str, Any] = {
     "vocab_size": 99,

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 from codeaudit.transforms.interface import Transform
 from codeaudit.transforms.oracle.containment import RunLimits
-from codeaudit.transforms.oracle.oracle import Oracle
-from codeaudit.transforms.oracle.records import Differed, Inconclusive, ProgramPair
+from codeaudit.transforms.oracle.oracle import Differed, Inconclusive, Oracle, ProgramPair
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import NotApplied, Origin, Perturbed, Sample
 from codeaudit.transforms.seeding import stream

@@ -1,12 +1,24 @@
-"""Permuting the weights of a module by a layout: Eq. 6, 12 and 13 of Xu et al. (2024), for any layout."""
+"""Permutes a module's weights by a layout, and the tokens inside a stack of blocks (Xu et al. 2024).
+
+Columns (Eq. 6, 12 and 13): the hidden columns are permuted, with the weights in the blocks.
+
+Rows (Eq. 2, 5 and 8): the tokens are permuted before the first block and put back after the last one: P_R Z
+P_C, then P_R⁻¹ · P_C⁻¹. Rows need no change of the weights if no block depends on the position of a token, as
+in encoders that add positions before the blocks. Masks and rotary tables that are given to the blocks have to
+be permuted with the tokens (`company`); this reveals P_R to whoever computes the blocks. A relative bias or a
+window inside the blocks breaks row permutation; `proof.RowTrial` measures by how much.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from codeaudit.transforms.columns.layout import Indices, Layout, Place, indices, inverse
+from codeaudit.transforms.errors import ModelError
 
 
 def moved(tensor: Tensor, places: Sequence[Place], permutations: Sequence[Indices]) -> Tensor:
@@ -40,3 +52,98 @@ def permuting(module: nn.Module, layout: Layout, permutations: Sequence[Indices]
         yield
     finally:
         permute_module(module, layout, inverse(permutations))
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """The blocks that a hidden state goes through, one after the other."""
+
+    name: str
+    blocks: tuple[nn.Module, ...]
+
+
+def stacks(module: nn.Module) -> list[Stack]:
+    """The outermost lists of blocks, the largest first.
+
+    Raises:
+        ModelError: there is none.
+    """
+    lists = {name: one for name, one in module.named_modules() if isinstance(one, nn.ModuleList) and len(one)}
+    outer = [
+        Stack(name, tuple(one))
+        for name, one in lists.items()
+        if not any(name.startswith(f"{other}.") for other in lists)
+    ]
+    if not outer:
+        raise ModelError(f"{type(module).__name__} has no stack of blocks")
+    return sorted(
+        outer, key=lambda stack: -sum(one.numel() for block in stack.blocks for one in block.parameters())
+    )
+
+
+@contextmanager
+def permuting_rows(
+    stack: Stack, *, rows: Indices | None = None, columns: Indices | None = None, company: bool = False
+) -> Iterator[None]:
+    """A context manager: inside it the hidden states are permuted before the stack and put back behind it.
+
+    With `company` the other tensors that a block gets are permuted, too, along each axis whose size is the
+    number of rows.
+    """
+    there, back = _Order(rows, columns), _Order(_inverse(rows), _inverse(columns))
+    count = 0 if rows is None else len(rows)
+
+    def enter(block: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        first = block is stack.blocks[0]
+        if args:
+            hidden, others = args[0], args[1:]
+            args = (there(hidden) if first else hidden, *others)
+        elif first and "hidden_states" in kwargs:
+            kwargs = {**kwargs, "hidden_states": there(kwargs["hidden_states"])}
+        if not (company and count):
+            return args, kwargs
+        beside = {
+            key: one if key == "hidden_states" else _along(one, rows, count) for key, one in kwargs.items()
+        }
+        return (*args[:1], *(_along(one, rows, count) for one in args[1:])), beside
+
+    def leave(_: nn.Module, args: Any, result: Any) -> Any:
+        return (back(result[0]), *result[1:]) if isinstance(result, tuple) else back(result)
+
+    handles = [block.register_forward_pre_hook(enter, with_kwargs=True) for block in stack.blocks]
+    handles.append(stack.blocks[-1].register_forward_hook(leave))
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+class _Order:
+    """Permutes the rows and columns of (B, T, D)."""
+
+    def __init__(self, rows: Indices | None, columns: Indices | None) -> None:
+        self._orders = [
+            (axis, torch.from_numpy(one)) for axis, one in ((1, rows), (2, columns)) if one is not None
+        ]
+
+    def __call__(self, hidden: Tensor) -> Tensor:
+        for axis, order in self._orders:
+            hidden = hidden.index_select(axis, order.to(hidden.device))
+        return hidden
+
+
+def _inverse(order: Indices | None) -> Indices | None:
+    return None if order is None else order.argsort()
+
+
+def _along(value: Any, rows: Indices | None, count: int) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_along(one, rows, count) for one in value)
+    if not isinstance(value, Tensor) or rows is None:
+        return value
+    order = torch.from_numpy(rows).to(value.device)
+    for axis, size in enumerate(value.shape):
+        if size == count:
+            value = value.index_select(axis, order)
+    return value

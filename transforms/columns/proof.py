@@ -2,7 +2,8 @@
 
 They cover the forward pass (theorem 4.4 of Xu et al. 2024), the backward pass (theorem 4.5) and training
 (corollary 4.6). In exact arithmetic every difference is zero. In floating point, sums have another order, so
-there is a noise floor; `noise_floor` measures it on the plain module.
+there is a noise floor; `noise_floor` measures it on the plain module. `try_rows` measures the permutation of
+tokens (theorems 4.1 and 4.2).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,11 +15,16 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from codeaudit.transforms.columns.calls import Call
-from codeaudit.transforms.columns.groups import AxisGroups
 from codeaudit.transforms.columns.layout import Indices, Layout, Place, inverse
-from codeaudit.transforms.columns.permute import moved, permute_module, permuted, permuting
-from codeaudit.transforms.columns.tracing import tensors
+from codeaudit.transforms.columns.permute import (
+    moved,
+    permute_module,
+    permuted,
+    permuting,
+    permuting_rows,
+    stacks,
+)
+from codeaudit.transforms.columns.tracing import AxisGroups, Call, tensors
 from codeaudit.transforms.errors import ModelError
 
 EXACT: Final = 1e-10
@@ -87,9 +93,10 @@ def deviation(
     training = module.training
     module.eval()
     try:
-        before, slopes = _answers(module, call, ())
+        before, slopes = _answers(module, call, loss=_weighed)
         with permuting(module, groups.layout, permutations):
-            after, turned = _answers(module, call, [(places, back) for places in groups.outputs])
+            orders = [(places, back) for places in groups.outputs]
+            after, turned = _answers(module, call, orders, loss=_weighed)
     finally:
         module.train(training)
     wanted = [moved(one, groups.layout.tensors.get(name, ()), permutations) for name, one in slopes.items()]
@@ -141,23 +148,33 @@ def noise_floor(module: nn.Module, call: Call) -> float:
 
 
 def _answers(
-    module: nn.Module, call: Call, orders: Sequence[tuple[Sequence[Place], Sequence[Indices]]]
+    module: nn.Module,
+    call: Call,
+    orders: Sequence[tuple[Sequence[Place], Sequence[Indices]]] = (),
+    *,
+    loss: Callable[[Tensor], Tensor],
 ) -> tuple[list[Tensor], dict[str, Tensor]]:
-    """Outputs, put in order, and the gradients of a loss that weighs every output differently."""
+    """Outputs, put in order, and the gradients of the summed losses of the outputs."""
     outputs = tensors(call(module))
     if not outputs:
         raise ModelError(f"{type(module).__name__} gives no tensor to compare")
     if orders:
         outputs = [moved(one, *order) for one, order in zip(outputs, orders, strict=True)]
     weights = {name: one for name, one in module.named_parameters() if one.requires_grad}
-    loss = torch.stack([(output * _weights(output)).sum() for output in outputs]).sum()
-    slopes = torch.autograd.grad(loss, list(weights.values()), materialize_grads=True)
+    total = torch.stack([loss(output) for output in outputs]).sum()
+    slopes = torch.autograd.grad(total, list(weights.values()), materialize_grads=True)
     return [output.detach() for output in outputs], dict(zip(weights, slopes, strict=True))
 
 
-def _weights(output: Tensor) -> Tensor:
+def _weighed(output: Tensor) -> Tensor:
+    """A loss that weighs every number of an output differently, so that no two could be swapped unseen."""
     generator = torch.Generator().manual_seed(0)
-    return torch.randn(output.shape, generator=generator, dtype=torch.float64).to(output)
+    weights = torch.randn(output.shape, generator=generator, dtype=torch.float64).to(output)
+    return (output * weights).sum()
+
+
+def _squared(output: Tensor) -> Tensor:
+    return output.square().sum()
 
 
 def _apart(wanted: Sequence[Tensor], found: Sequence[Tensor]) -> float:
@@ -171,3 +188,33 @@ def _difference(one: Tensor, other: Tensor) -> float:
 
 def _largest(some: Sequence[Tensor]) -> float:
     return max(float(one.abs().max()) if one.numel() else 0.0 for one in some)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowTrial:
+    """The differences under permuted rows, each relative to the largest number of its kind."""
+
+    forward: float
+    """Theorem 4.1: with the tokens alone permuted."""
+    backward: float
+    """Theorem 4.2: the same, for gradients."""
+    forward_with_company: float
+    """With masks and rotary tables permuted too."""
+
+
+def try_rows(module: nn.Module, call: Call, rows: Indices, *, stack: int = 0) -> RowTrial:
+    """Measure rows in one of the module's `stacks`.
+
+    The same parameters are used throughout, because the question is whether they need a change.
+    """
+    found = stacks(module)[stack]
+    before, slopes = _answers(module, call, loss=_squared)
+    with permuting_rows(found, rows=rows):
+        after, turned = _answers(module, call, loss=_squared)
+    with permuting_rows(found, rows=rows, company=True):
+        together, _ = _answers(module, call, loss=_squared)
+    return RowTrial(
+        forward=_apart(before, after),
+        backward=_apart(list(slopes.values()), list(turned.values())),
+        forward_with_company=_apart(before, together),
+    )

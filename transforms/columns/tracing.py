@@ -1,15 +1,15 @@
-"""The operations of a traced module, each with what it ties together.
+"""Traces one call of a module, and finds the groups of axes of its weights that may be permuted together.
 
-`torch.export` gives the graph of ATen operations of one call. A rule says of an operation which axes of its
-operands are one axis, and which axes its result has. There is no rule for a kind of model. An operation
-without a rule freezes every axis that comes near it, which costs freedom and never correctness; so does a
-buffer, an input, a random number, and whatever depends on positions.
+`torch.export` gives the graph of ATen operations of the call. `rules` says of each operation which axes it
+ties together. What remains free at the end may be permuted, each group by any permutation of its own.
 """
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, Final
 
 import torch
 from torch import Tensor, nn
@@ -17,25 +17,89 @@ from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 
 from codeaudit.transforms.columns.axes import (
-    ONE,
     Axis,
     atom,
-    cut,
     fixed,
     freeze,
-    product,
-    split,
-    total,
     unify,
 )
-from codeaudit.transforms.columns.calls import Call
+from codeaudit.transforms.columns.layout import Kept, Layout, Member, Place, Product, Sum, members
+from codeaudit.transforms.columns.rules import (
+    Axes,
+    Given,
+    Value,
+    all_axes,
+    freeze_all,
+    name_of,
+    rule_of,
+    shape_of,
+)
 from codeaudit.transforms.errors import ModelError
 
-Axes: TypeAlias = tuple[Axis, ...]
-"""Those of one tensor."""
 
-Value: TypeAlias = Any
-"""What stands for an argument of an operation: `Axes` for a tensor, sequences of them, or plain values."""
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The arguments of a call. Tensors may be nested in lists, tuples, mappings and dataclasses."""
+
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+
+    def __call__(self, module: nn.Module) -> object:
+        """Call the module with these arguments and return its output."""
+        return module(*self.args, **self.kwargs)
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """The tensors in the arguments, in order."""
+        found: list[Tensor] = []
+
+        def noted(tensor: Tensor) -> Tensor:
+            found.append(tensor)
+            return tensor
+
+        self._changed(noted)
+        return found
+
+    def using(self, tensors: Iterator[Tensor]) -> "Call":
+        """The same call with these in place of its tensors."""
+        return self._changed(lambda tensor: next(tensors))
+
+    def double(self) -> "Call":
+        """The same call with all floating-point tensors in double precision."""
+        return self._changed(lambda tensor: tensor.double() if tensor.is_floating_point() else tensor)
+
+    def _changed(self, change: Callable[[Tensor], Tensor]) -> "Call":
+        args = tuple(_changed(one, change) for one in self.args)
+        return Call(args, {key: _changed(one, change) for key, one in self.kwargs.items()})
+
+
+def _changed(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
+    if isinstance(value, Tensor):
+        return change(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in fields(value) if field.init]
+        return replace(value, **{name: _changed(getattr(value, name), change) for name in names})
+    if isinstance(value, Mapping):
+        return {key: _changed(one, change) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        parts = [_changed(one, change) for one in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return value
+
+
+@contextmanager
+def watched(module: nn.Module) -> Iterator[list[Call]]:
+    """A context manager that records all calls of a module made inside it, in order."""
+    found: list[Call] = []
+
+    def note(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        found.append(Call(args, kwargs))
+
+    handle = module.register_forward_pre_hook(note, with_kwargs=True)
+    try:
+        yield found
+    finally:
+        handle.remove()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -119,7 +183,7 @@ class _Walk:
         return Traced(weights=self._weights, outputs=found, unknown=sorted(unknown))
 
     def _placeholder(self, node: Node, weight: str | None) -> Value:
-        shape = _shape(node)
+        shape = shape_of(node)
         if shape is None:
             return node.meta.get("val")
         if weight is None:
@@ -153,14 +217,14 @@ class _Walk:
         args, kwargs = _valued(node.args, values), _valued(node.kwargs, values)
         if node.target is operator.getitem:
             return args[0][args[1]]
-        if _name(node.target) in WRAPPERS:
+        if name_of(node.target) in WRAPPERS:
             place = next(number for number, one in enumerate(args) if isinstance(one, GraphModule))
             return self._run(args[place], args[place + 1 :])
-        rule = _rule(node.target)
+        rule = rule_of(node.target)
         if rule is None:
             return self._strange(node, (args, kwargs))
-        given = _Given(args=args, kwargs=kwargs, node=node)
-        shape = _shape(node)
+        given = Given(args=args, kwargs=kwargs, node=node)
+        shape = shape_of(node)
         found = rule(given)
         if shape is not None and tuple(axis.size for axis in found) != shape:
             return self._strange(node, (args, kwargs, found))
@@ -168,37 +232,12 @@ class _Walk:
 
     def _strange(self, node: Node, touched: Value) -> Value:
         """Freeze everything that an operation without a rule reads or gives."""
-        for axes in _all_axes(touched):
+        for axes in all_axes(touched):
             loose = [one for axis in axes for one in axis.atoms() if not one.frozen]
-            self._unknown.setdefault(_name(node.target), []).extend(loose)
-            _freeze_all([axes])
+            self._unknown.setdefault(name_of(node.target), []).extend(loose)
+            freeze_all([axes])
         return _frozen(node.meta.get("val"))
 
-
-@dataclass(slots=True)
-class _Given:
-    """What an operation was called with."""
-
-    args: Sequence[Value]
-    kwargs: Mapping[str, Value]
-    node: Node
-
-    def get(self, place: int, name: str, default: Value = None) -> Value:
-        """An argument by place or name."""
-        return self.args[place] if len(self.args) > place else self.kwargs.get(name, default)
-
-    @property
-    def operands(self) -> list[Axes]:
-        """Every tensor among the arguments."""
-        return list(_all_axes((self.args, self.kwargs)))
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """That of the result."""
-        return _shape(self.node) or ()
-
-
-Rule: TypeAlias = Callable[[_Given], Any]
 
 WRAPPERS: Final = frozenset({"wrap_with_set_grad_enabled", "wrap_with_autocast"})
 """Operations that only run a graph of their own."""
@@ -216,427 +255,131 @@ def _valued(argument: Any, values: Mapping[Node, Value]) -> Value:
             return argument
 
 
-def _all_axes(value: Value) -> Iterable[Axes]:
-    if isinstance(value, tuple) and all(isinstance(one, Axis) for one in value):
-        yield value
-    elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _all_axes(one)
-    elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _all_axes(one)
-
-
-def _shape(node: Node) -> tuple[int, ...] | None:
-    value = node.meta.get("val")
-    return tuple(map(int, value.shape)) if isinstance(value, Tensor) else None
-
-
 def _frozen(value: object) -> Value:
     if isinstance(value, Tensor):
         return tuple(fixed(int(size)) for size in value.shape)
     return [_frozen(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-def _name(target: object) -> str:
-    """`add` of `aten.add.Tensor`, and of `aten.add_.Tensor`, which gives the same."""
-    if isinstance(target, torch._ops.OpOverload):
-        space, _, name = target.overloadpacket._qualified_op_name.partition("::")
-        return name.rstrip("_") if space == "aten" else f"{space}::{name}"
-    return str(target)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AxisGroups:
+    """What may be permuted in a module, each group by any permutation of its own."""
+
+    layout: Layout
+    """By the names of the module's parameters, tied ones under each of their names."""
+    outputs: tuple[tuple[Place, ...], ...]
+    """The axes of the tensors that the module gives: where a group stands here, its results come permuted."""
+    inside: frozenset[str]
+    """The parameters in stacks of blocks, which is the paper's backbone; the others are its F1 and F2."""
+    unknown: tuple[str, ...]
+    """Operations without a rule that kept something from being permuted."""
+    untraced: frozenset[str]
+    """Parameters that the traced call does not read; they never move."""
+
+    @property
+    def locking(self) -> tuple[int, ...]:
+        """The groups that stand inside and outside: permuted on one side only, nothing fits any more."""
+        return tuple(sorted(self._standing(inside=True) & self._standing(inside=False)))
+
+    @property
+    def inner(self) -> tuple[int, ...]:
+        """The groups that stand inside only, such as the hidden units of a feed-forward layer."""
+        return tuple(sorted(self._standing(inside=True) - self._standing(inside=False)))
+
+    def _standing(self, *, inside: bool) -> set[int]:
+        return {
+            group
+            for name, places in self.layout.tensors.items()
+            if (name in self.inside) == inside
+            for place in places
+            for group in members(place)
+        }
 
 
-def _rule(target: object) -> Rule | None:
-    """That of the overload, else of all overloads, else of every elementwise operation."""
-    name, tags = _name(target), getattr(target, "tags", ())
-    overload = f"{name}.{getattr(target, '_overloadname', '')}"
-    if overload in RULES or name in RULES:
-        return RULES.get(overload, RULES.get(name))
-    steady = torch.Tag.nondeterministic_seeded not in tags
-    return _pointwise if torch.Tag.pointwise in tags and steady else None
+def infer(module: nn.Module, call: Call, *, free_outputs: bool = False) -> AxisGroups:
+    """The groups of a module. With `free_outputs`, results may come permuted too; else they never do.
 
-
-def _joined(one: Axis, other: Axis) -> Axis:
-    """One axis under broadcasting."""
-    if one is ONE or one.size == 1:
-        return other
-    if other.size != 1:
-        unify(one, other)
-    return one
-
-
-def _broadcast(operands: Iterable[Axes]) -> Axes:
-    found: list[Axis] = []
-    for axes in operands:
-        padded = [*(ONE for _ in range(len(axes) - len(found))), *found]
-        for place in range(1, len(axes) + 1):
-            padded[-place] = _joined(padded[-place], axes[-place])
-        found = padded
-    return tuple(found)
-
-
-def _pointwise(given: _Given) -> Axes:
-    return _broadcast(given.operands)
-
-
-def _same(given: _Given) -> Axes:
-    axes: Axes = given.args[0]
-    return axes
-
-
-def _dropout(given: _Given) -> Axes:
-    axes: Axes = given.args[0]
-    if given.get(2, "train", False) and given.get(1, "p", 0):
-        _freeze_all([axes])
-    return axes
-
-
-def _constant(given: _Given) -> Axes:
-    """The same number everywhere, in any order."""
-    return tuple(map(atom, given.shape))
-
-
-def _ordered(given: _Given) -> Axes:
-    """Numbers that depend on the place."""
-    return tuple(map(fixed, given.shape))
-
-
-def _freeze_all(operands: Iterable[Axes]) -> None:
-    for axes in operands:
-        for axis in axes:
-            freeze(axis)
-
-
-def _placed(axes: Axes, place: int) -> int:
-    return place % len(axes) if axes else 0
-
-
-def _linear(given: _Given) -> Axes:
-    x, weight = given.args[:2]
-    bias = given.get(2, "bias")
-    unify(x[-1], weight[1])
-    if bias is not None:
-        unify(bias[0], weight[0])
-    return (*x[:-1], weight[0])
-
-
-def _matmul(given: _Given) -> Axes:
-    return _multiplied(given.args[0], given.args[1])
-
-
-def _multiplied(one: Axes, other: Axes) -> Axes:
-    unify(one[-1], other[-2] if len(other) > 1 else other[0])
-    rows = one[-2:-1] if len(one) > 1 else ()
-    columns = other[-1:] if len(other) > 1 else ()
-    return (*_broadcast([one[:-2], other[:-2]]), *rows, *columns)
-
-
-def _addmm(given: _Given) -> Axes:
-    return _broadcast([_multiplied(given.args[1], given.args[2]), given.args[0]])
-
-
-def _einsum(given: _Given) -> Axes:
-    equation, operands = given.args[0].replace(" ", ""), given.args[1]
-    inward, arrow, outward = equation.partition("->")
-    letters: dict[str, Axis] = {}
-    if not arrow or "." in equation:
-        _freeze_all(operands)
-        return _ordered(given)
-    for term, axes in zip(inward.split(","), operands, strict=True):
-        for letter, axis in zip(term, axes, strict=True):
-            letters[letter] = _joined(letters.get(letter, ONE), axis)
-    return tuple(letters[letter] for letter in outward)
-
-
-def _attention(given: _Given) -> Axes:
-    """softmax(Q Kᵀ + mask) V, with the heads of keys and values repeated where they are grouped."""
-    query, key, value = given.args[:3]
-    mask, causal = given.get(3, "attn_mask"), given.get(5, "is_causal", False)
-    if given.get(7, "enable_gqa", False) and query[-3].size != key[-3].size:
-        heads = product([key[-3], atom(query[-3].size // key[-3].size)])
-        unify(key[-3], value[-3])
-        unify(query[-3], heads)
-        key, value = ((*axes[:-3], query[-3], *axes[-2:]) for axes in (key, value))
-    if causal or given.get(4, "dropout_p", 0.0):
-        _freeze_all([query[-2:-1], key[-2:-1]])
-    scores = _multiplied(query, (*key[:-2], key[-1], key[-2]))
-    if mask is not None:
-        scores = _broadcast([scores, mask])
-    return _multiplied(scores, value)
-
-
-def _normalised(given: _Given) -> Axes:
-    """Layer or RMS normalisation over the last axes, with its weight and bias."""
-    x, shape = given.args[:2]
-    for weight in (given.get(2, "weight"), given.get(3, "bias")):
-        if isinstance(weight, tuple):
-            for axis, own in zip(x[len(x) - len(shape) :], weight, strict=True):
-                unify(axis, own)
-    return tuple(x)
-
-
-def _convolution(given: _Given) -> Axes:
-    x, weight = given.args[:2]
-    bias = given.get(2, "bias")
-    _freeze_all([x[2:], weight[2:]])
-    if given.get(6, "groups", 1) == 1:
-        unify(x[1], weight[1])
-    else:
-        _freeze_all([x[1:2], weight[:2]])
-    if bias is not None:
-        unify(bias[0], weight[0])
-    return (x[0], weight[0], *map(fixed, given.shape[2:]))
-
-
-def _embedding(given: _Given) -> Axes:
-    weight, indices = given.args[:2]
-    _freeze_all([weight[:1], indices])
-    return (*indices, *weight[1:])
-
-
-def _index(given: _Given) -> Axes:
-    """Numbers looked up along neighbouring axes; the others stay."""
-    x, indices = given.args[0], given.args[1]
-    places = [place for place, one in enumerate(indices) if one is not None]
-    looked_up = [indices[place] for place in places]
-    _freeze_all([tuple(x[place] for place in places), *looked_up])
-    if places != list(range(places[0], places[-1] + 1)):
-        _freeze_all([x])
-        return _ordered(given)
-    return (*x[: places[0]], *_broadcast(looked_up), *x[places[-1] + 1 :])
-
-
-def _index_select(given: _Given) -> Axes:
-    x, place = given.args[0], _placed(given.args[0], given.args[1])
-    freeze(x[place])
-    return (*x[:place], fixed(given.shape[place]), *x[place + 1 :])
-
-
-def _along(given: _Given) -> Axes:
-    """Something that goes along some axes in order."""
-    x, wanted = given.args[0], given.get(1, "dim", -1)
-    for place in wanted if isinstance(wanted, list) else [wanted]:
-        freeze(x[_placed(x, place)])
-    return tuple(x)
-
-
-def _reduced(given: _Given) -> Axes:
-    """Sums, means, maxima over some axes."""
-    x = given.args[0]
-    wanted = given.get(1, "dim")
-    listed = [wanted] if isinstance(wanted, int) else list(wanted or range(len(x)))
-    places = {_placed(x, place) for place in listed}
-    keep = len(given.shape) == len(x)
-    return tuple(
-        ONE if place in places else axis for place, axis in enumerate(x) if keep or place not in places
+    Raises:
+        ModelError: the call cannot be traced.
+    """
+    training = module.training
+    module.eval()
+    try:
+        traced = trace(module, call)
+    finally:
+        module.train(training)
+    if not free_outputs:
+        for axes in traced.outputs:
+            for axis in axes:
+                freeze(axis)
+    names = _names(module)
+    weights = _byname_of(traced.weights, names)
+    numbers = _numbers([axes for aliases in names for axes in [weights.get(aliases[0], ())]])
+    layout = Layout(
+        sizes=tuple(one.size for one in numbers),
+        tensors={name: tuple(_place(axis, numbers) for axis in axes) for name, axes in weights.items()},
+    )
+    return AxisGroups(
+        layout=layout.only({number: number for number in range(len(numbers))}),
+        outputs=tuple(tuple(_place(axis, numbers) for axis in axes) for axes in traced.outputs),
+        inside=inside(module),
+        unknown=tuple(traced.unknown),
+        untraced=frozenset(name for aliases in names for name in aliases if name not in weights),
     )
 
 
-def _transposed(given: _Given) -> Axes:
-    x = list(given.args[0])
-    one, other = (_placed(tuple(x), given.get(number, name)) for number, name in ((1, "dim0"), (2, "dim1")))
-    x[one], x[other] = x[other], x[one]
-    return tuple(x)
-
-
-def _turned(given: _Given) -> Axes:
-    return tuple(reversed(given.args[0]))
-
-
-def _permuted(given: _Given) -> Axes:
-    x = given.args[0]
-    return tuple(x[place] for place in given.get(1, "dims"))
-
-
-def _unsqueezed(given: _Given) -> Axes:
-    x, place = given.args[0], given.get(1, "dim")
-    place %= len(x) + 1
-    return (*x[:place], ONE, *x[place:])
-
-
-def _squeezed(given: _Given) -> Axes:
-    x, wanted = given.args[0], given.get(1, "dim")
-    listed = [wanted] if isinstance(wanted, int) else wanted
-    places = range(len(x)) if listed is None else [_placed(x, place) for place in listed]
-    return tuple(axis for place, axis in enumerate(x) if not (place in places and axis.size == 1))
-
-
-def _viewed(given: _Given) -> Axes:
-    """Row-major, the elements stay where they are: axes are merged and split between common boundaries."""
-    rest = [axis for axis in given.args[0] if axis.size != 1]
-    found: list[Axis] = []
-    wanted = list(given.shape)
-    while wanted:
-        group = [wanted.pop(0)]
-        if group == [1]:
-            found.append(ONE)
-            continue
-        taken = [rest.pop(0)]
-        while (old := _size(taken)) != (new := _count(group)):
-            if old < new:
-                taken.append(rest.pop(0))
-            else:
-                group.append(wanted.pop(0))
-        found += split(product(taken), group)
-    return tuple(found)
-
-
-def _size(axes: Sequence[Axis]) -> int:
-    return _count([axis.size for axis in axes])
-
-
-def _count(sizes: Sequence[int]) -> int:
-    return int(torch.Size(sizes).numel())
-
-
-def _expanded(given: _Given) -> Axes:
-    """New or stretched axes hold the same numbers everywhere."""
-    x = given.args[0]
-    shape = given.shape
-    padded = [*(ONE for _ in range(len(shape) - len(x))), *x]
-    return tuple(axis if axis.size == size else atom(size) for axis, size in zip(padded, shape, strict=True))
-
-
-def _repeated(given: _Given) -> Axes:
-    x, times = given.args[0], given.get(1, "repeats")
-    padded = [*(ONE for _ in range(len(times) - len(x))), *x]
-    return tuple(product([atom(count), axis]) for axis, count in zip(padded, times, strict=True))
-
-
-def _interleaved(given: _Given) -> Axes:
-    """Each element several times, one beside the other."""
-    x, times, place = given.args[0], given.get(1, "repeats"), given.get(2, "dim")
-    if not isinstance(times, int) or place is None:
-        _freeze_all(given.operands)
-        return _ordered(given)
-    place = _placed(x, place)
-    return (*x[:place], product([x[place], atom(times)]), *x[place + 1 :])
-
-
-def _sliced(given: _Given) -> Axes:
-    x, place = given.args[0], _placed(given.args[0], given.get(1, "dim", 0))
-    size, step = x[place].size, given.get(4, "step", 1)
-    start, stop = (
-        _bounded(given.get(number, name), size, default)
-        for number, name, default in ((2, "start", 0), (3, "end", size))
+def inside(module: nn.Module) -> frozenset[str]:
+    """All names of the parameters in the blocks of all stacks; a tied parameter only if all its names are
+    there.
+    """
+    stacks = tuple(
+        f"{name}." for name, one in module.named_modules() if isinstance(one, nn.ModuleList) and len(one) > 0
     )
-    if step != 1:
-        freeze(x[place])
-        return (*x[:place], fixed(given.shape[place]), *x[place + 1 :])
-    return (*x[:place], _between(x[place], start, stop), *x[place + 1 :])
+    return frozenset(
+        name
+        for aliases in _names(module)
+        if all(alias.startswith(stacks) for alias in aliases)
+        for name in aliases
+    )
 
 
-def _bounded(place: int | None, size: int, default: int) -> int:
-    place = default if place is None else place
-    return min(size, max(0, place + size if place < 0 else place))
+def _names(module: nn.Module) -> list[list[str]]:
+    """The parameters, each with all its names."""
+    found: defaultdict[int, list[str]] = defaultdict(list)
+    for name, weight in module.named_parameters(remove_duplicate=False):
+        found[id(weight)].append(name)
+    return list(found.values())
 
 
-def _between(axis: Axis, start: int, stop: int) -> Axis:
-    return cut(cut(axis, start)[1], stop - start)[0]
-
-
-def _selected(given: _Given) -> Axes:
-    x, place, index = given.args[0], _placed(given.args[0], given.args[1]), given.args[2]
-    _between(x[place], index % x[place].size, index % x[place].size + 1)
-    return (*x[:place], *x[place + 1 :])
-
-
-def _narrowed(given: _Given) -> Axes:
-    x, place, start, length = given.args[:4]
-    place = _placed(x, place)
-    return (*x[:place], _between(x[place], start, start + length), *x[place + 1 :])
-
-
-def _unbound(given: _Given) -> list[Axes]:
-    x = given.args[0]
-    place = _placed(x, given.get(1, "dim", 0))
-    freeze(x[place])
-    return [(*x[:place], *x[place + 1 :])] * x[place].size
-
-
-def _parted(given: _Given) -> list[Axes]:
-    """`split` and `chunk`: one part after the other along an axis, as long as the results say."""
-    x = given.args[0]
-    place = _placed(x, given.get(2, "dim", 0))
-    found: list[Axes] = []
-    rest: Axis = x[place]
-    for part in given.node.meta["val"]:
-        first, rest = cut(rest, int(part.shape[place]))
-        found.append((*x[:place], first, *x[place + 1 :]))
+def _byname_of(weights: Mapping[str, Axes], names: Sequence[Sequence[str]]) -> dict[str, Axes]:
+    """The traced axes under every name of their parameter."""
+    found: dict[str, Axes] = {}
+    for aliases in names:
+        traced = [weights[name] for name in aliases if name in weights]
+        for other in traced[1:]:
+            for one, same in zip(traced[0], other, strict=True):
+                unify(one, same)
+        if traced:
+            found |= dict.fromkeys(aliases, traced[0])
     return found
 
 
-def _joined_up(given: _Given) -> Axes:
-    parts = [axes for axes in given.args[0] if len(axes) > 1 or axes[0].size]
-    place = _placed(parts[0], given.get(1, "dim", 0))
-    others = [tuple(axis for number, axis in enumerate(axes) if number != place) for axes in parts]
-    shared = _broadcast(others)
-    return (*shared[:place], total(axes[place] for axes in parts), *shared[place:])
+def _numbers(weights: Sequence[Axes]) -> dict[Axis, int]:
+    """The free atoms, numbered in the order in which they occur in the parameters."""
+    found: dict[Axis, int] = {}
+    for axes in weights:
+        for axis in axes:
+            for one in axis.atoms():
+                if not one.frozen and one.size > 1:
+                    found.setdefault(one, len(found))
+    return found
 
 
-def _stacked(given: _Given) -> Axes:
-    parts = given.args[0]
-    place = given.get(1, "dim", 0) % (len(parts[0]) + 1)
-    shared = _broadcast(parts)
-    return (*shared[:place], fixed(len(parts)), *shared[place:])
-
-
-def _copied(given: _Given) -> Axes:
-    """What is written into a view has the view's axes."""
-    onto: Axes = given.args[0]
-    _broadcast([onto, given.args[1]])
-    return onto
-
-
-def _nothing(given: _Given) -> Any:
-    return given.node.meta.get("val")
-
-
-def _table() -> Mapping[str, Rule]:
-    groups: Sequence[tuple[Rule, str]] = (
-        (
-            _pointwise,
-            "add sub rsub mul div pow where masked_fill minimum maximum min.other max.other type_as lerp",
-        ),
-        (_same, "to _to_copy contiguous clone alias detach detach_copy lift_fresh_copy softmax log_softmax"),
-        (_same, "_softmax _log_softmax _assert_tensor_metadata"),
-        (_dropout, "dropout"),
-        (_constant, "zeros ones full empty new_zeros new_ones new_full new_empty zeros_like ones_like"),
-        (_constant, "full_like empty_like scalar_tensor"),
-        (_ordered, "arange linspace"),
-        (_linear, "linear"),
-        (_matmul, "matmul mm bmm mv"),
-        (_addmm, "addmm baddbmm"),
-        (_einsum, "einsum"),
-        (_attention, "scaled_dot_product_attention"),
-        (_normalised, "layer_norm rms_norm"),
-        (_convolution, "conv1d conv2d"),
-        (_embedding, "embedding"),
-        (_index, "index"),
-        (_index_select, "index_select"),
-        (_along, "cumsum flip"),
-        (_reduced, "sum mean amax amin var std logsumexp"),
-        (_transposed, "transpose swapaxes"),
-        (_turned, "t numpy_T"),
-        (_permuted, "permute"),
-        (_unsqueezed, "unsqueeze"),
-        (_squeezed, "squeeze"),
-        (_viewed, "view reshape _unsafe_view flatten unflatten view_as reshape_as"),
-        (_expanded, "expand expand_as broadcast_to"),
-        (_repeated, "repeat"),
-        (_interleaved, "repeat_interleave"),
-        (_sliced, "slice"),
-        (_selected, "select"),
-        (_narrowed, "narrow"),
-        (_unbound, "unbind"),
-        (_parted, "split split_with_sizes chunk"),
-        (_joined_up, "cat concat"),
-        (_stacked, "stack"),
-        (_copied, "copy"),
-        (_nothing, "sym_size"),
-    )
-    return {name: rule for rule, names in groups for name in names.split()}
-
-
-RULES: Final[Mapping[str, Rule | None]] = {**_table(), "view.dtype": None}
-"""By the name of the ATen operation, or of one overload."""
+def _place(axis: Axis, numbers: Mapping[Axis, int]) -> Place:
+    axis = axis.resolved()
+    if axis.kind == "atom":
+        return Member(numbers[axis], axis.size) if axis in numbers else Kept(axis.size)
+    parts = tuple(_place(part, numbers) for part in axis.parts)
+    if all(isinstance(part, Kept) for part in parts):
+        return Kept(axis.size)
+    return Product(parts) if axis.kind == "product" else Sum(parts)

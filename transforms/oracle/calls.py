@@ -1,22 +1,21 @@
-"""Values of calls: each text ends with a call, which the sandbox executes in a process of its own.
+"""Runs texts once each, in a process of their own: calls for their values, and programs with their tests.
 
-Used by the task `output-prediction` for its labels. The module that runs inside the sandbox is `results`.
+`Caller` gives the labels of the task `output-prediction`. `Trials` grades answers by execution. The module
+that runs inside the sandbox is `single`.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Final, Self, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from codeaudit.transforms.oracle.containment import RunLimits
-from codeaudit.transforms.oracle.sandbox import Answer, Lost, Sandbox
-from codeaudit.transforms.oracle.server import IDLE
+from codeaudit.transforms.oracle.sandbox import RESTARTED, Answer, Lost, Sandbox
+from codeaudit.transforms.oracle.server import BROKEN, IDLE
 
 TOGETHER: Final = 64
-"""Most texts in one request."""
-_BROKEN: Final = "something else was written to the channel"
-"""Reason for an answer that is not in the format of the server."""
+"""Most jobs in one request."""
+_TARGET: Final = "codeaudit.transforms.oracle.single"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +47,26 @@ class Unknown:
 Result: TypeAlias = Returned | Raised | Unknown
 
 
-class Caller:
-    """Owns a sandbox; a context manager. Not for use by several threads at once."""
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """Program and tests ran to their end."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialFailed:
+    """Program or tests did not run to their end."""
+
+    reason: str
+    """The name of the exception's type, or the reason why the sandbox ended them."""
+    certain: bool = True
+    """Whether another attempt would give the same; False if a busy machine may have caused the failure."""
+
+
+Outcome: TypeAlias = Passed | TrialFailed
+
+
+class Caller(Sandbox):
+    """Evaluates calls; a context manager. Not for use by several threads at once."""
 
     def __init__(self, *, hashes: int = 0, limits: RunLimits | None = None) -> None:
         """Prepare a sandbox. It starts with the first request.
@@ -59,54 +76,91 @@ class Caller:
         Raises:
             CannotAudit: this machine cannot contain programs.
         """
-        self._sandbox = Sandbox("codeaudit.transforms.oracle.results", limits, hashes=hashes)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """End the sandbox. The next request starts another one."""
-        self._sandbox.close()
+        super().__init__(_TARGET, limits, hashes=hashes)
 
     def results(self, sources: Sequence[str], *, cpu_seconds: float) -> list[Result]:
-        """The result of the last expression of each text, in order. Each text may use `cpu_seconds` of
-        processor time.
+        """The result of the last expression of each text, in order.
+
+        Each text may use `cpu_seconds` of processor time.
 
         Raises:
             CannotAudit: the sandbox cannot be started.
         """
-        found: list[Result] = []
-        for start in range(0, len(sources), TOGETHER):
-            found += self._asked(sources[start : start + TOGETHER], cpu_seconds)
-        return found
+        jobs = [{"source": source, "cpu_seconds": cpu_seconds} for source in sources]
+        return [_result(answer) for answer in _answers(self, jobs)]
 
-    def _asked(self, sources: Sequence[str], cpu_seconds: float) -> list[Result]:
-        jobs = [{"source": source, "count": 1, "cpu_seconds": cpu_seconds} for source in sources]
+
+class Trials(Sandbox):
+    """Runs programs with their tests; a context manager. Not for use by several threads at once."""
+
+    def __init__(self, *, cpu_seconds: float) -> None:
+        """Prepare a sandbox. Each program with its tests may use `cpu_seconds` of processor time.
+
+        Raises:
+            CannotAudit: this machine cannot contain programs.
+        """
+        super().__init__(_TARGET, RunLimits(cpu_seconds=cpu_seconds))
+
+    def outcomes(self, pairs: Sequence[tuple[str, str]]) -> list[Outcome]:
+        """The outcome of each pair (program, tests), in order.
+
+        Raises:
+            CannotAudit: the sandbox cannot be started.
+        """
+        jobs = [{"source": source, "tests": tests} for source, tests in pairs]
+        return [_outcome(answer) for answer in _answers(self, jobs)]
+
+
+def _answers(sandbox: Sandbox, jobs: Sequence[Mapping[str, Any]]) -> list[Answer]:
+    """The one answer to each job. After a lost request, each of its jobs is sent alone."""
+    found: list[Answer] = []
+    for start in range(0, len(jobs), TOGETHER):
+        together = jobs[start : start + TOGETHER]
         try:
-            return [_result(answer) for (answer,) in self._sandbox.ask(jobs)]
-        except Lost as lost:
-            if len(sources) == 1:
-                return [Unknown(str(lost), certain=False)]
-            return [one for source in sources for one in self._asked([source], cpu_seconds)]
+            found += [answer for (answer,) in sandbox.ask([{**job, "count": 1} for job in together])]
+        except Lost:
+            # One job may have ended the server for all, so only the one that does it alone is lost.
+            if len(together) == 1:
+                found.append(("lost", RESTARTED))
+            else:
+                found += [answer for job in together for answer in _answers(sandbox, [job])]
+    return found
+
+
+def _is_certain(reason: str) -> bool:
+    # A sleeping program and a slow machine look the same, and so does a server that was ended by the machine.
+    return reason not in (IDLE, RESTARTED)
+
+
+def _read(told: str) -> object:
+    """The content of an answer; `None` if a program has written something else to the channel."""
+    try:
+        return json.loads(told)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _result(answer: Answer) -> Result:
     kind, told = answer
     if kind == "lost":
-        return Unknown(told, certain=told != IDLE)
-    try:
-        match json.loads(told):
-            case {"text": str(text)}:
-                return Returned(text)
-            case {"kind": str(name)}:
-                return Raised(name)
-            case {"unfit": str(reason)}:
-                return Unknown(reason)
-    except (ValueError, RecursionError):
-        pass
-    return Unknown(_BROKEN)
+        return Unknown(told, certain=_is_certain(told))
+    match _read(told):
+        case {"text": str(text)}:
+            return Returned(text)
+        case {"kind": str(name)}:
+            return Raised(name)
+        case {"unfit": str(reason)}:
+            return Unknown(reason)
+    return Unknown(BROKEN)
+
+
+def _outcome(answer: Answer) -> Outcome:
+    kind, told = answer
+    if kind == "lost":
+        return TrialFailed(told, certain=_is_certain(told))
+    match _read(told):
+        case {"passed": True}:
+            return Passed()
+        case {"kind": str(name)}:
+            return TrialFailed(name)
+    return TrialFailed(BROKEN)

@@ -20,8 +20,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from codeaudit.transforms.errors import CannotAudit
-from codeaudit.transforms.oracle.filters import job_filter, server_filter
-from codeaudit.transforms.oracle.syscalls import ARCHITECTURES
+from codeaudit.transforms.oracle.filters import ARCHITECTURES, job_filter, server_filter
 
 _LANDLOCK_CREATE: Final = 444
 _LANDLOCK_ADD: Final = 445

@@ -5,15 +5,72 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeAlias
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.oracle.containment import RunLimits
 from codeaudit.transforms.oracle.inputs import find, inputs
-from codeaudit.transforms.oracle.records import Agreed, Differed, Inconclusive, ProgramPair, Verdict
 from codeaudit.transforms.oracle.sandbox import Answer, Lost, Sandbox
-from codeaudit.transforms.oracle.server import CPU
+from codeaudit.transforms.oracle.server import BROKEN, CPU
 from codeaudit.transforms.python.parsing import FunctionNode, parse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreed:
+    """Both programs did the same wherever a comparison was possible."""
+
+    inputs: int
+    """Inputs (or calls by the sample's own tests) that ran to a usable and equal end; at least one."""
+    returned: int
+    """Number of these inputs on which the programs returned; on the others they raised."""
+    skipped: int
+    """Inputs that say nothing: the original needs something that is missing here, or is not deterministic."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Differed:
+    """An input on which the programs do not do the same; the original did the same again when run again."""
+
+    input: str
+    """The arguments as text, or the words `its own tests`."""
+    before: str
+    """The differing part of what the original did."""
+    after: str
+    """The same part of what the perturbed program did."""
+    returned: bool = True
+    """Whether the original returned on this input; otherwise it raised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inconclusive:
+    """No input ran to a usable end in both programs."""
+
+    reason: str
+    """A short phrase without names or numbers of the sample, so that equal reasons are counted together."""
+
+
+Verdict: TypeAlias = Agreed | Differed | Inconclusive
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramPair:
+    """Two programs to compare."""
+
+    original: str
+    """The text of the original program."""
+    perturbed: str
+    """The text of the variant."""
+    function: str | None = None
+    """The function to call; `None` for the last one at the top level of the text."""
+    tests: str | None = None
+    """A text that defines `check(candidate)`. If given, both programs run it and nothing else."""
+    inputs: tuple[str, ...] | None = None
+    """Argument lists such as `(1, 'a')`; `None` to draw inputs that fit the function."""
+    setup: str = ""
+    """Code executed before each program, in its namespace."""
+    seed: int = 0
+    """Seed for the inputs that are drawn."""
+
 
 _OWN_TESTS: Final = "its own tests"
 """The input of a verdict that rests on the sample's own tests."""
@@ -244,9 +301,9 @@ def _parsed(answer: Answer) -> Mapping[str, str] | str:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
-        return "something else was written to the channel"
+        return BROKEN
     whole = isinstance(found, dict) and "end" in found and all(isinstance(one, str) for one in found.values())
-    return found if whole else "something else was written to the channel"
+    return found if whole else BROKEN
 
 
 def _seen(answer: Answer, *, tests: bool) -> Mapping[str, str] | str:

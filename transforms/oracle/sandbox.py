@@ -1,5 +1,6 @@
-"""The parent's end of a contained server: starts it, sends it jobs, and ends it with every process that it
-started.
+"""The parent's end of a contained server.
+
+It starts the server, sends it jobs, and ends it with every process that it started.
 """
 
 import json
@@ -18,13 +19,14 @@ from typing import Any, Final, Self
 
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.oracle.containment import SLOWEST, RunLimits, offered, require
-from codeaudit.transforms.oracle.frames import receive, send
-from codeaudit.transforms.oracle.server import LARGEST_REPLY, RESTARTS
+from codeaudit.transforms.oracle.server import LARGEST_REPLY, RESTARTS, receive, send
 
 _ROOT: Final = str(Path(__file__).parents[3])
 _BOOT: Final = (
     f"import sys; sys.path.insert(0, {_ROOT!r}); from codeaudit.transforms.oracle.server import main; main()"
 )
+RESTARTED: Final = "the sandbox had to be restarted"
+"""The text of `Lost`."""
 _START_SECONDS: Final = 60.0
 _END_SECONDS: Final = 2.0
 _SLACK_SECONDS: Final = 20.0
@@ -49,8 +51,9 @@ class Sandbox:
     """A contained server. A context manager; the server starts with the first request."""
 
     def __init__(self, target: str, limits: RunLimits | None = None, *, hashes: int = 0) -> None:
-        """Prepare a server that runs jobs with the module `target` (see `server.Target`). `hashes` seeds
-        Python's hashes.
+        """Prepare a server that runs jobs with the module `target` (see `server.Target`).
+
+        `hashes` seeds Python's hashes.
 
         Raises:
             CannotAudit: this machine cannot contain programs.
@@ -94,7 +97,7 @@ class Sandbox:
             return [[_answer(one) for one in each] for each in reply]
         except (OSError, EOFError, ValueError, TypeError) as error:
             self.close()
-            raise Lost("the sandbox had to be restarted") from error
+            raise Lost(RESTARTED) from error
         except BaseException:  # the answer of an interrupted request would be taken for that of the next one
             self.close()
             raise
@@ -129,9 +132,11 @@ class Sandbox:
             "replies": reply_end,
         }
         self._process = subprocess.Popen(
+            # -S and -s: no site-packages, whose `.pth` files run code. -P: no modules of the working folder,
+            # which foreign programs write to.
             [sys.executable, "-S", "-s", "-P", "-B", "-X", "utf8", "-c", _BOOT, json.dumps(settings)],
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,  # a program could otherwise write into the output of `codeaudit`
             stderr=subprocess.DEVNULL,
             env=_environment(self._folder, self._hashes),
             cwd=self._folder,
@@ -152,7 +157,7 @@ class Sandbox:
 
 
 def _environment(folder: str, hashes: int) -> dict[str, str]:
-    """The complete environment of contained programs."""
+    """The complete environment of contained programs: nothing of the user's, which may hold credentials."""
     return {
         "HOME": folder,
         "TMPDIR": folder,

@@ -4,6 +4,8 @@ The server runs no foreign code. Its child does, and answers on a pipe of its ow
 each between two copies of a random key that is drawn for this run. If a run's pipe holds anything but whole
 frames, the run has no answers at all. A program can therefore lie about itself (it shares a process with its
 observer), but it cannot answer for another program, and no stray write becomes an answer.
+
+Server and parent exchange messages over pipes: the length in four bytes (big endian), then the message.
 """
 
 import gc
@@ -21,8 +23,54 @@ from importlib import import_module
 from typing import Any, Final, Protocol
 
 from codeaudit.transforms.oracle.containment import SLOWEST, Containment, Layers, RunLimits
-from codeaudit.transforms.oracle.frames import HEADER, receive, send
 
+HEADER: Final = 4
+"""Bytes of the length."""
+_CHUNK: Final = 1 << 16
+
+
+def send(pipe: int, message: bytes) -> None:
+    """Write one message.
+
+    Raises:
+        OSError: the other end is closed.
+    """
+    rest = memoryview(len(message).to_bytes(HEADER, "big") + message)
+    while rest:
+        rest = rest[os.write(pipe, rest) :]
+
+
+def receive(pipe: int, *, seconds: float | None = None, limit: int) -> bytes:
+    """Read one message of at most `limit` bytes. Without `seconds`, wait as long as it takes.
+
+    Raises:
+        EOFError: the other end is closed.
+        TimeoutError: the message did not arrive completely in time.
+        ValueError: it is longer than `limit` bytes.
+    """
+    end = None if seconds is None else time.monotonic() + seconds
+    length = int.from_bytes(_exactly(pipe, HEADER, end), "big")
+    if length > limit:
+        raise ValueError(f"message of {length} bytes, more than {limit}")
+    return _exactly(pipe, length, end)
+
+
+def _exactly(pipe: int, count: int, end: float | None) -> bytes:
+    found = bytearray()
+    while len(found) < count:
+        if end is not None and not select.select([pipe], [], [], max(0.0, end - time.monotonic()))[0]:
+            raise TimeoutError
+        part = os.read(pipe, min(count - len(found), _CHUNK))
+        if not part:
+            raise EOFError
+        found += part
+    return bytes(found)
+
+
+CPU: Final = "out of processor time"
+IDLE: Final = "out of time"
+BROKEN: Final = "something else was written to the channel"
+"""Reason for output that is not in the format of this module."""
 RESTARTS: Final = 3
 """Number of times that a lost run is continued behind the input that ended it."""
 LARGEST_REQUEST: Final = 64 << 20
@@ -66,6 +114,7 @@ def main() -> None:
     limits = RunLimits(**settings["limits"])
     containment = Containment()
     entered = containment.enter_namespaces()
+    # Only a child is in the new process namespace. This process stays outside and passes on its exit status.
     inner = os.fork()
     if inner:
         os.close(requests)
@@ -91,12 +140,13 @@ def _prepare(
     os.chdir(folder)
     module: str = settings["target"]
     target: Target = import_module(module)
+    # First, because warming imports modules of this package, whose files cannot be opened afterwards.
     target.warm()
     containment.limit(limits)
     containment.close(Layers(**settings["layers"]), readable=settings["readable"], folder=folder)
     _hide_package(settings["root"])
     gc.collect()
-    gc.freeze()
+    gc.freeze()  # a collection in a child would write to every object, and so copy every shared page
     gc.disable()  # the moment at which cycles are collected depends on every earlier allocation
     return target
 
@@ -107,6 +157,7 @@ _KEPT: list[object] = []
 def _hide_package(root: str) -> None:
     """Let foreign code find the standard library only."""
     sys.path.remove(root)
+    # The modules stay alive in `_KEPT`, because their code is still running.
     own = [name for name in sys.modules if name.partition(".")[0] == __name__.partition(".")[0]]
     _KEPT.extend(sys.modules.pop(name) for name in own)
 
@@ -167,21 +218,22 @@ class Server:
             try:
                 for pipe in (reading, self._requests, self._replies):
                     os.close(pipe)
+                # A backstop for all inputs together; the watch below holds each input to its own limit.
                 self._containment.close_job(1 + math.ceil(cpu_seconds * (total - start)))
                 self._target.run(job, start, _channel(writing, key))
             finally:
-                os._exit(0)
+                os._exit(0)  # without the handlers and flushes that foreign code may have registered
         os.close(writing)
         watch = _RunWatch(child, reading, self._limits, cpu_seconds)
         try:
             data, reason = watch.read()
         finally:
             os.close(reading)
-            os.kill(child, signal.SIGKILL)
+            os.kill(child, signal.SIGKILL)  # also after its end: a zombie keeps its id until `waitpid`
             status = os.waitpid(child, 0)[1]
         answers = _answers(data, key, whole=not reason)
         if answers is None:
-            return Ended((), reason or "something else was written to the channel")
+            return Ended((), reason or BROKEN)
         return Ended(answers, reason or _ending(os.waitstatus_to_exitcode(status)))
 
     def _clean(self) -> None:
@@ -195,7 +247,7 @@ class Server:
 
 
 def _channel(pipe: int, key: bytes) -> Callable[[str], None]:
-    write = os.write
+    write = os.write  # bound now, because foreign code may replace `os.write`
 
     def answer(text: str) -> None:
         body = text.encode("utf-8", "surrogatepass")
@@ -235,7 +287,8 @@ class _RunWatch:
     """Reads the answers of a run, and looks at its clocks while it is silent."""
 
     def __init__(self, child: int, pipe: int, limits: RunLimits, cpu_seconds: float) -> None:
-        self._clock = ~child << 3 | 2  # the id of the clock of a process's processor time
+        # The id of the clock of another process's processor time (`clock_getcpuclockid` of libc).
+        self._clock = ~child << 3 | 2
         self._pipe = pipe
         self._limits = limits
         self._cpu_seconds = cpu_seconds
@@ -259,6 +312,7 @@ class _RunWatch:
                 at_answer = at_work = time.clock_gettime(self._clock)
                 continue
             used, now = time.clock_gettime(self._clock), time.monotonic()
+            # Work starts the idle time anew: a run that waits for a busy machine still works a little.
             if used - at_work > _SOME_WORK:
                 idle_since, at_work = now, used
             if used - at_answer > self._cpu_seconds:
@@ -267,7 +321,3 @@ class _RunWatch:
                 return bytes(data), IDLE
             if now - silent_since > SLOWEST * self._limits.idle_seconds:
                 return bytes(data), IDLE
-
-
-CPU: Final = "out of processor time"
-IDLE: Final = "out of time"

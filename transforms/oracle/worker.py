@@ -14,12 +14,11 @@ import random
 import sys
 import types
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any, Final
 
 from codeaudit.transforms.oracle.encode import ValueEncoder, short
-from codeaudit.transforms.oracle.probe import Probe
 
 _READ_BEFORE: Final = (
     "abc", "bisect", "calendar", "cmath", "contextlib", "copy", "dataclasses", "enum", "heapq", "numbers",
@@ -253,3 +252,148 @@ def _unfit(error: BaseException, space: Mapping[str, Any]) -> str:
     if kind is RuntimeError and error.args == ("can't start new thread",):
         return "stopped by the sandbox"
     return ""
+
+
+_STEPS = 2
+
+
+class Probe:
+    """An argument that accepts every attribute, call and operator, and records each.
+
+    All probes that came from one share its log.
+
+    The result of an operation depends only on the path that led to it. Two programs that do the same
+    operations in the same order therefore see the same results.
+    """
+
+    # Mangled names, set with `object.__setattr__`: every other name belongs to the program.
+    __path: str
+    __log: list[str]
+
+    def __init__(self, path: str, log: list[str]) -> None:
+        object.__setattr__(self, "_Probe__path", path)
+        object.__setattr__(self, "_Probe__log", log)
+
+    def __tell(self, what: str, *operands: Any) -> str:
+        shown = ", ".join(_shown(operand) for operand in operands)
+        path = f"{self.__path}.{what}({shown})"
+        if len(self.__log) < 2_000:  # a program may ask in an endless loop
+            self.__log.append(path)
+        return path if len(path) < 200 else path[:200]
+
+    def __getattr__(self, name: str) -> "Probe":
+        # `copy`, `pickle` and the interpreter ask for optional protocols (`__deepcopy__`, `__await__`) and
+        # would take a probe for an implementation.
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self.__tell(f"get {name}")
+        return Probe(f"{self.__path}.{name}", self.__log)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.__tell(f"set {name}", value)
+
+    def __delattr__(self, name: str) -> None:
+        self.__tell(f"del {name}")
+
+    def __call__(self, *arguments: Any, **named: Any) -> "Probe":
+        """Record the call; returns another probe."""
+        return Probe(self.__tell("call", *arguments, *sorted(named.items())), self.__log)
+
+    def __getitem__(self, key: Any) -> "Probe":
+        return Probe(self.__tell("item", key), self.__log)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.__tell("set item", key, value)
+
+    def __delitem__(self, key: Any) -> None:
+        self.__tell("del item", key)
+
+    def __iter__(self) -> Iterator["Probe"]:
+        path = self.__tell("iter")
+        for step in range(_STEPS):
+            self.__tell(f"next {step}")
+            yield Probe(f"{path}[{step}]", self.__log)
+
+    def __bool__(self) -> bool:
+        path = self.__tell("bool")
+        # Depends on the path, so that different conditions differ; mostly true, so that guards let it pass.
+        return sum(path.encode()) % 3 != 0
+
+    def __str__(self) -> str:
+        self.__tell("str")
+        return self.__path
+
+    def __repr__(self) -> str:
+        return f"<probe {self.__path}>"
+
+    def __hash__(self) -> int:
+        self.__tell("hash")
+        return hash(self.__path)
+
+    def __enter__(self) -> "Probe":
+        return Probe(self.__tell("enter"), self.__log)
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        self.__tell("exit", kind)
+
+    def __eq__(self, other: object) -> bool:
+        path = self.__tell("eq", other)
+        return isinstance(other, Probe) and path.startswith(f"{other.__path}.")
+
+
+def _shown(value: Any) -> str:
+    kind = type(value)
+    if kind in (int, float, bool, str, bytes, type(None), Probe):
+        return repr(value)[:60]
+    if kind in (list, tuple) and len(value) < 10:
+        return f"{kind.__name__}[{', '.join(map(_shown, value))}]"
+    return kind.__name__
+
+
+def _operator(name: str) -> Any:
+    def apply(self: Any, *operands: Any) -> Probe:
+        return Probe(self._Probe__tell(name, *operands), self._Probe__log)
+
+    return apply
+
+
+def _conversion(name: str, number: float) -> Any:
+    def convert(self: Any) -> float:
+        self._Probe__tell(name)
+        return number
+
+    return convert
+
+
+def _comparison(name: str) -> Any:
+    def compare(self: Any, other: Any) -> bool:
+        return len(self._Probe__tell(name, other)) % 2 == 0
+
+    return compare
+
+
+for _name in [
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "and",
+    "or",
+    "xor",
+    "lshift",
+    "rshift",
+    "matmul",
+]:
+    setattr(Probe, f"__{_name}__", _operator(_name))
+    setattr(Probe, f"__r{_name}__", _operator(f"r{_name}"))
+for _name in ["neg", "pos", "invert", "abs", "round"]:
+    setattr(Probe, f"__{_name}__", _operator(_name))
+# `range(probe)`, `[1] * probe` and a loop over a probe have to end, so the numbers are small and as many as
+# an iteration has steps.
+for _name, _number in {"len": _STEPS, "index": _STEPS, "int": _STEPS, "float": 2.5}.items():
+    setattr(Probe, f"__{_name}__", _conversion(_name, _number))
+for _name in ["lt", "le", "gt", "ge", "contains"]:
+    setattr(Probe, f"__{_name}__", _comparison(_name))

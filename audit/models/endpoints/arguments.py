@@ -9,8 +9,7 @@ from functools import partial
 from math import isfinite
 from typing import Final, Self, TypeVar
 
-from codeaudit.audit.models.provider import ArgumentReader
-from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.models.provider import ArgumentReader, Settings
 from codeaudit.transforms.errors import UsageError
 
 R = TypeVar("R")

@@ -1,10 +1,100 @@
-"""The protocol of clients that send one request, and its results: a `Reply` or a `RequestError`."""
+"""The address of an endpoint and its credentials, which never appear in messages, records or fingerprints.
 
-from dataclasses import dataclass
-from typing import Protocol
+The command line uses it to redact what it records, so it imports no client library.
+
+The protocol of clients that send one request, and its results: a `Reply` or a `RequestError`.
+"""
+
+import base64
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+from urllib.parse import unquote, urlsplit
 
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
+from codeaudit.transforms.errors import UsageError
+
+HIDDEN: Final = "***"
+SHORTEST: Final = 8
+"""Shorter secrets are not searched for in texts, because `EMPTY` and the like are words and not keys."""
+
+_CREDENTIALS: Final = re.compile(r"(?<=://)\S*@")
+_PERHAPS: Final = re.compile(r"\S*@")
+_KEYS: Final = re.compile(r"\bsk-[\w*-]{6,}")
+
+
+def redacted(text: str) -> str:
+    """A text without the user and password of its URLs. It may remove more than these, but never less."""
+    return _CREDENTIALS.sub(f"{HIDDEN}@", text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointAddress:
+    """An endpoint and its credentials. Only `url` may be shown."""
+
+    url: str
+    """Without credentials and without a final slash."""
+    key: str = field(repr=False)
+    """Sent as a bearer token; empty for none."""
+    key_name: str = "the key"
+    """The environment variable of the key, for messages."""
+    basic: str = field(default="", repr=False)
+    """`user:password` of the URL, sent instead of the key; empty for none."""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The header for basic authentication; empty without user and password."""
+        if not self.basic:
+            return {}
+        return {"Authorization": f"Basic {base64.b64encode(self.basic.encode()).decode()}"}
+
+    def cleared(self, text: str) -> str:
+        """An answer without these secrets, because endpoints may echo them."""
+        for secret in sorted(self._secrets(), key=len, reverse=True):
+            text = text.replace(secret, HIDDEN)
+        return text
+
+    def scrub(self, text: str) -> str:
+        """A message without these secrets and without texts like a key: endpoints may show part of a key."""
+        return _KEYS.sub(HIDDEN, redacted(self.cleared(text)))
+
+    def _secrets(self) -> Iterable[str]:
+        tokens = (header.removeprefix("Basic ") for header in self.headers.values())
+        found = (self.key, self.basic, *self.basic.split(":", 1), *tokens)
+        return (one for one in found if len(one) >= SHORTEST)
+
+
+def address(base_url: str, key: str | None, *, key_name: str) -> EndpointAddress:
+    """The endpoint at a URL, with the key of the environment variable `key_name`.
+
+    Raises:
+        UsageError: this is no URL of an endpoint, or the key cannot be sent. No message contains a secret.
+    """
+    shown = _PERHAPS.sub(f"{HIDDEN}@", base_url)
+    if f"://{HIDDEN}@" in base_url:
+        raise UsageError(f"--base-url {shown!r} was recorded without its user and password; give it anew")
+    try:
+        parts = urlsplit(base_url.strip())
+        known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        known = None
+    if not known:
+        raise UsageError(f"--base-url {shown!r} is no address; write http://HOST:PORT/v1 or https://HOST/v1")
+    if parts.query or parts.fragment:
+        raise UsageError("--base-url must end with its path: a query or fragment cannot be sent")
+    key = (key or "").strip()
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise UsageError(f"{key_name} holds a character that no key has, such as a blank or a line's end")
+    opener, _, host = parts.netloc.rpartition("@")
+    basic = unquote(opener)
+    if basic and ":" not in basic:
+        basic += ":"
+    if not basic.isprintable():
+        raise UsageError(f"--base-url {shown!r} has a user or password that cannot be sent")
+    url = f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
+    return EndpointAddress(url=url, key=key, key_name=key_name, basic=basic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,14 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from codeaudit.audit.models.endpoints.address import EndpointAddress
 from codeaudit.audit.models.endpoints.arguments import Patience, Prices
-from codeaudit.audit.models.endpoints.client import EndpointClient, Reply, RequestError
-from codeaudit.audit.models.endpoints.loop import LoopThread
-from codeaudit.audit.models.endpoints.meter import Meter
-from codeaudit.audit.models.endpoints.throttle import Throttle
-from codeaudit.audit.models.prompts import Prompts, customised
-from codeaudit.audit.models.samples import joined
+from codeaudit.audit.models.endpoints.client import EndpointAddress, EndpointClient, Reply, RequestError
+from codeaudit.audit.models.endpoints.traffic import LoopThread, Meter, Throttle
+from codeaudit.audit.models.text_models import Prompts, customised, joined
 from codeaudit.audit.records import CUT_OFF, Failed, Predicted, Prediction, Query
 from codeaudit.transforms.errors import ModelError
 

@@ -7,10 +7,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Final, Self
 
-from codeaudit.audit.models.prompts import Prompts, customised, read_template
-from codeaudit.audit.models.provider import ArgumentReader, Provider
-from codeaudit.audit.models.samples import TEMPERATURE, samples
-from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.models.provider import ArgumentReader, Provider, Settings
+from codeaudit.audit.models.text_models import TEMPERATURE, Prompts, customised, read_template, samples
 from codeaudit.transforms.errors import UsageError
 
 HEADS: Final[Mapping[str, str]] = {

@@ -1,15 +1,13 @@
 """Heads of sequence classification: each output stands for an answer; a single output is a number."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Self
+from typing import Final
 
 import torch
 
 from codeaudit.audit.interface import NameOfCode, OneNumber, OneWordOf
 from codeaudit.audit.models.hf.arguments import Arguments
-from codeaudit.audit.models.hf.batches import Row, TokenizedQuery
-from codeaudit.audit.models.hf.heads import NOT_FINITE, LoadedNetwork, ranked
-from codeaudit.audit.models.hf.texts import shown
+from codeaudit.audit.models.hf.heads import NOT_FINITE, LoadedNetwork, Row, TokenizedQuery, ranked
 from codeaudit.audit.records import Answer, Failed, Predicted, Prediction, Query
 from codeaudit.audit.registry import TASKS, answer_kind, tasks_answered_by
 from codeaudit.transforms.errors import ModelError, UsageError
@@ -27,25 +25,7 @@ class ClassificationHead:
 
     kind = "Classification"
 
-    def __init__(
-        self,
-        engine: LoadedNetwork,
-        labels: Sequence[str],
-        outputs: int,
-        *,
-        several: bool,
-        arguments: Arguments,
-    ) -> None:
-        self._engine = engine
-        self._labels = tuple(labels)
-        self._outputs = outputs
-        self._several = several
-        self._show = shown(arguments.template)
-        self._template = arguments.template
-        self._answers: dict[str, tuple[Answer, ...]] = {}
-
-    @classmethod
-    def make(cls, engine: LoadedNetwork, arguments: Arguments) -> Self:
+    def __init__(self, engine: LoadedNetwork, arguments: Arguments) -> None:
         """The head that the network's config describes.
 
         Raises:
@@ -60,14 +40,17 @@ class ClassificationHead:
                 f"{len(arguments.labels)} labels for {engine.name!r}, which has {_counted(outputs)}; name "
                 f"{'the two that it decides between' if outputs == 1 else 'one for each, in their order'}"
             )
-        labels = arguments.labels or (() if outputs == 1 else tuple(own))
         if not arguments.labels and outputs > 1 and all(label.startswith("LABEL_") for label in own):
             raise ModelError(
                 f"the labels of {engine.name!r} are {_list(own)}, which say nothing; "
                 f"name what they mean in this order, as -M labels=clean,buggy"
             )
-        several = config.problem_type == MULTI_LABEL
-        return cls(engine, labels, outputs, several=several, arguments=arguments)
+        self._engine = engine
+        self._outputs = outputs
+        self._labels = arguments.labels or (() if outputs == 1 else tuple(own))
+        self._several = config.problem_type == MULTI_LABEL
+        self._template = arguments.template
+        self._answers: dict[str, tuple[Answer, ...]] = {}
 
     @property
     def task(self) -> str | None:
@@ -89,9 +72,7 @@ class ClassificationHead:
             ModelError: the labels are not answers of the query's task.
         """
         self._meaning(query.task)
-        texts = self._engine.texts
-        rows = texts.fitted(query, lambda source: (texts.plain(self._show(query, source)),))
-        return rows if isinstance(rows, Failed) else TokenizedQuery(query=query, rows=rows)
+        return self._engine.texts.shown(query, self._template)
 
     def answer(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
         """The answers with the highest scores."""
@@ -102,6 +83,7 @@ class ClassificationHead:
         """The outputs of the head; if one output decides between two labels, 0 and that output."""
         logits = self._engine.network(**self._engine.tensors(rows)).logits.double().cpu()
         if self._outputs == 1 and self._labels:
+            # sigmoid(x) = softmax(0, x)[1]: one output of two classes is a pair whose first logit is 0.
             return torch.cat([torch.zeros_like(logits), logits], dim=1)
         return torch.as_tensor(logits)
 
@@ -114,22 +96,18 @@ class ClassificationHead:
             return self._set(scores)
         meaning = self._meaning(task)
         answers = list(dict.fromkeys(meaning))
-        joint = torch.stack(
-            [
-                scores[[place for place, one in enumerate(meaning) if one == answer]].logsumexp(0)
-                for answer in answers
-            ]
-        )
+        # The probabilities of labels with one meaning (`bug`, `defect`) are added: log-sum-exp of the logits.
+        alike = [[place for place, one in enumerate(meaning) if one == answer] for answer in answers]
+        joint = torch.stack([scores[places].logsumexp(0) for places in alike])
         labels = [self._labels[meaning.index(answer)] for answer in answers]
         kept, margin = ranked(labels, joint)
         return Predicted(answer=answers[int(joint.argmax())], scores=kept, margin=margin)
 
     def _set(self, scores: torch.Tensor) -> Prediction:
         """All labels with a positive score, or the best label if there is none."""
-        threshold = min(0.0, float(scores.max()))
-        said = tuple(
-            label for label, score in zip(self._labels, scores.tolist(), strict=True) if score >= threshold
-        )
+        threshold = min(0.0, float(scores.max()))  # a logit of 0 is a probability of one half
+        scored = zip(self._labels, scores.tolist(), strict=True)
+        said = tuple(label for label, score in scored if score >= threshold)
         kept, _ = ranked(self._labels, scores)
         return Predicted(answer=said, scores=kept, margin=float(scores.abs().min()))
 
@@ -158,6 +136,8 @@ class ClassificationHead:
         found = [TASKS.get(task).normalise(label) for label in self._labels]
         known = [answer for answer in found if answer is not None]
         names = isinstance(answer_kind(task), NameOfCode)
+        # Every word is a name. So `clean` and `buggy` would pass as function names, though they are the
+        # answers of another task.
         foreign = names and self._choices()
         if len(known) < len(found) or foreign:
             raise ModelError(

@@ -5,16 +5,14 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import torch
 from torch.nn.functional import normalize
 
 from codeaudit.audit.interface import NameOfCode
 from codeaudit.audit.models.hf.arguments import Arguments
-from codeaudit.audit.models.hf.batches import Row, TokenizedQuery
-from codeaudit.audit.models.hf.heads import NOT_FINITE, LoadedNetwork, ranked
-from codeaudit.audit.models.hf.texts import shown
+from codeaudit.audit.models.hf.heads import NOT_FINITE, LoadedNetwork, Row, TokenizedQuery, ranked
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.audit.registry import answer_kind, tasks_answered_by
 from codeaudit.audit.tasks.function_name import subtokens
@@ -43,7 +41,7 @@ def _first(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
 
 
 def _last(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    return states[torch.arange(len(states)), mask.sum(1) - 1]
+    return states[torch.arange(len(states)), mask.sum(1) - 1]  # rows are padded on the right
 
 
 POOLINGS: Final[Mapping[str, Pooling]] = {"mean": _mean, "max": _max, "cls": _first, "lasttoken": _last}
@@ -60,27 +58,20 @@ class EmbeddingHead:
         """The task that asks for names."""
         return tasks_answered_by(NameOfCode)[0]
 
-    def __init__(
-        self, engine: LoadedNetwork, names: Sequence[str], *, pooling: str, arguments: Arguments, room: float
-    ) -> None:
-        self._engine = engine
-        self._names = tuple(names)
-        self._pooling = pooling
-        self._show = shown(arguments.template)
-        self._template = arguments.template
-        self._matrix = self._embedded_names(room)
-
-    @classmethod
-    def make(cls, engine: LoadedNetwork, folder: Path, arguments: Arguments, *, room: float) -> Self:
+    def __init__(self, engine: LoadedNetwork, folder: Path, arguments: Arguments, *, room: float) -> None:
         """The head for an encoder, with the pooling of its sentence encoder's config, else the mean.
+
+        `room`: the largest number of padded tokens in a batch of names.
 
         Raises:
             UsageError: the file of names has fewer than two.
             ModelError: that file cannot be read, or the encoder has parts that are not supported.
         """
-        names = read_names(NAMES if arguments.names is None else Path(arguments.names).expanduser())
-        pooling = pooling_of(folder, engine.name)
-        return cls(engine, names, pooling=pooling, arguments=arguments, room=room)
+        self._engine = engine
+        self._names = read_names(arguments.names or NAMES)
+        self._pooling = pooling_of(folder, engine.name)
+        self._template = arguments.template
+        self._matrix = self._embedded_names(room)
 
     @property
     def decides(self) -> Mapping[str, object]:
@@ -99,9 +90,7 @@ class EmbeddingHead:
                 f"model {self._engine.name!r} gives embeddings, which find names only; it has no answer to "
                 f"the task {query.task!r}"
             )
-        texts = self._engine.texts
-        rows = texts.fitted(query, lambda source: (texts.plain(self._show(query, source)),))
-        return rows if isinstance(rows, Failed) else TokenizedQuery(query=query, rows=rows)
+        return self._engine.texts.shown(query, self._template)
 
     def answer(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
         """The nearest names."""
@@ -121,6 +110,7 @@ class EmbeddingHead:
     def _embedded(self, rows: Sequence[Row]) -> torch.Tensor:
         inputs = self._engine.tensors(rows)
         states = self._engine.network(**inputs).last_hidden_state
+        # In double precision: sums over a long row in float16 would be coarser than the gaps between names.
         pooled = POOLINGS[self._pooling](states.double(), inputs["attention_mask"])
         return normalize(pooled, dim=1).cpu()
 

@@ -5,16 +5,15 @@ If a word has several tokens, its first one is compared.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Self
+from dataclasses import replace
+from typing import Final
 
 import torch
 from torch.nn.functional import log_softmax
 
 from codeaudit.audit.interface import NameOfCode, OneWordOf
 from codeaudit.audit.models.hf.arguments import Arguments
-from codeaudit.audit.models.hf.batches import Row, TokenizedQuery
-from codeaudit.audit.models.hf.heads import NOT_FINITE, LoadedNetwork, ranked
-from codeaudit.audit.models.hf.texts import TOO_LONG
+from codeaudit.audit.models.hf.heads import NOT_FINITE, TOO_LONG, LoadedNetwork, Row, TokenizedQuery, ranked
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.audit.registry import answer_kind
 from codeaudit.transforms.errors import ModelError
@@ -34,23 +33,19 @@ class MaskFillingHead:
     task = None
 
     def __init__(self, engine: LoadedNetwork, arguments: Arguments) -> None:
-        self._engine = engine
-        self._prompts = arguments.prompts
-        self._most = arguments.masks
-        self._in_place = arguments.template is None
-        self._mask = engine.texts.tokenizer.mask_token
-        self._words: dict[tuple[str, ...], list[int]] = {}
-
-    @classmethod
-    def make(cls, engine: LoadedNetwork, arguments: Arguments) -> Self:
         """The head for a network.
 
         Raises:
             ModelError: its tokenizer has no mask token.
         """
-        if engine.texts.tokenizer.mask_token is None:
+        self._mask = engine.texts.tokenizer.mask_token
+        if self._mask is None:
             raise ModelError(f"cannot use {engine.name!r}: its tokenizer has no mask token")
-        return cls(engine, arguments)
+        self._engine = engine
+        self._prompts = arguments.prompts
+        self._most = arguments.masks
+        self._in_place = arguments.template is None
+        self._words: dict[tuple[str, ...], list[int]] = {}
 
     @property
     def decides(self) -> Mapping[str, object]:
@@ -63,6 +58,7 @@ class MaskFillingHead:
         Raises:
             ModelError: there is no prompt for the query's task.
         """
+        # Masks are read as special tokens, so one of the source could not be told from ours.
         if self._mask in query.source:
             return MASK_IN_CODE
         shown = self._shown(query)
@@ -78,8 +74,10 @@ class MaskFillingHead:
         )
         if isinstance(found, Failed):
             return found
-        lost = any(row.count(texts.tokenizer.mask_token_id) < number for number, row in enumerate(found, 1))
-        return TOO_LONG if lost else TokenizedQuery(query=query, rows=found)
+        # A source that was cut may have lost the place of the name.
+        mask = texts.tokenizer.mask_token_id
+        lost = any(row.count(mask) < number for number, row in enumerate(found.rows, start=1))
+        return TOO_LONG if lost else found
 
     def answer(self, batch: Sequence[TokenizedQuery]) -> list[Prediction]:
         """The fillings, or the likeliest words."""
@@ -113,13 +111,13 @@ class MaskFillingHead:
             name = kind.placeholder(query.source, query.language)
             if name is None:
                 return NO_NAME
+            # Everywhere, because a recursive call would give the name away.
             place = re.compile(rf"(?<!\w){name}(?!\w)")
             return lambda source, masks: place.sub(lambda _: masks, source)
         prompt = self._prompts.of(query)
 
         def behind(source: str, masks: str) -> str:
-            asked = Query(task=query.task, language=query.language, source=source)
-            return f"{prompt.text(asked)} {masks}"
+            return f"{prompt.text(replace(query, source=source))} {masks}"
 
         return behind
 
@@ -138,6 +136,8 @@ class MaskFillingHead:
         means = torch.stack([scores.amax(-1).mean() for scores in at_masks])
         best = int(means.argmax())
         tokenizer = self._engine.texts.tokenizer
+        # The margin is the smallest lead: of a token over the second best at its mask, and of this number of
+        # masks over the others.
         text = tokenizer.decode(at_masks[best].argmax(-1).tolist(), skip_special_tokens=True).strip()
         top = at_masks[best].topk(2).values
         leads = [float((top[:, 0] - top[:, 1]).min())]
@@ -146,15 +146,12 @@ class MaskFillingHead:
         kept, _ = ranked([str(token) for token in vocabulary], at_masks[0][0])
         in_place = isinstance(answer_kind(query.task), NameOfCode) and self._in_place
         read = Predicted(answer=text) if in_place else self._prompts.of(query).read(text)
-        return (
-            read
-            if isinstance(read, Failed)
-            else Predicted(answer=read.answer, scores=kept, margin=min(leads))
-        )
+        return read if isinstance(read, Failed) else replace(read, scores=kept, margin=min(leads))
 
     def _first_tokens(self, words: tuple[str, ...]) -> list[int]:
         if words not in self._words:
             encode = self._engine.texts.tokenizer.encode
+            # With a blank in front: byte-pair encodings have other tokens for words inside of a text.
             tokens = [encode(f" {word}", add_special_tokens=False)[0] for word in words]
             if len(set(tokens)) < len(words):
                 raise ModelError(

@@ -1,15 +1,20 @@
 """Heads of causal and sequence-to-sequence models, which write their answer.
 
 Decoding is greedy, or draws from a random stream per attempt; so equal inputs have equal answers.
+
+Sampling draws from a random stream for each row, so that batch, order and device do not change the draws.
+Gumbel-max trick: the argmax of logits / temperature plus Gumbel noise is exactly a draw from their softmax.
+So sampling is greedy decoding of noisy scores.
 """
 
 import copy
 import logging
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import inf, isfinite
 from random import Random
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import torch
 from torch.nn.functional import log_softmax
@@ -17,12 +22,8 @@ from transformers import LogitsProcessor, LogitsProcessorList, StoppingCriteria,
 
 from codeaudit.audit.models.answers import MALFORMED
 from codeaudit.audit.models.hf.arguments import Arguments
-from codeaudit.audit.models.hf.batches import Row, TokenizedQuery
-from codeaudit.audit.models.hf.heads import KEPT, NOT_FINITE, LoadedNetwork
-from codeaudit.audit.models.hf.quiet import in_one_line
-from codeaudit.audit.models.hf.sampling import GumbelSampling
-from codeaudit.audit.models.prompts import Prompts
-from codeaudit.audit.models.samples import draws
+from codeaudit.audit.models.hf.heads import KEPT, NOT_FINITE, LoadedNetwork, Row, TokenizedQuery, in_one_line
+from codeaudit.audit.models.text_models import draws
 from codeaudit.audit.prompts import ContinuationPrompt
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.transforms.errors import ModelError
@@ -55,23 +56,7 @@ class GenerationHead:
     kind = "Generation"
     task = None
 
-    def __init__(
-        self, engine: LoadedNetwork, prompts: Prompts, *, chat: bool, encoder: bool, arguments: Arguments
-    ) -> None:
-        self._engine = engine
-        self._prompts = prompts
-        self._chat = chat
-        self._encoder = encoder
-        self._longest = arguments.max_new_tokens
-        self._bounded = "max_new_tokens" in arguments.given
-        self._samples = arguments.samples
-        self._temperature = arguments.temperature
-        self._told = False
-        network = engine.network
-        network.generation_config = _greedy(network, engine.pad, engine.texts.tokenizer)
-
-    @classmethod
-    def make(cls, engine: LoadedNetwork, arguments: Arguments) -> Self:
+    def __init__(self, engine: LoadedNetwork, arguments: Arguments) -> None:
         """The head for a network. It uses chat if the tokenizer has a template for it.
 
         Raises:
@@ -80,13 +65,17 @@ class GenerationHead:
         has_template = bool(engine.texts.tokenizer.chat_template)
         if arguments.chat and not has_template:
             raise ModelError(f"cannot ask {engine.name!r} in a chat: its tokenizer has no chat template")
-        return cls(
-            engine,
-            arguments.prompts,
-            chat=has_template if arguments.chat is None else arguments.chat,
-            encoder=bool(engine.network.config.is_encoder_decoder),
-            arguments=arguments,
-        )
+        self._engine = engine
+        self._prompts = arguments.prompts
+        self._chat = has_template if arguments.chat is None else arguments.chat
+        self._encoder = bool(engine.network.config.is_encoder_decoder)
+        self._longest = arguments.max_new_tokens
+        self._bounded = "max_new_tokens" in arguments.given
+        self._samples = arguments.samples
+        self._temperature = arguments.temperature
+        self._told = False
+        network = engine.network
+        network.generation_config = _greedy(network, engine.pad, engine.texts.tokenizer)
 
     @property
     def decides(self) -> Mapping[str, object]:
@@ -96,7 +85,7 @@ class GenerationHead:
             "chat": self._chat,
             "max_new_tokens": self._longest,
         }
-        if self._temperature is not None:
+        if self._temperature is not None:  # left out otherwise, so that greedy models keep their fingerprints
             found |= {"samples": self._samples, "temperature": self._temperature}
         return found
 
@@ -109,15 +98,16 @@ class GenerationHead:
         prompt = self._prompts.of(query)
 
         def rows(source: str) -> tuple[Row, ...]:
-            asked = Query(task=query.task, language=query.language, source=source)
+            asked = replace(query, source=source)
             if not self._chat:
                 return (self._engine.texts.plain(prompt.text(asked)),)
             turns = [{"role": turn.role, "content": turn.content} for turn in prompt.messages(asked)]
             return (self._engine.texts.marked(self._templated(turns), whole=True),)
 
         longest = self._most(query)
-        found = self._engine.texts.fitted(query, rows, grows=0 if self._encoder else longest)
-        return found if isinstance(found, Failed) else TokenizedQuery(query=query, rows=found, grows=longest)
+        # The decoder of a sequence-to-sequence model has a window of its own.
+        reserved = 0 if self._encoder else longest
+        return self._engine.texts.fitted(query, rows, grows=longest, reserved=reserved)
 
     def _most(self, query: Query) -> int:
         """Largest number of tokens of an answer. Without a limit of the user, at most half of the window."""
@@ -157,9 +147,8 @@ class GenerationHead:
             if read == MALFORMED:
                 self._tell(text)
             if isinstance(read, Predicted) and not sampled:
-                read = Predicted(
-                    answer=read.answer, scores=self._scores(first), margin=lead if isfinite(lead) else None
-                )
+                margin = lead if isfinite(lead) else None
+                read = replace(read, scores=self._scores(first), margin=margin)
             found.append(read)
         return found
 
@@ -227,13 +216,8 @@ class GenerationHead:
     def _scores(self, first: torch.Tensor) -> tuple[tuple[str, float], ...]:
         top = first.topk(min(KEPT, len(first)))
         tokens = self._engine.texts.tokenizer.convert_ids_to_tokens(top.indices.tolist())
-        return tuple(
-            sorted(
-                (token, value)
-                for token, value in zip(tokens, top.values.tolist(), strict=True)
-                if isfinite(value)
-            )
-        )
+        scored = zip(tokens, top.values.tolist(), strict=True)
+        return tuple(sorted((token, value) for token, value in scored if isfinite(value)))
 
 
 class _DecodingWatch:
@@ -259,6 +243,7 @@ class _DecodingWatch:
             self.first = log_softmax(scores.double(), dim=-1).cpu()
             self.leads, self.sound = [inf] * size, [True] * size
             self._writing, self._texts = [True] * size, [""] * size
+        # A row that has ended is still padded along with the others; those choices are not its own.
         for row, (best, second) in enumerate(scores.topk(2).values.double().tolist()):
             if self._writing[row]:
                 self.leads[row] = min(self.leads[row], best - second)
@@ -317,3 +302,59 @@ def _greedy(network: Any, pad: int, tokenizer: Any) -> Any:
 def _ends(config: Any) -> frozenset[int]:
     ends = config.eos_token_id
     return frozenset(ends if isinstance(ends, list) else [] if ends is None else [ends])
+
+
+_GAMMA: Final = 0x9E3779B97F4A7C15
+_MIXED: Final = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
+"""SplitMix64: the increment of the state, and the (shift, factor) steps that mix a state into a number.
+
+Reference: Steele, Lea and Flood (2014), Fast splittable pseudorandom number generators, OOPSLA.
+"""
+
+
+class GumbelSampling(LogitsProcessor):
+    """Adds the noise of a row's own stream to its scores."""
+
+    def __init__(self, streams: Sequence[Random], temperature: float) -> None:
+        self._streams = streams
+        self._temperature = temperature
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """(B, V) scores; the highest of each row is a draw from the softmax."""
+        keys = [stream.getrandbits(64) for stream in self._streams]
+        noise = gumbel(keys, scores.shape[1], scores.device)
+        # Relative to the highest score, because the quotient would overflow near temperature 0.
+        behind = scores.double() - scores.amax(dim=1, keepdim=True)
+        return noise.add_(behind.div_(self._temperature))
+
+
+def gumbel(keys: Sequence[int], width: int, device: torch.device | str) -> torch.Tensor:
+    """(B, width) Gumbel noise in float64, one row per 64-bit key.
+
+    It is made of SplitMix64 integers, because torch's own generators differ between CPU and GPU.
+    """
+    uniform = _shifted(splitmix(keys, width, device), 12).double().add_(0.5).mul_(2.0**-52)
+    # 53 significant bits, so neither 0 nor 1, where a logarithm would be infinite.
+    return uniform.log_().neg_().log_().neg_()
+
+
+def splitmix(keys: Sequence[int], width: int, device: torch.device | str) -> torch.Tensor:
+    """(B, width) the first outputs of SplitMix64 from each state, as int64 with the same bits."""
+    steps = torch.arange(1, width + 1, device=device) * _signed(_GAMMA)
+    found = steps + torch.tensor([_signed(key) for key in keys], device=device)[:, None]
+    for shift, factor in _MIXED:
+        found ^= _shifted(found, shift)
+        found *= _signed(factor)
+    found ^= _shifted(found, 31)
+    return found
+
+
+def _shifted(numbers: torch.Tensor, bits: int) -> torch.Tensor:
+    """Logical shift to the right; torch's own keeps the sign."""
+    found = numbers >> bits
+    found &= (1 << (64 - bits)) - 1
+    return found
+
+
+def _signed(number: int) -> int:
+    return number - 2**64 if number >= 2**63 else number

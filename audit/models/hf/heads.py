@@ -1,18 +1,150 @@
-"""The protocol of heads, which turn a network's outputs into answers, and the network that they share."""
+"""What all heads share: their protocol, tokenized queries, and the loaded network with its tokenizer."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal, Protocol
+import logging
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 import torch
+from torch import nn
+from torch.nn.utils.rnn import pad_sequence
+from transformers.utils import logging as library_logging
 
-from codeaudit.audit.models.hf.batches import Row, TokenizedQuery, padded
-from codeaudit.audit.models.hf.texts import WindowedTokenizer
+from codeaudit.audit.prompts import filled
 from codeaudit.audit.records import Failed, Prediction, Query
+
+Row: TypeAlias = tuple[int, ...]
+"""The tokens of one text."""
 
 KEPT: Final = 16
 """Largest number of scores that an answer carries."""
 NOT_FINITE: Final = Failed(reason="scores that are not finite")
+TOO_LONG: Final = Failed(reason="input too long")
+UNKNOWN_WORD: Final = Failed(reason="token that the network does not know")
+
+_UNSET: Final = 10**9
+"""Tokenizers without a window report a number far above this."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenizedQuery:
+    """A query as rows of tokens."""
+
+    query: Query
+    rows: tuple[Row, ...]
+    """One row for most heads; a head that tries several readings has one for each."""
+    grows: int = 0
+    """Tokens that the answer may add to each row."""
+    attempt: int = 0
+    """Number of the answer, from 0, if several are drawn for the query."""
+
+    @property
+    def length(self) -> int:
+        """Tokens of its longest row, with the answer."""
+        return max(map(len, self.rows)) + self.grows
+
+
+class WindowedTokenizer:
+    """A tokenizer and the window of its model. Remembers which queries were cut."""
+
+    def __init__(self, tokenizer: Any, *, window: int | None, words: int, truncate: bool) -> None:
+        self.tokenizer = tokenizer
+        self.window = window
+        self.words = words
+        """Size of the network's vocabulary. A tokenizer may have special tokens beyond it."""
+        self.truncate = truncate
+        self.cut: set[Query] = set()
+        """The queries whose source lost its end because it was too long."""
+
+    def plain(self, text: str) -> Row:
+        """The tokens of a text with the special tokens that the model expects around it.
+
+        A special token written in the text is read as text, because code may contain `</s>` or `[MASK]`.
+        """
+        return tuple(self.tokenizer.encode(text, split_special_tokens=True))
+
+    def marked(self, text: str, *, whole: bool) -> Row:
+        """The tokens of a text whose special tokens are meant. `whole`: it has those at its ends already."""
+        return tuple(self.tokenizer.encode(text, add_special_tokens=not whole))
+
+    def fitted(
+        self, query: Query, rows: Callable[[str], tuple[Row, ...]], *, grows: int = 0, reserved: int = 0
+    ) -> TokenizedQuery | Failed:
+        """The rows of a query's source; with `truncate`, of the longest beginning that fits the window.
+
+        Args:
+            query: the query.
+            rows: makes the rows from a source.
+            grows: tokens that the answer may have.
+            reserved: tokens of the window that the answer needs: 0 if a decoder of its own writes it.
+        """
+        room = None if self.window is None else self.window - reserved
+
+        def fits(found: tuple[Row, ...]) -> bool:
+            return room is None or max(map(len, found)) <= room
+
+        found = rows(query.source)
+        # The embedding of such a token would be read from outside of the table.
+        if max(map(max, found)) >= self.words:
+            return UNKNOWN_WORD
+        if not fits(found):
+            if not self.truncate:
+                return TOO_LONG
+            # By bisection over characters, because a prompt or a chat stands around the source: cutting
+            # tokens would cut the place of the answer.
+            best: tuple[Row, ...] | None = None
+            low, high = 1, len(query.source) - 1
+            while low <= high:
+                middle = (low + high) // 2
+                found = rows(query.source[:middle])
+                if fits(found):
+                    best, low = found, middle + 1
+                else:
+                    high = middle - 1
+            if best is None:
+                return TOO_LONG
+            self.cut.add(query)
+            found = best
+        return TokenizedQuery(query=query, rows=found, grows=grows)
+
+    def shown(self, query: Query, template: str | None) -> TokenizedQuery | Failed:
+        """A query for a network without a prompt: the source as it is, or in the user's template."""
+
+        def rows(source: str) -> tuple[Row, ...]:
+            text = source if template is None else filled(template, replace(query, source=source))
+            return (self.plain(text),)
+
+        return self.fitted(query, rows)
+
+
+def window_of(tokenizer: Any, config: Any, network: nn.Module, sentence: int | None = None) -> int | None:
+    """The largest number of tokens that a model reads; `None` without a limit.
+
+    It is the smallest limit of the tokenizer, the config and a sentence encoder's own config. RoBERTa and
+    its relatives number positions from after the padding index, so that fewer are usable than exist.
+    """
+    bounds = [sentence, tokenizer.model_max_length]
+    bounds += [getattr(config, name, None) for name in ("max_position_embeddings", "n_positions")]
+    for name, module in network.named_modules():
+        if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
+            used = 0 if module.padding_idx is None else module.padding_idx + 1
+            bounds.append(module.num_embeddings - used)
+    known = [int(bound) for bound in bounds if isinstance(bound, int | float) and 0 < bound < _UNSET]
+    return min(known, default=None)
+
+
+def padded(
+    rows: Sequence[Row], pad: int, side: Literal["left", "right"], device: str
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Rows as (B, L) ids and a (B, L) attention mask that is 0 on padding."""
+    ids = [torch.tensor(row) for row in rows]
+    mask = [torch.ones_like(row) for row in ids]
+    return (
+        pad_sequence(ids, batch_first=True, padding_value=pad, padding_side=side).to(device),
+        pad_sequence(mask, batch_first=True, padding_side=side).to(device),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,3 +206,31 @@ def ranked(labels: Sequence[str], scores: torch.Tensor) -> tuple[tuple[tuple[str
     values, indices = top.values.tolist(), top.indices.tolist()
     margin = values[0] - values[1] if len(values) > 1 else None
     return tuple(sorted((labels[index], value) for index, value in zip(indices, values, strict=True))), margin
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """A context manager that silences `transformers`; our own errors say what matters.
+
+    Its settings are restored afterwards, because the caller's program may use the library, too.
+    """
+    level, bars = library_logging.get_verbosity(), library_logging.is_progress_bar_enabled()
+    library_logging.set_verbosity(logging.CRITICAL)
+    library_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        library_logging.set_verbosity(level)
+        if bars:
+            library_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+def in_one_line(error: BaseException, most: int = 160) -> str:
+    """The first sentences of an error's text, in at most `most` characters."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    if len(text) <= most:
+        return text.rstrip(".")
+    head, stop, _ = text[:most].rpartition(". ")
+    return head if stop else text[:most].rstrip() + "…"

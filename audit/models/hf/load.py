@@ -1,26 +1,58 @@
-"""Loads `hf/NAME_OR_PATH`: config, tokenizer, weights, and the head that fits them."""
+"""Loads `hf/NAME_OR_PATH`: a local folder or a snapshot of the hub, and the head that fits the network.
 
-from collections.abc import Callable, Mapping
+Only safetensors are read, because the other formats can run code when they are loaded.
+"""
+
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import torch
 import transformers
+from huggingface_hub import HfApi, snapshot_download
+from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
+from huggingface_hub.utils.tqdm import disable_progress_bars, enable_progress_bars
 
-from codeaudit.audit.models.hf import place
 from codeaudit.audit.models.hf.arguments import HEADS, Arguments
 from codeaudit.audit.models.hf.classify import ClassificationHead
 from codeaudit.audit.models.hf.embed import EmbeddingHead, sentence_window
 from codeaudit.audit.models.hf.fill import MaskFillingHead
 from codeaudit.audit.models.hf.generate import GenerationHead
-from codeaudit.audit.models.hf.heads import Head, LoadedNetwork
+from codeaudit.audit.models.hf.heads import (
+    Head,
+    LoadedNetwork,
+    WindowedTokenizer,
+    in_one_line,
+    quiet,
+    window_of,
+)
 from codeaudit.audit.models.hf.model import HubModel, room_on
-from codeaudit.audit.models.hf.quiet import in_one_line, quiet
-from codeaudit.audit.models.hf.texts import WindowedTokenizer, window_of
-from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.papers.checkpoint import PRECISIONS, usable_device, usable_precision
-from codeaudit.transforms.errors import ModelError
+from codeaudit.transforms.errors import ModelError, UsageError
+
+TIMEOUT: Final = 10.0
+"""Seconds that the hub has to answer whether it has a model."""
+
+WEIGHTS: Final = "model.safetensors"
+INDEX: Final = "model.safetensors.index.json"
+"""The file that says which tensor is in which file, if there are several."""
+_FOREIGN: Final = ("*.bin", "*.pt", "*.pth", "*.h5", "*.msgpack", "*.gguf", "*.onnx")
+_ADAPTER: Final = "adapter_config.json"
+
+_DECISIVE: Final = frozenset({".safetensors", ".json", ".txt", ".model", ".jinja", ".tiktoken", ".py"})
+"""Endings of files that may decide an answer; the fingerprint covers them."""
+_TEXTS: Final = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken")
+_WEIGHTS: Final = (WEIGHTS, INDEX, "model-*-of-*.safetensors")
+_ELSEWHERE: Final = ("*/*.safetensors", "onnx/*", "openvino/*", "original/*")
+
+_HUB_NAME: Final = re.compile(r"[\w.-]+(?:/[\w.-]+)?")
 
 ENDINGS: Final = (
     ("ForSequenceClassification", "classification"),
@@ -49,6 +81,130 @@ TAKES: Final[Mapping[str, frozenset[str]]] = {
     "embedding": frozenset({"names"}),
 }
 """The arguments that have an effect with some heads only."""
+
+
+def find_folder(name: str, *, revision: str | None, code: bool) -> Path:
+    """The folder of a name; files that are not here yet are fetched. `code`: Python files, too.
+
+    Raises:
+        UsageError: there is no name, or a revision is given for a local folder.
+        ModelError: there is no such folder or model, or the hub cannot be reached.
+    """
+    if not name:
+        raise UsageError("model 'hf/' has no name; write hf/NAME, or hf/PATH of a folder")
+    path = Path(name).expanduser()
+    if path.is_dir():
+        if revision is not None:
+            raise UsageError(f"model 'hf/{name}' is a folder here and has no revision {revision!r}")
+        return path
+    if path.is_file():
+        raise ModelError(f"model 'hf/{name}' is a file; name the folder that save_pretrained wrote")
+    if name.startswith((".", "/", "~")) or not _HUB_NAME.fullmatch(name):
+        raise ModelError(f"no folder {name!r} for model 'hf/{name}'")
+    return _snapshot(name, revision, code)
+
+
+def check_weights(folder: Path, name: str) -> None:
+    """Check that the weights are there as safetensors.
+
+    Raises:
+        ModelError: they are not, or some of their files are missing.
+    """
+    if (folder / INDEX).is_file():
+        try:
+            index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+            lost = [one for one in sorted(set(index["weight_map"].values())) if not (folder / one).is_file()]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ModelError(f"cannot load {name!r}: {INDEX} is damaged; copy the model again") from error
+        if lost:
+            raise ModelError(f"cannot load {name!r}: {lost[0]} is missing; copy the model again")
+    elif not (folder / WEIGHTS).is_file():
+        other = sorted(path.name for pattern in _FOREIGN for path in folder.glob(pattern))
+        if (folder / _ADAPTER).is_file():
+            why = "it is an adapter; merge it into its model and save that"
+        elif other:
+            why = (
+                f"only safetensors are read, and its weights are in {other[0]}; where you trust that file, "
+                "load it with transformers and write it again with save_pretrained"
+            )
+        else:
+            why = f"no {WEIGHTS} in {str(folder)!r}"
+        raise ModelError(f"cannot load {name!r}: {why}")
+
+
+def digest_of(folder: Path) -> str:
+    """A hash over the files of a model that may decide an answer."""
+    found = hashlib.sha256()
+    for path in sorted(_decisive(folder)):
+        with path.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        found.update(f"{path.relative_to(folder).as_posix()}\0{content}\n".encode())
+    return found.hexdigest()
+
+
+def _decisive(folder: Path) -> Iterator[Path]:
+    """The deciding files of the folder, and the configs of a sentence encoder's parts below it."""
+    for path in [*folder.iterdir(), *folder.glob("*/config.json")]:
+        if path.suffix in _DECISIVE and path.is_file():
+            yield path
+
+
+def _snapshot(name: str, revision: str | None, code: bool) -> Path:
+    # Without the user's word no code is fetched, so that none can run by mistake.
+    wanted = [*_TEXTS, *_WEIGHTS, *(["*.py"] if code else [])]
+    # Asked first, because `snapshot_download` tries for minutes, and tells a missing model and a missing
+    # network with one error.
+    silence = _silence(name, revision)
+    try:
+        with _bars_on_terminals_only():
+            found = snapshot_download(
+                name,
+                revision=revision,
+                allow_patterns=wanted,
+                ignore_patterns=list(_ELSEWHERE),
+                etag_timeout=TIMEOUT,
+                local_files_only=bool(silence),
+            )
+    except Exception as error:  # any proxy or network error
+        why = f"the hub gave no answer ({silence})" if silence else in_one_line(error)
+        raise ModelError(
+            f"no folder {name!r}, and cannot get the model 'hf/{name}': {why}; go online, or name a folder"
+        ) from error
+    return Path(found)
+
+
+def _silence(name: str, revision: str | None) -> str:
+    """Why the hub cannot be reached, so that only an earlier snapshot can be used; empty if it can.
+
+    Raises:
+        ModelError: the hub knows no such model or revision, or does not give access to it.
+    """
+    try:
+        HfApi().model_info(name, revision=revision, timeout=TIMEOUT)
+    except RevisionNotFoundError as error:
+        raise ModelError(f"the model 'hf/{name}' has no revision {revision!r} on the hub") from error
+    except GatedRepoError as error:
+        raise ModelError(
+            f"the model 'hf/{name}' is gated; ask for access on the hub, and set HF_TOKEN"
+        ) from error
+    except RepositoryNotFoundError as error:
+        raise ModelError(f"no folder {name!r} here, and no model of that name on the hub") from error
+    except Exception as error:  # offline, refused, timed out, a proxy's page, …
+        return in_one_line(error, most=80)
+    return ""
+
+
+@contextmanager
+def _bars_on_terminals_only() -> Iterator[None]:
+    """Progress bars of downloads only if stderr is a terminal."""
+    if sys.stderr.isatty():
+        yield
+        return
+    disable_progress_bars()
+    try:
+        yield
+    finally:
+        enable_progress_bars()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +243,7 @@ def load(name: str, settings: Settings) -> HubModel:
     if settings.precision is not None:
         usable_precision(settings.precision)
     with quiet():
-        folder = place.find(name, revision=arguments.revision, code=arguments.trust_remote_code)
+        folder = find_folder(name, revision=arguments.revision, code=arguments.trust_remote_code)
         source = _Source(name=f"hf/{name}", folder=folder, arguments=arguments)
         return _loaded(source, device, settings.precision)
 
@@ -99,10 +255,12 @@ def _loaded(source: _Source, device: str, precision: str | None) -> HubModel:
     config = source.read(transformers.AutoConfig.from_pretrained)
     head = arguments.head or _head_of(config, name)
     arguments.only(TAKES[head], model=name, head=head)
-    place.check_weights(folder, name)
+    check_weights(folder, name)
     tokenizer = _tokenizer(source)
+    # A number is the answer itself, and the rounding of float16 would count as a changed answer.
     regression = head == "classification" and config.num_labels == 1 and not arguments.labels
     network = _network(source, head, "float64" if regression and precision is None else precision)
+    # More words than rows of the embedding: the files are from two models, and indices would be out of range.
     words = network.get_input_embeddings().weight.shape[0]
     if tokenizer.vocab_size > words:
         raise ModelError(
@@ -110,7 +268,7 @@ def _loaded(source: _Source, device: str, precision: str | None) -> HubModel:
             f"they do not belong together"
         )
     pad = _pad(tokenizer, network, words)
-    if head == "embedding" and network.config.is_encoder_decoder:
+    if head == "embedding" and network.config.is_encoder_decoder:  # the decoder of CodeT5 embeds nothing
         network = network.get_encoder()
     sentence = sentence_window(folder, name) if head == "embedding" else None
     texts = WindowedTokenizer(
@@ -134,7 +292,7 @@ def _loaded(source: _Source, device: str, precision: str | None) -> HubModel:
     return HubModel(
         engine,
         made,
-        digest=place.digest(folder),
+        digest=digest_of(folder),
         precision=used,
         room=room,
         samples=arguments.samples,
@@ -144,13 +302,13 @@ def _loaded(source: _Source, device: str, precision: str | None) -> HubModel:
 def _made(head: str, engine: LoadedNetwork, source: _Source, room: float) -> Head:
     match head:
         case "classification":
-            return ClassificationHead.make(engine, source.arguments)
+            return ClassificationHead(engine, source.arguments)
         case "masked":
-            return MaskFillingHead.make(engine, source.arguments)
+            return MaskFillingHead(engine, source.arguments)
         case "embedding":
-            return EmbeddingHead.make(engine, source.folder, source.arguments, room=room)
+            return EmbeddingHead(engine, source.folder, source.arguments, room=room)
         case _:
-            return GenerationHead.make(engine, source.arguments)
+            return GenerationHead(engine, source.arguments)
 
 
 def _head_of(config: Any, name: str) -> str:

@@ -1,25 +1,28 @@
-"""The model `hf/NAME_OR_PATH`: a network of `transformers` with a head that answers."""
+"""The model `hf/NAME_OR_PATH`: a network with a head, asked in batches that fit into memory."""
 
 import hashlib
 import json
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 import torch
 import transformers
 
-from codeaudit.audit.models.hf.batches import TOKENS_AT_ONCE, Batcher, Row, TokenizedQuery
-from codeaudit.audit.models.hf.heads import Head, LoadedNetwork
-from codeaudit.audit.models.hf.quiet import quiet
-from codeaudit.audit.models.samples import joined
+from codeaudit.audit.models.hf.heads import Head, LoadedNetwork, Row, TokenizedQuery, quiet
+from codeaudit.audit.models.text_models import joined
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.errors import ModelError
 
 VERSION: Final = 1
 """Version of how texts are shown and answers are read; part of the fingerprint."""
+
+TOKENS_AT_ONCE: Final = 16_384
+"""Padded tokens of a batch on a CPU, because there no allocation fails before the machine does."""
+NO_MEMORY: Final = Failed(reason="out of memory")
+"""The answer to a query that does not fit even alone."""
 
 LOGITS_AT_ONCE: Final = 2**26
 """Scores over all tokens of a batch on a CPU. It limits the memory of heads with large vocabularies."""
@@ -36,7 +39,7 @@ PROBES: Final = (
     "        if not word:\n            continue\n        if word in found:\n            found[word] += 1\n"
     "        else:\n            found[word] = 1\n    return sorted(found.items(), key=lambda one: -one[1])\n",
 )
-"""WindowedTokenizer of different lengths, on which a model's noise is measured."""
+"""Texts of different lengths, on which a model's noise is measured."""
 
 _log = logging.getLogger(__name__)
 
@@ -163,3 +166,60 @@ def room_on(device: str, *, vocabulary: int | None) -> float:
     if device.startswith("cuda"):
         return math.inf
     return TOKENS_AT_ONCE if vocabulary is None else min(TOKENS_AT_ONCE, LOGITS_AT_ONCE // vocabulary)
+
+
+class Batcher:
+    """Answers queries in batches, longest first, so that a lack of memory shows at once.
+
+    A batch that does not fit into memory is halved, and no later batch is larger than that half.
+    """
+
+    def __init__(
+        self, answer: Callable[[Sequence[TokenizedQuery]], Sequence[Prediction]], *, room: float
+    ) -> None:
+        self._answer = answer
+        self.room = room
+        """Largest number of padded tokens in a batch; `inf` if only failed allocations limit it."""
+
+    def __call__(self, asked: Sequence[TokenizedQuery], *, most: int | None = None) -> list[Prediction]:
+        """One prediction per query, in the same order. `most`: largest number of queries in a batch."""
+        found: dict[int, Prediction] = {}
+        waiting = sorted(range(len(asked)), key=lambda number: -asked[number].length)
+        while waiting:
+            batch = self._next(waiting[:most], asked)
+            try:
+                answers = self._answer([asked[number] for number in batch])
+            except (torch.OutOfMemoryError, RuntimeError, MemoryError) as error:
+                if not _is_memory(error):
+                    raise
+                answers = [NO_MEMORY] if len(batch) == 1 else []
+            if not answers:
+                _release()
+                self.room = _cost([asked[number] for number in batch[: math.ceil(len(batch) / 2)]])
+                continue
+            found.update(zip(batch, answers, strict=True))
+            waiting = waiting[len(batch) :]
+        return [found[number] for number in range(len(asked))]
+
+    def _next(self, waiting: Sequence[int], asked: Sequence[TokenizedQuery]) -> Sequence[int]:
+        """The next batch: as many queries as fit, and at least one."""
+        size = 1
+        while size < len(waiting) and _cost([asked[one] for one in waiting[: size + 1]]) <= self.room:
+            size += 1
+        return waiting[:size]
+
+
+def _cost(batch: Sequence[TokenizedQuery]) -> int:
+    """Padded tokens of a batch."""
+    return sum(len(one.rows) for one in batch) * max(one.length for one in batch)
+
+
+def _is_memory(error: BaseException) -> bool:
+    """Whether an allocation failed. On a CPU torch raises a `RuntimeError` that only its text identifies."""
+    return isinstance(error, torch.OutOfMemoryError | MemoryError) or "can't allocate memory" in str(error)
+
+
+def _release() -> None:
+    """Free the memory that the failed batch left in the CUDA allocator."""
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()

@@ -14,9 +14,8 @@ from typing import Final, cast
 
 import openai
 
-from codeaudit.audit.models.endpoints.address import EndpointAddress
-from codeaudit.audit.models.endpoints.client import Reply, RequestError
-from codeaudit.audit.models.openai.arguments import Decoding
+from codeaudit.audit.models.endpoints.client import EndpointAddress, Reply, RequestError
+from codeaudit.audit.models.openai.model import Decoding
 from codeaudit.audit.prompts import ContinuationPrompt, Prompt
 from codeaudit.audit.records import Query
 

@@ -1,23 +1,183 @@
-"""The provider of `openai/MODEL`: address, fingerprint, and remedies for fields that an endpoint rejects.
+"""The `-M` arguments of `openai/MODEL`, and the fields of a request.
+
+The provider of `openai/MODEL`: address, fingerprint, and remedies for fields that an endpoint rejects.
 
 It describes the endpoint; `codeaudit.audit.models.endpoints` asks it. The client library is imported with the
 first request, because that takes half a second.
 """
 
+import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Final, Literal, Self
 from urllib.parse import urlencode
 
-from codeaudit.audit.models.endpoints.address import EndpointAddress, address
-from codeaudit.audit.models.endpoints.arguments import Patience, Prices
-from codeaudit.audit.models.endpoints.client import EndpointClient
+from codeaudit.audit.models.endpoints.arguments import (
+    ENDPOINT_ARGUMENTS,
+    Patience,
+    Prices,
+    given,
+    read_count,
+    read_number,
+)
+from codeaudit.audit.models.endpoints.client import EndpointAddress, EndpointClient, address
 from codeaudit.audit.models.endpoints.model import Endpoint, EndpointModel
-from codeaudit.audit.models.openai.arguments import ARGUMENTS, Decoding, prompts, sent
-from codeaudit.audit.models.provider import Provider
-from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.models.provider import ArgumentReader, Provider, Settings
+from codeaudit.audit.models.text_models import TEMPERATURE, Prompts, customised, draws, read_template, samples
 from codeaudit.transforms.errors import ModelError, UsageError
+
+NONE: Final = "none"
+"""The text of an argument whose field is not sent."""
+OURS: Final = frozenset({"messages", "model", "n", "prompt", "stream"})
+"""Fields of a request that `extra_body` cannot set."""
+
+Api = Literal["chat", "completions"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoding:
+    """Everything except the model and the prompt that decides an answer."""
+
+    api: Api = "chat"
+    """Which interface of the endpoint is used: chat, or continuation of a text."""
+    temperature: float | None = 0.0
+    seed: int | None = 0
+    samples: int = 1
+    """How many answers are drawn for a query, each with its own request and seed."""
+    max_tokens: int | None = 256
+    bounded: bool = False
+    """Whether the user set `max_tokens`. If not, a prompt may ask for longer answers."""
+    tokens_field: str = "max_tokens"
+    """The endpoint's name of the field `max_tokens`."""
+    extra_body: Mapping[str, object] = field(default_factory=dict)
+    """Further fields of each request."""
+
+    @classmethod
+    def read(cls, settings: Settings) -> Self:
+        """The given arguments; defaults for the others.
+
+        Raises:
+            UsageError: several answers are wanted and all would be equal.
+        """
+        names = ("api", "temperature", "seed", "samples", "max_tokens", "tokens_field")
+        found = {key: sent(value) for key, value in given(settings, *names).items()}
+        body = json.loads(str(settings.arguments.get("extra_body") or "{}"))
+        if found.get("samples", 1) != 1:
+            _check_answers_differ(found, body)
+            found.setdefault("temperature", TEMPERATURE)
+        return cls(**found, bounded="max_tokens" in found, extra_body=body)  # type: ignore[arg-type]
+
+    @property
+    def fields(self) -> dict[str, object]:
+        """The fields of a request; fields that are not sent are absent."""
+        return self.sent(None)
+
+    def sent(self, longest: int | None, *, seed: int | None = None) -> dict[str, object]:
+        """As `fields`, for answers of up to `longest` tokens, and with an answer's own `seed`."""
+        bound = self.max_tokens if longest is None or self.bounded else longest
+        seed = self.seed if seed is None else seed
+        known = {"temperature": self.temperature, "seed": seed, self.tokens_field: bound}
+        return {name: value for name, value in known.items() if value is not None}
+
+    def seed_of(self, attempt: int) -> int | None:
+        """The seed of one of several answers (31 bits, as all servers take); `None` for a single answer."""
+        if self.samples == 1 or self.seed is None:
+            return None
+        return draws(attempt, seed=self.seed).getrandbits(31)
+
+    def __str__(self) -> str:
+        """Every parameter, also those that are not sent, as text for fingerprints."""
+        told: dict[str, object] = {
+            "api": self.api,
+            "temperature": self.temperature,
+            "seed": self.seed,
+            self.tokens_field: self.max_tokens,
+        }
+        told = {name: NONE if value is None else value for name, value in told.items()}
+        if self.samples > 1:
+            told["samples"] = self.samples
+        if self.extra_body:
+            told["extra_body"] = json.dumps(self.extra_body, sort_keys=True, separators=(",", ":"))
+        return urlencode(told, safe='{}":,[]')
+
+
+def _or_none(read: Callable[[str], float], text: str) -> str | float:
+    return NONE if text == NONE else read(text)
+
+
+def _one_of(key: str, known: tuple[str, ...], text: str) -> str:
+    if text not in known:
+        raise UsageError(f"-M {key}={text} must be one of: {', '.join(known)}")
+    return text
+
+
+def _body(text: str) -> str:
+    """Check the JSON text of an object; it stays a text because arguments are texts or numbers."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise UsageError('-M extra_body must be a JSON object, as {"top_k": 1}')
+    if taken := sorted(OURS & value.keys()):
+        raise UsageError(f"-M extra_body cannot set {', '.join(taken)}")
+    return text
+
+
+_seed = partial(read_count, "seed", least=None)
+_max_tokens = partial(read_count, "max_tokens", least=1)
+_temperature = partial(read_number, "temperature", least=0)
+
+ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
+    "api": partial(_one_of, "api", ("chat", "completions")),
+    "temperature": partial(_or_none, _temperature),
+    "seed": partial(_or_none, _seed),
+    "samples": samples,
+    "max_tokens": partial(_or_none, _max_tokens),
+    "tokens_field": partial(_one_of, "tokens_field", ("max_tokens", "max_completion_tokens")),
+    "extra_body": _body,
+    "system": str,
+    "template": str,
+    **ENDPOINT_ARGUMENTS,
+    "version": str,
+}
+"""The readers of the arguments."""
+
+
+def _check_answers_differ(found: Mapping[str, str | float | None], body: Mapping[str, object]) -> None:
+    """Raises: UsageError if all answers to a query would be equal."""
+    several = f"-M samples={found['samples']}"
+    if found.get("temperature") == 0:
+        raise UsageError(
+            f"{several} with temperature=0 would be one answer many times; write a temperature above 0, "
+            f"or leave it out for {TEMPERATURE}"
+        )
+    if taken := sorted({"seed", "temperature"} & body.keys()):
+        raise UsageError(
+            f"{several}: each answer has a seed of its own, so that -M extra_body cannot set {taken[0]}; "
+            f"write -M {taken[0]}=VALUE"
+        )
+
+
+def sent(value: str | float | None) -> str | float | None:
+    """The value of an argument; `None` if it is not to be sent."""
+    return None if value == NONE else value
+
+
+def prompts(settings: Settings) -> Prompts:
+    """The prompts with the user's template and system turn.
+
+    Raises:
+        UsageError: the template cannot be read or has no place for the code.
+    """
+    template, system = (sent(settings.arguments.get(key)) for key in ("template", "system"))
+    return customised(
+        template=None if template is None else read_template(str(template)),
+        system=None if system is None else str(system),
+    )
+
 
 HOME: Final = "https://api.openai.com/v1"
 """The address without `--base-url` and `OPENAI_BASE_URL`."""

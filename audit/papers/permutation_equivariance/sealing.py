@@ -22,14 +22,12 @@ from codeaudit.audit.papers import registry
 from codeaudit.audit.papers.checkpoint import CONFIG, folder_of
 from codeaudit.audit.records import Query
 from codeaudit.audit.registry import TASKS
-from codeaudit.transforms.columns.calls import Call, watched
-from codeaudit.transforms.columns.groups import AxisGroups, infer
 from codeaudit.transforms.columns.keys import Key
 from codeaudit.transforms.columns.layout import Layout, draw
 from codeaudit.transforms.columns.permute import permute_module
 from codeaudit.transforms.columns.proof import EXACT, SINGLE, Deviation, change, deviation, exactly
 from codeaudit.transforms.columns.sealing import Seal, weight_files
-from codeaudit.transforms.columns.tracing import tensors
+from codeaudit.transforms.columns.tracing import AxisGroups, Call, infer, tensors, watched
 from codeaudit.transforms.errors import ModelError
 from codeaudit.transforms.languages import LANGUAGES
 
@@ -90,7 +88,7 @@ def _ours(folder: Path) -> tuple[nn.Module, Call]:
 def _foreign(folder: Path, config: Mapping[str, Any]) -> tuple[nn.Module, Call]:
     import transformers
 
-    from codeaudit.audit.models.hf.quiet import quiet
+    from codeaudit.audit.models.hf.heads import quiet
 
     names = config.get("architectures") or ["AutoModel"]
     kind = getattr(transformers, str(names[0]), None)

@@ -11,13 +11,12 @@ import torch
 from torch import nn
 
 from codeaudit.audit.interface import Model
-from codeaudit.audit.models.wrapping import Wrapping
+from codeaudit.audit.models.wrappers import Wrapping
 from codeaudit.audit.records import Prediction, Query
-from codeaudit.transforms.columns.calls import Call, watched
-from codeaudit.transforms.columns.groups import AxisGroups, infer
 from codeaudit.transforms.columns.layout import Indices, draw
 from codeaudit.transforms.columns.permute import permuting
 from codeaudit.transforms.columns.proof import EXACT, exactly
+from codeaudit.transforms.columns.tracing import AxisGroups, Call, infer, watched
 from codeaudit.transforms.errors import ModelError
 from codeaudit.transforms.seeding import stream
 

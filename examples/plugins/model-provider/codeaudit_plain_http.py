@@ -9,12 +9,10 @@ from functools import partial
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from codeaudit.audit.models.endpoints.address import address
 from codeaudit.audit.models.endpoints.arguments import ENDPOINT_ARGUMENTS, Patience, Prices
-from codeaudit.audit.models.endpoints.client import Reply, RequestError
+from codeaudit.audit.models.endpoints.client import Reply, RequestError, address
 from codeaudit.audit.models.endpoints.model import Endpoint, EndpointModel
-from codeaudit.audit.models.provider import Provider
-from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Query
 

@@ -14,8 +14,7 @@ from codeaudit.audit.corpora.bugs import NOT_SHOWN, BugRecords, Seeded, SeededBu
 from codeaudit.audit.corpora.records import CorpusResources, raw_sample, split_of
 from codeaudit.audit.corpora.specs import corpus
 from codeaudit.transforms.errors import CorpusError
-from codeaudit.transforms.oracle.oracle import Oracle
-from codeaudit.transforms.oracle.records import Differed
+from codeaudit.transforms.oracle.oracle import Differed, Oracle
 from codeaudit.transforms.records import Sample
 
 SOURCES = (

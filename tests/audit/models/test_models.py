@@ -11,8 +11,8 @@ from codeaudit.audit import checkpoints
 from codeaudit.audit.interface import Model
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.answers import read_answer
-from codeaudit.audit.models.canonical import Canonical
-from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.models.provider import Settings
+from codeaudit.audit.models.wrappers import Canonical
 from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.transforms.errors import ModelError, UsageError
 from tests.support.models import Recorder, echo

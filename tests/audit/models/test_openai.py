@@ -16,14 +16,13 @@ import pytest
 
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints import model as endpoint_model
-from codeaudit.audit.models.endpoints.address import address, redacted
-from codeaudit.audit.models.endpoints.client import RequestError
+from codeaudit.audit.models.endpoints.client import RequestError, address, redacted
 from codeaudit.audit.models.endpoints.model import EndpointModel
-from codeaudit.audit.models.endpoints.throttle import START, Throttle
-from codeaudit.audit.models.openai.arguments import Decoding
+from codeaudit.audit.models.endpoints.traffic import START, Throttle
 from codeaudit.audit.models.openai.client import Client
-from codeaudit.audit.models.prompts import built_in
-from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.models.openai.model import Decoding
+from codeaudit.audit.models.provider import Settings
+from codeaudit.audit.models.text_models import built_in
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.transforms.errors import ModelError, UsageError
 from tests.support.endpoints import (

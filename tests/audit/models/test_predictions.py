@@ -12,7 +12,7 @@ import pytest
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.fake import load as fake
 from codeaudit.audit.models.predictions import MISSING, ONCE, FileModel
-from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.audit.rows import input_hash
 from codeaudit.audit.store import read_rows

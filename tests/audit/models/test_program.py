@@ -12,7 +12,7 @@ import pytest
 
 from codeaudit.audit.interface import Model
 from codeaudit.audit.models import catalogue, program
-from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.transforms.errors import ModelError, UsageError
 from tests.support.commands import ROOT

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codeaudit.audit.models.prompts import Prompts, built_in, customised
+from codeaudit.audit.models.text_models import Prompts, built_in, customised
 from codeaudit.audit.prompts import ContinuationPrompt, Message
 from codeaudit.audit.records import Failed, Predicted, Query
 from codeaudit.audit.registry import TASKS

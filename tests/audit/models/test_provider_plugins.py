@@ -8,14 +8,14 @@ import pytest
 
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.endpoints.model import EndpointModel
-from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.records import Predicted, Query
 from codeaudit.cli.main import main
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from tests.support.plugins import install
 
 ACME = """
-from codeaudit.audit.models.endpoints.address import EndpointAddress
+from codeaudit.audit.models.endpoints.client import EndpointAddress
 from codeaudit.audit.models.endpoints.arguments import ENDPOINT_ARGUMENTS, Patience, Prices
 from codeaudit.audit.models.endpoints.client import Reply, RequestError
 from codeaudit.audit.models.endpoints.model import Endpoint, EndpointModel

@@ -3,7 +3,7 @@
 import pytest
 
 from codeaudit.audit.models.answers import MALFORMED
-from codeaudit.audit.models.samples import draws, joined, samples
+from codeaudit.audit.models.text_models import draws, joined, samples
 from codeaudit.audit.records import Failed, Predicted
 from codeaudit.transforms.errors import UsageError
 

@@ -8,7 +8,7 @@ import pytest
 
 from codeaudit.audit.cache import answers_scope
 from codeaudit.audit.interface import Task
-from codeaudit.audit.models.prompts import Prompts
+from codeaudit.audit.models.text_models import Prompts
 from codeaudit.audit.records import Query
 from codeaudit.audit.registry import TASKS
 from codeaudit.cli.main import main

@@ -7,7 +7,7 @@ import pytest
 
 from codeaudit.audit.cache import AnswerCache
 from codeaudit.audit.tasks.solutions import FILE, Solutions
-from codeaudit.transforms.oracle.trials import Passed, TrialFailed, Trials
+from codeaudit.transforms.oracle.calls import Passed, TrialFailed, Trials
 
 RIGHT, WRONG = "def f():\n    return 1\n", "def f():\n    return 2\n"
 TESTS = "assert f() == 1\n"

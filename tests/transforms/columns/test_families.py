@@ -9,10 +9,8 @@ import pytest
 import torch
 from torch import nn
 
-from codeaudit.transforms.columns.calls import Call, watched
-from codeaudit.transforms.columns.groups import inside
 from codeaudit.transforms.columns.layout import Member, Product, draw, members
-from codeaudit.transforms.columns.permute import permuted
+from codeaudit.transforms.columns.permute import permuted, permuting_rows, stacks
 from codeaudit.transforms.columns.proof import (
     EXACT,
     DoubleThroughout,
@@ -21,9 +19,9 @@ from codeaudit.transforms.columns.proof import (
     exactly,
     noise_floor,
     training_deviation,
+    try_rows,
 )
-from codeaudit.transforms.columns.rows import permuting, stacks, try_rows
-from codeaudit.transforms.columns.tracing import tensors
+from codeaudit.transforms.columns.tracing import Call, inside, tensors, watched
 from tests.support.families import FAMILIES, TOKENS, family
 
 RELATIVE = {"t5", "llama", "qwen2", "gpt2", "modernbert"}
@@ -124,7 +122,7 @@ def test_equation_5_with_hooks_around_the_blocks(name: str) -> None:
     turned.load_state_dict(permuted(turned.state_dict(), layout, order))
     with DoubleThroughout(), torch.no_grad():
         wanted = tensors(call.double()(deepcopy(module).double()))
-        with permuting(stacks(turned)[0], columns=order[0]):
+        with permuting_rows(stacks(turned)[0], columns=order[0]):
             found = tensors(call.double()(turned))
         without = tensors(call.double()(turned))
     assert max(float((a - b).abs().max()) for a, b in zip(wanted, found, strict=True)) <= EXACT

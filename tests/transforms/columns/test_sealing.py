@@ -14,8 +14,16 @@ from safetensors.numpy import load_file, save_file
 
 from codeaudit.transforms.columns.keys import HEAD, Key
 from codeaudit.transforms.columns.layout import Kept, Layout, Member, Product
-from codeaudit.transforms.columns.sealing import SCHEMES, SEAL, Scheme, Seal, left_behind, seal, unseal
-from codeaudit.transforms.columns.tensor_files import TensorFile
+from codeaudit.transforms.columns.sealing import (
+    SCHEMES,
+    SEAL,
+    Scheme,
+    Seal,
+    TensorFile,
+    left_behind,
+    seal,
+    unseal,
+)
 from codeaudit.transforms.errors import CannotAudit, ModelError
 from tests.support.commands import environment
 

@@ -9,10 +9,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from codeaudit.transforms.columns.calls import Call
-from codeaudit.transforms.columns.groups import AxisGroups, infer
 from codeaudit.transforms.columns.layout import draw
 from codeaudit.transforms.columns.proof import EXACT, exactly
+from codeaudit.transforms.columns.tracing import AxisGroups, Call, infer
 from codeaudit.transforms.errors import ModelError
 
 Rule = Callable[[dict[str, Tensor], Tensor], Tensor]

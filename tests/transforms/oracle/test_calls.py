@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from codeaudit.transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
-from codeaudit.transforms.oracle.results import NOT_PLAIN, TOO_LONG
+from codeaudit.transforms.oracle.single import NOT_PLAIN, TOO_LONG
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,7 @@ from random import Random
 import pytest
 
 from codeaudit.transforms.interface import Refused, Rewritten, Transform
-from codeaudit.transforms.oracle.oracle import Oracle
-from codeaudit.transforms.oracle.records import Agreed, Differed, Inconclusive
+from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive, Oracle
 from codeaudit.transforms.python.order.reorder import REORDER, REORDER_NAMES_ONLY
 from codeaudit.transforms.records import Move
 from codeaudit.transforms.registry import ALL, TRANSFORMS, expand

@@ -8,8 +8,7 @@ import pytest
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.oracle.inputs import find, inputs
-from codeaudit.transforms.oracle.oracle import Oracle
-from codeaudit.transforms.oracle.records import Agreed
+from codeaudit.transforms.oracle.oracle import Agreed, Oracle
 from tests.support.pure_functions import PROGRAMS, Program
 
 

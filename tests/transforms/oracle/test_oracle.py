@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from codeaudit.transforms.oracle.oracle import Oracle
-from codeaudit.transforms.oracle.records import Agreed, Differed, Inconclusive, ProgramPair, Verdict
+from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive, Oracle, ProgramPair, Verdict
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import Origin, Perturbed, Sample
 from codeaudit.transforms.registry import TRANSFORMS

@@ -18,10 +18,9 @@ import pytest
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.oracle import sandbox
 from codeaudit.transforms.oracle.containment import MEGABYTE, Layers, RunLimits, offered, require
-from codeaudit.transforms.oracle.oracle import Oracle
-from codeaudit.transforms.oracle.records import Agreed, Differed, Inconclusive
+from codeaudit.transforms.oracle.filters import ABSENT, ALLOWED, JUDGED
+from codeaudit.transforms.oracle.oracle import Agreed, Differed, Inconclusive, Oracle
 from codeaudit.transforms.oracle.sandbox import Answer, Lost, Sandbox
-from codeaudit.transforms.oracle.syscalls import ABSENT, ALLOWED, JUDGED
 
 LIMITS = RunLimits(cpu_seconds=0.5, idle_seconds=0.5, memory=256 * MEGABYTE)
 AFTER = "def f():\n    return 'still here'\n"

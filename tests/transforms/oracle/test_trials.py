@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from codeaudit.transforms.oracle.trials import Outcome, Passed, TrialFailed, Trials
+from codeaudit.transforms.oracle.calls import Outcome, Passed, TrialFailed, Trials
 
 TESTS = "def check(g):\n    assert g(1) == 2\n\ncheck(f)\n"
 

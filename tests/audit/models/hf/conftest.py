@@ -7,7 +7,7 @@ import pytest
 
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.models.hf.model import HubModel
-from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.records import Query
 from tests.audit.models.hf import networks as made
 

@@ -8,7 +8,7 @@ import torch
 import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
-from codeaudit.audit.models.hf.quiet import quiet
+from codeaudit.audit.models.hf.heads import quiet
 
 TEXTS = [
     "def MASK(items, wanted):\n    for place, item in enumerate(items):\n        if item == wanted:\n"

@@ -6,7 +6,8 @@ from math import inf
 import pytest
 import torch
 
-from codeaudit.audit.models.hf.batches import Batcher, TokenizedQuery, padded
+from codeaudit.audit.models.hf.heads import TokenizedQuery, padded
+from codeaudit.audit.models.hf.model import Batcher
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.transforms.errors import ModelError
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 import transformers
 
-from codeaudit.audit.models.hf.quiet import quiet
+from codeaudit.audit.models.hf.heads import quiet
 from codeaudit.audit.records import Failed, Predicted
 from codeaudit.audit.tasks.throughput import THROUGHPUT
 from codeaudit.transforms.errors import ModelError, UsageError

@@ -12,7 +12,7 @@ import transformers
 from torch.nn.functional import cosine_similarity
 
 from codeaudit.audit.models.hf import embed
-from codeaudit.audit.models.hf.quiet import quiet
+from codeaudit.audit.models.hf.heads import quiet
 from codeaudit.audit.records import Failed, Predicted
 from codeaudit.transforms.errors import ModelError, UsageError
 from tests.audit.models.hf.conftest import LONG, SHORT, SOURCES, Load, asked

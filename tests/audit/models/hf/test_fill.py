@@ -6,8 +6,8 @@ import pytest
 import torch
 import transformers
 
-from codeaudit.audit.models.hf.quiet import quiet
-from codeaudit.audit.models.prompts import built_in
+from codeaudit.audit.models.hf.heads import quiet
+from codeaudit.audit.models.text_models import built_in
 from codeaudit.audit.records import Failed, Predicted
 from codeaudit.transforms.errors import ModelError
 from tests.audit.models.hf import networks as made

@@ -12,8 +12,8 @@ import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from codeaudit.audit.models.hf.generate import _END_OF, _DecodingWatch
-from codeaudit.audit.models.hf.quiet import quiet
-from codeaudit.audit.models.prompts import built_in
+from codeaudit.audit.models.hf.heads import quiet
+from codeaudit.audit.models.text_models import built_in
 from codeaudit.audit.records import Failed, Predicted
 from codeaudit.transforms.errors import ModelError, UsageError
 from tests.audit.models.hf import networks as made

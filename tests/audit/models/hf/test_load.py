@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from codeaudit.audit.models import catalogue
-from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.records import Failed, Predicted
 from codeaudit.cli.main import main
 from codeaudit.transforms.errors import ModelError, UsageError

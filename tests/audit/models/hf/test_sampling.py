@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import pytest
 import torch
 
-from codeaudit.audit.models.hf.batches import Batcher, TokenizedQuery
-from codeaudit.audit.models.hf.model import ATTEMPTS_AT_ONCE, HubModel
-from codeaudit.audit.models.hf.sampling import GumbelSampling, gumbel, splitmix
-from codeaudit.audit.models.samples import draws
+from codeaudit.audit.models.hf.generate import GumbelSampling, gumbel, splitmix
+from codeaudit.audit.models.hf.heads import TokenizedQuery
+from codeaudit.audit.models.hf.model import ATTEMPTS_AT_ONCE, Batcher, HubModel
+from codeaudit.audit.models.text_models import draws
 from codeaudit.audit.records import Failed, Predicted, Prediction
 from codeaudit.transforms.errors import UsageError
 from tests.audit.models.hf.conftest import SOURCES, Load, asked

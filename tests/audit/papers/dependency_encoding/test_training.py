@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 
 from codeaudit.audit.interface import Model, SeveralTasks
 from codeaudit.audit.models import catalogue
-from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.papers import registry
 from codeaudit.audit.papers.dependency_encoding import material
 from codeaudit.audit.papers.dependency_encoding.material import NOTHING, StreamMaterial, StreamRecipe, learn

@@ -8,7 +8,7 @@ import torch
 
 from codeaudit.audit.cache import NoMemory
 from codeaudit.audit.models import catalogue
-from codeaudit.audit.models.settings import Settings
+from codeaudit.audit.models.provider import Settings
 from codeaudit.audit.papers.renamer.model import TermModel
 from codeaudit.audit.papers.renamer.networks import NETWORKS as TERM_NETWORKS
 from codeaudit.audit.records import Audited, Case, Failed, Held, Predicted, Query, Violated

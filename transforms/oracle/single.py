@@ -1,13 +1,19 @@
-"""Inside the sandbox: runs one text that ends with an expression, and reports the value of the expression.
+"""Inside the sandbox: executes a text once, for `calls`. It reports a value, or whether tests passed.
 
-A `server.Target` for `calls.Caller`. The value is reported by its `repr`, and only if it consists of plain
-builtin values, so that the text describes it completely. Nothing is seeded: a result that depends on chance,
-hashes or addresses should differ from process to process.
+A `server.Target` for two kinds of jobs:
+
+- With `tests`, a program is executed, then its tests in the same namespace. They pass if nothing is raised.
+- Without, the text ends with an expression. Its value is reported by its `repr`, and only if it consists of
+  plain builtin values, so that the text describes it completely.
+
+All texts are foreign. A program shares the process with its observer, so a malicious one can deceive: a pass
+shows that the program passes, not that it is honest.
 """
 
 import ast
 import io
 import json
+import random
 import sys
 import types
 import warnings
@@ -23,6 +29,7 @@ NOT_PLAIN: Final = "a result of no plain values"
 NO_ANSWERS: Final = frozenset({TOO_LONG, NOT_PLAIN})
 """Reasons for results that are certain and yet no short answer."""
 _NAME: Final = "sample"
+_SEED: Final = 20_240_229
 _SMALL: Final = frozenset({type(None), bool, float, complex})
 _UNFIT: Final = (ImportError, MemoryError, OSError, RecursionError)
 """Exceptions that say more about the place where a program ran than about the program."""
@@ -30,50 +37,68 @@ _UNFIT: Final = (ImportError, MemoryError, OSError, RecursionError)
 
 def warm() -> None:
     """Called in the server before it is closed in: load everything that a job needs."""
-    run({"source": "def f(a):\n    return {a: [1.5]}\nf('a')\n"}, 0, lambda answer: None)
+    for job in (
+        {"source": "def f(a):\n    return {a: [1.5]}\nf('a')\n"},
+        {"source": "def f(a):\n    return [a]", "tests": "assert f(1) == [1]"},
+    ):
+        run(job, 0, lambda answer: None)
 
 
 def prepare(job: dict[str, Any]) -> None:
-    """Does nothing: the text is foreign, and only the child process may read it."""
+    """Does nothing: the texts are foreign, and only the child process may read them."""
 
 
 def run(job: Mapping[str, Any], start: int, answer: Callable[[str], None]) -> None:
-    """Answer once: with the value in `text`, an exception's name in `kind`, or the reason for neither in
-    `unfit`.
+    """Answer once, with one of these as JSON:
+
+    - `passed`: the tests passed;
+    - `text`: the value;
+    - `kind`: the name of the type of the exception;
+    - `unfit`: the reason why there is neither a value nor an exception of the program.
     """
     warnings.simplefilter("ignore")
+    tested = "tests" in job
+    # Tests must give the same each time. A value that depends on chance should differ from process to
+    # process, so that the caller sees that it is no answer: all children would share the server's state.
+    random.seed(_SEED if tested else None)
     kept = sys.stdin, sys.stdout, sys.stderr
     sys.stdin = io.StringIO()
-    sys.stdout = sys.stderr = io.TextIOWrapper(Nowhere(), "utf-8", "backslashreplace")
+    sys.stdout = sys.stderr = io.TextIOWrapper(_Nowhere(), "utf-8", "backslashreplace")
+    # In `sys.modules` under its name, because dataclasses and pickle look their module up there.
+    module = sys.modules[_NAME] = types.ModuleType(_NAME)
     try:
-        told = _observed(job["source"])
+        told = _tested(job, module.__dict__) if tested else _valued(job["source"], module.__dict__)
     finally:
         sys.stdin, sys.stdout, sys.stderr = kept
     answer(json.dumps(told))
 
 
-class Nowhere(io.RawIOBase):
+class _Nowhere(io.RawIOBase):
     """A stream that discards everything written to it."""
 
     def writable(self) -> bool:
-        """It is."""
         return True
 
     def write(self, data: Any) -> int:
-        """Nothing is kept."""
         return len(data)
 
 
-def _observed(source: str) -> dict[str, str]:
-    module = types.ModuleType(_NAME)
-    sys.modules[_NAME] = module
-    space = module.__dict__
+def _tested(job: Mapping[str, Any], space: dict[str, Any]) -> dict[str, Any]:
+    try:
+        for text, name in ((job["source"], "<sample>"), (job["tests"], "<tests>")):
+            exec(compile(text, name, "exec", dont_inherit=True), space)
+    except BaseException as error:  # SystemExit too: a program that exits before its tests has not passed
+        return {"kind": type(error).__name__}
+    return {"passed": True}
+
+
+def _valued(source: str, space: dict[str, Any]) -> dict[str, str]:
     try:
         *body, last = ast.parse(source).body
         assert isinstance(last, ast.Expr)
         program = compile(ast.Module(body, []), "<sample>", "exec", dont_inherit=True)
         call = compile(ast.Expression(last.value), "<sample>", "eval", dont_inherit=True)
-    except BaseException:  # a parser may fail in many ways
+    except BaseException:  # besides SyntaxError: MemoryError for deep nesting, ValueError for a null byte, …
         return {"unfit": "source does not parse"}
     try:
         exec(program, space)
@@ -90,17 +115,17 @@ def _observed(source: str) -> dict[str, str]:
     try:
         if _is_plain(value, budget):
             return {"text": repr(value)}
-    except RecursionError:
+    except RecursionError:  # a deep value, or a list that holds itself
         return {"unfit": TOO_LONG}
     return {"unfit": TOO_LONG if budget[0] <= 0 else NOT_PLAIN}
 
 
 def _is_plain(value: Any, budget: list[int]) -> bool:
-    """Whether a value consists of builtin values alone, which `repr` describes completely. No foreign code
-    runs.
+    """Whether a value consists of builtin values alone, which `repr` describes completely.
 
-    `budget` holds the number of parts that are still allowed; it counts down.
+    No foreign code runs. `budget` holds the number of parts that are still allowed; it counts down.
     """
+    # The exact type: a subclass of int may have a `__repr__` of its own, which would be foreign code.
     kind = type(value)
     budget[0] -= 1 + (len(value) // 8 if kind in (str, bytes) else 0)
     if budget[0] <= 0:
@@ -108,6 +133,7 @@ def _is_plain(value: Any, budget: list[int]) -> bool:
     if kind in _SMALL or kind in (str, bytes):
         return True
     if kind is int:
+        # `repr` of an integer with more than 4,300 digits raises ValueError (sys.set_int_max_str_digits).
         return bool(value.bit_length() < MOST_BITS)
     if kind is dict:
         return all(_is_plain(key, budget) and _is_plain(one, budget) for key, one in value.items())

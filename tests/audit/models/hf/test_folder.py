@@ -13,7 +13,8 @@ from pathlib import Path
 import huggingface_hub.constants as hub
 import pytest
 
-from codeaudit.audit.models.hf import place
+from codeaudit.audit.models.hf import load as loading
+from codeaudit.audit.models.hf.load import find_folder
 from codeaudit.audit.records import Predicted
 from codeaudit.transforms.errors import ModelError
 from tests.audit.models.hf.conftest import Load, asked
@@ -131,7 +132,7 @@ def test_a_name_is_fetched_without_pickles_and_code(
 
 
 def test_code_is_fetched_where_it_is_trusted(served: type[Hub]) -> None:
-    place.find(NAME, revision=None, code=True)
+    find_folder(NAME, revision=None, code=True)
     assert "own.py" in served.fetched
     assert "pytorch_model.bin" not in served.fetched
 
@@ -139,13 +140,13 @@ def test_code_is_fetched_where_it_is_trusted(served: type[Hub]) -> None:
 def test_what_was_fetched_before_needs_no_hub(
     served: type[Hub], load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = place.find(NAME, revision=None, code=False)
+    first = find_folder(NAME, revision=None, code=False)
     count = len(served.fetched)
-    assert place.find(NAME, revision=COMMIT, code=False) == first
+    assert find_folder(NAME, revision=COMMIT, code=False) == first
     points_to("http://127.0.0.1:9", monkeypatch)
-    assert place.find(NAME, revision=None, code=False) == first
+    assert find_folder(NAME, revision=None, code=False) == first
     monkeypatch.setattr(hub, "HF_HUB_OFFLINE", True)
-    assert place.find(NAME, revision=None, code=False) == first
+    assert find_folder(NAME, revision=None, code=False) == first
     assert len(served.fetched) == count
 
 
@@ -159,11 +160,11 @@ def test_what_was_fetched_before_needs_no_hub(
 )
 def test_what_the_hub_refuses(served: type[Hub], name: str, revision: str | None, message: str) -> None:
     with pytest.raises(ModelError, match=message):
-        place.find(name, revision=revision, code=False)
+        find_folder(name, revision=revision, code=False)
 
 
 def test_no_hub_is_one_line_within_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(place, "TIMEOUT", 0.3)
+    monkeypatch.setattr(loading, "TIMEOUT", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         for url in (
             "http://127.0.0.1:9",
@@ -173,8 +174,8 @@ def test_no_hub_is_one_line_within_seconds(monkeypatch: pytest.MonkeyPatch) -> N
             points_to(url, monkeypatch)
             began = time.monotonic()
             with pytest.raises(ModelError, match=r"the hub gave no answer .*; go online, or name a folder"):
-                place.find("someone/else", revision=None, code=False)
+                find_folder("someone/else", revision=None, code=False)
             assert time.monotonic() - began < 10
     monkeypatch.setattr(hub, "HF_HUB_OFFLINE", True)
     with pytest.raises(ModelError, match=r"the hub gave no answer .*offline"):
-        place.find("someone/else", revision=None, code=False)
+        find_folder("someone/else", revision=None, code=False)

@@ -1,4 +1,6 @@
-"""`canonical/MODEL` and `--wrap canonical`: a model that sees canonical code only; invariant by construction.
+"""The base of models that wrap another model and change a part of it.
+
+`canonical/MODEL` and `--wrap canonical`: a model that sees canonical code only; invariant by construction.
 
 It is the baseline for an equivariant architecture: if canonical order and names cost the model nothing, the
 architecture must beat this wrapper. (Renamer's `Canonicalized` baseline, extended to orders.) An x86 block in
@@ -8,12 +10,57 @@ canonical order may take another time than the block of the query.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from codeaudit.audit.models.wrapping import Wrapping
+from codeaudit.audit.interface import Model, SamplesAnswers
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.languages import find_language
 from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.perturb import function_context_of
+
+
+class Wrapping:
+    """A model with the properties of the model inside. Subclasses replace what they change."""
+
+    def __init__(self, inner: Model) -> None:
+        self.inner = inner
+
+    @property
+    def name(self) -> str:
+        """The inner model's."""
+        return self.inner.name
+
+    @property
+    def task(self) -> str | None:
+        """The inner model's."""
+        return self.inner.task
+
+    @property
+    def parameters(self) -> int | None:
+        """The inner model's."""
+        return self.inner.parameters
+
+    @property
+    def fingerprint(self) -> str:
+        """The inner model's."""
+        return self.inner.fingerprint
+
+    @property
+    def noise(self) -> float:
+        """The inner model's."""
+        return self.inner.noise
+
+    @property
+    def samples(self) -> int:
+        """The inner model's: how many answers are drawn for a query."""
+        return self.inner.samples if isinstance(self.inner, SamplesAnswers) else 1
+
+
+def innermost(model: Model) -> Model:
+    """The model inside all wrappers; the model itself without any."""
+    while isinstance(model, Wrapping):
+        model = model.inner
+    return model
+
 
 FORM = 3
 """Version of the canonical form; part of the fingerprint."""
