@@ -18,7 +18,7 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse
 from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, resolve
-from codeaudit.transforms.python.identifiers.variables import movable
+from codeaudit.transforms.python.identifiers.rename import movable
 from codeaudit.transforms.python.order.reorder import reordered
 
 NAMELESS: Final = "_v"

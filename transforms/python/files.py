@@ -1,19 +1,23 @@
-"""The functions of a Python file, for the project tools: where each stands, and how it is shown to a
-transform.
+"""Python files for the project tools: their encoding, where each function stands, and how a transform is
+shown it.
 
-An indented function is shown to a transform under one wrapper line that stands for the text around it, so
-that no line of it, and no string that runs over lines, has to be moved.
+A coding cookie in the first two lines tells the encoding. An indented function is shown to a transform under
+one wrapper line that stands for the text around it, so that no line of it, and no string that runs over
+lines, has to be moved.
 """
 
 import ast
+import io
+import tokenize
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
+from codeaudit.transforms.decoding import DecodedFile
 from codeaudit.transforms.edits import line_starts
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.python.encoding import DecodedPython
 from codeaudit.transforms.python.function_context import REBOUND, mentions, rebound_names
 from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
 from codeaudit.transforms.source_files import FileFormat, FunctionLocation
@@ -22,6 +26,37 @@ IN_CLASS: Final = "class _:\n"
 """The wrapper line of a method. A class whose name is all underscores mangles no names."""
 IN_BLOCK: Final = "if 1:\n"
 """The wrapper line of a function in an `if`, `try`, `with` or loop of the module."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecodedPython(DecodedFile):
+    """A Python file's text, with the facts needed to write it back byte for byte."""
+
+    @staticmethod
+    def encoding_of(data: bytes) -> str:
+        """The encoding that the file itself declares (UTF-8 by default).
+
+        Raises:
+            SourceError: the encoding is unknown, or the first lines are not in it.
+        """
+        try:
+            return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+        except SyntaxError as error:
+            unknown = "unknown encoding" in str(error)
+            raise SourceError("unknown encoding" if unknown else "not UTF-8") from error
+
+    def compiles(self, text: str) -> bool:
+        """Whether Python reads the bytes of this text as a file in the same encoding, and compiles them."""
+        try:
+            data = self.write(text)
+            if self.encoding_of(data) != self.encoding:
+                return False
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                compile(data, "<file>", "exec", dont_inherit=True)
+        except (SourceError, SyntaxError, ValueError, RecursionError, MemoryError):
+            return False
+        return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

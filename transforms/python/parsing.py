@@ -1,8 +1,11 @@
-"""Parsing Python text, and the shape of function nodes. The base of every module for Python."""
+"""Parsing Python text, the shape of function nodes, and what a text says apart from its layout. The base of
+every module for Python.
+"""
 
 import ast
+import hashlib
 import warnings
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from codeaudit.transforms.errors import SourceError
 
@@ -51,3 +54,18 @@ def first_line(node: ast.stmt) -> int:
     """The line on which a statement begins, from 1; decorators belong to it."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+DOCUMENTED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def content(source: str) -> str:
+    """A hash of the syntax tree without docstrings; the text itself where it does not parse."""
+    try:
+        tree = parse(source)
+        for node in ast.walk(tree):
+            if isinstance(node, DOCUMENTED) and ast.get_docstring(node):
+                node.body = node.body[1:]
+        return hashlib.sha256(ast.dump(tree).encode("utf-8", "surrogatepass")).hexdigest()
+    except (SourceError, RecursionError):
+        return source

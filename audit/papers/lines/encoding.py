@@ -45,7 +45,7 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.languages import DEFAULT, find_language
 from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.python.identifiers.obstacles import MOVABLE_VIEWS
-from codeaudit.transforms.python.identifiers.variables import variables
+from codeaudit.transforms.python.identifiers.rename import variables
 from codeaudit.transforms.python.language import PYTHON
 
 Relation: TypeAlias = Literal["none", "mask", "distances", "every", "referents"]

@@ -10,8 +10,7 @@ from typing import Final
 
 from codeaudit.transforms.edits import Edit, Positions, splice
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.python.encoding import DecodedPython
-from codeaudit.transforms.python.files import places
+from codeaudit.transforms.python.files import DecodedPython, places
 from codeaudit.transforms.python.parsing import first_line, parse
 from codeaudit.transforms.source_files import MODULE
 

@@ -13,8 +13,7 @@ from codeaudit.transforms.decoding import NO_RETURN
 from codeaudit.transforms.identity import IDENTITY
 from codeaudit.transforms.interface import Refused, Rewritten, Transform
 from codeaudit.transforms.perturb import NOT_PARSED
-from codeaudit.transforms.python.encoding import DecodedPython
-from codeaudit.transforms.python.files import IN_BLOCK, IN_CLASS, PYTHON_FILES, places
+from codeaudit.transforms.python.files import IN_BLOCK, IN_CLASS, PYTHON_FILES, DecodedPython, places
 from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.records import Kind, Move, Unit
 from codeaudit.transforms.source_files import (

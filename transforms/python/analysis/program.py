@@ -4,6 +4,8 @@ A logical line is a simple statement, the header of a compound one, or a clause 
 `case`). A compound statement moves as a whole; what is nested in it moves inside it. The relation therefore
 has two faces that agree: between the statements of each block (which the reorder transforms permute), and
 between all lines of the function (from which the symmetry mask of the networks is made).
+
+Lines are compared in normal form, as `ast.unparse` writes them, so that layout and comments do not matter.
 """
 
 import ast
@@ -20,7 +22,6 @@ from codeaudit.transforms.dependence.graph import DependenceGraph
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.builder import DraftLine, PythonProgramBuilder, StatementContext
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
-from codeaudit.transforms.python.analysis.normal import clause, header
 from codeaudit.transforms.python.parsing import FunctionNode, parse
 
 Dependence: TypeAlias = Literal["full", "paper"]
@@ -145,3 +146,58 @@ def _rebound(tree: ast.Module) -> frozenset[str]:
 
 def _text(row: DraftLine) -> str:
     return clause(row.node, row.clause) if row.clause else header(row.node)
+
+
+def header(node: ast.AST) -> str:
+    """The text of a simple statement, or of the header of a compound one.
+
+    Decorators stand before their definition on the same line.
+    """
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            word = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
+            result = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+            return f"{_decorators(node)}{word} {node.name}({ast.unparse(node.args)}){result}:"
+        case ast.ClassDef(name=name, bases=bases, keywords=keywords):
+            parts = [ast.unparse(part) for part in (*bases, *keywords)]
+            return f"{_decorators(node)}class {name}({', '.join(parts)}):"
+        case ast.If(test=test):
+            return f"if {ast.unparse(test)}:"
+        case ast.While(test=test):
+            return f"while {ast.unparse(test)}:"
+        case ast.For() | ast.AsyncFor():
+            word = "async for" if isinstance(node, ast.AsyncFor) else "for"
+            return f"{word} {_bare(node.target)} in {ast.unparse(node.iter)}:"
+        case ast.With() | ast.AsyncWith():
+            word = "async with" if isinstance(node, ast.AsyncWith) else "with"
+            return f"{word} {', '.join(ast.unparse(item) for item in node.items)}:"
+        case ast.Try() | ast.TryStar():
+            return "try:"
+        case ast.Match(subject=subject):
+            return f"match {ast.unparse(subject)}:"
+        case _:
+            return ast.unparse(node)
+
+
+def clause(node: ast.AST, name: str) -> str:
+    """The text of a clause of a compound statement; `name` is the word of a clause without a node (`else`,
+    `finally`).
+    """
+    match node:
+        case ast.ExceptHandler():
+            kind = f" {ast.unparse(node.type)}" if node.type else ""
+            return f"except{kind}{f' as {node.name}' if node.name else ''}:"
+        case ast.match_case():
+            guard = f" if {ast.unparse(node.guard)}" if node.guard else ""
+            return f"case {ast.unparse(node.pattern)}{guard}:"
+        case _:
+            return f"{name}:"
+
+
+def _decorators(node: FunctionNode | ast.ClassDef) -> str:
+    return "".join(f"@{ast.unparse(decorator)} " for decorator in node.decorator_list)
+
+
+def _bare(target: ast.expr) -> str:
+    text = ast.unparse(target)
+    return text[1:-1] if isinstance(target, ast.Tuple) and text.startswith("(") else text

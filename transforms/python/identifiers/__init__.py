@@ -79,7 +79,7 @@ FAMILY: Final = TransformFamily.of(
     ),
     keeps("rename:RENAME_CANONICAL", "local variables become v0, v1, …", _CLAMP, "rename-merging"),
     keeps(
-        "functions:RENAME_INNER_FUNCTIONS",
+        "definitions:RENAME_INNER_FUNCTIONS",
         "functions inside a function that are only called get other names",
         _SCALED,
     ),
@@ -91,18 +91,18 @@ FAMILY: Final = TransformFamily.of(
         interface=True,
     ),
     keeps(
-        "modules:RENAME_FUNCTIONS",
+        "definitions:RENAME_FUNCTIONS",
         "a module's private functions get other names (keeps the meaning where nobody imports them)",
         _HALVES,
         "rename-functions-merging",
         interface=True,
     ),
     keeps(
-        "modules:RENAME_CLASSES",
+        "definitions:RENAME_CLASSES",
         "a module's private namespaces of literals get other names (where nobody imports them)",
         _LIMITS,
         interface=True,
     ),
     changes("merging:RENAME_MERGING", "two variables become one", _SPAN),
-    changes("swapping:RENAME_FUNCTIONS_MERGING", "two functions of a module swap their names", _HALVES),
+    changes("definitions:RENAME_FUNCTIONS_MERGING", "two functions of a module swap their names", _HALVES),
 )

@@ -1,11 +1,15 @@
-"""Reasons why a variable must keep its name."""
+"""Reasons why a variable must keep its name.
+
+Parameters may change their names for callers that pass arguments by position. Calls inside the function are
+visible, so nothing is assumed about nested functions and lambdas: every call of them has to be seen and to
+pass by position.
+"""
 
 import ast
 import re
-from typing import Final
+from typing import Final, TypeAlias
 
-from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes
-from codeaudit.transforms.python.identifiers.parameters import Parameters
+from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, Scope
 from codeaudit.transforms.python.parsing import FunctionNode
 
 REFLECTION: Final = "reflection on names"
@@ -129,3 +133,164 @@ def _decorator_words(function: FunctionNode) -> frozenset[str]:
         elif isinstance(node, ast.Constant) and _LIST_OF_WORDS.fullmatch(str(node.value)):
             words.update(WORDS.findall(str(node.value)))
     return frozenset(words)
+
+
+Callee: TypeAlias = FunctionNode | ast.Lambda
+
+RECEIVERS: Final = frozenset({"self", "cls", "mcs", "mcls", "metacls", "metaclass"})
+"""Names of first parameters that stand for the object or class of a method."""
+
+_BLIND_DECORATORS: Final = frozenset(
+    {
+        "abc.abstractmethod", "abstractmethod", "asynccontextmanager", "cache", "cached_property",
+        "classmethod", "contextlib.asynccontextmanager", "contextlib.contextmanager", "contextmanager",
+        "functools.cache", "functools.cached_property", "functools.lru_cache", "functools.wraps", "final",
+        "lru_cache", "overload", "override", "property", "staticmethod", "typing.final",
+        "typing.overload", "typing.override", "wraps",
+    }
+)  # fmt: skip
+"""Decorators that never look at the names of parameters."""
+
+_POSITIONAL_CALLERS: Final[dict[str, int]] = {"map": 0, "filter": 0, "reduce": 0, "functools.reduce": 0}
+"""Functions that call one of their arguments by position, with the index of that argument."""
+
+_KEY_CALLERS: Final = frozenset({"sorted", "min", "max", "groupby", "itertools.groupby"})
+"""Functions that call their `key` by position. The method `sort` does so too."""
+
+
+class Parameters:
+    """Answers for the parameters of one resolved function. Cheap to make: reads the tree on demand."""
+
+    def __init__(self, scopes: PythonScopes) -> None:
+        self._scopes = scopes
+        self._parents: dict[int, ast.AST] | None = None
+
+    def obstacle(self, binding: PythonBinding) -> str | None:
+        """Why a parameter must keep its name; `None` if it need not."""
+        scope = self._scopes.scopes[binding.scope]
+        node = scope.node
+        assert isinstance(node, Callee)
+        place = _place(node, binding.name)
+        if place == "first" and (binding.name in RECEIVERS or self._is_bound(scope, node)):
+            return "receiver of a method"
+        if isinstance(node, FunctionNode):
+            if not all(_blind(decorator) for decorator in node.decorator_list):
+                return "decorator may read parameter names"
+            # pytest passes fixtures and hook arguments by the names of parameters.
+            if node is self._scopes.function and node.name.startswith(("test", "pytest_")):
+                return "test parameters are read by name"
+        if place == "gathering":
+            return None
+        if place == "keyword-only":
+            return "keyword-only parameter"
+        if any(parameter.arg == binding.name for parameter in node.args.posonlyargs):
+            return None
+        # A caller's keyword equal to the new name would no longer land in `**kwargs`.
+        if node.args.kwarg is not None:
+            return "parameter beside gathered keywords"
+        if node is self._scopes.function:
+            return self._own_calls(node, binding.name)
+        return None if self._called_by_position(scope, node) else "nested function called out of sight"
+
+    def _is_method(self, scope: Scope) -> bool:
+        parent = self._scopes.scopes[scope.parent]
+        if parent.kind == "type parameters":
+            parent = self._scopes.scopes[parent.parent]
+        return parent.kind == "class" or (parent.number == OUTER and self._scopes.method)
+
+    def _is_bound(self, scope: Scope, node: Callee) -> bool:
+        """Whether the first parameter is the object or class of a method."""
+        if isinstance(node, ast.Lambda):
+            return self._is_method(scope)
+        return self._is_method(scope) and "staticmethod" not in map(_dotted, node.decorator_list)
+
+    def _own_calls(self, function: FunctionNode, name: str) -> str | None:
+        """An obstacle if the function may call itself, or the method it overrides, by keyword."""
+        for node in ast.walk(function):
+            if not isinstance(node, ast.Call):
+                continue
+            callee = node.func
+            itself = callee.id if isinstance(callee, ast.Name) else getattr(callee, "attr", None)
+            if itself == function.name and any(word.arg in {None, name} for word in node.keywords):
+                return "parameter passed by keyword"
+        return None
+
+    def _called_by_position(self, scope: Scope, node: Callee) -> bool:
+        """Whether every call of a nested function or lambda is seen and passes by position."""
+        if isinstance(node, ast.Lambda):
+            return self._lambda_called_by_position(node)
+        if self._is_method(scope) or node.decorator_list:
+            return False
+        return self._name_called_by_position(self._at(node.name, scope.parent))
+
+    def _at(self, name: str, scope: int) -> PythonBinding | None:
+        """The binding of a nested function's name in the scope around it."""
+        if self._scopes.scopes[scope].kind == "type parameters":
+            scope = self._scopes.scopes[scope].parent
+        for binding in self._scopes.bindings:
+            if (binding.name, binding.scope) == (name, scope):
+                return binding
+        return None
+
+    def _name_called_by_position(self, binding: PythonBinding | None) -> bool:
+        if binding is None or binding.view not in {"function", "local"} or not binding.located:
+            return False
+        places = {use.start for use in binding.occurrences if use.use == "read"}
+        for call in ast.walk(self._scopes.function):
+            match call:
+                case ast.Call(func=ast.Name(id=binding.name) as callee, keywords=[]):
+                    places.discard(self._scopes.positions.offset(callee.lineno, callee.col_offset))
+        return not places
+
+    def _lambda_called_by_position(self, node: ast.Lambda) -> bool:
+        parent = self._parent(node)
+        match parent:
+            case ast.Call(func=func) if func is node:
+                return not parent.keywords
+            case ast.Call(func=func, args=arguments) if node in arguments:
+                return _POSITIONAL_CALLERS.get(_dotted(func)) == arguments.index(node)
+            case ast.keyword(arg="key"):
+                call = self._parent(parent)
+                if not isinstance(call, ast.Call):
+                    return False
+                method = isinstance(call.func, ast.Attribute) and call.func.attr == "sort"
+                return method or _dotted(call.func) in _KEY_CALLERS
+            case _:
+                return False
+
+    def _parent(self, node: ast.AST) -> ast.AST | None:
+        if self._parents is None:
+            self._parents = {
+                id(child): parent
+                for parent in ast.walk(self._scopes.function)
+                for child in ast.iter_child_nodes(parent)
+            }
+        return self._parents.get(id(node))
+
+
+def _place(node: Callee, name: str) -> str:
+    """The kind of a parameter: `first`, `other`, `keyword-only`, or `gathering` (`*args`, `**kwargs`)."""
+    arguments = node.args
+    if name in {getattr(arguments.vararg, "arg", None), getattr(arguments.kwarg, "arg", None)}:
+        return "gathering"
+    if any(parameter.arg == name for parameter in arguments.kwonlyargs):
+        return "keyword-only"
+    first = [*arguments.posonlyargs, *arguments.args][0]
+    return "first" if first.arg == name else "other"
+
+
+def _blind(decorator: ast.expr) -> bool:
+    """Whether a decorator is known not to look at the names of parameters."""
+    callee = decorator.func if isinstance(decorator, ast.Call) else decorator
+    if isinstance(callee, ast.Attribute) and callee.attr in {"setter", "getter", "deleter"}:
+        return True
+    return _dotted(callee) in _BLIND_DECORATORS
+
+
+def _dotted(node: ast.expr) -> str:
+    """`a.b.c` for a name with attributes; empty for any other expression."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""

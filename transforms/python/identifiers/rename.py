@@ -8,8 +8,8 @@ parsed anew and compared with the original, by its compiled code or else by its 
 
 Never renamed:
 
-- names of nested functions and classes, because their `__name__` may be seen (`functions` renames those that
-  are not),
+- names of nested functions and classes, because their `__name__` may be seen (`definitions` renames those
+  that are not),
 - names that an import chooses, attributes and class-level names, `__dunder__` and mangled names, and `_`,
 - globals, and `nonlocal`s of the text around the function,
 - names that an f-string prints (`f"{x=}"`), names in annotations that may be kept as text or in type
@@ -23,11 +23,228 @@ Not promised: the text of an UnboundLocalError or NameError, the source lines of
 parameters also signatures, `__annotations__`, and the text of a TypeError for wrong arguments.
 """
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from types import CodeType
 from typing import Final
 
-from codeaudit.transforms.python.identifiers.variables import NOT_A_MOVE, PythonVariables, variables
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.naming import Lexicon
+from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, resolve
+from codeaudit.transforms.python.identifiers.names import PYTHON, usable
+from codeaudit.transforms.python.identifiers.obstacles import (
+    MOVABLE_VIEWS,
+    REFLECTION,
+    WORDS,
+    RenameGuard,
+    reflects,
+)
+from codeaudit.transforms.python.identifiers.proofs import NameMapping, compiled, is_renaming, same_code
+from codeaudit.transforms.records import Evidence
 from codeaudit.transforms.renaming import RenameVariables
+
+NOT_A_MOVE: Final = "not a move of this function"
+NO_PARAMETER: Final = "no parameter to rename"
+NO_LOCAL: Final = "no local to rename"
+_EMPTY_REASONS: Final = frozenset({NO_PARAMETER, NO_LOCAL, "receiver of a method", "throwaway name"})
+"""Reasons that are replaced by the more informative reason of another variable."""
+
+
+class PythonVariables:
+    """The facts that all renamings of one function share.
+
+    These are the variables that may change, the places where they stand, and the compiled original.
+    """
+
+    lexicon: Final[Lexicon] = PYTHON
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.scopes = resolve(source)
+        self._movable: dict[bool, Mapping[int, PythonBinding] | Refused] = {}
+
+    @property
+    def bindings(self) -> Sequence[PythonBinding]:
+        """All variables, also those that keep their names."""
+        return self.scopes.bindings
+
+    def movable(self, *, parameters: bool) -> Mapping[int, PythonBinding] | Refused:
+        """The variables that may be renamed, by number, or the reason why there is none."""
+        found = self._movable.get(parameters)
+        if found is None:
+            found = self._movable[parameters] = movable(self.scopes, parameters=parameters)
+        return found
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every word of the text, also those of strings and comments."""
+        return frozenset(WORDS.findall(self.source))
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Every name of a variable, also of variables from outside."""
+        return frozenset(binding.name for binding in self.scopes.bindings)
+
+    def usable(self, name: str, own: Collection[str]) -> bool:
+        """Whether a name can be given; `own` are names already in use."""
+        return usable(name, own)
+
+    def collides(self, names: Mapping[int, str]) -> bool:
+        """Whether with these names some occurrence would belong to another variable than before."""
+        fresh = set(names.values())
+        if len(fresh) == len(names) and self.names.isdisjoint(fresh):
+            return False  # names that occur nowhere cannot collide
+        return collides(self.scopes, names)
+
+    def rewritten(self, names: Mapping[int, str]) -> str:
+        """The text with new names at every occurrence of these variables, and nothing else changed."""
+        pieces, slots = self._pieces
+        parts = pieces.copy()
+        for number, name in names.items():
+            for slot in slots[number]:
+                parts[slot] = name
+        return "".join(parts)
+
+    def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
+        """The evidence that a text is this function with exactly these new names; `None` if it cannot be
+        shown.
+
+        - `compiled`: its code is equal (`same_code`).
+        - `analysis`: its tree and its variables are equal (`is_renaming`). This is tried if the code does not
+          compile by itself, and if the order of the cells of closures changes with the names.
+        """
+        if self.code is not None:
+            code = compiled(text)
+            if code is None:
+                return None
+            if same_code(self.code, code, self._image(names)):
+                return "compiled"
+        try:
+            return "analysis" if is_renaming(self.scopes, resolve.__wrapped__(text), names) else None
+        except SourceError:
+            return None
+
+    def _image(self, names: Mapping[int, str]) -> NameMapping:
+        image: dict[str, set[str]] = {}
+        keys: dict[str, str] = {}
+        titles: dict[str, str] = {}
+        for number, name in names.items():
+            binding = self.scopes.bindings[number]
+            image.setdefault(binding.name, set()).add(name)
+            if binding.view == "parameter" and binding.name not in self.scopes.strings:
+                keys[binding.name] = name
+            elif binding.view == "function":
+                titles[binding.name] = name
+        for binding in self.scopes.bindings:
+            if binding.name in image and binding.number not in names:
+                image[binding.name].add(binding.name)
+        return NameMapping(image, titles, keys)
+
+    @cached_property
+    def code(self) -> CodeType | None:
+        """The compiled original; `None` if it does not compile by itself."""
+        return compiled(self.source)
+
+    @cached_property
+    def _pieces(self) -> tuple[list[str], Mapping[int, list[int]]]:
+        """The text cut at every name, and for each variable the indices of the pieces that are its name.
+
+        Raises:
+            ValueError: names overlap, which is an error in the offsets that the analysis gave.
+        """
+        source = self.scopes.source
+        places = sorted(
+            (use.start, use.end, binding.number)
+            for binding in self.scopes.bindings
+            if binding.located
+            for use in binding.occurrences
+        )
+        pieces: list[str] = []
+        slots: dict[int, list[int]] = {}
+        done = 0
+        for start, end, number in places:
+            if start < done:
+                raise ValueError(f"two names overlap at byte {start}; give places that are disjoint")
+            slots.setdefault(number, []).append(len(pieces) + 1)
+            pieces += (source[done:start].decode(), source[start:end].decode())
+            done = end
+        pieces.append(source[done:].decode())
+        return pieces, slots
+
+
+@lru_cache(maxsize=4)
+def variables(source: str) -> PythonVariables:
+    """The variables of one function. The last four results are cached, because a transform asks many times.
+
+    Raises:
+        SourceError: the source does not parse or is not one function.
+    """
+    return PythonVariables(source)
+
+
+def movable(scopes: PythonScopes, *, parameters: bool) -> Mapping[int, PythonBinding] | Refused:
+    """The variables that may be renamed, by number, or the reason why there is none."""
+    if reflects(scopes):
+        return Refused(REFLECTION)
+    guard = RenameGuard(scopes)
+    found: dict[int, PythonBinding] = {}
+    obstacles = {"parameter": NO_PARAMETER, "other": NO_LOCAL}
+    met: set[str] = set()
+    for binding in scopes.bindings:
+        wanted = binding.view == "parameter"
+        if binding.view not in MOVABLE_VIEWS or (wanted and not parameters):
+            continue
+        obstacle = guard.obstacle(binding)
+        sort = "parameter" if wanted else "other"
+        if obstacle is None:
+            found[binding.number] = binding
+            met.add(sort)
+        elif obstacles[sort] in _EMPTY_REASONS:
+            obstacles[sort] = obstacle
+    needed = "parameter" if parameters else "other"
+    return found if needed in met else Refused(obstacles[needed])
+
+
+def collides(scopes: PythonScopes, names: Mapping[int, str]) -> bool:
+    """Whether with these names some occurrence would belong to another variable than before."""
+    owned: dict[tuple[int, str], int] = {}
+    declared: dict[tuple[int, str], int] = {}
+    for binding in scopes.bindings:
+        name = names.get(binding.number, binding.name)
+        if owned.setdefault((binding.scope, name), binding.number) != binding.number:
+            return True
+        for occurrence in binding.occurrences:
+            if occurrence.use == "declare":
+                declared[occurrence.scope, name] = binding.number
+    return any(
+        _captured(scopes, binding, names.get(binding.number, binding.name), (owned, declared))
+        for binding in scopes.bindings
+    )
+
+
+def _captured(
+    scopes: PythonScopes,
+    binding: PythonBinding,
+    name: str,
+    tables: tuple[Mapping[tuple[int, str], int], Mapping[tuple[int, str], int]],
+) -> bool:
+    """Whether a scope between an occurrence and the owner of its variable would claim the new name."""
+    owned, declared = tables
+    for start in {occurrence.scope for occurrence in binding.occurrences}:
+        here = start
+        while here != binding.scope:
+            scope = scopes.scopes[here]
+            claims = {declared.get((here, name), binding.number)}
+            if scope.kind != "class" or here == start or scopes.scopes[start].kind == "type parameters":
+                claims.add(owned.get((here, name), binding.number))
+            if claims != {binding.number}:
+                return True
+            if binding.scope == OUTER and (here, name) in declared:
+                break  # `global` skips the scopes in between
+            here = scope.parent
+    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

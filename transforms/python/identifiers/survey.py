@@ -5,15 +5,13 @@ The name of a definition is more visible than that of a variable. It stands in `
 change only if the text shows that no code reaches any of these:
 
 - A function is only ever called by its plain name, with arguments that fit, and makes nothing that carries
-  its name
-  outside.
+  its name outside.
 - A class is a mere namespace: it has no base, no method and no instance, holds literals, and only these are
   read.
 - Each name stands for one thing in the whole text and occurs in no string, because text may be looked up
-  (`f"{x=}"`
-  holds its own text too).
+  (`f"{x=}"` holds its own text too).
 
-`functions` and `modules` ask it which definitions they may rename.
+`definitions` asks it which definitions it may rename.
 """
 
 import ast
@@ -79,10 +77,6 @@ class Survey:
             self._refuse(word, ANNOTATION)
         if self._nodes:
             self._visit(root, "code")
-
-    def free(self, name: str) -> bool:
-        """Whether a name may change."""
-        return name not in self.obstacles
 
     def _refuse(self, name: str, reason: str) -> None:
         self.obstacles.setdefault(name, reason)

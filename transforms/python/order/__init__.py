@@ -139,7 +139,7 @@ FAMILY: Final = TransformFamily.of(
         _MEAN,
         "reorder-breaking",
     ),
-    changes("breaking:REORDER_BREAKING", "one true dependence is reversed", _AREA),
+    changes("reorder:REORDER_BREAKING", "one true dependence is reversed", _AREA),
     keeps("definitions:REORDER_FUNCTIONS", "functions and classes of a module in another order", _FUNCTIONS),
     keeps("definitions:REORDER_METHODS", "methods of a class in another order", _METHODS),
     keeps("imports:REORDER_IMPORTS", "imports from the standard library in another order", _IMPORTS),

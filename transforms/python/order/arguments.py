@@ -8,7 +8,7 @@ Assumed: no other module replaces the functions of a standard module.
 """
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -16,11 +16,89 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site
 from codeaudit.transforms.permutations import free, permuted
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
-from codeaudit.transforms.python.order.permutation import binders, rearranged
-from codeaudit.transforms.python.order.stdlib import FUNCTIONS, KEYWORDS, METHODS, REGISTERING, SILENT
+from codeaudit.transforms.python.order.imports import REGISTERING, SILENT
 from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
+from codeaudit.transforms.python.suites import binders, rearranged
+
+KEYWORDS: Final[Mapping[str, frozenset[str]]] = {
+    name: frozenset(words.split())
+    for name, words in {
+        "bytearray": "source encoding errors",
+        "bytes": "source encoding errors",
+        "compile": "source filename mode flags dont_inherit optimize",
+        "complex": "real imag",
+        "enumerate": "iterable start",
+        "max": "key default",
+        "min": "key default",
+        "open": "file mode buffering encoding errors newline closefd opener",
+        "pow": "base exp mod",
+        "print": "sep end file flush",
+        "property": "fget fset fdel doc",
+        "round": "number ndigits",
+        "sorted": "key reverse",
+        "str": "object encoding errors",
+    }.items()
+}
+"""Builtins that take no other keywords than these, and see no order in them."""
+
+FUNCTIONS: Final[Mapping[str, frozenset[str]]] = {
+    name: frozenset(words.split())
+    for name, words in {
+        "collections.namedtuple": "typename field_names rename defaults module",
+        "csv.reader": "delimiter quotechar escapechar doublequote skipinitialspace lineterminator quoting",
+        "csv.writer": "delimiter quotechar escapechar doublequote skipinitialspace lineterminator quoting",
+        "dataclasses.dataclass": "init repr eq order unsafe_hash frozen match_args kw_only slots",
+        "dataclasses.field": "default default_factory init repr hash compare metadata kw_only",
+        "datetime.datetime": "year month day hour minute second microsecond tzinfo fold",
+        "datetime.time": "hour minute second microsecond tzinfo fold",
+        "datetime.timedelta": "days seconds microseconds milliseconds minutes hours weeks",
+        "difflib.SequenceMatcher": "isjunk a b autojunk",
+        "difflib.unified_diff": "a b fromfile tofile fromfiledate tofiledate n lineterm",
+        "functools.lru_cache": "maxsize typed",
+        "heapq.nlargest": "n iterable key",
+        "heapq.nsmallest": "n iterable key",
+        "itertools.groupby": "iterable key",
+        "json.dump": "skipkeys ensure_ascii check_circular allow_nan indent separators default sort_keys",
+        "json.dumps": "skipkeys ensure_ascii check_circular allow_nan indent separators default sort_keys",
+        "logging.FileHandler": "filename mode encoding delay errors",
+        "math.isclose": "rel_tol abs_tol",
+        "os.makedirs": "name mode exist_ok",
+        "os.walk": "top topdown onerror followlinks",
+        "pprint.pformat": "object indent width depth compact sort_dicts underscore_numbers",
+        "random.choices": "population weights cum_weights k",
+        "re.compile": "pattern flags",
+        "re.sub": "pattern repl string count flags",
+        "shutil.copytree": "src dst symlinks ignore copy_function ignore_dangling_symlinks dirs_exist_ok",
+        "shutil.rmtree": "path ignore_errors onerror",
+        "socket.create_connection": "address timeout source_address all_errors",
+        "subprocess.Popen": "stdin stdout stderr env cwd shell bufsize close_fds text encoding",
+        "subprocess.run": "stdin stdout stderr env cwd shell timeout check text capture_output input",
+        "subprocess.check_output": "stdin stderr env cwd shell timeout text encoding universal_newlines",
+        "tempfile.NamedTemporaryFile": "mode buffering encoding newline suffix prefix dir delete errors",
+        "tempfile.TemporaryDirectory": "suffix prefix dir ignore_cleanup_errors",
+        "tempfile.mkdtemp": "suffix prefix dir",
+        "tempfile.mkstemp": "suffix prefix dir text",
+        "threading.Thread": "group target name args kwargs daemon",
+        "urllib.parse.urlencode": "query doseq safe encoding errors quote_via",
+        "urllib.request.Request": "url data headers origin_req_host unverifiable method",
+        "warnings.warn": "message category stacklevel source",
+    }.items()
+}
+"""Functions and classes of `SILENT` and `REGISTERING` modules, with keywords among which they see no order.
+"""
+
+METHODS: Final[Mapping[tuple[str, str], frozenset[str]]] = {
+    ("bytes", "decode"): frozenset(["encoding", "errors"]),
+    ("bytes", "rsplit"): frozenset(["sep", "maxsplit"]),
+    ("bytes", "split"): frozenset(["sep", "maxsplit"]),
+    ("list", "sort"): frozenset(["key", "reverse"]),
+    ("str", "encode"): frozenset(["encoding", "errors"]),
+    ("str", "rsplit"): frozenset(["sep", "maxsplit"]),
+    ("str", "split"): frozenset(["sep", "maxsplit"]),
+}
+"""Methods of builtin types, with their keywords."""
 
 UNKNOWN: Final = "the callee may see the order of its keywords"
 EFFECTS: Final = "the order of two values can be seen"

@@ -15,11 +15,31 @@ from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site, Span
 from codeaudit.transforms.permutations import MOST, permuted
 from codeaudit.transforms.python.analysis.knowledge import PLAIN
-from codeaudit.transforms.python.order.permutation import binders, lines_with_comments, rearranged
-from codeaudit.transforms.python.order.stdlib import DISJOINT
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
-from codeaudit.transforms.python.suites import is_elif, line_end
+from codeaudit.transforms.python.suites import binders, is_elif, line_end, lines_with_comments, rearranged
+
+_OS_ERRORS: Final = """
+    OSError IOError EnvironmentError BlockingIOError ChildProcessError ConnectionError BrokenPipeError
+    ConnectionAbortedError ConnectionRefusedError ConnectionResetError FileExistsError FileNotFoundError
+    InterruptedError IsADirectoryError NotADirectoryError PermissionError ProcessLookupError TimeoutError
+"""
+
+DISJOINT: Final = (
+    frozenset(_OS_ERRORS.split()),
+    frozenset(["ImportError", "ModuleNotFoundError"]),
+    frozenset(["SyntaxError", "IndentationError", "TabError"]),
+    frozenset(["NameError", "UnboundLocalError"]),
+    frozenset(["AttributeError"]),
+    frozenset(["StopIteration"]),
+    frozenset(["SystemExit"]),
+    frozenset(["UnicodeDecodeError", "UnicodeEncodeError", "UnicodeTranslateError"]),
+    frozenset(["BaseExceptionGroup", "ExceptionGroup"]),
+)
+"""Builtin exceptions, grouped by the memory layout of their objects. No class can derive from two classes
+with different layouts, so no exception belongs to two groups. `KeyError` and `ValueError`, for example, have
+the same layout and may have a common subclass.
+"""
 
 SHARED_SUBCLASS: Final = "an exception may belong to two clauses"
 SUBJECT: Final = "the subject may be of any type"
@@ -50,7 +70,7 @@ def find_except(code: PythonSource) -> Iterator[Site | Refused]:
 
 
 def _families(node: ast.expr | None, bound: Mapping[str, int]) -> frozenset[int] | None:
-    """The groups of `stdlib.DISJOINT` that a clause catches; `None` if it may catch other exceptions."""
+    """The groups of `DISJOINT` that a clause catches; `None` if it may catch other exceptions."""
     names = node.elts if isinstance(node, ast.Tuple) else [node]
     found: set[int] = set()
     for name in names:

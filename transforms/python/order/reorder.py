@@ -1,19 +1,24 @@
-"""`reorder`: the statements of a function in another legal order.
+"""`reorder`: the statements of a function in another legal order; and its control `reorder-breaking`.
 
 The legal orders of a block are the linear extensions of the conflict relation (SPE attention, section 3.2,
 with the relation made sound); each block is drawn uniformly and independently, nested blocks inside their
 statement. Only whole statements move: every byte of every statement, its comments included, survives.
+
+The control reverses exactly one true dependence: a statement that reads a variable is put before the
+statement whose value it read.
 """
 
 import ast
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from codeaudit.transforms import reordering
+from codeaudit.transforms.breaking import ReorderBreaking, reversible
 from codeaudit.transforms.dependence import obstacles
 from codeaudit.transforms.dependence.blocks import StatementBlock
+from codeaudit.transforms.dependence.obstacles import NO_BLOCK
 from codeaudit.transforms.edits import line_starts
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.program import Dependence, PythonProgram, analyse
@@ -102,3 +107,52 @@ def reordered(program: PythonProgram, orders: Mapping[int, Sequence[int]]) -> st
 
 REORDER: Final = PythonReorder()
 REORDER_NAMES_ONLY: Final = PythonReorder(name="reorder-names-only", dependence="paper", evidence="parsed")
+
+
+NO_PAIR: Final = "no true dependence that stands alone"
+
+
+class PythonBreakable(PythonOrdering):
+    """The blocks of a Python function, with the true dependences that may be reversed."""
+
+    def __init__(self, program: PythonProgram, names: PythonProgram) -> None:
+        super().__init__(program)
+        self._names = names
+        """The program under the relation of the paper: names only, read after write."""
+
+    @property
+    def unbreakable(self) -> str:
+        """The reason to count where no dependence may be reversed."""
+        return NO_PAIR if self.large else NO_BLOCK
+
+    def pairs(self, site: int) -> Iterator[tuple[int, int]]:
+        """Pairs (definition, use) of a variable."""
+        block = self.blocks[site]
+        if block.fixed is None:
+            yield from reversible(block.predecessors, self._names.blocks[site].predecessors)
+
+    def breaks(self, site: int, pair: tuple[int, int]) -> bool:
+        """Any reversed conflict is accepted."""
+        return True
+
+    def flaw(self, site: int, order: Sequence[int]) -> str:
+        """No order is known to keep the meaning after all."""
+        return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonReorderBreaking(ReorderBreaking):
+    """Puts one reader directly before the statement that defined what it reads."""
+
+    languages: frozenset[str] = field(default_factory=lambda: frozenset({"python"}))
+
+    def ordering(self, source: str) -> PythonBreakable:
+        """The blocks of the function.
+
+        Raises:
+            SourceError: the source cannot be parsed.
+        """
+        return PythonBreakable(analyse(source), analyse(source, dependence="paper"))
+
+
+REORDER_BREAKING: Final = PythonReorderBreaking()

@@ -2,7 +2,7 @@ import ast
 
 import pytest
 
-from codeaudit.transforms.python.analysis.liveness import interferences
+from codeaudit.transforms.python.identifiers.merging import interferences
 
 
 @pytest.mark.parametrize(

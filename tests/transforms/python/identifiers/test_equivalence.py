@@ -1,7 +1,7 @@
 import pytest
 
 from codeaudit.transforms.python.analysis.scopes import resolve
-from codeaudit.transforms.python.identifiers.equivalence import is_merge, is_renaming, same_structure
+from codeaudit.transforms.python.identifiers.proofs import is_merge, is_renaming, same_structure
 
 BEFORE = resolve("def f(a):\n    x = a\n    y = 1\n    return [x.z(k=x) for z in y]\n")
 X = next(binding.number for binding in BEFORE.bindings if binding.name == "x")

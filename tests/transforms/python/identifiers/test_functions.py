@@ -7,7 +7,7 @@ import pytest
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.python.identifiers.functions import NO_FUNCTION, RENAME_INNER_FUNCTIONS
+from codeaudit.transforms.python.identifiers.definitions import NO_FUNCTION, RENAME_INNER_FUNCTIONS
 from codeaudit.transforms.python.identifiers.obstacles import REFLECTION
 from codeaudit.transforms.python.identifiers.survey import (
     ARGUMENTS,

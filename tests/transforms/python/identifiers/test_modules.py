@@ -9,7 +9,7 @@ import pytest
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.python.identifiers.modules import (
+from codeaudit.transforms.python.identifiers.definitions import (
     NOT_A_MOVE,
     RENAME_CLASSES,
     RENAME_FUNCTIONS,

@@ -16,10 +16,9 @@ from codeaudit.transforms.interface import Refused, Rewritten, Transform
 from codeaudit.transforms.naming import Strategy
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.python.analysis.scopes import resolve
-from codeaudit.transforms.python.identifiers.functions import RENAME_INNER_FUNCTIONS
+from codeaudit.transforms.python.identifiers.definitions import RENAME_INNER_FUNCTIONS
 from codeaudit.transforms.python.identifiers.merging import RENAME_MERGING
-from codeaudit.transforms.python.identifiers.rename import RENAME, RENAME_PARAMETERS, PythonRename
-from codeaudit.transforms.python.identifiers.variables import collides
+from codeaudit.transforms.python.identifiers.rename import RENAME, RENAME_PARAMETERS, PythonRename, collides
 from codeaudit.transforms.records import Origin, Perturbed, Sample
 from codeaudit.transforms.renaming import COLLISION
 from tests.support.pure_functions import PROGRAMS, Program

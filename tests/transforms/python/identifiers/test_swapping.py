@@ -7,7 +7,7 @@ import pytest
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.python.identifiers.swapping import NO_PAIR, RENAME_FUNCTIONS_MERGING
+from codeaudit.transforms.python.identifiers.definitions import NO_PAIR, RENAME_FUNCTIONS_MERGING
 from codeaudit.transforms.records import Move
 
 MODULE = "def half(x):\n    return x / 2\n\n\ndef twice(x):\n    return x * 2\n\n\ndef f(x):\n    return half(x), twice(x)\n"

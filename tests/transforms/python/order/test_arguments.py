@@ -6,8 +6,15 @@ import inspect
 
 import pytest
 
-from codeaudit.transforms.python.order.arguments import ARGUMENTS_SWAPPED, EFFECTS, REORDER_KEYWORDS, UNKNOWN
-from codeaudit.transforms.python.order.stdlib import FUNCTIONS, KEYWORDS, METHODS
+from codeaudit.transforms.python.order.arguments import (
+    ARGUMENTS_SWAPPED,
+    EFFECTS,
+    FUNCTIONS,
+    KEYWORDS,
+    METHODS,
+    REORDER_KEYWORDS,
+    UNKNOWN,
+)
 from codeaudit.transforms.records import Perturbed
 from tests.transforms.python.order.support import agrees, outcome, reasons, untouched, variants
 

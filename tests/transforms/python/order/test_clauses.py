@@ -8,6 +8,7 @@ import pytest
 
 from codeaudit.transforms.python.order.clauses import (
     BRANCHES_SWAPPED,
+    DISJOINT,
     LAYOUT,
     PATTERNS,
     REORDER_BRANCHES,
@@ -16,7 +17,6 @@ from codeaudit.transforms.python.order.clauses import (
     SHARED_SUBCLASS,
     SUBJECT,
 )
-from codeaudit.transforms.python.order.stdlib import DISJOINT
 from tests.transforms.python.order.support import agrees, reasons, untouched, variants
 
 KNOWN = "def f(v):\n    x = len(str(v is None))\n"

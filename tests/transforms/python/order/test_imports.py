@@ -8,12 +8,13 @@ import pytest
 from codeaudit.transforms.python.order.imports import (
     GUARDED,
     ONE_ORDER,
+    REGISTERING,
     REORDER_IMPORT_NAMES,
     REORDER_IMPORTS,
     SHARED,
+    SILENT,
     UNKNOWN,
 )
-from codeaudit.transforms.python.order.stdlib import REGISTERING, SILENT
 from tests.transforms.python.order.support import agrees, reasons, untouched, variants
 
 

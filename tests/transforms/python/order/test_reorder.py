@@ -10,8 +10,7 @@ import pytest
 
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.python.analysis.program import analyse
-from codeaudit.transforms.python.order.breaking import REORDER_BREAKING
-from codeaudit.transforms.python.order.reorder import REORDER, REORDER_NAMES_ONLY
+from codeaudit.transforms.python.order.reorder import REORDER, REORDER_BREAKING, REORDER_NAMES_ONLY
 from codeaudit.transforms.records import Move
 from codeaudit.transforms.seeding import stream
 
