@@ -1,8 +1,7 @@
-"""What Python expressions may do: the names they touch, whether they may raise, observe or act.
+"""What Python expressions may do, calls included, and the types of locals. `expressions` holds the rest.
 
-Builtin types and literals are known exactly. Every other object is foreign: its class is unknown, so its
-methods may run any code. Calls of unknown functions and methods, iteration over foreign objects, and stores
-anywhere but on `self` may do anything.
+Builtins, methods of builtin types, and a few functions of standard modules are known; the tables are in
+`knowledge`. A call of anything else may do anything.
 
 Assumptions about foreign objects. They are part of the promise of every transform that rests on this module:
 
@@ -22,489 +21,272 @@ Assumptions about foreign objects. They are part of the promise of every transfo
 """
 
 import ast
-from collections.abc import Callable
 from typing import Final
 
-from codeaudit.transforms.dependence.effects import (
-    ANYTHING,
-    BARRIER,
-    EXPECTS,
-    LOOKS_UP,
-    OBSERVES,
-    RAISES,
-    STORES,
-)
-from codeaudit.transforms.python.analysis import calls
-from codeaudit.transforms.python.analysis.facts import (
-    VariableFacts,
-    free_names,
-    settle_ownership,
-)
+from codeaudit.transforms.dependence.effects import ANYTHING, BARRIER, OBSERVES, RAISES
+from codeaudit.transforms.python.analysis.expressions import LOOKS, UNSETTLED, ExpressionEffects
+from codeaudit.transforms.python.analysis.facts import VariableFacts, method_effect, settle_ownership
 from codeaudit.transforms.python.analysis.knowledge import (
     BUILTINS,
+    CONSUMING,
     CONTAINERS,
-    KNOWN,
+    EMPTY_CALLS,
+    EXCEPTIONS,
+    LAZY,
+    MODULES,
     NUMBERS,
     PLAIN,
+    PURE,
+    RAISING_STR_METHODS,
+    READ_ONLY,
+    REFLECTION,
     SEQUENCES,
+    STATE_TESTS,
+    STR_METHODS,
+    VIEWS,
+    MethodEffect,
 )
-from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes
+from codeaudit.transforms.python.parsing import FunctionNode
 
-LOOKS: Final = OBSERVES | RAISES
-"""What looking at a foreign object may do."""
-SHARED: Final = "[]"
-"""Stands, among the places written, for the contents of every container that other code may reach."""
-UNSETTLED: Final = "unsettled"
-"""The type of a local whose values have not been typed yet; see `settle_types`."""
-
-_TYPE_NAMES: Final = {
-    int: "int", float: "float", bool: "bool", str: "str", bytes: "bytes", type(None): "none",
-    type(...): "ellipsis",
-}  # fmt: skip
-_EXACT_ARITHMETIC: Final = (ast.Add, ast.Sub, ast.Mult)
-_EXACT_BITS: Final = (ast.BitAnd, ast.BitOr, ast.BitXor)
+_ASKED_FOR_TEXT: Final = frozenset({"str", "repr", "ascii", "format"})
+"""Builtins whose result comes from a method of the argument, and may therefore be of a subclass of `str`."""
+_KEY_FUNCTIONS: Final = frozenset({"len", "str", "repr", "int", "abs", "float", "id", "hash", "ord"})
+"""Builtins that only look at their argument, so that `sorted(…, key=len)` runs no unknown code."""
+_SIMPLE_TYPES: Final = frozenset({"int", "float", "bool", "str", "bytes"})
 
 
-class PythonEffects:
-    """Collects the effects of the expressions of one statement.
+class PythonEffects(ExpressionEffects):
+    """Collects the effects of the expressions of one statement, calls included."""
 
-    The methods add to `reads`, `writes`, `stored` and `flags`. Those that return `str | None` return the name
-    of the builtin type of the value if it is certain, else `None`.
-    """
+    __slots__ = ()
 
-    __slots__ = (
-        "definite", "facts", "flags", "reads", "shadow", "sometimes", "stored", "stored_reads", "touched",
-        "writes",
-    )  # fmt: skip
-
-    def __init__(self, facts: VariableFacts, definite: frozenset[str]) -> None:
-        """`facts` are those of the function around the statement; `definite` are the locals certainly bound
-        there.
-        """
-        self.facts = facts
-        self.definite = definite
-        self.reads: set[str] = set()
-        self.writes: set[str] = set()
-        self.stored: set[str] = set()
-        """Places written that are not variables: `.name` (an attribute of `self`) or `SHARED`."""
-        self.stored_reads: set[str] = set()
-        """Places read that are not variables."""
-        self.sometimes: set[str] = set()
-        """Names bound by `:=`, which is not always evaluated (`a and (b := c)`)."""
-        self.touched: set[str] = set()
-        """Names whose objects a method call, attribute or subscript write may change.
-
-        The relation of the papers counts them as written.
-        """
-        self.flags = 0
-        self.shadow: frozenset[str] = frozenset()
-
-    # ── names ────────────────────────────────────────────────────────────────────────────────────────
-
-    def read(self, name: str) -> str | None:
-        """A variable is read; returns its type if it is certain."""
-        if name in self.shadow:
-            return None
-        facts = self.facts
-        if name not in facts.local:
-            if name not in BUILTINS or name in facts.rebound:
-                self.expect(LOOKS_UP)
-            return None
-        self.reads.add(name)
-        # A closure may rebind a captured variable whenever other code runs.
-        if name in facts.captured:
-            self.flags |= OBSERVES
-        if name not in self.definite:
-            self.flags |= RAISES  # UnboundLocalError
-        return facts.types.get(name)
-
-    def write(self, name: str) -> None:
-        """A variable is bound; a name that is not local may be anybody's global."""
-        if name not in self.facts.local:
-            self.flags |= ANYTHING
-            return
-        self.writes.add(name)
-        if name in self.facts.captured:
-            self.flags |= STORES
-
-    def expect(self, look: int = OBSERVES) -> None:
-        """Something is looked up that is assumed to exist (assumption 3); `look` are the flags of the look-up
-        itself.
-        """
-        self.flags |= look | (RAISES if self.facts.doubts else EXPECTS)
-
-    def store(self, place: str) -> None:
-        """A place that other code may see is changed, and nothing else happens."""
-        self.flags |= STORES
-        self.stored.add(place)
-
-    def is_local(self, name: str) -> bool:
-        """Whether a name is a variable, and therefore neither a builtin nor a module."""
-        return name in self.facts.local or name in self.shadow or name in self.facts.rebound
-
-    def is_owned(self, node: ast.expr) -> bool:
-        """Whether an expression is a variable whose container no other code can reach."""
-        return isinstance(node, ast.Name) and node.id in self.facts.owned and node.id not in self.shadow
-
-    def truth(self, node: ast.expr) -> None:
-        """An expression is tested for truth."""
-        kind = self.visit(node)
-        if kind not in KNOWN:
-            self.flags |= LOOKS
-        elif kind in CONTAINERS:
-            self.contents(node)
-
-    def touch(self, node: ast.expr) -> None:
-        """The object at the root of a chain of attributes and subscripts is changed."""
-        while isinstance(node, ast.Attribute | ast.Subscript):
-            node = node.value
-        if isinstance(node, ast.Name) and node.id in self.facts.local:
-            self.touched.add(node.id)
-
-    def iterate(self, node: ast.expr) -> None:
-        """An expression is iterated over from the first item to the last."""
-        if isinstance(node, ast.GeneratorExp):
-            self.visit(node)
-        elif not calls.iterated(self, node):
-            kind = self.visit(node)
-            if kind in CONTAINERS:
-                self.contents(node)
-            elif kind not in SEQUENCES:
-                self.flags |= ANYTHING
-
-    def contents(self, node: ast.expr) -> None:
-        """The contents of a container are read; other code may change them unless the container is owned."""
-        if isinstance(node, ast.Name) and not self.is_owned(node):
-            self.flags |= LOOKS  # other code may change it while it is iterated over
-
-    # ── expressions ──────────────────────────────────────────────────────────────────────────────────
-
-    def visit(self, node: ast.expr) -> str | None:
-        """Collect an expression; returns the builtin type of its value if it is certain."""
-        method = _VISITORS.get(type(node))
-        if method is None:
-            self.flags |= ANYTHING
-            for child in ast.iter_child_nodes(node):
-                if isinstance(child, ast.expr):
-                    self.visit(child)
-            return None
-        return method(self, node)
-
-    def _constant(self, node: ast.Constant) -> str | None:
-        return _TYPE_NAMES.get(type(node.value))
-
-    def _name(self, node: ast.Name) -> str | None:
-        if isinstance(node.ctx, ast.Load):
-            return self.read(node.id)
-        self.write(node.id)
+    def call(self, node: ast.Call) -> str | None:
+        """Collect a call; returns the builtin type of its result if it is certain."""
+        func = node.func
+        name = func.id if isinstance(func, ast.Name) else getattr(func, "attr", None)
+        if name in REFLECTION:
+            # `y = locals()` sees every binding above it, so it stays where it is, whatever `locals` means.
+            self.flags |= BARRIER
+        if isinstance(func, ast.Attribute):
+            return self._method(node, func)
+        if isinstance(func, ast.Name) and func.id in BUILTINS and not self.is_local(func.id):
+            return self._builtin(node, func.id)
+        self.visit(func)
+        self._arguments(node)
+        self.flags |= ANYTHING
         return None
 
-    def _bool_op(self, node: ast.BoolOp) -> str | None:
-        kinds = {self.visit(value) for value in node.values[:-1]}
-        if not kinds <= KNOWN or kinds & CONTAINERS:
-            self.flags |= LOOKS
-        kinds.add(self.visit(node.values[-1]))
-        return kinds.pop() if len(kinds) == 1 else None
+    def passes_items_on(self, node: ast.expr) -> bool:
+        """Collect an expression whose items are consumed at once, if it is a call that only passes items on.
 
-    def _unary_op(self, node: ast.UnaryOp) -> str | None:
-        if isinstance(node.op, ast.Not):
-            self.truth(node.operand)
-            return "bool"
-        kind = self.visit(node.operand)
-        if kind not in NUMBERS or (isinstance(node.op, ast.Invert) and kind != "int"):
-            self.flags |= LOOKS
-            return None
-        return "int" if kind == "bool" else kind
+        Covers `zip`, `enumerate`, `reversed`, `iter` and the views of a dict. Returns False, with nothing
+        collected, for any other expression.
+        """
+        if not isinstance(node, ast.Call) or any(isinstance(part, ast.Starred) for part in node.args):
+            return False
+        match node.func:
+            case ast.Name(id=name) if name in LAZY and not self.is_local(name) and node.args:
+                if any(keyword.arg not in ("start", "strict") for keyword in node.keywords):
+                    return False
+                # `zip(a, b, strict=True)` raises if the lengths differ, `reversed` if there is no order.
+                self.flags |= RAISES
+                for argument in node.args:
+                    self.iterate(argument)
+                for keyword in node.keywords:
+                    self.visit(keyword.value)
+                return True
+            case ast.Attribute(value=container, attr=attr) if attr in VIEWS and not (
+                node.args or node.keywords
+            ):
+                # `items()` of a foreign object may return an iterator, which the loop then exhausts.
+                if self.visit(container) != "dict":
+                    self.flags |= ANYTHING
+                else:
+                    self.contents(container)
+                return True
+            case _:
+                return False
 
-    def _bin_op(self, node: ast.BinOp) -> str | None:
-        left, right, op = self.visit(node.left), self.visit(node.right), node.op
-        if UNSETTLED in (left, right):
-            return UNSETTLED
-        if left == right and left in ("str", "bytes", "tuple", "list") and isinstance(op, ast.Add):
-            if left == "list":
-                self.contents(node.left)
-                self.contents(node.right)
-            return left
-        if left in ("str", "bytes") and isinstance(op, ast.Mod):
-            self.flags |= LOOKS
-            return left
-        if left not in NUMBERS or right not in NUMBERS:
-            self.flags |= LOOKS
-            return None
-        return self._arithmetic(node, left, right)
-
-    def _arithmetic(self, node: ast.BinOp, left: str, right: str) -> str | None:
-        op = node.op
-        floats = "float" in (left, right)
-        whole = node.left if left != "float" else node.right
-        if floats and left != right and not isinstance(whole, ast.Constant):
-            self.flags |= RAISES  # a big int does not fit a float
-        if isinstance(op, _EXACT_BITS) and left == right == "bool":
-            return "bool"
-        if isinstance(op, _EXACT_ARITHMETIC) or (isinstance(op, _EXACT_BITS) and not floats):
-            return "float" if floats else "int"
-        divisor = isinstance(node.right, ast.Constant) and bool(node.right.value)
-        if isinstance(op, ast.FloorDiv | ast.Mod) and divisor:
-            return "float" if floats else "int"
-        self.flags |= RAISES
-        if isinstance(op, ast.FloorDiv | ast.Mod | ast.LShift | ast.RShift) and not floats:
-            return "int"
-        return "float" if isinstance(op, ast.Div) or (floats and not isinstance(op, ast.Pow)) else None
-
-    def _compare(self, node: ast.Compare) -> str | None:
-        kinds = [self.visit(node.left), *(self.visit(value) for value in node.comparators)]
-        boolean = True
-        for op, left, right, value in zip(node.ops, kinds, kinds[1:], node.comparators, strict=False):
-            self.flags |= _comparison(op, left, right, value)
-            boolean &= isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) or (
-                left in KNOWN and right in KNOWN
-            )
-        for value in node.comparators:
-            if isinstance(value, ast.Name) and self.facts.types.get(value.id) in CONTAINERS:
-                self.contents(value)
-        if len(node.ops) > 1 and not boolean:
-            self.flags |= LOOKS
-        return "bool" if boolean else None
-
-    def _if_exp(self, node: ast.IfExp) -> str | None:
-        self.truth(node.test)
-        kinds = {self.visit(node.body), self.visit(node.orelse)}
-        return kinds.pop() if len(kinds) == 1 else None
-
-    def _sequence(self, node: ast.List | ast.Tuple | ast.Set) -> str | None:
-        for element in node.elts:
-            if isinstance(element, ast.Starred):
-                self.iterate(element.value)
-                continue
-            kind = self.visit(element)
-            if isinstance(node, ast.Set) and kind not in PLAIN:
-                self.flags |= LOOKS
-        return type(node).__name__.lower()
-
-    def _dict(self, node: ast.Dict) -> str | None:
-        for key, value in zip(node.keys, node.values, strict=True):
-            kind = self.visit(value)
-            if key is None:
-                self.flags |= LOOKS if kind == "dict" else ANYTHING
-            elif self.visit(key) not in PLAIN:
-                self.flags |= LOOKS
-        return "dict"
-
-    def _lambda(self, node: ast.Lambda) -> str | None:
-        self._definition(node.args)
-        self._closed_over(node)
-        return "function"
-
-    def _comprehension(
-        self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-    ) -> str | None:
-        outer = self.shadow
-        for generator in node.generators:
-            self.iterate(generator.iter)
-            if generator.is_async:
-                self.flags |= BARRIER
-            targets = frozenset(
-                inner.id for inner in ast.walk(generator.target) if isinstance(inner, ast.Name)
-            )
-            if not isinstance(generator.target, ast.Name):
-                self.flags |= LOOKS
-            self.shadow |= targets
-            for condition in generator.ifs:
-                self.truth(condition)
-        if isinstance(node, ast.DictComp):
-            kinds = [self.visit(node.key)]
-            self.visit(node.value)
-        else:
-            kinds = [self.visit(node.elt)]
-        self.shadow = outer
-        if isinstance(node, ast.SetComp | ast.DictComp) and kinds[0] not in PLAIN:
-            self.flags |= LOOKS
-        return {"ListComp": "list", "SetComp": "set", "DictComp": "dict"}.get(type(node).__name__)
-
-    def _joined(self, node: ast.JoinedStr) -> str | None:
-        kind: str | None = "str"
-        for part in node.values:
-            if isinstance(part, ast.FormattedValue):
-                kind = self.visit(part.value)
-                if kind not in PLAIN:
-                    self.flags |= LOOKS
-                elif part.format_spec is not None or kind == "int":
-                    self.flags |= RAISES  # a huge int has no decimal text
-                if part.format_spec is not None:
-                    self.visit(part.format_spec)
-        # A single field alone: the result is what `__format__` returns, which may be of a subclass of str.
-        return "str" if len(node.values) != 1 or kind in PLAIN else None
-
-    def _subscript(self, node: ast.Subscript) -> str | None:
-        kind = self.visit(node.value)
-        if not isinstance(node.slice, ast.Slice):
-            self.visit(node.slice)
-            self.flags |= RAISES
-            if kind in CONTAINERS:
-                self.contents(node.value)
-            elif kind not in SEQUENCES:
-                self.flags |= LOOKS
-            return {"str": "str", "bytes": "int", "range": "int"}.get(kind or "")
-        parts = [part for part in (node.slice.lower, node.slice.upper, node.slice.step) if part is not None]
-        bounds = {self.visit(part) for part in parts}
-        if kind in ("str", "bytes", "tuple", "list"):
-            if node.slice.step is not None or not bounds <= {"int", "none"}:
-                self.flags |= LOOKS
-            if kind == "list":
-                self.contents(node.value)
-            return kind
-        self.flags |= LOOKS
-        return None
-
-    def _attribute(self, node: ast.Attribute) -> str | None:
-        self.visit(node.value)
-        if self.is_receiver(node.value):
-            if node.attr in self.facts.stored_attributes and is_private(node.attr):
-                self.stored_reads.add(f".{node.attr}")
-                self.expect(LOOKS_UP)
+    def _arguments(self, node: ast.Call) -> list[str | None]:
+        """Collect the arguments of a call; returns the types of the positional ones."""
+        kinds: list[str | None] = []
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                self.iterate(argument.value)
+                kinds.append(None)
             else:
-                self.expect()
-        elif self.is_module(node.value) and calls.is_module_name(node.value):
-            self.expect(LOOKS_UP)
-        else:
+                kinds.append(self.visit(argument))
+        for keyword in node.keywords:
+            kind = self.visit(keyword.value)
+            if keyword.arg is None and kind != "dict":
+                self.flags |= ANYTHING  # `**mapping` calls the mapping's `keys` and `__getitem__`
+        return kinds
+
+    # ── builtins ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def _builtin(self, node: ast.Call, name: str) -> str | None:
+        starred = any(isinstance(argument, ast.Starred) for argument in node.args)
+        count = len(node.args)
+        if not (count or node.keywords) and name in EMPTY_CALLS:
+            return EMPTY_CALLS[name]
+        if name in CONSUMING and not starred and count == 1 and self._plain_keywords(node):
+            self.iterate(node.args[0])
+            # `list`, `tuple` and `bytes` only collect the items. The others test them for truth (`any`),
+            # compare (`sorted`), hash (`set`) or add them (`sum`), which calls methods of foreign objects.
+            if name not in ("list", "tuple", "bytes") or self.flags & OBSERVES:
+                self.flags |= LOOKS
+            return CONSUMING[name]
+        if node.keywords or starred:
+            # `max(a, b, key=f)` calls `f`. Exceptions and `dict` only store what they are given.
+            self._arguments(node)
+            if name not in EXCEPTIONS and name != "dict":
+                self.flags |= ANYTHING
+            return "dict" if name == "dict" and not node.args else None
+        kinds = self._arguments(node)
+        exact = self._exact(node, name, kinds)
+        if exact is not None or name in EXCEPTIONS:
+            return exact
+        if name in PURE and count <= 1:
+            return PURE[name]
+        if name in STATE_TESTS and count == 2:
+            # `isinstance(x, Sized)` runs `__instancecheck__`, which may look at any state.
+            sure = kinds[0] in PLAIN and _builtin_types(node.args[1])
+            self.flags |= 0 if sure else OBSERVES
+            return STATE_TESTS[name]
+        if name == "getattr" and count == 3:
+            self.flags |= OBSERVES  # with a default, a missing attribute raises nothing
+            return None
+        if name in ("min", "max") and count > 1:
+            self.flags |= 0 if set(kinds) in ({"int"}, {"float"}, {"str"}) else LOOKS
+            return kinds[0] if len(set(kinds)) == 1 else None
+        if name in READ_ONLY:
             self.flags |= LOOKS
+            return None if name in _ASKED_FOR_TEXT else READ_ONLY[name]
+        self.flags |= ANYTHING
         return None
 
-    def is_receiver(self, node: ast.expr) -> bool:
-        """Whether an expression is the `self` or `cls` of the function."""
-        return isinstance(node, ast.Name) and node.id == self.facts.receiver and node.id not in self.shadow
-
-    def is_module(self, node: ast.expr) -> bool:
-        """Whether an expression is a global name, or a chain of attributes of one."""
-        while isinstance(node, ast.Attribute):
-            node = node.value
-        return isinstance(node, ast.Name) and not self.is_local(node.id)
-
-    def _named(self, node: ast.NamedExpr) -> str | None:
-        kind = self.visit(node.value)
-        if isinstance(node.target, ast.Name):
-            self.write(node.target.id)
-            self.sometimes.add(node.target.id)
-        return kind
-
-    def _suspended(self, node: ast.Await | ast.Yield | ast.YieldFrom) -> str | None:
-        if node.value is not None:
-            self.visit(node.value)
-        self.flags |= BARRIER
-        return None
-
-    def _call(self, node: ast.Call) -> str | None:
-        return calls.call(self, node)
-
-    # ── stores ───────────────────────────────────────────────────────────────────────────────────────
-
-    def assign_attribute(self, target: ast.Attribute) -> None:
-        """An attribute is bound; plain only for a private attribute of the receiver (assumption 2)."""
-        self.visit(target.value)
-        if self.is_receiver(target.value) and is_private(target.attr):
-            self.store(f".{target.attr}")
-        else:
-            self.flags |= ANYTHING
-
-    def assign_item(self, target: ast.Subscript) -> None:
-        """An item or a slice is bound."""
-        kind = self.visit(target.value)
-        key = self.visit(target.slice) if not isinstance(target.slice, ast.Slice) else UNSETTLED
-        if kind not in CONTAINERS or key == UNSETTLED:
-            if isinstance(target.slice, ast.Slice):
-                self.visit(target.slice)
-            self.flags |= ANYTHING
-            return
-        self.change(target.value)
-        if kind == "list":
-            self.flags |= RAISES
-        elif key not in PLAIN:
-            self.flags |= LOOKS
-
-    def change(self, container: ast.expr) -> None:
-        """The contents of a builtin container change."""
-        if self.is_owned(container) and isinstance(container, ast.Name):
-            self.writes.add(container.id)
-        else:
-            self.store(SHARED)
-
-    # ── definitions ──────────────────────────────────────────────────────────────────────────────────
-
-    def definition(self, node: FunctionNode) -> None:
-        """A nested `def` is executed: decorators, defaults and annotations run, and free variables are
-        captured.
+    def _exact(self, node: ast.Call, name: str, kinds: list[str | None]) -> str | None:
+        """The result type of a builtin whose argument types it accepts without raising; `None` for any other
+        call.
         """
-        for decorator in node.decorator_list:
-            self.visit(decorator)
-            self.flags |= ANYTHING
-        self._definition(node.args)
-        if node.returns is not None:
-            self.visit(node.returns)
-        self._closed_over(node)
-        self.write(node.name)
+        first = kinds[0] if kinds else None
+        match name, len(kinds):
+            case "len", 1 if first in SEQUENCES:
+                return "int"
+            case "len", 1 if first in CONTAINERS:
+                # Other code may change a container that is not this function's own.
+                if not self.is_owned(node.args[0]) and isinstance(node.args[0], ast.Name):
+                    self.flags |= OBSERVES
+                return "int"
+            case "range", 1 | 2 if all(kind == "int" for kind in kinds):
+                return "range"  # a third argument could be 0, which raises
+            case "bool", 1 if first in PLAIN:
+                return "bool"
+            case "str" | "repr", 1 if first in PLAIN:
+                # An int of more than 4300 digits has no decimal text: ValueError.
+                self.flags |= RAISES if first == "int" else 0
+                return "str"
+            case "int", 1 if first in ("int", "bool"):
+                return "int"
+            case "float", 1 if first in ("float", "bool"):
+                return "float"  # of an int it may raise OverflowError
+            case "abs", 1 if first in NUMBERS:
+                return "float" if first == "float" else "int"
+            case _:
+                return None
 
-    def _definition(self, args: ast.arguments) -> None:
-        notes = [arg.annotation for arg in parameter_nodes(args)]
-        for part in (*args.defaults, *args.kw_defaults, *notes):
-            if part is not None:
-                self.visit(part)
+    def _plain_keywords(self, node: ast.Call) -> bool:
+        """Collect the keywords `key`, `reverse`, `default` and `start`; False if one of them may run unknown
+        code.
+        """
+        for keyword in node.keywords:
+            value = keyword.value
+            if keyword.arg not in ("key", "reverse", "default", "start"):
+                return False
+            if keyword.arg != "key":
+                self.visit(value)
+            elif isinstance(value, ast.Lambda):
+                outer = self.shadow
+                self.visit(value)
+                # Its body runs now, once for each item, with the parameters as names of its own.
+                self.shadow |= {inner.arg for inner in ast.walk(value.args) if isinstance(inner, ast.arg)}
+                self.visit(value.body)
+                self.shadow = outer
+            elif not self._is_builtin_function(value):
+                return False
+        return True
 
-    def _closed_over(self, scope: ast.AST) -> None:
-        self.reads |= (free_names(scope) & self.facts.local) - self.shadow
+    def _is_builtin_function(self, node: ast.expr) -> bool:
+        match node:
+            case ast.Name(id=name):
+                return name in _KEY_FUNCTIONS and not self.is_local(name)
+            case ast.Attribute(value=ast.Name(id="str" as name)):
+                return not self.is_local(name)
+            case _:
+                return isinstance(node, ast.Constant) and node.value is None
+
+    # ── methods ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def _method(self, node: ast.Call, func: ast.Attribute) -> str | None:
+        if self._is_known_function(func):
+            self.visit(func)
+            self._arguments(node)
+            self.flags |= LOOKS
+            return None
+        receiver = self.visit(func.value)
+        self.touch(func.value)
+        if receiver == "str":
+            return self._text_method(node, func.attr)
+        use = method_effect(receiver, node)
+        if use is not None:
+            return self._container_method(node, func.value, use)
+        self._arguments(node)
+        self.flags |= ANYTHING
+        return None
+
+    def _is_known_function(self, func: ast.Attribute) -> bool:
+        # A parameter may be called `math`, too: then `math.sqrt(x)` is a method of anything.
+        if not self.is_module(func.value):
+            return False
+        known = MODULES.get(ast.unparse(func.value))
+        return known is not None and (not known or func.attr in known)
+
+    def _text_method(self, node: ast.Call, attr: str) -> str | None:
+        if attr == "join" and len(node.args) == 1 and not node.keywords:
+            self.iterate(node.args[0])
+            self.flags |= RAISES  # an item may be no string
+            return "str"
+        kinds = self._arguments(node)
+        if attr in STR_METHODS and not node.keywords:
+            self.flags |= 0 if all(kind == "str" for kind in kinds) else LOOKS
+            return STR_METHODS[attr]
+        # `"{}".format(x)` formats foreign objects, and `"a".index(x)` raises if `x` is missing.
+        self.flags |= LOOKS if attr in RAISING_STR_METHODS else ANYTHING
+        return RAISING_STR_METHODS.get(attr)
+
+    def _container_method(self, node: ast.Call, container: ast.expr, use: MethodEffect) -> str | None:
+        kinds: list[str | None] = []
+        if use.flags == "iterates":
+            self.iterate(node.args[0])
+        else:
+            kinds = self._arguments(node)
+        match use.flags:
+            case "raises":
+                self.flags |= RAISES | (0 if all(kind in PLAIN for kind in kinds) else OBSERVES)
+            case "hashes":
+                self.flags |= 0 if kinds[0] in PLAIN else LOOKS
+            case "compares" | "iterates":
+                self.flags |= LOOKS
+        if use.changes:
+            self.change(container)
+        elif not self.is_owned(container):
+            self.flags |= OBSERVES
+        return use.gives
 
 
-def is_private(attribute: str) -> bool:
-    """Whether the spelling of an attribute says that it is no part of an interface: `_x`, but not `__x__`."""
-    return attribute.startswith("_") and not attribute.endswith("__")
-
-
-def _comparison(op: ast.cmpop, left: str | None, right: str | None, value: ast.expr) -> int:
-    """The flags of one comparison of operands with these types; `value` is the right operand."""
-    match op:
-        case ast.Is() | ast.IsNot():
-            return 0
-        case ast.Eq() | ast.NotEq():
-            return 0 if left in PLAIN and right in PLAIN else LOOKS
-        case ast.In() | ast.NotIn():
-            if right == "str" and left == "str":
-                return 0
-            literal = isinstance(value, ast.Tuple | ast.List | ast.Set) and all(
-                isinstance(element, ast.Constant) for element in value.elts
-            )
-            if left in PLAIN and (literal or right in ("dict", "set", "range")):
-                return 0
-            return LOOKS
-        case _:
-            exact = (left in NUMBERS and right in NUMBERS) or (left == right and left in ("str", "bytes"))
-            return 0 if exact else LOOKS
-
-
-_VISITORS: Final[dict[type[ast.expr], Callable[..., str | None]]] = {
-    ast.Constant: PythonEffects._constant,
-    ast.Name: PythonEffects._name,
-    ast.BoolOp: PythonEffects._bool_op,
-    ast.UnaryOp: PythonEffects._unary_op,
-    ast.BinOp: PythonEffects._bin_op,
-    ast.Compare: PythonEffects._compare,
-    ast.IfExp: PythonEffects._if_exp,
-    ast.List: PythonEffects._sequence,
-    ast.Tuple: PythonEffects._sequence,
-    ast.Set: PythonEffects._sequence,
-    ast.Dict: PythonEffects._dict,
-    ast.Lambda: PythonEffects._lambda,
-    ast.ListComp: PythonEffects._comprehension,
-    ast.SetComp: PythonEffects._comprehension,
-    ast.DictComp: PythonEffects._comprehension,
-    ast.GeneratorExp: PythonEffects._comprehension,
-    ast.JoinedStr: PythonEffects._joined,
-    ast.Subscript: PythonEffects._subscript,
-    ast.Attribute: PythonEffects._attribute,
-    ast.NamedExpr: PythonEffects._named,
-    ast.Await: PythonEffects._suspended,
-    ast.Yield: PythonEffects._suspended,
-    ast.YieldFrom: PythonEffects._suspended,
-    ast.Call: PythonEffects._call,
-}
+def _builtin_types(node: ast.expr) -> bool:
+    names = node.elts if isinstance(node, ast.Tuple) else [node]
+    return all(isinstance(name, ast.Name) and name.id in _SIMPLE_TYPES for name in names)
 
 
 def settle_types(function: FunctionNode, facts: VariableFacts) -> None:
@@ -518,29 +300,25 @@ def settle_types(function: FunctionNode, facts: VariableFacts) -> None:
         declared = (node for node in ast.walk(function) if isinstance(node, ast.Nonlocal | ast.Global))
         rebound = {name for node in declared for name in node.names}
     candidates = {
-        name: bound
+        name: [value for value in bound if value is not None]
         for name, bound in facts.values.items()
         if name not in rebound and name not in facts.fragile and None not in bound
     }
+    # The lattice is unsettled < type < None. `x = 0; x = x + y` starts with `x` unsettled, so that the first
+    # value decides. Moving upwards only makes the loop end.
     types: dict[str, str | None] = dict.fromkeys(candidates, UNSETTLED)
     facts.types = types
-    everything = facts.local
     changed = True
     while changed:
         changed = False
         for name, bound in candidates.items():
             if types[name] is None:
                 continue
-            kinds = {_type_of(value, facts, everything) for value in bound if value is not None} - {UNSETTLED}
+            kinds = {PythonEffects(facts, facts.local).visit(value) for value in bound} - {UNSETTLED}
             kind = UNSETTLED if not kinds else kinds.pop() if len(kinds) == 1 else None
             if kind != types[name]:
-                # The lattice is unsettled < type < None. Moving upwards only makes the loop end.
                 types[name] = kind if types[name] == UNSETTLED else None
                 changed = True
     facts.types = {name: kind for name, kind in types.items() if kind is not None and kind != UNSETTLED}
     if any(kind in CONTAINERS for kind in facts.types.values()):
         facts.owned = settle_ownership(function, facts)
-
-
-def _type_of(value: ast.expr, facts: VariableFacts, everything: frozenset[str]) -> str | None:
-    return PythonEffects(facts, everything).visit(value)

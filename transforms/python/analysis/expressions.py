@@ -1,0 +1,507 @@
+"""What Python expressions may do: the names they touch, whether they may raise, observe or act.
+
+Builtin types and literals are known exactly. Every other object is foreign: its class is unknown, so its
+methods may run any code. Calls of unknown functions and methods, iteration over foreign objects, and stores
+anywhere but on `self` may do anything. The assumptions that this rests on are those of `effects`, which adds
+calls.
+"""
+
+import ast
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Final
+
+from codeaudit.transforms.dependence.effects import (
+    ANYTHING,
+    BARRIER,
+    EXPECTS,
+    LOOKS_UP,
+    OBSERVES,
+    RAISES,
+    STORES,
+)
+from codeaudit.transforms.python.analysis.facts import VariableFacts, free_names
+from codeaudit.transforms.python.analysis.knowledge import (
+    BUILTINS,
+    CONTAINERS,
+    KNOWN,
+    MODULE_NAMES,
+    MODULES,
+    NUMBERS,
+    PLAIN,
+    SEQUENCES,
+)
+from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes
+
+LOOKS: Final = OBSERVES | RAISES
+"""What looking at a foreign object may do."""
+SHARED: Final = "[]"
+"""Stands, among the places written, for the contents of every container that other code may reach."""
+UNSETTLED: Final = "unsettled"
+"""The type of a local whose values have not been typed yet; see `effects.settle_types`."""
+
+_TYPE_NAMES: Final = {
+    int: "int", float: "float", bool: "bool", str: "str", bytes: "bytes", type(None): "none",
+    type(...): "ellipsis",
+}  # fmt: skip
+_EXACT_ARITHMETIC: Final = (ast.Add, ast.Sub, ast.Mult)
+_EXACT_BITS: Final = (ast.BitAnd, ast.BitOr, ast.BitXor)
+
+
+class ExpressionEffects(ABC):
+    """Collects the effects of the expressions of one statement.
+
+    The methods add to `reads`, `writes`, `stored` and `flags`. Those that return `str | None` return the name
+    of the builtin type of the value if it is certain, else `None`.
+    """
+
+    __slots__ = (
+        "definite", "facts", "flags", "reads", "shadow", "sometimes", "stored", "stored_reads", "touched",
+        "writes",
+    )  # fmt: skip
+
+    def __init__(self, facts: VariableFacts, definite: frozenset[str]) -> None:
+        """`facts` are those of the function around the statement; `definite` are the locals certainly bound
+        there.
+        """
+        self.facts = facts
+        self.definite = definite
+        self.reads: set[str] = set()
+        self.writes: set[str] = set()
+        self.stored: set[str] = set()
+        """Places written that are not variables: `.name` (an attribute of `self`) or `SHARED`."""
+        self.stored_reads: set[str] = set()
+        """Places read that are not variables."""
+        self.sometimes: set[str] = set()
+        """Names bound by `:=`, which is not always evaluated (`a and (b := c)`)."""
+        self.touched: set[str] = set()
+        """Names whose objects a method call, attribute or subscript write may change.
+
+        The relation of the papers counts them as written.
+        """
+        self.flags = 0
+        self.shadow: frozenset[str] = frozenset()
+
+    @abstractmethod
+    def call(self, node: ast.Call) -> str | None:
+        """Collect a call."""
+
+    @abstractmethod
+    def passes_items_on(self, node: ast.expr) -> bool:
+        """Collect an expression if it is a call that only passes on items of its arguments, as `zip` does."""
+
+    # ── names ────────────────────────────────────────────────────────────────────────────────────────
+
+    def read(self, name: str) -> str | None:
+        """A variable is read; returns its type if it is certain."""
+        if name in self.shadow:
+            return None
+        facts = self.facts
+        if name not in facts.local:
+            if name not in BUILTINS or name in facts.rebound:
+                self.expect(LOOKS_UP)
+            return None
+        self.reads.add(name)
+        # A closure may rebind a captured variable whenever other code runs.
+        if name in facts.captured:
+            self.flags |= OBSERVES
+        if name not in self.definite:
+            self.flags |= RAISES  # UnboundLocalError
+        return facts.types.get(name)
+
+    def write(self, name: str) -> None:
+        """A variable is bound; a name that is not local may be anybody's global."""
+        if name not in self.facts.local:
+            self.flags |= ANYTHING
+            return
+        self.writes.add(name)
+        if name in self.facts.captured:
+            self.flags |= STORES
+
+    def expect(self, look: int = OBSERVES) -> None:
+        """Something is looked up that is assumed to exist (assumption 3); `look` are the flags of the look-up
+        itself.
+        """
+        self.flags |= look | (RAISES if self.facts.doubts else EXPECTS)
+
+    def store(self, place: str) -> None:
+        """A place that other code may see is changed, and nothing else happens."""
+        self.flags |= STORES
+        self.stored.add(place)
+
+    def is_local(self, name: str) -> bool:
+        """Whether a name is a variable, and therefore neither a builtin nor a module."""
+        return name in self.facts.local or name in self.shadow or name in self.facts.rebound
+
+    def is_owned(self, node: ast.expr) -> bool:
+        """Whether an expression is a variable whose container no other code can reach."""
+        return isinstance(node, ast.Name) and node.id in self.facts.owned and node.id not in self.shadow
+
+    def truth(self, node: ast.expr) -> None:
+        """An expression is tested for truth."""
+        kind = self.visit(node)
+        if kind not in KNOWN:
+            self.flags |= LOOKS
+        elif kind in CONTAINERS:
+            self.contents(node)
+
+    def touch(self, node: ast.expr) -> None:
+        """The object at the root of a chain of attributes and subscripts is changed."""
+        while isinstance(node, ast.Attribute | ast.Subscript):
+            node = node.value
+        if isinstance(node, ast.Name) and node.id in self.facts.local:
+            self.touched.add(node.id)
+
+    def iterate(self, node: ast.expr) -> None:
+        """An expression is iterated over from the first item to the last."""
+        if isinstance(node, ast.GeneratorExp):
+            self.visit(node)
+        elif not self.passes_items_on(node):
+            kind = self.visit(node)
+            if kind in CONTAINERS:
+                self.contents(node)
+            elif kind not in SEQUENCES:
+                self.flags |= ANYTHING
+
+    def contents(self, node: ast.expr) -> None:
+        """The contents of a container are read; other code may change them unless the container is owned."""
+        if isinstance(node, ast.Name) and not self.is_owned(node):
+            self.flags |= LOOKS  # other code may change it while it is iterated over
+
+    # ── expressions ──────────────────────────────────────────────────────────────────────────────────
+
+    def visit(self, node: ast.expr) -> str | None:
+        """Collect an expression; returns the builtin type of its value if it is certain."""
+        method = _VISITORS.get(type(node))
+        if method is None:
+            self.flags |= ANYTHING
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.expr):
+                    self.visit(child)
+            return None
+        return method(self, node)
+
+    def _constant(self, node: ast.Constant) -> str | None:
+        return _TYPE_NAMES.get(type(node.value))
+
+    def _name(self, node: ast.Name) -> str | None:
+        if isinstance(node.ctx, ast.Load):
+            return self.read(node.id)
+        self.write(node.id)
+        return None
+
+    def _boolop(self, node: ast.BoolOp) -> str | None:
+        kinds = {self.visit(value) for value in node.values[:-1]}
+        # All operands but the last are tested for truth, which for a container looks at its contents.
+        if not kinds <= KNOWN or kinds & CONTAINERS:
+            self.flags |= LOOKS
+        kinds.add(self.visit(node.values[-1]))
+        return kinds.pop() if len(kinds) == 1 else None
+
+    def _unaryop(self, node: ast.UnaryOp) -> str | None:
+        if isinstance(node.op, ast.Not):
+            self.truth(node.operand)
+            return "bool"
+        kind = self.visit(node.operand)
+        # `~1.5` raises; `-x` of a foreign object calls its `__neg__`.
+        if kind not in NUMBERS or (isinstance(node.op, ast.Invert) and kind != "int"):
+            self.flags |= LOOKS
+            return None
+        return "int" if kind == "bool" else kind
+
+    def _binop(self, node: ast.BinOp) -> str | None:
+        left, right, op = self.visit(node.left), self.visit(node.right), node.op
+        if UNSETTLED in (left, right):
+            return UNSETTLED
+        if left == right and left in ("str", "bytes", "tuple", "list") and isinstance(op, ast.Add):
+            if left == "list":
+                self.contents(node.left)
+                self.contents(node.right)
+            return left
+        # `"%s" % x` formats `x`, and raises if the number of values is wrong.
+        if left in ("str", "bytes") and isinstance(op, ast.Mod):
+            self.flags |= LOOKS
+            return left
+        if left not in NUMBERS or right not in NUMBERS:
+            self.flags |= LOOKS
+            return None
+        return self._arithmetic(node, left, right)
+
+    def _arithmetic(self, node: ast.BinOp, left: str, right: str) -> str | None:
+        op = node.op
+        floats = "float" in (left, right)
+        whole = node.left if left != "float" else node.right
+        if floats and left != right and not isinstance(whole, ast.Constant):
+            self.flags |= RAISES  # a big int does not fit a float
+        if isinstance(op, _EXACT_BITS) and left == right == "bool":
+            return "bool"
+        if isinstance(op, _EXACT_ARITHMETIC) or (isinstance(op, _EXACT_BITS) and not floats):
+            return "float" if floats else "int"
+        # Only a constant divisor is certainly not 0.
+        divisor = isinstance(node.right, ast.Constant) and bool(node.right.value)
+        if isinstance(op, ast.FloorDiv | ast.Mod) and divisor:
+            return "float" if floats else "int"
+        # `x / y` may divide by 0 or overflow, `x << y` raises for y < 0.
+        self.flags |= RAISES
+        if isinstance(op, ast.FloorDiv | ast.Mod | ast.LShift | ast.RShift) and not floats:
+            return "int"
+        # `(-8.0) ** 0.5` is complex, `2 ** -1` a float.
+        return "float" if isinstance(op, ast.Div) or (floats and not isinstance(op, ast.Pow)) else None
+
+    def _compare(self, node: ast.Compare) -> str | None:
+        kinds = [self.visit(node.left), *(self.visit(value) for value in node.comparators)]
+        boolean = True
+        for op, left, right, value in zip(node.ops, kinds, kinds[1:], node.comparators, strict=False):
+            self.flags |= _comparison(op, left, right, value)
+            boolean &= isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) or (
+                left in KNOWN and right in KNOWN
+            )
+        for value in node.comparators:
+            if isinstance(value, ast.Name) and self.facts.types.get(value.id) in CONTAINERS:
+                self.contents(value)
+        # `a < b < c` tests `a < b` for truth, and that may be an array.
+        if len(node.ops) > 1 and not boolean:
+            self.flags |= LOOKS
+        return "bool" if boolean else None
+
+    def _ifexp(self, node: ast.IfExp) -> str | None:
+        self.truth(node.test)
+        kinds = {self.visit(node.body), self.visit(node.orelse)}
+        return kinds.pop() if len(kinds) == 1 else None
+
+    def _sequence(self, node: ast.List | ast.Tuple | ast.Set) -> str | None:
+        for element in node.elts:
+            if isinstance(element, ast.Starred):
+                self.iterate(element.value)
+                continue
+            kind = self.visit(element)
+            # A set hashes and compares its elements: `{[]}` raises.
+            if isinstance(node, ast.Set) and kind not in PLAIN:
+                self.flags |= LOOKS
+        return type(node).__name__.lower()
+
+    _list = _tuple = _set = _sequence
+
+    def _dict(self, node: ast.Dict) -> str | None:
+        for key, value in zip(node.keys, node.values, strict=True):
+            kind = self.visit(value)
+            if key is None:
+                self.flags |= LOOKS if kind == "dict" else ANYTHING
+            elif self.visit(key) not in PLAIN:
+                self.flags |= LOOKS
+        return "dict"
+
+    def _lambda(self, node: ast.Lambda) -> str | None:
+        self._definition(node.args)
+        self._closed_over(node)
+        return "function"
+
+    def _comprehension(
+        self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+    ) -> str | None:
+        outer = self.shadow
+        for generator in node.generators:
+            self.iterate(generator.iter)
+            # `async for` suspends the function at every item.
+            if generator.is_async:
+                self.flags |= BARRIER
+            targets = frozenset(
+                inner.id for inner in ast.walk(generator.target) if isinstance(inner, ast.Name)
+            )
+            # `for a, b in …` unpacks items of an unknown type and length.
+            if not isinstance(generator.target, ast.Name):
+                self.flags |= LOOKS
+            self.shadow |= targets
+            for condition in generator.ifs:
+                self.truth(condition)
+        if isinstance(node, ast.DictComp):
+            kinds = [self.visit(node.key)]
+            self.visit(node.value)
+        else:
+            kinds = [self.visit(node.elt)]
+        self.shadow = outer
+        if isinstance(node, ast.SetComp | ast.DictComp) and kinds[0] not in PLAIN:
+            self.flags |= LOOKS
+        return {"ListComp": "list", "SetComp": "set", "DictComp": "dict"}.get(type(node).__name__)
+
+    _listcomp = _setcomp = _dictcomp = _generatorexp = _comprehension
+
+    def _joinedstr(self, node: ast.JoinedStr) -> str | None:
+        kind: str | None = "str"
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                kind = self.visit(part.value)
+                if kind not in PLAIN:
+                    self.flags |= LOOKS
+                elif part.format_spec is not None or kind == "int":
+                    self.flags |= RAISES  # a huge int has no decimal text
+                if part.format_spec is not None:
+                    self.visit(part.format_spec)
+        # A single field alone: the result is what `__format__` returns, which may be of a subclass of str.
+        return "str" if len(node.values) != 1 or kind in PLAIN else None
+
+    def _subscript(self, node: ast.Subscript) -> str | None:
+        kind = self.visit(node.value)
+        if not isinstance(node.slice, ast.Slice):
+            self.visit(node.slice)
+            self.flags |= RAISES  # IndexError, KeyError
+            if kind in CONTAINERS:
+                self.contents(node.value)
+            elif kind not in SEQUENCES:
+                self.flags |= LOOKS
+            return {"str": "str", "bytes": "int", "range": "int"}.get(kind or "")
+        parts = [part for part in (node.slice.lower, node.slice.upper, node.slice.step) if part is not None]
+        bounds = {self.visit(part) for part in parts}
+        if kind in ("str", "bytes", "tuple", "list"):
+            # A slice with `int` bounds never raises; a step of 0 does, and `__index__` may run any code.
+            if node.slice.step is not None or not bounds <= {"int", "none"}:
+                self.flags |= LOOKS
+            if kind == "list":
+                self.contents(node.value)
+            return kind
+        self.flags |= LOOKS
+        return None
+
+    def _attribute(self, node: ast.Attribute) -> str | None:
+        self.visit(node.value)
+        if self.is_receiver(node.value):
+            # Only a store to this very place changes it. A public attribute may be a property, whose getter
+            # looks at any state.
+            if node.attr in self.facts.stored_attributes and is_private(node.attr):
+                self.stored_reads.add(f".{node.attr}")
+                self.expect(LOOKS_UP)
+            else:
+                self.expect()
+        elif self.is_module(node.value) and _is_module_name(node.value):
+            self.expect(LOOKS_UP)
+        else:
+            self.flags |= LOOKS
+        return None
+
+    def is_receiver(self, node: ast.expr) -> bool:
+        """Whether an expression is the `self` or `cls` of the function."""
+        return isinstance(node, ast.Name) and node.id == self.facts.receiver and node.id not in self.shadow
+
+    def is_module(self, node: ast.expr) -> bool:
+        """Whether an expression is a global name, or a chain of attributes of one."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return isinstance(node, ast.Name) and not self.is_local(node.id)
+
+    def _namedexpr(self, node: ast.NamedExpr) -> str | None:
+        kind = self.visit(node.value)
+        if isinstance(node.target, ast.Name):
+            self.write(node.target.id)
+            self.sometimes.add(node.target.id)
+        return kind
+
+    def _suspended(self, node: ast.Await | ast.Yield | ast.YieldFrom) -> str | None:
+        if node.value is not None:
+            self.visit(node.value)
+        self.flags |= BARRIER
+        return None
+
+    _await = _yield = _yieldfrom = _suspended
+
+    def _call(self, node: ast.Call) -> str | None:
+        return self.call(node)
+
+    # ── stores ───────────────────────────────────────────────────────────────────────────────────────
+
+    def assign_attribute(self, target: ast.Attribute) -> None:
+        """An attribute is bound; plain only for a private attribute of the receiver (assumption 2)."""
+        self.visit(target.value)
+        if self.is_receiver(target.value) and is_private(target.attr):
+            self.store(f".{target.attr}")
+        else:
+            self.flags |= ANYTHING
+
+    def assign_item(self, target: ast.Subscript) -> None:
+        """An item or a slice is bound."""
+        kind = self.visit(target.value)
+        key = self.visit(target.slice) if not isinstance(target.slice, ast.Slice) else UNSETTLED
+        # `x[i:j] = y` iterates over `y`, and a foreign `x` runs its `__setitem__`.
+        if kind not in CONTAINERS or key == UNSETTLED:
+            if isinstance(target.slice, ast.Slice):
+                self.visit(target.slice)
+            self.flags |= ANYTHING
+            return
+        self.change(target.value)
+        if kind == "list":
+            self.flags |= RAISES  # IndexError
+        elif key not in PLAIN:
+            self.flags |= LOOKS
+
+    def change(self, container: ast.expr) -> None:
+        """The contents of a builtin container change."""
+        if self.is_owned(container) and isinstance(container, ast.Name):
+            self.writes.add(container.id)
+        else:
+            self.store(SHARED)
+
+    # ── definitions ──────────────────────────────────────────────────────────────────────────────────
+
+    def definition(self, node: FunctionNode) -> None:
+        """A nested `def` is executed: decorators, defaults and annotations run, and free variables are
+        captured.
+        """
+        for decorator in node.decorator_list:
+            self.visit(decorator)
+            self.flags |= ANYTHING  # the decorator is called
+        self._definition(node.args)
+        if node.returns is not None:
+            self.visit(node.returns)
+        self._closed_over(node)
+        self.write(node.name)
+
+    def _definition(self, args: ast.arguments) -> None:
+        notes = [arg.annotation for arg in parameter_nodes(args)]
+        for part in (*args.defaults, *args.kw_defaults, *notes):
+            if part is not None:
+                self.visit(part)
+
+    def _closed_over(self, scope: ast.AST) -> None:
+        self.reads |= (free_names(scope) & self.facts.local) - self.shadow
+
+
+def is_private(attribute: str) -> bool:
+    """Whether the spelling of an attribute says that it is no part of an interface: `_x`, but not `__x__`."""
+    return attribute.startswith("_") and not attribute.endswith("__")
+
+
+def _is_module_name(node: ast.expr) -> bool:
+    """Whether an expression is spelled like a standard module: `os`, `os.path`, `np`."""
+    return (isinstance(node, ast.Name) and node.id in MODULE_NAMES) or ast.unparse(node) in MODULES
+
+
+def _comparison(op: ast.cmpop, left: str | None, right: str | None, value: ast.expr) -> int:
+    """The flags of one comparison of operands with these types; `value` is the right operand."""
+    match op:
+        case ast.Is() | ast.IsNot():
+            return 0
+        case ast.Eq() | ast.NotEq():
+            # `[x] == [y]` compares the elements, which may be foreign.
+            return 0 if left in PLAIN and right in PLAIN else LOOKS
+        case ast.In() | ast.NotIn():
+            if right == "str" and left == "str":
+                return 0
+            literal = isinstance(value, ast.Tuple | ast.List | ast.Set) and all(
+                isinstance(element, ast.Constant) for element in value.elts
+            )
+            # A foreign list compares `x` with every element, by its `__eq__`; a dict or set only with keys of
+            # the same hash.
+            if left in PLAIN and (literal or right in ("dict", "set", "range")):
+                return 0
+            return LOOKS
+        case _:
+            # `1 < "a"` raises, `{1} < x` may call a method of `x`.
+            exact = (left in NUMBERS and right in NUMBERS) or (left == right and left in ("str", "bytes"))
+            return 0 if exact else LOOKS
+
+
+_VISITORS: Final[dict[type[ast.expr], Callable[..., str | None]]] = {
+    kind: getattr(ExpressionEffects, f"_{kind.__name__.lower()}")
+    for kind in ast.expr.__subclasses__()
+    if hasattr(ExpressionEffects, f"_{kind.__name__.lower()}")
+}
+"""The method of each kind of expression has its name, in lower case."""
