@@ -15,10 +15,10 @@ from typing import Final, Protocol, TypeAlias, TypeGuard, get_args
 
 from codeaudit.audit.interface import LabelSource
 from codeaudit.audit.records import Case
-from codeaudit.transforms.languages import find_language
-from codeaudit.transforms.loading import load_target
+from codeaudit.transforms.language import find_language
 from codeaudit.transforms.perturb import promised
 from codeaudit.transforms.records import Evidence, Outcome, Perturbed
+from codeaudit.transforms.registration import load_target
 
 DIFFERS: Final = "execution differs"
 """Why a variant whose execution differed from its original's is not applied."""

@@ -15,7 +15,7 @@ from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
 from codeaudit.audit.corpora.records import Corpus, LabelColumn, Note, Prepare
 from codeaudit.audit.prompts import Prompt
 from codeaudit.audit.records import Answer, Case, Predicted, Prediction, Query
-from codeaudit.transforms.languages import DEFAULT
+from codeaudit.transforms.language import DEFAULT
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
 

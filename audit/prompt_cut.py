@@ -16,8 +16,8 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.transforms.edits import line_starts
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.python.parsing import first_line, parse
 from codeaudit.transforms.records import Outcome, Perturbed, Sample

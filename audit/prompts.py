@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from codeaudit.audit.records import MALFORMED, Answer, Failed, Predicted, Prediction, Query
-from codeaudit.transforms.languages import find_language
+from codeaudit.transforms.language import find_language
 
 VERSION: Final = 1
 """Of the readers of replies; part of every digest, because another reader finds other answers."""

@@ -4,9 +4,8 @@ from functools import cache
 from typing import Final
 
 from codeaudit.audit.interface import AnswerKind, ContinuesPrompt, FreeText, Task
-from codeaudit.transforms.entries import Entry
 from codeaudit.transforms.errors import UsageError
-from codeaudit.transforms.registration import PROJECT, Registry
+from codeaudit.transforms.registration import PROJECT, Entry, Registry
 
 
 class Tasks(Registry[Task]):

@@ -16,8 +16,7 @@ from multiprocessing import get_context, parent_process
 from typing import Final, TypeVar
 
 from codeaudit.audit.records import Case
-from codeaudit.transforms.language import Language
-from codeaudit.transforms.languages import find_language
+from codeaudit.transforms.language import Language, find_language
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import NotApplied, Outcome, Sample, Sites
 from codeaudit.transforms.registry import expand, transform_for

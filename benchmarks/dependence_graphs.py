@@ -19,11 +19,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from codeaudit.transforms.dependence.effects import Effects
-from codeaudit.transforms.dependence.layers import layers, longest_paths, symmetry_mask
-from codeaudit.transforms.dependence.paths import (
+from codeaudit.transforms.dependence.graph import (
     common_ancestor_distances,
     interpretation_graph,
+    layers,
+    longest_paths,
     program_dependence,
+    symmetry_mask,
 )
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse

@@ -33,7 +33,7 @@ from codeaudit.audit.registry import TASKS
 from codeaudit.audit.training.splits import Splits
 from codeaudit.audit.training.trainer import TrainingProgress, train
 from codeaudit.transforms.errors import CodeauditError
-from codeaudit.transforms.x86.language import X86
+from codeaudit.transforms.x86 import X86
 from codeaudit.transforms.x86.legality import choices
 from codeaudit.transforms.x86.reading import read
 from codeaudit.transforms.x86.rename import renamed

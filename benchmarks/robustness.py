@@ -59,8 +59,8 @@ from codeaudit.reports.statistics.intervals import rate
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import verdict
 from codeaudit.transforms.errors import CodeauditError, CorpusError
-from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.records import Perturbed, Sample
+from codeaudit.transforms.registration import load_target
 
 Row: TypeAlias = Callable[[int], Model]
 """What makes the model of a seed."""

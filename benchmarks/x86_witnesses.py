@@ -28,8 +28,8 @@ from codeaudit.transforms.errors import CodeauditError, SourceError
 from codeaudit.transforms.interface import Refused, Transform
 from codeaudit.transforms.registry import transform_for
 from codeaudit.transforms.seeding import stream
-from codeaudit.transforms.x86.language import X86
-from codeaudit.transforms.x86.proof import Different, Equivalent, compare
+from codeaudit.transforms.x86 import X86
+from codeaudit.transforms.x86.legality import Different, Equivalent, compare
 from codeaudit.transforms.x86.reading import BasicBlock, Operation, from_hex, read
 from codeaudit.transforms.x86.registers import BASES
 from codeaudit.transforms.x86.rename import renamed

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from codeaudit.options import check_values, shown
 from codeaudit.transforms.errors import CannotAudit, NotAppliedError, UsageError
-from codeaudit.transforms.languages import DEFAULT, LANGUAGES
+from codeaudit.transforms.language import DEFAULT, LANGUAGES
 from codeaudit.transforms.records import Outcome, Perturbed, Sample, Sites
 
 if TYPE_CHECKING:
@@ -270,7 +270,7 @@ def _file(source: str, name: str, language: str, seed: int, sites: Sites) -> str
         UsageError: files of the language cannot be rewritten in place.
     """
     from codeaudit.audit.projects.files import loaded, source_languages
-    from codeaudit.transforms.loading import load_target
+    from codeaudit.transforms.registration import load_target
     from codeaudit.transforms.source_files import Declined, TransformSeries, perturb_file
 
     formats = {one.name: one.files for one in source_languages().values()}

@@ -313,7 +313,7 @@ def _drawing(sample: Sample) -> "Drawing | None":
     """The dependence graph of a function; None if it cannot be parsed or has more than `MOST_LINES` lines."""
     from codeaudit.audit.papers.lines.words import analyse
     from codeaudit.reports.render.html.document import Drawing
-    from codeaudit.transforms.dependence.layers import bits, layers, reduction
+    from codeaudit.transforms.dependence.graph import bits, layers, reduction
 
     try:
         program = analyse(sample.source, sample.language)

@@ -16,7 +16,7 @@ from codeaudit.finished_runs import Run, open_run
 from codeaudit.options import RunOptions, check_values, shown
 from codeaudit.preparing import as_model
 from codeaudit.transforms.errors import UsageError
-from codeaudit.transforms.languages import DEFAULT
+from codeaudit.transforms.language import DEFAULT
 from codeaudit.transforms.records import Sample, Sites
 
 AnyModel: TypeAlias = str | Answering | Predictor | Model

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from codeaudit.edits import check_language, check_samples, most_frequent, prepared_samples
 from codeaudit.options import check_values
 from codeaudit.transforms.errors import CannotAudit, UsageError
-from codeaudit.transforms.languages import DEFAULT
+from codeaudit.transforms.language import DEFAULT
 from codeaudit.transforms.records import Sample
 
 if TYPE_CHECKING:

@@ -1,8 +1,7 @@
 """The registry of report formats; `codeaudit.formats` is its entry-point group."""
 
 from codeaudit.reports.interface import Renderer
-from codeaudit.transforms.entries import Entry
-from codeaudit.transforms.registration import Registry
+from codeaudit.transforms.registration import Entry, Registry
 
 FORMATS: Registry[Renderer] = Registry(
     "format",

@@ -12,7 +12,7 @@ import pytest
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.registry import TASKS
 from codeaudit.cli.main import COMMANDS
-from codeaudit.transforms.languages import LANGUAGES
+from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import Origin, Perturbed, Sample
 from codeaudit.transforms.registry import entry_of, transform_for

@@ -1,4 +1,4 @@
-"""The protocol that every transform implements.
+"""The protocol that every transform implements, and the simplest transform: the identity.
 
 A transform proposes an edit as a tuple of moves (`propose`) and makes any part of it (`apply`). The driver in
 `perturb.py` trusts none of them: it drops variants that equal their input or one another, and it writes the
@@ -6,7 +6,7 @@ records.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Final, Protocol, runtime_checkable
 
@@ -90,3 +90,24 @@ class Finite(Protocol):
             SourceError: the source cannot be parsed.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Returns the input byte for byte, for every language."""
+
+    name: str = "identity"
+    kind: Kind = "identity"
+    languages: frozenset[str] = field(default_factory=frozenset)
+    unit: Unit = "module"
+
+    def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
+        """No moves at all."""
+        return ()
+
+    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
+        """The source itself."""
+        return Rewritten(source=source, evidence="analysis")
+
+
+IDENTITY = Identity()

@@ -1,23 +1,97 @@
-"""The record of a language: all that the program knows about it, in one place.
+"""Languages: the record of a language with its families of transforms, and the registry of all languages.
 
-Each language has one instance in its own package, and `languages.py` registers it; a plug-in registers its
-own through the entry points `codeaudit.languages`. Nothing else in the program lists languages: a task, a
-corpus or a paper's features ask the record whether a language offers what they need.
+Each language has one record in its own package; a plug-in registers its own through the entry points
+`codeaudit.languages`. Nothing else in the program lists languages: a task, a corpus or a paper's features ask
+the record whether a language offers what they need. Looking a language up imports its record and no parser.
 
-A field that ends the sentence "..., as `module:attribute`" is imported when first used, because a reader or a
-network's features are heavy, and because some of them stand in packages that this one may not import. An
-empty target says that the language does not offer this.
+A family of transforms is declared in the `__init__` of its package, beside the modules that define them:
+
+    FAMILY: Final = TransformFamily.of(
+        __name__,
+        "strings",
+        "Texts put together in other ways: f-strings, `format`, `%`, sums.",
+        keeps("fields:F_STRING_TO_FORMAT", "f-strings become calls of format", _TITLE, "fields-swapped"),
+        changes("fields:FIELDS_SWAPPED", "two fields of a text are swapped", _REPORT),
+    )
 """
 
+import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Final, Self
 
-from codeaudit.transforms.entries import TransformEntry, TransformFamily
+from codeaudit.transforms.records import Kind
+from codeaudit.transforms.registration import Entry, PlugIn, Registry
+
+
+@dataclass(frozen=True, slots=True)
+class TransformEntry(Entry):
+    """A registered transform."""
+
+    family: str = ""
+    """The name that stands for it and related transforms on the command line."""
+    kind: Kind = "preserving"
+    example: str = ""
+    """A small program that it rewrites; `codeaudit list transforms --verbose` shows it before and after."""
+    twin: str | None = None
+    """The control that makes nearly the same edit and changes the meaning."""
+    interface: bool = False
+    """Whether callers can see the change: parameters, docstrings, annotations of a function."""
+
+
+@dataclass(frozen=True, slots=True)
+class TransformFamily:
+    """Transforms of one language that one name stands for on the command line."""
+
+    name: str
+    summary: str
+    """One line for `codeaudit list`."""
+    transforms: Mapping[str, TransformEntry]
+
+    @classmethod
+    def of(cls, package: str, name: str, summary: str, *rows: TransformEntry) -> Self:
+        """A family from its rows, which `keeps` and `changes` make.
+
+        Args:
+            package: the package that the rows' targets are relative to; empty if they are absolute.
+            name: the family's name.
+            summary: one line for `codeaudit list`.
+            rows: a transform is named after its attribute: `REORDER_IMPORTS` is `reorder-imports`.
+
+        Raises:
+            ValueError: two rows have the same name.
+        """
+        prefix = f"{package}." if package else ""
+        transforms: dict[str, TransformEntry] = {}
+        for row in rows:
+            own = row.target.partition(":")[2].lower().replace("_", "-")
+            if own in transforms:
+                raise ValueError(f"registered twice in family {name!r}: {own}")
+            transforms[own] = replace(row, target=f"{prefix}{row.target}", family=name)
+        return cls(name, summary, transforms)
+
+
+def keeps(
+    target: str, summary: str, example: str, twin: str | None = None, *, interface: bool = False
+) -> TransformEntry:
+    """The row of a meaning-keeping transform; `target` is `module:ATTRIBUTE` inside the family's package."""
+    return TransformEntry(target, summary, example=example, twin=twin, interface=interface)
+
+
+def changes(target: str, summary: str, example: str) -> TransformEntry:
+    """The row of a control; `target` is `module:ATTRIBUTE` inside the family's package."""
+    return TransformEntry(target, f"control: {summary}", kind="control", example=example)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
-    """What there is to know of one language."""
+    """All that the program knows about one language.
+
+    A field whose description says "as `module:attribute`" is imported when first used, because a parser or a
+    network's features are heavy, and because some of them stand in packages that this one may not import. An
+    empty target says that the language does not offer this.
+    """
 
     name: str
     """As in samples, records and on the command line: `python`."""
@@ -107,3 +181,56 @@ class Language:
                 raise ValueError(f"registered twice for {self.title}: {', '.join(sorted(twice))}")
             found.update(family.transforms)
         object.__setattr__(self, "transforms", found)
+
+
+LANGUAGES: Final[Registry[Language]] = Registry(
+    "language",
+    {
+        "python": Entry("codeaudit.transforms.python.language:PYTHON", "functions of Python files"),
+        "java": Entry("codeaudit.transforms.java.language:JAVA", "methods of Java files"),
+        "x86": Entry("codeaudit.transforms.x86:X86", "basic blocks of x86-64 assembly"),
+        "algebra": Entry("codeaudit.transforms.algebra:ALGEBRA", "pairs of symbolic expressions"),
+    },
+    group="codeaudit.languages",
+    expects=Language,
+)
+
+_log: Final = logging.getLogger(__name__)
+
+DEFAULT: Final = "python"
+"""The language of a text about which nothing else is known."""
+
+
+def find_language(name: str) -> Language | None:
+    """The record of a language; `None` for a language that nobody registered, which samples may well name.
+
+    Raises:
+        CannotAudit: the language is a broken plug-in's.
+    """
+    return LANGUAGES.get(name) if name in LANGUAGES else None
+
+
+def every_language() -> tuple[Language, ...]:
+    """All languages, the built-in ones first; broken plug-ins are left out."""
+    return _working(tuple(LANGUAGES.plug_ins().values()))
+
+
+@cache
+def _working(plug_ins: tuple[PlugIn, ...]) -> tuple[Language, ...]:
+    """Cached because a table asks for each of its rows; `plug_ins` is the key."""
+    return tuple(language for _, language in LANGUAGES.working())
+
+
+def by_ending(ending: str) -> Language | None:
+    """The language whose files have this ending, with the dot; `None` where no language claims it."""
+    for languages in (map(LANGUAGES.get, LANGUAGES.built_in), every_language()):
+        for one in languages:
+            if ending in one.endings or ending in one.named_endings:
+                return one
+    return None
+
+
+def warn_of_broken_languages() -> None:
+    """Log a line for each broken plug-in. For callers that found no language: it may be one of these."""
+    for _ in LANGUAGES.working(lambda error: _log.warning("codeaudit: %s", error)):
+        pass

@@ -14,11 +14,10 @@ from random import Random
 from typing import Final
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.function_context import FunctionContext
 from codeaudit.transforms.interface import Refused, Transform
-from codeaudit.transforms.languages import find_language
-from codeaudit.transforms.loading import load_target
-from codeaudit.transforms.records import Move, NotApplied, Outcome, Perturbed, Sample, Sites
+from codeaudit.transforms.language import find_language
+from codeaudit.transforms.records import FunctionContext, Move, NotApplied, Outcome, Perturbed, Sample, Sites
+from codeaudit.transforms.registration import load_target
 from codeaudit.transforms.seeding import stream
 
 DRAWS_PER_VARIANT: Final = 8

@@ -1,19 +1,161 @@
 """The generic registry: names to objects that are imported when first asked for.
 
-Transforms, tasks, languages, networks and formats each have one. The built-in names are a table; further
-names come from plug-ins (`plugins.py`) and, where a registry allows it, from `py/MODULE:OBJECT`.
+Transforms, tasks, languages, networks and formats each have one. The built-in names are a table. Further
+names come from plug-ins and, where a registry allows it, from `py/MODULE:OBJECT`. An installed distribution
+declares its plug-ins as entry points in its `pyproject.toml`:
+
+    [project.entry-points."codeaudit.transforms"]
+    rename-loudly = "my_package.loud:RENAME_LOUDLY"
+
+A registry reads its group of entry points when a name is not built in, and when it lists its names. Nothing
+is read at import time, and no plug-in is imported before it is used or listed.
 """
 
+import importlib
+import logging
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from copy import copy
+from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from codeaudit.transforms.entries import Entry
 from codeaudit.transforms.errors import CannotAudit, CodeauditError, UsageError
-from codeaudit.transforms.loading import load_foreign, load_target, one_line
-from codeaudit.transforms.plugins import PlugIn, plug_ins
+
+
+def load_target(target: str) -> Any:
+    """The object behind `package.module:attribute`, for targets of our own; errors pass unchanged."""
+    module, _, attribute = target.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def load_foreign(target: str, *, folder: Path | None = None) -> Any:
+    """The object behind `package.module:attribute`, for somebody else's code.
+
+    What the import prints goes to stderr, because stdout is for results.
+
+    Args:
+        target: may name an inner attribute (`module:Class.member`) or, without a colon, the module itself.
+        folder: first on the import path during the import, and only then.
+
+    Raises:
+        CannotAudit: the module cannot be imported or lacks the attribute.
+    """
+    module, _, attribute = target.partition(":")
+    try:
+        with redirect_stdout(sys.stderr), importable(folder) if folder else nullcontext():
+            found: object = importlib.import_module(module)
+    except (Exception, SystemExit) as error:  # importing runs foreign code, which may raise anything
+        raise CannotAudit(f"cannot import {module!r}: {one_line(error)}") from error
+    for part in attribute.split(".") if attribute else ():
+        if not hasattr(found, part):
+            raise CannotAudit(f"module {module!r} has no {attribute!r}")
+        found = getattr(found, part)
+    return found
+
+
+def one_line(error: BaseException) -> str:
+    """The type and the text of somebody else's exception in one line, because a message here is one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+@contextmanager
+def importable(folder: Path) -> Iterator[None]:
+    """Put a folder first on the import path for as long as the context lasts.
+
+    Worker processes inherit the path. If the folder stayed, a module of the user's project could replace one
+    of our dependencies in them, and in every later import of ours.
+    """
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        if str(folder) in sys.path:  # foreign code may have removed it
+            sys.path.remove(str(folder))
+
+
+_log: Final = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A registered name."""
+
+    target: str
+    """`package.module:attribute`, imported when first asked for."""
+    summary: str
+    """One line for `codeaudit list`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlugIn:
+    """A name in a group of entry points."""
+
+    group: str
+    """As `codeaudit.transforms`."""
+    name: str
+    targets: tuple[tuple[str, str], ...]
+    """The distribution and the target of each that claims the name. More than one is an error on use."""
+
+    @property
+    def distributions(self) -> str:
+        """The distributions that claim the name, for messages."""
+        return " and ".join(repr(distribution) for distribution, _ in self.targets)
+
+    def load(self) -> Any:
+        """The object.
+
+        Raises:
+            UsageError: two distributions claim the name.
+            CannotAudit: the plug-in cannot be imported. The message names it, its distribution and the cause.
+        """
+        if len(self.targets) > 1:
+            raise UsageError(
+                f"plug-in {self.name!r} ({self.group}) is in {self.distributions}; uninstall all but one"
+            )
+        try:
+            return load_foreign(self.targets[0][1])
+        except CannotAudit as error:
+            raise self.broken(str(error)) from error
+
+    def broken(self, cause: str) -> CannotAudit:
+        """The error for a plug-in that cannot be used."""
+        return CannotAudit(f"plug-in {self.name!r} ({self.group}) of {self.distributions} is broken: {cause}")
+
+
+def plug_ins(group: str, built_in: frozenset[str]) -> Mapping[str, PlugIn]:
+    """The plug-ins of a group by name, without those whose name is built in.
+
+    A built-in wins; one log line per process tells of each plug-in that has no effect for this reason.
+    """
+    return _read(group, built_in, tuple(sys.path)) if group else {}
+
+
+@cache
+def _read(group: str, built_in: frozenset[str], path: tuple[str, ...]) -> Mapping[str, PlugIn]:
+    """`path` is part of the cache's key because a changed `sys.path` shows other distributions."""
+    from importlib.metadata import entry_points  # costs 20 ms, and most commands need no plug-in
+
+    found: dict[str, set[tuple[str, str]]] = {}
+    for point in entry_points(group=group):
+        distribution = point.dist.name if point.dist is not None else "?"
+        found.setdefault(point.name, set()).add((distribution, f"{point.module}:{point.attr}"))
+    known = {
+        name: PlugIn(group=group, name=name, targets=tuple(sorted(targets)))
+        for name, targets in sorted(found.items())
+    }
+    for name in known.keys() & built_in:
+        _log.warning(
+            "codeaudit: plug-in %r (%s) of %s has no effect: the built-in one of this name is used",
+            name,
+            group,
+            known[name].distributions,
+        )
+    return {name: plug_in for name, plug_in in known.items() if name not in built_in}
+
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -7,19 +7,19 @@ them, `TRANSFORMS.get("rename")` that of the first language that has the name.
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
-from codeaudit.transforms.entries import Entry, TransformEntry, TransformFamily
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.interface import Transform
-from codeaudit.transforms.language import Language
-from codeaudit.transforms.languages import (
+from codeaudit.transforms.language import (
     LANGUAGES,
+    Language,
+    TransformEntry,
+    TransformFamily,
     every_language,
     find_language,
     warn_of_broken_languages,
 )
-from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.records import Kind
-from codeaudit.transforms.registration import Registry, first_line, unknown
+from codeaudit.transforms.registration import Entry, Registry, first_line, load_target, unknown
 
 ALL: Final = "all"
 """The name for every transform that keeps the meaning and the interface."""
@@ -28,7 +28,7 @@ PLUG_INS: Final = "plug-ins"
 """The family of transforms that no language's record lists."""
 
 _IDENTITY: Final = TransformEntry(
-    "codeaudit.transforms.identity:IDENTITY",
+    "codeaudit.transforms.interface:IDENTITY",
     "the unchanged input again: the model's own noise",
     family="identity",
     kind="identity",

@@ -1,18 +1,23 @@
 """Transforms that find sites and patch them: most of the catalogue, in any language.
 
 A rule finds the sites of a text, each with the patches that edit it. One site is one move, so any subset of
-the sites can be applied. A language extends `SiteRule`: it reads the text and checks the result.
+the sites can be applied. A language extends `SiteRule`: it parses the text and checks the result.
+
+Many rules put regions of the text (the items of a dict, the methods of a class) into another order.
+`legal_orders` chooses the orders, and `permuted` makes the patch.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from random import Random
 from typing import Any, Final, Literal, TypeAlias
 
+from codeaudit.transforms.dependence import orders
 from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
-from codeaudit.transforms.patches import Patch, Site, compatible
+from codeaudit.transforms.patches import Patch, Site, Span, compatible
 from codeaudit.transforms.records import Kind, Move, Unit
 
 OVERLAP: Final = "edits overlap"
@@ -100,3 +105,38 @@ def _found(rule: SiteRule, source: str) -> tuple[tuple[Site, ...], str | None]:
         elif site.options:
             sites.append(site)
     return tuple(sites), max(reasons, key=lambda reason: (reasons[reason], reason), default=None)
+
+
+OPTIONS: Final = 12
+"""Largest number of orders that one site offers."""
+MOST: Final = 48
+"""Largest number of regions of one site; a rule splits longer runs into several sites."""
+
+
+def legal_orders(predecessors: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """Legal orders other than the text's own: all of them if there are at most `OPTIONS`, else a fixed draw.
+
+    Args:
+        predecessors: for each region the set of regions that must stand before it, as a bit mask.
+    """
+    own = tuple(range(len(predecessors)))
+    found = dict.fromkeys(islice(orders.enumerate_orders(predecessors), OPTIONS + 2))
+    if len(found) > OPTIONS + 1:
+        draws = Random(len(predecessors))
+        found = dict.fromkeys(orders.sample(predecessors, draws) for _ in range(2 * OPTIONS))
+    return tuple(order for order in found if order != own)[:OPTIONS]
+
+
+def free(count: int) -> tuple[int, ...]:
+    """The `predecessors` of `count` regions that do not depend on one another."""
+    return (0,) * count
+
+
+def permuted(parts: Sequence[Span], order: Sequence[int]) -> Patch:
+    """One patch that puts the regions into an order; the text between them stays in its place."""
+    pieces: list[Span] = []
+    for place, number in enumerate(order):
+        if place:
+            pieces.append(Span(parts[place - 1].end, parts[place].start))
+        pieces.append(parts[number])
+    return Patch(parts[0].start, parts[-1].end, tuple(pieces))

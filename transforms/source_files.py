@@ -1,22 +1,96 @@
 """Perturbs a whole source file in place, function by function if the transform is one of functions.
 
 `codeaudit transform` and `verify` call it through `audit.projects`. Every byte outside an edit stays the
-same: encoding, line ends, tabs, comments. A rewriting after which the file would not compile is dropped. How
-the files of a language are read is told by its `FileFormat`.
+same: encoding, byte order mark, line ends, tabs, comments. A file that cannot be written back byte for byte
+is refused when it is decoded. A rewriting after which the file would not compile is dropped. How the files of
+a language are parsed is told by its `FileFormat`.
 """
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Protocol, Self, TypeAlias
 
-from codeaudit.transforms.decoding import DecodedFile
-from codeaudit.transforms.edits import Edit, splice
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Transform
+from codeaudit.transforms.patches import Edit, splice
 from codeaudit.transforms.perturb import NOT_PARSED, perturb_one
 from codeaudit.transforms.records import Evidence, Kind, Move, NotApplied, Origin, Perturbed, Sample, Sites
+
+LARGEST: Final = 2_000_000
+"""Bytes. Larger files are generated tables, and a parser's tree takes a hundred times their size."""
+
+NO_RETURN: Final = "encoding cannot be written back"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecodedFile(ABC):
+    """A file's text, and how to write it back. Each language extends it with its rules for encodings."""
+
+    text: str
+    """The line ends are `\\n` if all were equal; a mixture stays as it is."""
+    encoding: str
+    newline: str
+    """What `\\n` in the text stands for."""
+
+    @classmethod
+    def read(cls, data: bytes) -> Self:
+        """The text of a file.
+
+        Raises:
+            SourceError: the file is too big, holds null bytes, is not in its encoding, or could not be
+                written back. The message is a phrase without the file's name.
+        """
+        if len(data) > LARGEST:
+            raise SourceError(f"file over {LARGEST // 1_000_000} MB")
+        if b"\0" in data:
+            raise SourceError("null bytes")
+        encoding = cls.encoding_of(data)
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError as error:
+            raise SourceError("not UTF-8" if encoding.startswith("utf-8") else NO_RETURN) from error
+        newline = _newline(text)
+        found = cls(text=text.replace(newline, "\n"), encoding=encoding, newline=newline)
+        if found.write(found.text) != data:
+            raise SourceError(NO_RETURN)
+        return found
+
+    def write(self, text: str) -> bytes:
+        """The bytes of a text in this file's encoding and line ends.
+
+        Raises:
+            SourceError: the text holds a character that the encoding lacks.
+        """
+        try:
+            return text.replace("\n", self.newline).encode(self.encoding)
+        except UnicodeError as error:
+            raise SourceError("not in the file's encoding") from error
+
+    @staticmethod
+    @abstractmethod
+    def encoding_of(data: bytes) -> str:
+        """The encoding of a file by the rules of its language.
+
+        Raises:
+            SourceError: the file names an encoding that does not exist.
+        """
+
+    @abstractmethod
+    def compiles(self, text: str) -> bool:
+        """Whether the language accepts a file with this text."""
+
+
+def _newline(text: str) -> str:
+    """The line end of a text in which all line ends are equal; `\\n` for a mixture."""
+    pairs = text.count("\r\n")
+    feeds, returns = text.count("\n") - pairs, text.count("\r") - pairs
+    if pairs and not feeds and not returns:
+        return "\r\n"
+    return "\r" if returns and not feeds and not pairs else "\n"
+
 
 MODULE: Final = "<module>"
 """The name of the unit that is a whole file."""

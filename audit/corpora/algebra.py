@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codeaudit.audit.corpora.records import CorpusResources, raw_sample
+from codeaudit.transforms.algebra import ALGEBRA
 from codeaudit.transforms.algebra.generate import SIZES, SPLITS, Split, examples
-from codeaudit.transforms.algebra.language import ALGEBRA
 from codeaudit.transforms.errors import CorpusError
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import unknown

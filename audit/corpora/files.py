@@ -16,17 +16,16 @@ from typing import Final, TypeAlias
 from codeaudit.audit.corpora.functions import LARGEST_FILE, decode
 from codeaudit.audit.corpora.records import CorpusResources
 from codeaudit.transforms.errors import CorpusError, SourceError
-from codeaudit.transforms.languages import (
+from codeaudit.transforms.language import (
     DEFAULT,
     LANGUAGES,
     by_ending,
     every_language,
     warn_of_broken_languages,
 )
-from codeaudit.transforms.loading import load_target
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Sample
-from codeaudit.transforms.registration import unknown
+from codeaudit.transforms.registration import load_target, unknown
 
 Units: TypeAlias = Callable[[str, str, Counter[str]], Iterator[Sample]]
 """(text, path, counter of what is left out) -> samples."""

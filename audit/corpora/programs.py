@@ -12,7 +12,7 @@ from codeaudit.audit.corpora.functions import decode
 from codeaudit.audit.corpora.records import CorpusResources, raw_sample
 from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.records import Sample
-from codeaudit.transforms.x86.language import X86
+from codeaudit.transforms.x86 import X86
 
 FIRST: Final = 10_000
 """Number of blocks that are read of the running Python, so that a first run starts soon."""

@@ -9,9 +9,9 @@ from typing import Final
 
 from codeaudit.audit.corpora.records import Corpus, Prepare
 from codeaudit.transforms.errors import CorpusError
-from codeaudit.transforms.languages import DEFAULT, find_language
-from codeaudit.transforms.loading import load_target
+from codeaudit.transforms.language import DEFAULT, find_language
 from codeaudit.transforms.records import Sample
+from codeaudit.transforms.registration import load_target
 
 SLACK: Final = 64
 """Additional candidates kept at first, because some candidates are no examples of the task."""

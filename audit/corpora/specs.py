@@ -13,11 +13,10 @@ from codeaudit.audit.corpora.files import SourceFiles
 from codeaudit.audit.corpora.programs import ASSEMBLY, AssemblyBlocks, ProgramBlocks, is_program
 from codeaudit.audit.corpora.records import Corpus, CorpusResources, LabelColumn, OpensCorpus
 from codeaudit.audit.corpora.tables import Table, is_table
-from codeaudit.transforms.algebra.language import ALGEBRA
-from codeaudit.transforms.entries import Entry
+from codeaudit.transforms.algebra import ALGEBRA
 from codeaudit.transforms.errors import CorpusError
-from codeaudit.transforms.languages import by_ending, every_language, warn_of_broken_languages
-from codeaudit.transforms.registration import OnBroken, Registry
+from codeaudit.transforms.language import by_ending, every_language, warn_of_broken_languages
+from codeaudit.transforms.registration import Entry, OnBroken, Registry
 
 
 @dataclass(frozen=True, slots=True)

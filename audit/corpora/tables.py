@@ -19,10 +19,9 @@ from typing import Final, TypeAlias
 
 from codeaudit.audit.corpora.records import LabelColumn, raw_sample, split_of
 from codeaudit.transforms.errors import CorpusError, SourceError
-from codeaudit.transforms.languages import DEFAULT, by_ending, every_language
-from codeaudit.transforms.loading import load_target
+from codeaudit.transforms.language import DEFAULT, by_ending, every_language
 from codeaudit.transforms.records import Sample
-from codeaudit.transforms.registration import unknown
+from codeaudit.transforms.registration import load_target, unknown
 
 Row: TypeAlias = Mapping[str, object]
 

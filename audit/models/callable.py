@@ -13,7 +13,7 @@ from codeaudit.audit.models.answers import read_answer
 from codeaudit.audit.models.provider import Provider, Settings
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.errors import CannotAudit, ModelError, UsageError
-from codeaudit.transforms.loading import importable, load_foreign
+from codeaudit.transforms.registration import importable, load_foreign
 
 Answering: TypeAlias = Callable[[list[Query]], object]
 """From a list of queries to a list of answers."""

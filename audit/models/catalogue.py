@@ -14,10 +14,8 @@ from typing import Final
 from codeaudit.audit import checkpoints
 from codeaudit.audit.interface import Model
 from codeaudit.audit.models.provider import OPTIONS, Option, Provider, Settings
-from codeaudit.transforms.entries import Entry
 from codeaudit.transforms.errors import ModelError, UsageError
-from codeaudit.transforms.loading import load_target
-from codeaudit.transforms.registration import Registry
+from codeaudit.transforms.registration import Entry, Registry, load_target
 
 _log: Final = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 
 from codeaudit.audit.interface import Model
 from codeaudit.transforms.errors import UsageError
-from codeaudit.transforms.loading import load_target
+from codeaudit.transforms.registration import load_target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,9 +13,9 @@ from dataclasses import replace
 from codeaudit.audit.interface import Model, SamplesAnswers
 from codeaudit.audit.records import Failed, Prediction, Query
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.languages import find_language
-from codeaudit.transforms.loading import load_target
+from codeaudit.transforms.language import find_language
 from codeaudit.transforms.perturb import function_context_of
+from codeaudit.transforms.registration import load_target
 
 
 class Wrapping:

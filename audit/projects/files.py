@@ -17,15 +17,14 @@ from typing import Final, Protocol
 
 from codeaudit.audit.corpora.files import FOREIGN
 from codeaudit.audit.suite import spread
-from codeaudit.transforms.decoding import LARGEST
 from codeaudit.transforms.errors import RunError, SourceError
 from codeaudit.transforms.interface import Transform
-from codeaudit.transforms.language import Language
-from codeaudit.transforms.languages import every_language
-from codeaudit.transforms.loading import load_target
+from codeaudit.transforms.language import Language, every_language
 from codeaudit.transforms.records import Kind, NotApplied, Outcome, Perturbed, Sites
+from codeaudit.transforms.registration import load_target
 from codeaudit.transforms.registry import entry_of, languages_of, transform_for
 from codeaudit.transforms.source_files import (
+    LARGEST,
     MODULE,
     Applied,
     Choice,

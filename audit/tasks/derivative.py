@@ -10,8 +10,8 @@ from typing import Final
 from codeaudit.audit.interface import Expectation, OneWordOf
 from codeaudit.audit.prompts import QuestionPrompt, one_of
 from codeaudit.audit.tasks.scoring import ExactMatch
+from codeaudit.transforms.algebra import ALGEBRA
 from codeaudit.transforms.algebra.expressions import parse_pair
-from codeaudit.transforms.algebra.language import ALGEBRA
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.records import Perturbed, Sample
 

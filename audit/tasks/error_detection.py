@@ -23,9 +23,9 @@ from codeaudit.audit.prompts import QuestionPrompt, one_of
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.tasks.function_name import name_of
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.languages import find_language
-from codeaudit.transforms.loading import load_target
+from codeaudit.transforms.language import find_language
 from codeaudit.transforms.records import Perturbed, Sample
+from codeaudit.transforms.registration import load_target
 
 BUGGY: Final = "buggy"
 CLEAN: Final = "clean"

@@ -14,10 +14,10 @@ from codeaudit.audit.interface import Expectation, NameOfCode, Task
 from codeaudit.audit.prompts import QuestionPrompt, plain_line
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.languages import LANGUAGES, find_language
-from codeaudit.transforms.loading import load_target
+from codeaudit.transforms.language import LANGUAGES, find_language
 from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.records import Perturbed, Sample
+from codeaudit.transforms.registration import load_target
 
 MASK: Final = "MASK"
 """Replaces the name in the source. If the source has this word already, `MASK_1`, `MASK_2`, … are tried."""

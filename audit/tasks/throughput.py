@@ -20,7 +20,7 @@ from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.tasks.scoring import mean, nearly_equal, number
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.records import Perturbed, Sample
-from codeaudit.transforms.x86.language import X86
+from codeaudit.transforms.x86 import X86
 from codeaudit.transforms.x86.reading import read
 
 ORDER: Final = "order"

@@ -26,7 +26,7 @@ from codeaudit.audit.labels import MCA, CostLabels
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.records import Perturbed
 from codeaudit.transforms.seeding import stream
-from codeaudit.transforms.x86.proof import Equivalent, compare
+from codeaudit.transforms.x86.legality import Equivalent, compare
 from codeaudit.transforms.x86.reading import read
 from codeaudit.transforms.x86.witnesses.emulator import (
     BlocksAgreed,

@@ -14,22 +14,12 @@ import click
 from codeaudit.audit.corpora.specs import forms
 from codeaudit.audit.models import catalogue
 from codeaudit.audit.registry import TASKS
-from codeaudit.transforms.entries import TransformEntry, TransformFamily
 from codeaudit.transforms.errors import CodeauditError
-from codeaudit.transforms.language import Language
-from codeaudit.transforms.languages import LANGUAGES, every_language
-from codeaudit.transforms.loading import load_target
+from codeaudit.transforms.language import LANGUAGES, Language, TransformEntry, TransformFamily, every_language
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import Origin, Perturbed, Sample
-from codeaudit.transforms.registration import Registry
-from codeaudit.transforms.registry import (
-    ENTRIES,
-    PLUG_INS,
-    TRANSFORMS,
-    entry_of,
-    languages_of,
-    transform_for,
-)
+from codeaudit.transforms.registration import Registry, load_target
+from codeaudit.transforms.registry import ENTRIES, PLUG_INS, TRANSFORMS, entry_of, languages_of, transform_for
 
 KINDS: Final = ("models", "tasks", "transforms", "corpora")
 FURTHER_KINDS: Final = ("languages", "formats")

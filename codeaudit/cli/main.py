@@ -17,7 +17,7 @@ from typing import Final
 import click
 
 from codeaudit.transforms.errors import CodeauditError
-from codeaudit.transforms.loading import load_target
+from codeaudit.transforms.registration import load_target
 
 INTERRUPTED: Final = 130
 CANNOT_AUDIT: Final = 3

@@ -54,7 +54,7 @@ from codeaudit.cli.output import PROGRESS, counts_json, counts_sheet, note, show
 from codeaudit.options import RunOptions, listed
 from codeaudit.preparing import draw, with_witnesses
 from codeaudit.transforms.errors import CorpusError, RunError, UsageError
-from codeaudit.transforms.languages import LANGUAGES
+from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.records import Perturbed, Sample, Sites
 from codeaudit.transforms.registry import entry_of, expand
 

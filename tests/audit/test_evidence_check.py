@@ -20,7 +20,7 @@ from codeaudit.audit.evidence_check import (
 )
 from codeaudit.audit.labels import CorpusLabels
 from codeaudit.audit.records import Case
-from codeaudit.transforms.languages import LANGUAGES
+from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.records import Evidence, Kind, NotApplied, Origin, Outcome, Perturbed, Sample
 
 

@@ -9,9 +9,8 @@ from typing import Protocol
 
 import pytest
 
-from codeaudit.transforms.entries import Entry
 from codeaudit.transforms.errors import CannotAudit, UsageError
-from codeaudit.transforms.registration import Registry
+from codeaudit.transforms.registration import Entry, Registry
 from tests.support.plugins import install
 
 GROUP = "codeaudit.greeters"

@@ -13,10 +13,8 @@ from typing import Any
 
 import pytest
 
-from codeaudit.transforms.entries import TransformFamily, keeps
 from codeaudit.transforms.errors import UsageError
-from codeaudit.transforms.language import Language
-from codeaudit.transforms.languages import LANGUAGES
+from codeaudit.transforms.language import LANGUAGES, Language, TransformFamily, keeps
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.python import order
 from codeaudit.transforms.python.language import PYTHON

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.entries import TransformFamily, changes, keeps
+from codeaudit.transforms.language import Language, TransformFamily, changes, keeps
 
 _PAIR: Final = "mul a0 sin mul y x =? mul a0 mul y cos mul y x"
 
@@ -18,9 +18,21 @@ FAMILY: Final = TransformFamily.of(
         "rename-merging",
     ),
     changes(
-        "merging:RENAME_MERGING",
+        "rename:RENAME_MERGING",
         "at one place a variable has another one's name, which changes the answer",
         _PAIR,
     ),
-    changes("exchange:RENAME_VIEWS", "x and another variable change names, which changes the answer", _PAIR),
+    changes("rename:RENAME_VIEWS", "x and another variable change names, which changes the answer", _PAIR),
+)
+
+
+ALGEBRA: Final = Language(
+    name="algebra",
+    title="algebra",
+    units="expressions",
+    example="mul a0 sin mul y x =? mul a0 mul y cos mul y x",
+    families=(FAMILY,),
+    standard=("rename",),
+    controls=("rename-merging", "rename-views"),
+    canonical="codeaudit.transforms.algebra.views:canonical",
 )

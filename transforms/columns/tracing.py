@@ -16,13 +16,7 @@ from torch import Tensor, nn
 from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 
-from codeaudit.transforms.columns.axes import (
-    Axis,
-    atom,
-    fixed,
-    freeze,
-    unify,
-)
+from codeaudit.transforms.columns.axes import Axis, atom, fixed, freeze, unify
 from codeaudit.transforms.columns.layout import Kept, Layout, Member, Place, Product, Sum, members
 from codeaudit.transforms.columns.rules import (
     Axes,

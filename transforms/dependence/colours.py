@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from codeaudit.transforms.dependence.layers import bits, layers
+from codeaudit.transforms.dependence.graph import bits, layers
 
 
 class Lined(Protocol):

@@ -1,6 +1,21 @@
-"""The dependence graph between the lines of a function: what networks and reports get of the relation."""
+"""The dependence graph between lines, and what papers and transforms compute from it.
 
+- The layers (DLG) and the symmetry mask of SPE attention (section 4.2 and Definition 4.4). The reorder
+  transforms, the canonical forms and the networks share them.
+- The graphs that SPE attention compares the DLG with (section 2.3 and Table 2): PDG and PIG. Both come from
+  SYMC (Pei et al. 2023). The PDG is the program dependence graph of Ferrante, Ottenstein and Warren 1987;
+  SYMC biases attention by its longest distances. The PIG is the program interpretation graph: two lines are
+  connected if they depend on each other in some execution path.
+
+All functions take the graph as bit masks: bit i of `predecessors[j]` is set if line j depends on line i, with
+i < j. They do not check this.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from codeaudit.transforms.dependence.effects import Effects
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +38,199 @@ class DependenceGraph:
             for line in range(before + 1, self.n)
             if self.predecessors[line] >> before & 1
         )
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The positions of the set bits of a mask, lowest first."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def layers(predecessors: Sequence[int]) -> tuple[int, ...]:
+    """The layer of every line: the length of the longest path to it from a line without dependences.
+
+    Lines without dependences are on layer 0. One pass in text order, O(V + E).
+    """
+    found: list[int] = []
+    for mask in predecessors:
+        deepest = -1
+        while mask:
+            low = mask & -mask
+            layer = found[low.bit_length() - 1]
+            if layer > deepest:
+                deepest = layer
+            mask ^= low
+        found.append(deepest + 1)
+    return tuple(found)
+
+
+def symmetry_mask(predecessors: Sequence[int], layer: Sequence[int] | None = None) -> tuple[int, ...]:
+    """The rows of the symmetry mask M (n × n) as bit masks (SPE attention, Definition 4.4).
+
+    M_ij = 1 iff lines i and j are on one layer (so M_ii = 1), or the DLG has an edge i -> j.
+
+    Args:
+        predecessors: the graph.
+        layer: the layers of the lines, if they are known already.
+    """
+    layer = layers(predecessors) if layer is None else layer
+    same: dict[int, int] = {}
+    for line, number in enumerate(layer):
+        same[number] = same.get(number, 0) | 1 << line
+    rows = [same[number] for number in layer]
+    for line, mask in enumerate(predecessors):
+        for before in bits(mask):
+            rows[before] |= 1 << line
+    return tuple(rows)
+
+
+def closure(predecessors: Sequence[int]) -> tuple[int, ...]:
+    """For each line the mask of all lines that it depends on, directly or through others."""
+    found: list[int] = []
+    for mask in predecessors:
+        everything = mask
+        # Edges run with the text, so the closures of all predecessors are complete.
+        for before in bits(mask):
+            everything |= found[before]
+        found.append(everything)
+    return tuple(found)
+
+
+def reduction(predecessors: Sequence[int]) -> tuple[int, ...]:
+    """The smallest graph with the same closure: without the edges that a longer path implies."""
+    ancestors = closure(predecessors)
+    reduced = []
+    for mask in predecessors:
+        implied = 0
+        for before in bits(mask):
+            implied |= ancestors[before]
+        reduced.append(mask & ~implied)
+    return tuple(reduced)
+
+
+def longest_paths(predecessors: Sequence[int]) -> list[list[int]]:
+    """The length of the longest path from u to v, in row u and column v; 0 on the diagonal, -1 without a
+    path.
+
+    O(V · E). The distances of SYMC (Pei et al. 2023) are computed from it (`common_ancestor_distances`).
+    """
+    count = len(predecessors)
+    table = [[-1] * count for _ in range(count)]
+    before = [list(bits(mask)) for mask in predecessors]
+    for source in range(count):
+        row = table[source]
+        row[source] = 0
+        for line in range(source + 1, count):
+            longest = -1
+            for previous in before[line]:
+                # No path from `source` leads through an earlier line.
+                if previous >= source and row[previous] > longest:
+                    longest = row[previous]
+            if longest >= 0:
+                row[line] = longest + 1
+    return table
+
+
+def permute(predecessors: Sequence[int], order: Sequence[int]) -> tuple[int, ...]:
+    """The graph after the lines are put into another order: line `order[k]` becomes line k.
+
+    If the order is legal, the edges still run with the text.
+    """
+    place = {line: position for position, line in enumerate(order)}
+    return tuple(sum(1 << place[before] for before in bits(predecessors[line])) for line in order)
+
+
+PATHS: Final = 100_000
+"""The most execution paths that are followed. A graph with more is incomplete and says so."""
+
+
+class Distances(NamedTuple):
+    """SYMC's d_ij = (p_ij, n_ij) for all pairs of lines, as two n × n tables."""
+
+    positive: list[list[int]]
+    """p_ij: longest path from the chosen common ancestor of i and j to i."""
+    negative: list[list[int]]
+    """n_ij: longest path from it to j."""
+
+
+class InterpretationGraph(NamedTuple):
+    """Pairs that depend on each other in some execution path."""
+
+    pairs: frozenset[tuple[int, int]]
+    paths: int
+    """The number of paths that were followed."""
+    complete: bool
+    """Whether these were all paths."""
+
+
+def program_dependence(data: Sequence[int], control: Sequence[int]) -> tuple[int, ...]:
+    """Predecessor masks of the PDG: data and control dependences together."""
+    return tuple(one | other for one, other in zip(data, control, strict=True))
+
+
+def interpretation_graph(
+    flow: Sequence[Sequence[int]], effects: Sequence[Effects], *, most: int = PATHS
+) -> InterpretationGraph:
+    """The PIG of a control-flow graph whose line 0 is the entry.
+
+    Every path from the entry to the exit is followed, without using an edge twice, and the dependences along
+    each path are collected. This makes the PIG costly.
+
+    Args:
+        flow: for each line the lines that may run after it; -1 is the exit.
+        effects: the effects of each line.
+        most: the bound on the number of paths.
+    """
+    found: set[tuple[int, int]] = set()
+    number = 0
+    for number, path in enumerate(_paths(flow), start=1):
+        last_write: dict[str, int] = {}
+        for line in path:
+            found.update((last_write[name], line) for name in effects[line].reads if name in last_write)
+            last_write.update(dict.fromkeys(effects[line].writes, line))
+        if number == most:
+            return InterpretationGraph(frozenset(found), number, complete=False)
+    return InterpretationGraph(frozenset(found), number, complete=True)
+
+
+def _paths(flow: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+    stack: list[tuple[list[int], frozenset[tuple[int, int]]]] = [([0], frozenset())]
+    while stack:
+        path, used = stack.pop()
+        for following in flow[path[-1]]:
+            edge = (path[-1], following)
+            if following < 0:
+                yield path
+            elif edge not in used:
+                stack.append(([*path, following], used | {edge}))
+
+
+def common_ancestor_distances(predecessors: Sequence[int], longest: Sequence[Sequence[int]]) -> Distances:
+    """SYMC's distances from the lowest common ancestor of each pair of lines.
+
+    The lowest common ancestor is not unique in a graph without cycles. This function takes the common
+    ancestor with the smallest p + n, and among equals the last one in the text. A line is its own ancestor at
+    distance 0. Pairs without a common ancestor get a constant: one more than the longest path of the graph.
+
+    Args:
+        predecessors: the graph.
+        longest: its longest paths (`longest_paths`).
+    """
+    count = len(predecessors)
+    reach = [mask | 1 << line for line, mask in enumerate(closure(predecessors))]
+    apart = 1 + max((length for row in longest for length in row), default=0)
+    positive = [[apart] * count for _ in range(count)]
+    negative = [[apart] * count for _ in range(count)]
+    for first in range(count):
+        for second in range(first, count):
+            best = None
+            for ancestor in bits(reach[first] & reach[second]):
+                to_first, to_second = longest[ancestor][first], longest[ancestor][second]
+                if best is None or to_first + to_second <= sum(best):
+                    best = (to_first, to_second)
+            if best is not None:
+                positive[first][second], negative[first][second] = best
+                negative[second][first], positive[second][first] = best
+    return Distances(positive, negative)

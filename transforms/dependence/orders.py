@@ -13,7 +13,7 @@ from math import comb, log
 from random import Random
 from typing import Final
 
-from codeaudit.transforms.dependence.layers import bits, closure
+from codeaudit.transforms.dependence.graph import bits, closure
 
 DOWN_SETS: Final = 20_000
 """The most down-sets of one indecomposable part that the exact method visits."""

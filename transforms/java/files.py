@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.transforms.decoding import DecodedFile
-from codeaudit.transforms.edits import line_starts
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.function_context import FunctionContext
 from codeaudit.transforms.java.analysis.library import KNOWN_TYPES
 from codeaudit.transforms.java.parsing import TYPES, Node, ParsedJava, callables, only_callable, read
-from codeaudit.transforms.source_files import FileFormat, FunctionLocation
+from codeaudit.transforms.patches import line_starts
+from codeaudit.transforms.records import FunctionContext
+from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation
 
 _ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*(\\u+([0-9a-fA-F]{4}))")
 _DANGEROUS: Final = frozenset("\n\r\"'\\*/")

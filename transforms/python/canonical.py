@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from codeaudit.transforms.dependence.colours import colours, first_orders
-from codeaudit.transforms.edits import Edit, splice
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
+from codeaudit.transforms.patches import Edit, splice
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse
 from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, resolve
 from codeaudit.transforms.python.identifiers.rename import movable

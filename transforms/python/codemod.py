@@ -25,9 +25,9 @@ from libcst.codemod import (
 
 from codeaudit.transforms.errors import CannotAudit, SourceError, UsageError
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.loading import importable, load_foreign
 from codeaudit.transforms.python.parsing import parse
 from codeaudit.transforms.records import Kind, Move, Unit
+from codeaudit.transforms.registration import importable, load_foreign
 
 FORM: Final = "codemod/"
 NOTHING: Final = "codemod changes nothing"

@@ -15,12 +15,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.transforms.decoding import DecodedFile
-from codeaudit.transforms.edits import line_starts
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.function_context import REBOUND, mentions, rebound_names
 from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
-from codeaudit.transforms.source_files import FileFormat, FunctionLocation
+from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation
 
 IN_CLASS: Final = "class _:\n"
 """The wrapper line of a method. A class whose name is all underscores mangles no names."""

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.transforms.edits import line_starts
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.function_context import FunctionContext
+from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, MODULE_NAMES
 from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
+from codeaudit.transforms.records import FunctionContext
 
 REBOUND: Final = "a builtin's name means something else here"
 """The reason why a function is left alone if its text rebinds a builtin or module that the function mentions.

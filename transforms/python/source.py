@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final, TypeAlias
 
-from codeaudit.transforms.edits import Positions
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.patches import Span
+from codeaudit.transforms.patches import Positions, Span
 from codeaudit.transforms.python.analysis.effects import PythonEffects
 from codeaudit.transforms.python.analysis.facts import VariableFacts
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse_tree

@@ -15,11 +15,11 @@ from typing import Final, TypeGuard
 from zlib import crc32
 
 from codeaudit.transforms.patches import Site, Span
-from codeaudit.transforms.permutations import legal_orders, permuted
 from codeaudit.transforms.python.analysis.facts import bound_by, stored_names
 from codeaudit.transforms.python.contexts import token_before
 from codeaudit.transforms.python.identifiers.names import NATURAL, reserved
 from codeaudit.transforms.python.source import PythonSource, PythonToken
+from codeaudit.transforms.rules import legal_orders, permuted
 
 REFLECTION: Final = "reflection on names"
 SHARED: Final = "statement shares its line"

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.entries import TransformFamily, changes, keeps
+from codeaudit.transforms.language import Language, TransformFamily, changes, keeps
 
 _FIGURE: Final = """\
 movq 64(%rsp), %rax
@@ -30,7 +30,24 @@ FAMILY: Final = TransformFamily.of(
         _SUM,
         "reorder-breaking",
     ),
-    changes("merging:RENAME_MERGING", "two registers become one", _FIGURE),
-    changes("views:RENAME_VIEWS", "registers of one instruction become wider or narrower", _FIGURE),
-    changes("breaking:REORDER_BREAKING", "an instruction stands before the one whose result it reads", _SUM),
+    changes("rename:RENAME_MERGING", "two registers become one", _FIGURE),
+    changes("rename:RENAME_VIEWS", "registers of one instruction become wider or narrower", _FIGURE),
+    changes("reorder:REORDER_BREAKING", "an instruction stands before the one whose result it reads", _SUM),
+)
+
+
+X86: Final = Language(
+    name="x86",
+    title="x86-64 assembly",
+    units="blocks",
+    fence="asm",
+    example="addq %rax, %rbx\nmovq (%rcx), %rdx\nimulq %rdx, %rbx\n",
+    families=(FAMILY,),
+    standard=("reorder", "rename"),
+    controls=("reorder-breaking", "rename-merging"),
+    canonical="codeaudit.transforms.x86.canonical:canonicalise",
+    named_endings=(".s", ".asm"),
+    column="asm",
+    machine_code="codeaudit.transforms.x86.reading:from_hex",
+    witness="codeaudit.audit.witnesses.x86:witness",
 )

@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from codeaudit.transforms.dependence.layers import bits, layers
+from codeaudit.transforms.dependence.graph import bits, layers
 from codeaudit.transforms.x86.effects import conflicts
 from codeaudit.transforms.x86.legality import RegisterChoices, choices
 from codeaudit.transforms.x86.reading import BasicBlock, Operation, read

@@ -3,17 +3,30 @@
 For every encoding of 64-bit mode a specimen is built and printed. The printed mnemonic, with and without a
 size suffix, becomes the key under which the encoding is found. So this code base has no table of mnemonics
 that could be wrong or incomplete.
+
+`fitting` finds the encodings that a statement may mean by its mnemonic and the kinds of its operands. This
+only saves time: `encoding` checks every candidate by decoding.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Final
+from functools import cache, lru_cache
+from typing import Final
 
 import iced_x86 as iced
 
-from codeaudit.transforms.x86.statements import PREFIXES, Syntax
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.x86.registers import register_names, untyped
+from codeaudit.transforms.x86.statements import (
+    PREFIXES,
+    AssemblyStatement,
+    ImmediateOperand,
+    Operand,
+    RegisterOperand,
+    RoundingOperand,
+    Syntax,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,21 +110,6 @@ _UNDOCUMENTED: Final = re.compile("_D[0-9A-F]{3}$|^FSTPNCE|^SAL_")
 """Alternative encodings of x87 instructions and shifts that assemblers do not produce."""
 _PREDICATES: Final = ("cmp", "vcmp", "vpcmp", "vpcom", "pclmul", "vpclmul")
 """Prefixes of mnemonics that may contain the value of the last immediate."""
-
-
-@cache
-def register_numbers() -> Mapping[str, int]:
-    """iced's number of each register, by its name in AT&T text."""
-    return {name: number for number, name in register_names().items()}
-
-
-@cache
-def register_names() -> Mapping[int, str]:
-    """The name of each register in AT&T text, by iced's number."""
-    printer = iced.Formatter(iced.FormatterSyntax.GAS)
-    printer.gas_naked_registers = True
-    known = [value for value in vars(iced.Register).values() if isinstance(value, int) and value]
-    return {number: printer.format_register(untyped(number)) for number in known}
 
 
 @cache
@@ -270,8 +268,77 @@ def immediate_kind(slots: tuple[Slot, ...], number: int) -> int:
     return slots[number].kind
 
 
-def untyped(value: int) -> Any:
-    """The number with type `Any`: iced's type stubs expect enumerations, which are plain numbers at run
-    time.
+_CONDITIONS: Final = {
+    "c": "b",
+    "nae": "b",
+    "nc": "ae",
+    "nb": "ae",
+    "z": "e",
+    "nz": "ne",
+    "na": "be",
+    "nbe": "a",
+    "pe": "p",
+    "po": "np",
+    "nge": "l",
+    "nl": "ge",
+    "ng": "le",
+    "nle": "g",
+}
+"""Other names of conditions, with the name that iced's printer uses."""
+_COMMON: Final = {"wait": "fwait", "fucompi": "fucomip", "fcompi": "fcomip", "sal": "shl"} | {
+    f"{stem}{name}": f"{stem}{condition}"
+    for stem in ("cmov", "set")
+    for name, condition in _CONDITIONS.items()
+}
+_ALIASES: Final[Mapping[Syntax, Mapping[str, str]]] = {
+    "att": _COMMON | {f"{word}{size}": f"{name}{size}" for word, name in _COMMON.items() for size in "bwlq"},
+    "intel": _COMMON | {"movabs": "mov"},
+}
+"""Mnemonics of other assemblers, with the mnemonic that iced's printer writes."""
+
+
+def fitting(statement: AssemblyStatement, syntax: Syntax) -> tuple[Candidate, ...]:
+    """The encodings that a statement may mean, in the order of iced's table.
+
+    Raises:
+        SourceError: the mnemonic is unknown.
     """
-    return value
+    tags = tuple(_tag(one) for one in statement.operands if not isinstance(one, RoundingOperand))
+    return _fitting(statement.mnemonic, tags, syntax)
+
+
+@lru_cache(maxsize=1 << 12)
+def _fitting(word: str, tags: tuple[str, ...], syntax: Syntax) -> tuple[Candidate, ...]:
+    table = candidates(syntax)
+    known = table.get(word) or table.get(_ALIASES[syntax].get(word, ""))
+    if not known:
+        raise SourceError(f"unknown mnemonic {word!r}")
+    return tuple(candidate for candidate in known if _may_take(candidate, tags))
+
+
+def _may_take(candidate: Candidate, tags: tuple[str, ...]) -> bool:
+    """Whether the operands, whose kinds are given in the order of the text, may be those of an encoding."""
+    places, slots = candidate.places, candidate.slots
+    if len(tags) != len(places) or len(places) != len(slots) or -1 in places:
+        return True  # The encoding has implied operands: the number of operands does not decide.
+    return all(
+        tag in (slots[place].family, "m" if slots[place].memory else "")
+        if slots[place].family or slots[place].memory
+        else (tag == "i") == bool(slots[place].bits)
+        for place, tag in zip(places, tags, strict=True)
+    )
+
+
+def _tag(operand: Operand) -> str:
+    """The kind of an operand: `i` (immediate), `m` (memory), or a family of registers."""
+    if isinstance(operand, RegisterOperand):
+        return _families().get(operand.register, "")
+    return "i" if isinstance(operand, ImmediateOperand) else "m"
+
+
+@cache
+def _families() -> Mapping[str, str]:
+    """The family of each register, by its name."""
+    names = register_names()
+    found = {names[number]: name for name in FAMILIES for number in family(name)}
+    return found | {"st": "st"}

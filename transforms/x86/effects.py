@@ -22,9 +22,8 @@ from typing import Final
 
 import iced_x86 as iced
 
-from codeaudit.transforms.x86.catalogue import register_names
-from codeaudit.transforms.x86.implicit import base_of
 from codeaudit.transforms.x86.reading import BasicBlock, Operation
+from codeaudit.transforms.x86.registers import base_of, register_names
 
 _ACCESS: Final = iced.OpAccess
 _READS: Final = frozenset({_ACCESS.READ, _ACCESS.COND_READ, _ACCESS.READ_WRITE, _ACCESS.READ_COND_WRITE})

@@ -4,23 +4,27 @@
 keeps it only if the decoded instruction equals the built one. Of several encodings of one instruction it
 takes the shortest, among equals the first one in iced's table. As assemblers do, it takes EVEX encodings and
 pushes of less than eight bytes only if there is no other encoding.
+
+`built` makes an instruction of one encoding from the operands of the text. An encoding that cannot hold an
+operand (a displacement that is too large, a register of another family) gives no instruction.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import iced_x86 as iced
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.x86.building import arrangements, built
-from codeaudit.transforms.x86.catalogue import Candidate, formatter
-from codeaudit.transforms.x86.fitting import fitting
+from codeaudit.transforms.x86.catalogue import Candidate, Slot, family, fitting, formatter, immediate_kind
+from codeaudit.transforms.x86.registers import register_numbers, untyped
 from codeaudit.transforms.x86.shapes import shape
 from codeaudit.transforms.x86.statements import (
     AssemblyStatement,
+    ImmediateOperand,
     MemoryOperand,
     Operand,
     RegisterOperand,
+    RoundingOperand,
     Syntax,
     split,
 )
@@ -147,3 +151,248 @@ def _unsized(operands: tuple[Operand, ...]) -> bool:
     """Whether only the mnemonic can tell the width of a memory operand, because the operand has no size."""
     memory = [one for one in operands if isinstance(one, MemoryOperand)]
     return bool(memory) and memory[0].size is None
+
+
+_ROUNDINGS: Final = {
+    "rn-sae": "ROUND_TO_NEAREST",
+    "rd-sae": "ROUND_DOWN",
+    "ru-sae": "ROUND_UP",
+    "rz-sae": "ROUND_TOWARD_ZERO",
+}
+_STRING_PLACES: Final[Mapping[int, tuple[str, str]]] = {
+    iced.OpKind.MEMORY_SEG_RSI: ("", "rsi"),
+    iced.OpKind.MEMORY_SEG_RDI: ("", "rdi"),
+    iced.OpKind.MEMORY_ESRDI: ("es", "rdi"),
+}
+
+
+class _DoesNotFitError(Exception):
+    """The operands do not fit this encoding."""
+
+
+def arrangements(
+    operands: tuple[Operand, ...], candidate: Candidate, syntax: Syntax
+) -> Iterator[list[Operand | None]]:
+    """The ways to assign the operands of the text to the operands of the encoding.
+
+    Each result lists the operands in the order of the encoding, with `None` for one that the text leaves out.
+    A rounding operand comes last.
+    """
+    rounding = [one for one in operands if isinstance(one, RoundingOperand)]
+    rest = [one for one in operands if not isinstance(one, RoundingOperand)]
+    if len(rounding) > 1:
+        return
+    slots = candidate.slots
+    arranged: list[Operand | None] = [None] * len(slots)
+    if len(rest) == len(candidate.places):
+        for place, operand in zip(candidate.places, rest, strict=True):
+            if place >= 0:
+                arranged[place] = operand
+        yield [*arranged, *rounding]
+    ordered = rest[::-1] if syntax == "att" else rest
+    if len(rest) == len(slots) and (len(candidate.places) != len(slots) or -1 in candidate.places):
+        yield [*ordered, *rounding]
+    elif len(rest) < len(slots):
+        yield from _implied(ordered, slots)
+
+
+def _implied(ordered: Sequence[Operand], slots: tuple[Slot, ...]) -> Iterator[list[Operand | None]]:
+    """Arrangements with an operand that the text leaves out.
+
+    The text may leave out the count 1 of a shift, the top of the x87 stack, the addresses of string
+    instructions, and the first source of a multiplication if it equals the target.
+    """
+    if not ordered and all(slot.kind in _STRING_PLACES or slot.fixed for slot in slots):
+        yield [None] * len(slots)
+        return
+    if len(ordered) == len(slots) - 1:
+        for gone, slot in enumerate(slots):
+            constant = slot.bits == 8 and slot.kind == iced.OpKind.IMMEDIATE8
+            if constant or slot.fixed == iced.Register.ST0 or (slot.fixed and _has_string(slots)):
+                yield [*ordered[:gone], None, *ordered[gone:]]
+        if len(slots) == 3 and slots[2].bits and isinstance(ordered[0], RegisterOperand):
+            yield [ordered[0], *ordered]
+    elif not ordered and {slot.family for slot in slots} == {"", "st"}:
+        yield [None if slot.fixed else RegisterOperand("st(1)") for slot in slots]
+
+
+def _has_string(slots: tuple[Slot, ...]) -> bool:
+    return any(slot.kind in _STRING_PLACES for slot in slots)
+
+
+# Building
+
+
+def built(
+    candidate: Candidate, operands: list[Operand | None], prefixes: tuple[str, ...]
+) -> iced.Instruction | None:
+    """An instruction of this encoding with these operands; `None` if they do not fit it."""
+    made = iced.Instruction()
+    made.code = untyped(candidate.code)
+    slots = candidate.slots
+    try:
+        for number, slot in enumerate(slots):
+            operand = operands[number]
+            if slot.bits:
+                _put_immediate(made, candidate, number, operand)
+            elif slot.fixed:
+                _put_fixed(made, slot, number, operand)
+            elif isinstance(operand, RegisterOperand) and slot.family:
+                _put_register(made, slot, number, operand)
+            elif isinstance(operand, MemoryOperand) and slot.memory:
+                _put_address(made, number, operand)
+            elif slot.kind in _STRING_PLACES:
+                _put_string(made, slot, number, operand)
+            else:
+                return None
+        for operand in operands[len(slots) :]:
+            if isinstance(operand, RoundingOperand):
+                if operand.mode == "sae":
+                    made.suppress_all_exceptions = True
+                else:
+                    made.rounding_control = getattr(iced.RoundingControl, _ROUNDINGS[operand.mode])
+        _put_prefixes(made, prefixes)
+    except _DoesNotFitError:
+        return None
+    return made
+
+
+def _put_immediate(
+    made: iced.Instruction, candidate: Candidate, number: int, operand: Operand | None
+) -> None:
+    slot = candidate.slots[number]
+    last = number == len(candidate.slots) - 1
+    if operand is None and last and candidate.last is not None:
+        value = candidate.last
+    elif operand is None and _is_one(candidate, number):
+        value = 1
+    elif isinstance(operand, ImmediateOperand) and candidate.last is None:
+        value = _stored(operand.value, slot)
+        if value != 1 and _is_one(candidate, number):
+            raise _DoesNotFitError
+    else:
+        raise _DoesNotFitError
+    made.set_op_kind(number, untyped(immediate_kind(candidate.slots, number)))
+    made.set_immediate_i64(number, value)
+
+
+def _is_one(candidate: Candidate, number: int) -> bool:
+    kind = iced.OpCodeInfo(untyped(candidate.code)).op_kind(number)
+    return bool(kind == iced.OpCodeOperandKind.IMM8_CONST_1)
+
+
+def _stored(value: int, slot: Slot) -> int:
+    """The value as it is stored: signed where it is extended, of the operand's width elsewhere."""
+    if not -(1 << slot.width - 1) <= value < 1 << slot.width:
+        raise _DoesNotFitError
+    if slot.bits < slot.width:
+        value %= 1 << slot.width
+        value -= (1 << slot.width) if value >> slot.width - 1 else 0
+        if not -(1 << slot.bits - 1) <= value < 1 << slot.bits - 1:
+            raise _DoesNotFitError
+    value %= _LIMIT
+    return value - _LIMIT if value >= _LIMIT >> 1 else value
+
+
+def _put_fixed(made: iced.Instruction, slot: Slot, number: int, operand: Operand | None) -> None:
+    if isinstance(operand, RegisterOperand):
+        if _number(operand.register) != slot.fixed or operand.mask:
+            raise _DoesNotFitError
+    elif operand is not None:
+        raise _DoesNotFitError
+    made.set_op_kind(number, iced.OpKind.REGISTER)
+    made.set_op_register(number, untyped(slot.fixed))
+
+
+def _put_register(made: iced.Instruction, slot: Slot, number: int, operand: RegisterOperand) -> None:
+    register = _number(operand.register)
+    if register not in family(slot.family):
+        raise _DoesNotFitError
+    made.set_op_kind(number, iced.OpKind.REGISTER)
+    made.set_op_register(number, untyped(register))
+    _put_mask(made, operand)
+
+
+def _put_mask(made: iced.Instruction, operand: RegisterOperand | MemoryOperand) -> None:
+    if operand.mask:
+        made.op_mask = untyped(_number(operand.mask))
+    if operand.zeroing:
+        made.zeroing_masking = True
+
+
+def _put_address(made: iced.Instruction, number: int, operand: MemoryOperand) -> None:
+    made.set_op_kind(number, iced.OpKind.MEMORY)
+    base = _number(operand.base) if operand.base else 0
+    index = _number(operand.index) if operand.index else 0
+    if operand.scale not in (1, 2, 4, 8):
+        raise _DoesNotFitError
+    narrow = _is_narrow(base) or _is_narrow(index)
+    if (base or index) and not -(1 << 31) <= operand.displacement < 1 << (32 if narrow else 31):
+        raise _DoesNotFitError
+    made.memory_base = untyped(base)
+    made.memory_index = untyped(index)
+    made.memory_index_scale = operand.scale
+    moffs = iced.OpCodeInfo(made.code).op_kind(number) == iced.OpCodeOperandKind.MEM_OFFS
+    if moffs and (base or index):
+        raise _DoesNotFitError
+    if base in (iced.Register.RIP, iced.Register.EIP):
+        made.memory_displ_size = 8 if base == iced.Register.RIP else 4
+        made.memory_displacement = operand.displacement % _LIMIT
+    elif not base or moffs:
+        made.memory_displ_size = 4 if narrow else 8
+        made.memory_displacement = operand.displacement % _LIMIT
+    else:
+        made.memory_displ_size = 1 if operand.displacement else 0
+        made.memory_displacement = operand.displacement % (1 << 32 if narrow else _LIMIT)
+    if operand.segment:
+        made.segment_prefix = untyped(_number(operand.segment))
+    if operand.broadcast:
+        made.is_broadcast = True
+    _put_mask(made, operand)
+    if operand.size is not None and made.memory_size and _size(made) not in (0, operand.size):
+        raise _DoesNotFitError
+
+
+def _size(made: iced.Instruction) -> int:
+    return iced.MemorySizeExt.size(made.memory_size)
+
+
+def _is_narrow(register: int) -> bool:
+    return register in family("r32") or register == iced.Register.EIP
+
+
+def _put_string(made: iced.Instruction, slot: Slot, number: int, operand: Operand | None) -> None:
+    segment, base = _STRING_PLACES[slot.kind]
+    if isinstance(operand, MemoryOperand):
+        plain = (operand.base, operand.index, operand.displacement) == (base, "", 0)
+        if not plain or (segment and operand.segment not in ("", segment)):
+            raise _DoesNotFitError
+        if operand.segment and not segment:
+            made.segment_prefix = untyped(_number(operand.segment))
+    elif operand is not None:
+        raise _DoesNotFitError
+    made.set_op_kind(number, untyped(slot.kind))
+
+
+def _put_prefixes(made: iced.Instruction, prefixes: tuple[str, ...]) -> None:
+    for prefix in prefixes:
+        match prefix:
+            case "lock":
+                made.has_lock_prefix = True
+            case "rep" | "repe" | "repz":
+                made.has_rep_prefix = True
+            case "repne" | "repnz" | "bnd":
+                made.has_repne_prefix = True
+            case "xacquire":
+                made.has_xacquire_prefix = True
+            case "xrelease":
+                made.has_xrelease_prefix = True
+            case _:
+                raise _DoesNotFitError
+
+
+def _number(name: str) -> int:
+    found = register_numbers().get({"st": "st(0)"}.get(name, name))
+    if found is None:
+        raise _DoesNotFitError
+    return found

@@ -1,7 +1,8 @@
-"""Basic blocks, read from AT&T text, Intel text or machine code.
+"""Basic blocks, parsed from AT&T text, Intel text or machine code.
 
-The text that a model sees is AT&T syntax with one instruction a line. Blank lines and `#` comments are
-allowed and kept. A block is straight-line code without labels.
+The text that a model sees is AT&T syntax with one instruction a line, in the style of LLVM, so LLVM's tools
+parse the same instruction. Blank lines and `#` comments are allowed and kept. A block is straight-line code
+without labels.
 """
 
 import re
@@ -14,11 +15,30 @@ import iced_x86 as iced
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.x86 import encoding
-from codeaudit.transforms.x86.implicit import base_of, implicit
-from codeaudit.transforms.x86.printing import att_text
-from codeaudit.transforms.x86.registers import Register, registers
-from codeaudit.transforms.x86.shapes import Shape, mentioned, shape, view_of
+from codeaudit.transforms.x86.catalogue import formatter
+from codeaudit.transforms.x86.registers import Register, base_of, registers, view_of
+from codeaudit.transforms.x86.shapes import Shape, implicit, mentioned, shape
 from codeaudit.transforms.x86.statements import PREFIXES, Syntax
+
+_COMPARES: Final = ("cmp", "vcmp", "vpcmp", "vpcom")
+"""Compares may be written with the predicate in the mnemonic: `cmpeqps` for `cmpps $0`."""
+
+
+def att_text(instruction: iced.Instruction) -> str:
+    """One instruction on one line, without indentation or trailing blanks."""
+    full, short = _printers()
+    text = full.format(instruction)
+    if text.startswith(_COMPARES):
+        text = short.format(instruction)
+    return " ".join(text.split())
+
+
+@cache
+def _printers() -> tuple[iced.Formatter, iced.Formatter]:
+    full = formatter("att")
+    full.use_pseudo_ops = False
+    return full, formatter("att")
+
 
 LINES: Final = 1 << 15
 """Size of the cache of parsed lines. It pays because blocks of one corpus share many lines."""
@@ -52,7 +72,7 @@ class Operation:
 
     @cached_property
     def shape(self) -> Shape:
-        """Everything that it does except the choice of registers (`shapes`)."""
+        """Everything that it does except the choice of registers (`shapes.shape`)."""
         return shape(self.instruction)
 
     @cached_property
@@ -63,7 +83,7 @@ class Operation:
 
     @cached_property
     def implicit(self) -> frozenset[str]:
-        """The bases that it uses whatever its operands are (`implicit`)."""
+        """The bases that it uses whatever its operands are (`shapes.implicit`)."""
         return implicit(self.instruction, _factory())
 
     @cached_property
@@ -135,7 +155,7 @@ def read(source: str) -> BasicBlock:
     operations, starts = [], []
     for start, text, line in _instructions(source):
         try:
-            operations.append(operation(text, "att"))
+            operations.append(read_operation(text, "att"))
         except SourceError as error:
             raise SourceError(f"line {line}: {error}") from error
         starts.append(start)
@@ -188,14 +208,14 @@ def from_intel(source: str) -> BasicBlock:
     found = []
     for _, text, line in _instructions(source):
         try:
-            found.append(operation(text, "intel").instruction)
+            found.append(read_operation(text, "intel").instruction)
         except SourceError as error:
             raise SourceError(f"line {line}: {error}") from error
     return written(found)
 
 
 @lru_cache(maxsize=LINES)
-def operation(text: str, syntax: Syntax) -> Operation:
+def read_operation(text: str, syntax: Syntax) -> Operation:
     """The instruction of one line, cached.
 
     Raises:

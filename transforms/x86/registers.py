@@ -8,7 +8,9 @@ register, the MMX or the mask register.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
+
+import iced_x86 as iced
 
 RegisterClass: TypeAlias = Literal["gp", "vec", "mmx", "k"]
 """General purpose, vector, MMX and mask registers. A renaming never leaves the class."""
@@ -90,3 +92,42 @@ def _all() -> Iterator[Register]:
             yield Register(f"{letter}mm{number}", base, "vec", width)
     yield from (Register(base, base, "mmx", 64) for base in MMX)
     yield from (Register(base, base, "k", 64) for base in MASK)
+
+
+@cache
+def register_numbers() -> Mapping[str, int]:
+    """iced's number of each register, by its name in AT&T text."""
+    return {name: number for number, name in register_names().items()}
+
+
+@cache
+def register_names() -> Mapping[int, str]:
+    """The name of each register in AT&T text, by iced's number."""
+    printer = iced.Formatter(iced.FormatterSyntax.GAS)
+    printer.gas_naked_registers = True
+    known = [value for value in vars(iced.Register).values() if isinstance(value, int) and value]
+    return {number: printer.format_register(untyped(number)) for number in known}
+
+
+def untyped(value: int) -> Any:
+    """The number with type `Any`: iced's type stubs expect enumerations, which are plain numbers at run
+    time.
+    """
+    return value
+
+
+@cache
+def view_of(number: int) -> str:
+    """The view of a register, given by iced's number; the name of a register that cannot be renamed."""
+    if not number:
+        return ""
+    name = register_names()[number]
+    known: Register | None = registers().get(name)
+    return name if known is None else known.view
+
+
+@cache
+def base_of(number: int) -> str:
+    """The base of a register, given by iced's number; empty for a register that cannot be renamed."""
+    found = registers().get(register_names().get(number, ""))
+    return found.base if found else ""

@@ -1,27 +1,36 @@
-"""`rename`: registers become other registers of their class (Renamer, Ankner et al., sections 2 and 3).
+"""`rename` for x86 and its two controls: registers become other registers (Renamer, Ankner et al.).
 
 A renaming is a bijection of bases within each class, so every register keeps its view (width and class) and
 two registers name the same base after it exactly if they did before. It is drawn uniformly among the legal
-ones (`legality.py`). Only register names in the text change; the result is read anew, encoded, and compared
-with the original instruction by instruction (`proof.py`).
+ones. Only register names in the text change; the result is parsed anew, encoded, and compared with the
+original instruction by instruction (`legality.py`).
 
 What is kept is the block's effect on registers and memory, up to the renaming of the registers in which it
 takes its input and leaves its output, and its cost on a machine whose registers are alike. Not promised: the
 length of the code (a high register costs a prefix), and so what a front end makes of it.
+
+`rename-merging` breaks the referent relation (Figure 1(c)): one register takes the name of another register
+of the block, so two places that named different registers name the same one.
+
+`rename-views` breaks a view (Figure 1(c): `%rbp` becomes `%ebp`): in one instruction, registers become
+narrower or wider parts of the same bases, and the mnemonic stays. For example, an address is computed with 32
+bits, or a vector operation on 128 bits becomes one on 256 bits.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Final
 
-from codeaudit.transforms.interface import NOT_A_MOVE, Refused
-from codeaudit.transforms.records import Evidence
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
+from codeaudit.transforms.records import Evidence, Kind, Move, Unit
 from codeaudit.transforms.renaming import Rename
-from codeaudit.transforms.x86.legality import RegisterChoices, choices
-from codeaudit.transforms.x86.proof import Different, compare
-from codeaudit.transforms.x86.reading import BasicBlock, read
-from codeaudit.transforms.x86.registers import part
+from codeaudit.transforms.x86.effects import touch
+from codeaudit.transforms.x86.legality import REFERENT, Different, RegisterChoices, choices, compare
+from codeaudit.transforms.x86.reading import BasicBlock, Operation, Token, read, read_operation
+from codeaudit.transforms.x86.registers import class_of, part
 
 NO_REGISTER: Final = "no register in an operand"
 ALL_FIXED: Final = "no register may be renamed"
@@ -130,3 +139,216 @@ def renamed(block: BasicBlock, renaming: Mapping[str, str]) -> str | None:
 
 
 RENAME: Final = RegisterRename()
+
+
+NO_PAIR: Final = "no two registers to merge"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisterMerging:
+    """Gives one register the name of another. One merge is one move."""
+
+    name: str = "rename-merging"
+    kind: Kind = "control"
+    languages: frozenset[str] = field(default=frozenset({"x86"}))
+    unit: Unit = "function"
+
+    def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
+        """One merge, of those that make a new dependence where there are any.
+
+        Raises:
+            SourceError: a line of the source is no instruction.
+        """
+        block = read(source)
+        bases = tuple(choices(block).targets)
+        for pairs in candidates(block, bases):
+            while pairs:
+                gone, into = pairs.pop(rng.randrange(len(pairs)))
+                if merged(block, gone, into) is not None:
+                    note = f"{gone} -> {into} (two registers become one)"
+                    return (Move(kind="merge", site=bases.index(gone), value=into, note=note),)
+        return Refused(NO_PAIR)
+
+    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
+        """Merge two registers; refuses a move that keeps the referent relation.
+
+        Raises:
+            SourceError: a line of the source is no instruction.
+        """
+        block = read(source)
+        bases = tuple(choices(block).targets)
+        if len(moves) != 1 or isinstance(moves[0].value, tuple) or not 0 <= moves[0].site < len(bases):
+            return Refused(NOT_A_MOVE)
+        gone, into = bases[moves[0].site], moves[0].value
+        if not any((gone, into) in pairs for pairs in candidates(block, bases)):
+            return Refused(NOT_A_MOVE)
+        text = merged(block, gone, into)
+        return Refused(NO_PAIR) if text is None else Rewritten(source=text, evidence="analysis")
+
+
+def candidates(block: BasicBlock, bases: tuple[str, ...]) -> Iterator[list[tuple[str, str]]]:
+    """Pairs (gone, into) of registers of one class, in three groups in the order of preference.
+
+    The register that goes is one that the block reads before it writes it.
+
+    1. The register in an address becomes the register that is loaded through it, as in Renamer's Figure 1(c),
+       where `rsp` becomes `rax`. When the block runs repeatedly, each load waits for the one before. This
+       changes the cost and the meaning.
+    2. The register becomes another one that the block writes, which adds a dependence.
+    3. Both registers are read before they are written.
+    """
+    read_first, written = _uses(block)
+    pairs = [
+        (gone, into)
+        for gone in bases
+        for into in bases
+        if gone != into and class_of(gone) == class_of(into) and gone in read_first
+    ]
+    new = [(gone, into) for gone, into in pairs if gone not in written and into in written]
+    loads = _loads(block)
+    yield [pair for pair in new if pair in loads]
+    yield [pair for pair in new if pair not in loads]
+    yield [pair for pair in pairs if pair not in new and pair[1] in read_first]
+
+
+def merged(block: BasicBlock, gone: str, into: str) -> str | None:
+    """The text after the merge; `None` if it is not a block, or if it is a renaming of the original."""
+    text = renamed(block, {gone: into})
+    if text is None:
+        return None
+    try:
+        judged = compare(block, read(text))
+    except SourceError:
+        return None
+    return text if isinstance(judged, Different) and judged.reason == REFERENT else None
+
+
+def _uses(block: BasicBlock) -> tuple[set[str], set[str]]:
+    """The registers that are read before they are written, and those that are written at all."""
+    read_first: set[str] = set()
+    written: set[str] = set()
+    for operation in block.operations:
+        touched = touch(operation)
+        read_first |= touched.reads - written
+        written |= touched.writes
+    return read_first, written
+
+
+def _loads(block: BasicBlock) -> set[tuple[str, str]]:
+    """Pairs (address register, target) of loads whose target no other instruction of the block writes."""
+    touches = [touch(operation) for operation in block.operations]
+    writers = Counter(base for touched in touches for base in touched.writes)
+    return {
+        (address, target)
+        for touched in touches
+        for access in touched.memory
+        for address in access.bases
+        for target in touched.writes
+        if not access.writes and writers[target] == 1
+    }
+
+
+RENAME_MERGING: Final = RegisterMerging()
+
+
+NO_VIEW: Final = "no register that could have another width"
+_WIDTHS: Final = {"gp": (64, 32, 16, 8), "vec": (128, 256)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisterWidths:
+    """Changes the width of registers in one instruction, which is one move."""
+
+    name: str = "rename-views"
+    kind: Kind = "control"
+    languages: frozenset[str] = field(default=frozenset({"x86"}))
+    unit: Unit = "function"
+
+    def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
+        """One instruction with other views.
+
+        Raises:
+            SourceError: a line of the source is no instruction.
+        """
+        block = read(source)
+        sites = list(range(len(block.operations)))
+        rng.shuffle(sites)
+        for site in sites:
+            found = list(broken(block, site))
+            if found:
+                names = rng.choice(found)
+                own = [token.register.name for token in block.operations[site].tokens]
+                changed = [
+                    f"{old} -> {new}" for old, new in zip(own, names.split(","), strict=True) if old != new
+                ]
+                note = f"instruction {site + 1}: {', '.join(dict.fromkeys(changed))}"
+                return (Move(kind="view", site=site, value=names, note=note),)
+        return Refused(NO_VIEW)
+
+    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
+        """Rewrite one instruction; refuses a move that does not change a view.
+
+        Raises:
+            SourceError: a line of the source is no instruction.
+        """
+        block = read(source)
+        if len(moves) != 1 or not 0 <= moves[0].site < len(block.operations):
+            return Refused(NOT_A_MOVE)
+        (move,) = moves
+        if not isinstance(move.value, str) or move.value not in broken(block, move.site):
+            return Refused(NOT_A_MOVE)
+        one = block.operations[move.site]
+        start = block.starts[move.site]
+        text = _spliced(one, move.value.split(","))
+        changed = source[:start] + text + source[start + len(one.text) :]
+        if not isinstance(compare(block, read(changed)), Different):
+            return Refused(NO_VIEW)
+        return Rewritten(source=changed, evidence="analysis")
+
+
+def broken(block: BasicBlock, site: int) -> Iterator[str]:
+    """The ways to change views in one instruction, each as the names of its registers joined by commas."""
+    one = block.operations[site]
+    for group in _groups(one.tokens):
+        for width in _WIDTHS.get(group[0].register.kind, ()):
+            names = [_other(token, width) if token in group else token.register.name for token in one.tokens]
+            if None in names or names == [token.register.name for token in one.tokens]:
+                continue
+            chosen = [name for name in names if name is not None]
+            if _is_another(one, chosen):
+                yield ",".join(chosen)
+
+
+def _groups(tokens: tuple[Token, ...]) -> Iterator[tuple[Token, ...]]:
+    """The sets of registers that may change together: one register, all of one view, or all of one class."""
+    found: dict[tuple[Token, ...], None] = {}
+    for token in tokens:
+        found[(token,)] = None
+        found[tuple(one for one in tokens if one.register.view == token.register.view)] = None
+        found[tuple(one for one in tokens if one.register.kind == token.register.kind)] = None
+    yield from found
+
+
+def _other(token: Token, width: int) -> str | None:
+    found = part(token.register.base, replace(token.register, width=width, high=False))
+    return None if found is None else found.name
+
+
+def _is_another(one: Operation, names: list[str]) -> bool:
+    try:
+        other = read_operation(_spliced(one, names), "att")
+    except SourceError:
+        return False
+    return other.shape != one.shape
+
+
+def _spliced(one: Operation, names: list[str]) -> str:
+    pieces: list[str] = []
+    done = 0
+    for token, name in zip(one.tokens, names, strict=True):
+        pieces += (one.text[done : token.start], f"%{name}")
+        done = token.end
+    return "".join(pieces) + one.text[done:]
+
+
+RENAME_VIEWS: Final = RegisterWidths()

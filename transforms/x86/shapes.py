@@ -2,16 +2,15 @@
 
 Two instructions of equal shape do the same to the registers in corresponding places. The shape does not
 contain the choice among equivalent encodings: `cmp r, r/m` for `cmp r/m, r`, or a long displacement for a
-short one.
+short one. The registers themselves are in two parts: those in operands (`mentioned`), and those that the
+instruction uses because of its mnemonic or its encoding (`implicit`).
 """
 
-from functools import cache
 from typing import Final, TypeAlias
 
 import iced_x86 as iced
 
-from codeaudit.transforms.x86.catalogue import register_names
-from codeaudit.transforms.x86.registers import Register, registers
+from codeaudit.transforms.x86.registers import BASES, base_of, register_names, registers, untyped, view_of
 
 Shape: TypeAlias = tuple[object, ...]
 """Only equality has a meaning."""
@@ -89,16 +88,6 @@ def mentioned(instruction: iced.Instruction) -> tuple[str, ...]:
     return tuple(name for number in found if number and (name := names[number]) in known)
 
 
-@cache
-def view_of(number: int) -> str:
-    """The view of a register, given by iced's number; the name of a register that cannot be renamed."""
-    if not number:
-        return ""
-    name = register_names()[number]
-    known: Register | None = registers().get(name)
-    return name if known is None else known.view
-
-
 def _address(instruction: iced.Instruction) -> Shape:
     value = instruction.memory_displacement
     if instruction.is_ip_rel_memory_operand:
@@ -120,3 +109,63 @@ def _address(instruction: iced.Instruction) -> Shape:
 def _segment(instruction: iced.Instruction) -> int:
     segment = instruction.memory_segment
     return 0 if segment in _FLAT else segment
+
+
+_OPERANDS: Final = iced.OpCodeOperandKind
+_FIXED: Final = frozenset(
+    {_OPERANDS.AL, _OPERANDS.CL, _OPERANDS.AX, _OPERANDS.DX, _OPERANDS.EAX, _OPERANDS.RAX}
+)
+_GROUPS: Final = frozenset({_OPERANDS.KP1_REG, _OPERANDS.XMMP3_VVVV, _OPERANDS.ZMMP3_VVVV})
+"""Operands that name the first of several consecutive registers."""
+_FRESH: Final = {
+    "gp8": iced.Register.R8L,
+    "gp8h": iced.Register.R8L,
+    "gp16": iced.Register.R8W,
+    "gp32": iced.Register.R8D,
+    "gp64": iced.Register.R8,
+    "vec128": iced.Register.XMM20,
+    "vec256": iced.Register.YMM20,
+    "vec512": iced.Register.ZMM20,
+    "mmx64": iced.Register.MM2,
+    "k64": iced.Register.K2,
+}
+"""The first fresh register of each view; the numbers behind it are free, too."""
+
+
+def implicit(instruction: iced.Instruction, factory: iced.InstructionInfoFactory) -> frozenset[str]:
+    """The bases that no renaming may change, whether or not the text names them.
+
+    Returns all vector and mask registers for an instruction that uses several consecutive ones.
+    """
+    kinds = iced.OpCodeInfo(instruction.code).op_kinds()
+    if _GROUPS.intersection(kinds):
+        return frozenset((*BASES["vec"], *BASES["k"]))
+    copy = instruction.copy()
+    fresh: set[str] = set()
+    fixed: set[str] = set()
+    count = 0
+
+    def other(number: int) -> int:
+        nonlocal count
+        begin = _FRESH.get(view_of(number))
+        if begin is None:
+            return number
+        chosen = begin + count
+        count += 1
+        fresh.add(base_of(chosen))
+        return chosen
+
+    for number in range(instruction.op_count):
+        kind = instruction.op_kind(number)
+        if kind == iced.OpKind.REGISTER:
+            register = instruction.op_register(number)
+            if kinds[number] in _FIXED:
+                fixed.add(base_of(register))
+            copy.set_op_register(number, untyped(other(register)))
+        elif kind == iced.OpKind.MEMORY:
+            copy.memory_base = untyped(other(instruction.memory_base))
+            copy.memory_index = untyped(other(instruction.memory_index))
+    if instruction.op_mask:
+        copy.op_mask = untyped(other(instruction.op_mask))
+    used = {base_of(one.register) for one in factory.info(copy).used_registers()}
+    return frozenset(base for base in (used - fresh) | fixed if base)

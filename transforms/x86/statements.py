@@ -1,7 +1,7 @@
 """One line of assembly text, parsed into prefixes, mnemonic and operands.
 
-Operands have the order of the text. This module does not know mnemonics or encodings; `fitting`, `building`
-and `encoding` find out which instruction the line is.
+Operands have the order of the text. This module does not know mnemonics or encodings; `encoding`
+finds out which instruction the line is.
 """
 
 import re

@@ -23,7 +23,7 @@ from codeaudit.audit.tasks.code_modelling import CODE_MODELLING
 from codeaudit.audit.tasks.generation import GENERATION
 from codeaudit.audit.tasks.next_line import NEXT_LINE
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.languages import DEFAULT
+from codeaudit.transforms.language import DEFAULT
 
 TASKS: Final = frozenset({CODE_MODELLING.name, NEXT_LINE.name, GENERATION.name})
 

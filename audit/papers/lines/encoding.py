@@ -39,14 +39,13 @@ from codeaudit.audit.papers.lines.words import (
     words,
 )
 from codeaudit.audit.records import Failed
-from codeaudit.transforms.dependence.layers import longest_paths, symmetry_mask
-from codeaudit.transforms.dependence.paths import common_ancestor_distances
+from codeaudit.transforms.dependence.graph import common_ancestor_distances, longest_paths, symmetry_mask
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.languages import DEFAULT, find_language
-from codeaudit.transforms.loading import load_target
+from codeaudit.transforms.language import DEFAULT, find_language
 from codeaudit.transforms.python.identifiers.obstacles import MOVABLE_VIEWS
 from codeaudit.transforms.python.identifiers.rename import variables
 from codeaudit.transforms.python.language import PYTHON
+from codeaudit.transforms.registration import load_target
 
 Relation: TypeAlias = Literal["none", "mask", "distances", "every", "referents"]
 """The relation between lines that a network reads: none, the symmetry mask, or SYMC's distances. With

@@ -13,8 +13,8 @@ from typing import Final, NamedTuple, Protocol
 from codeaudit.audit.tasks.function_name import MASK, subtokens
 from codeaudit.transforms.dependence.graph import DependenceGraph
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.languages import DEFAULT, LANGUAGES, every_language, find_language
-from codeaudit.transforms.loading import load_target
+from codeaudit.transforms.language import DEFAULT, LANGUAGES, every_language, find_language
+from codeaudit.transforms.registration import load_target
 
 
 def readable_languages() -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from codeaudit.transforms.columns.proof import EXACT, SINGLE, Deviation, change,
 from codeaudit.transforms.columns.sealing import Seal, weight_files
 from codeaudit.transforms.columns.tracing import AxisGroups, Call, infer, tensors, watched
 from codeaudit.transforms.errors import ModelError
-from codeaudit.transforms.languages import LANGUAGES
+from codeaudit.transforms.language import LANGUAGES
 
 BATCH: Final = 2
 TOKENS: Final = 7

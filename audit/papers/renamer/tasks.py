@@ -31,13 +31,12 @@ from codeaudit.audit.papers.renamer.terms import START, Reading, Term, TermChoic
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.tasks.derivative import DERIVATIVE, FALSE, TRUE
 from codeaudit.audit.tasks.throughput import THROUGHPUT
+from codeaudit.transforms.algebra import ALGEBRA
 from codeaudit.transforms.algebra.expressions import ASKED, COEFFICIENTS, INPUTS, parse_pair
-from codeaudit.transforms.algebra.language import ALGEBRA
 from codeaudit.transforms.algebra.views import MOVABLE, POOLS, TOKENS, movable, pool
-from codeaudit.transforms.x86.language import X86
+from codeaudit.transforms.x86 import X86
 from codeaudit.transforms.x86.legality import choices as legal_renamings
-from codeaudit.transforms.x86.printing import att_text
-from codeaudit.transforms.x86.reading import LINES, Operation, operation, read
+from codeaudit.transforms.x86.reading import LINES, Operation, att_text, read, read_operation
 from codeaudit.transforms.x86.registers import BASES, class_of, registers
 from codeaudit.transforms.x86.statements import (
     ImmediateOperand,
@@ -113,7 +112,7 @@ def block_renamings(source: str) -> TermChoices:
 
 @lru_cache(maxsize=LINES)
 def _of(text: str) -> tuple[Term, ...]:
-    one = operation(text, "att")
+    one = read_operation(text, "att")
     told = split(att_text(one.instruction), "att")
     form = "".join(_FORMS[type(operand)] for operand in told.operands)
     opcode = f"{told.mnemonic} {form}".rstrip()

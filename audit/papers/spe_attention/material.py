@@ -40,7 +40,7 @@ from codeaudit.audit.records import Failed
 from codeaudit.audit.training.splits import NAMES, Splits
 from codeaudit.audit.training.trainer import Integers, Recipe
 from codeaudit.transforms.errors import CorpusError, SourceError
-from codeaudit.transforms.languages import DEFAULT
+from codeaudit.transforms.language import DEFAULT
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.seeding import stream
 

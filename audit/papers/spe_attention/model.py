@@ -13,7 +13,7 @@ from codeaudit.audit.papers.lines.trunk import LineNetwork, LineShape, collate
 from codeaudit.audit.papers.lines.words import readable_languages
 from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
-from codeaudit.transforms.languages import DEFAULT
+from codeaudit.transforms.language import DEFAULT
 
 KEPT: Final = 16
 """Scores that an answer carries."""

@@ -18,7 +18,7 @@ from codeaudit.audit.papers.tree_transformer.networks import (
 from codeaudit.audit.papers.tree_transformer.nodes import SPECIALS, VERSION, Degree, NodeReader, Spelling
 from codeaudit.audit.records import Failed, Predicted, Prediction, Query
 from codeaudit.audit.tasks.function_name import FUNCTION_NAME
-from codeaudit.transforms.languages import DEFAULT
+from codeaudit.transforms.language import DEFAULT
 
 TASK: Final = FUNCTION_NAME.name
 SPELLINGS: Final = ("whole", "subtokens")

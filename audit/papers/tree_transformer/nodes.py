@@ -20,9 +20,9 @@ from codeaudit.audit.papers.lines.words import NUMBER, SHORT_NUMBER, STRING, STR
 from codeaudit.audit.records import Failed
 from codeaudit.audit.tasks.function_name import MASK, subtokens
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.languages import find_language
-from codeaudit.transforms.loading import load_target
+from codeaudit.transforms.language import find_language
 from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.registration import load_target
 
 if TYPE_CHECKING:
     from codeaudit.transforms.java.parsing import Node

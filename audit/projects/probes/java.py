@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from codeaudit.transforms.edits import Edit, splice
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.files import DecodedJava, places
 from codeaudit.transforms.java.parsing import Node, callables, read
+from codeaudit.transforms.patches import Edit, splice
 
 _NOTING: Final = (
     'if (java.lang.System.getProperties().putIfAbsent("codeaudit.unit.{0}", "") == null) '

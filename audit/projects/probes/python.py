@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from codeaudit.transforms.edits import Edit, Positions, splice
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.patches import Edit, Positions, splice
 from codeaudit.transforms.python.files import DecodedPython, places
 from codeaudit.transforms.python.parsing import first_line, parse
 from codeaudit.transforms.source_files import MODULE

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from random import Random
 
 from codeaudit.audit.corpora.records import raw_sample
-from codeaudit.transforms.entries import TransformFamily, keeps
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.language import Language
+from codeaudit.transforms.language import Language, TransformFamily, keeps
 from codeaudit.transforms.records import Kind, Move, Sample, Unit
 
 

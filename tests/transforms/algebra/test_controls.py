@@ -2,12 +2,16 @@
 
 import pytest
 
+from codeaudit.transforms.algebra import ALGEBRA
 from codeaudit.transforms.algebra.calculus import holds
-from codeaudit.transforms.algebra.exchange import RENAME_VIEWS
 from codeaudit.transforms.algebra.expressions import parse_pair
-from codeaudit.transforms.algebra.language import ALGEBRA
-from codeaudit.transforms.algebra.merging import RENAME_MERGING, UNCHANGED, UNDECIDED
-from codeaudit.transforms.algebra.rename import NO_VARIABLE
+from codeaudit.transforms.algebra.rename import (
+    NO_VARIABLE,
+    RENAME_MERGING,
+    RENAME_VIEWS,
+    UNCHANGED,
+    UNDECIDED,
+)
 from codeaudit.transforms.algebra.views import canonical, equivalent, view
 from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
 from codeaudit.transforms.registry import transform_for

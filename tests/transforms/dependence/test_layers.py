@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeaudit.transforms.dependence import orders
-from codeaudit.transforms.dependence.layers import (
+from codeaudit.transforms.dependence.graph import (
     bits,
     closure,
     layers,

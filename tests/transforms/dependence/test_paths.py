@@ -5,10 +5,12 @@ from itertools import pairwise
 from hypothesis import given
 
 from codeaudit.transforms.dependence.effects import Effects
-from codeaudit.transforms.dependence.layers import bits, closure, longest_paths
-from codeaudit.transforms.dependence.paths import (
+from codeaudit.transforms.dependence.graph import (
+    bits,
+    closure,
     common_ancestor_distances,
     interpretation_graph,
+    longest_paths,
     program_dependence,
 )
 from tests.transforms.dependence.test_orders import relations

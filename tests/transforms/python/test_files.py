@@ -9,15 +9,14 @@ from random import Random
 
 import pytest
 
-from codeaudit.transforms.decoding import NO_RETURN
-from codeaudit.transforms.identity import IDENTITY
-from codeaudit.transforms.interface import Refused, Rewritten, Transform
+from codeaudit.transforms.interface import IDENTITY, Refused, Rewritten, Transform
 from codeaudit.transforms.perturb import NOT_PARSED
 from codeaudit.transforms.python.files import IN_BLOCK, IN_CLASS, PYTHON_FILES, DecodedPython, places
 from codeaudit.transforms.python.order.reorder import REORDER
 from codeaudit.transforms.records import Kind, Move, Unit
 from codeaudit.transforms.source_files import (
     MODULE,
+    NO_RETURN,
     NOT_COMPILED,
     WRAPPER_LOST,
     Applied,

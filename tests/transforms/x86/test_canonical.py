@@ -11,8 +11,7 @@ from codeaudit.transforms.dependence import orders
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.x86.canonical import canonical_names, canonical_order, canonicalise
 from codeaudit.transforms.x86.effects import conflicts
-from codeaudit.transforms.x86.legality import RegisterChoices, choices
-from codeaudit.transforms.x86.proof import Equivalent, compare
+from codeaudit.transforms.x86.legality import Equivalent, RegisterChoices, choices, compare
 from codeaudit.transforms.x86.reading import read
 from codeaudit.transforms.x86.rename import RENAME
 from codeaudit.transforms.x86.reorder import REORDER, reordered

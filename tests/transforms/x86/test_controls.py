@@ -4,10 +4,9 @@ import pytest
 
 from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
 from codeaudit.transforms.records import Move
-from codeaudit.transforms.x86.merging import NO_PAIR, RENAME_MERGING
-from codeaudit.transforms.x86.proof import REFERENT, SHAPE, Different, compare
+from codeaudit.transforms.x86.legality import REFERENT, SHAPE, Different, compare
 from codeaudit.transforms.x86.reading import read
-from codeaudit.transforms.x86.views import NO_VIEW, RENAME_VIEWS
+from codeaudit.transforms.x86.rename import NO_PAIR, NO_VIEW, RENAME_MERGING, RENAME_VIEWS
 from tests.transforms.x86.support import FIGURE_A, FIGURE_C, draw, own_blocks, reason, rewrite
 
 

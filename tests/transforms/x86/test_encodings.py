@@ -9,7 +9,7 @@ import iced_x86 as iced
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.x86 import catalogue
 from codeaudit.transforms.x86.encoding import decode, encode, encoded
-from codeaudit.transforms.x86.printing import att_text
+from codeaudit.transforms.x86.reading import att_text
 from codeaudit.transforms.x86.shapes import mentioned, shape
 
 UNREADABLE = tuple(

@@ -5,8 +5,8 @@ import pytest
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import Origin, Perturbed, Sample
 from codeaudit.transforms.registry import transform_for
-from codeaudit.transforms.x86.language import X86
-from codeaudit.transforms.x86.proof import Equivalent, compare
+from codeaudit.transforms.x86 import X86
+from codeaudit.transforms.x86.legality import Equivalent, compare
 from codeaudit.transforms.x86.reading import read
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.x86.proof import Equivalent, compare
+from codeaudit.transforms.x86.legality import Equivalent, compare
 from codeaudit.transforms.x86.reading import from_code, from_hex, from_intel, read
 from tests.transforms.x86.support import FIGURE_A, own_blocks
 

@@ -10,8 +10,7 @@ from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
 from codeaudit.transforms.perturb import perturb_one
 from codeaudit.transforms.records import Move, Origin, Perturbed, Sample
 from codeaudit.transforms.registry import transform_for
-from codeaudit.transforms.x86.legality import choices
-from codeaudit.transforms.x86.proof import Equivalent, compare
+from codeaudit.transforms.x86.legality import Equivalent, choices, compare
 from codeaudit.transforms.x86.reading import read
 from codeaudit.transforms.x86.registers import BASES, registers
 from codeaudit.transforms.x86.rename import (

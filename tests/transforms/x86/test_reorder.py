@@ -4,15 +4,13 @@ from random import Random
 
 import pytest
 
-from codeaudit.transforms.breaking import broken
 from codeaudit.transforms.dependence import orders
 from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
 from codeaudit.transforms.records import Move
-from codeaudit.transforms.reordering import ILLEGAL
-from codeaudit.transforms.x86.breaking import NO_PAIR, REORDER_BREAKING, STILL, matters
+from codeaudit.transforms.reordering import ILLEGAL, broken
 from codeaudit.transforms.x86.effects import conflicts, flow
 from codeaudit.transforms.x86.reading import read
-from codeaudit.transforms.x86.reorder import ONE, REORDER, TOTAL
+from codeaudit.transforms.x86.reorder import NO_PAIR, ONE, REORDER, REORDER_BREAKING, STILL, TOTAL, matters
 from tests.transforms.x86.support import draw, own_blocks, reason, rewrite
 
 

@@ -10,13 +10,7 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.types import Types, varies
-from codeaudit.transforms.java.control_flow.jumps import (
-    PATTERN,
-    continues,
-    declared_in,
-    ends,
-    patterns,
-)
+from codeaudit.transforms.java.control_flow.jumps import PATTERN, continues, declared_in, ends, patterns
 from codeaudit.transforms.java.expressions.logic import negated
 from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.java.rewriting import COMMENT, JavaSource, Rewriting, bare, block_of, over, span

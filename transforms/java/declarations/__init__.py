@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.entries import TransformFamily, keeps
+from codeaudit.transforms.language import TransformFamily, keeps
 
 _SCALED: Final = """\
 static int scaled(int[] values, int factor) {

@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-from codeaudit.transforms.edits import Edit, splice
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve
 from codeaudit.transforms.java.files import ESCAPED, escaped
 from codeaudit.transforms.java.identifiers.rename import COMPACT, NOT_A_MOVE, JavaGuard
 from codeaudit.transforms.java.parsing import Node
-from codeaudit.transforms.merging import Merging, VariableMerge
+from codeaudit.transforms.patches import Edit, splice
+from codeaudit.transforms.renaming import Merging, VariableMerge
 
 _SIMPLE: Final = frozenset(
     {"expression_statement", "return_statement", "throw_statement", "local_variable_declaration"}

@@ -20,7 +20,7 @@ from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING
 from codeaudit.transforms.java.members.classes import Classes, MemberRewriting
 from codeaudit.transforms.java.parsing import CALLABLES, TYPES, Node
 from codeaudit.transforms.patches import Site, Span
-from codeaudit.transforms.permutations import MOST, free, legal_orders, permuted
+from codeaudit.transforms.rules import MOST, free, legal_orders, permuted
 
 SHARED_LINE: Final = "members share a line"
 ALIKE: Final = "members are alike"

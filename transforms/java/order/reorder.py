@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from codeaudit.transforms import reordering
-from codeaudit.transforms.breaking import ReorderBreaking, reversible
-from codeaudit.transforms.dependence import obstacles
-from codeaudit.transforms.dependence.blocks import BlockStatement, StatementBlock
+from codeaudit.transforms.dependence.blocks import NO_BLOCK, BlockStatement, StatementBlock, why_not
+from codeaudit.transforms.dependence.blocks import OBSTACLES as SHARED_OBSTACLES
 from codeaudit.transforms.dependence.effects import (
     ACTS,
     BARRIER,
@@ -25,14 +24,13 @@ from codeaudit.transforms.dependence.effects import (
     Effects,
     reaching_reads,
 )
-from codeaudit.transforms.dependence.obstacles import NO_BLOCK
 from codeaudit.transforms.java.analysis.library import BUILDERS
 from codeaudit.transforms.java.analysis.program import Dependence, JavaProgram, analyse
 from codeaudit.transforms.java.analysis.scopes import JavaBinding
 from codeaudit.transforms.java.files import ESCAPED, escaped
-from codeaudit.transforms.reordering import Reorder
+from codeaudit.transforms.reordering import Reorder, ReorderBreaking, reversible
 
-OBSTACLES: Final = (*obstacles.OBSTACLES, "neighbours leave the block")
+OBSTACLES: Final = (*SHARED_OBSTACLES, "neighbours leave the block")
 """The reasons why a method has only one legal order; the first is the easiest to remove."""
 
 
@@ -62,7 +60,7 @@ class JavaOrdering:
     @property
     def immovable(self) -> str:
         """The reason to count where no block has another legal order."""
-        return obstacles.why_not(self.large, OBSTACLES)
+        return why_not(self.large, OBSTACLES)
 
     def numbers(self, site: int) -> Sequence[int]:
         """The line of each statement, from 1; comments above belong to the statement."""

@@ -23,7 +23,7 @@ from codeaudit.transforms.dependence.effects import (
     conflicts,
     reaching_reads,
 )
-from codeaudit.transforms.edits import line_starts
+from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.analysis.effects import PythonEffects, settle_types
 from codeaudit.transforms.python.analysis.facts import (
     VariableFacts,

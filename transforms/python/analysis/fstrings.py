@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from codeaudit.transforms.edits import Positions
+from codeaudit.transforms.patches import Positions
 
 PARSER_KNOWS = sys.version_info >= (3, 12)
 """Whether the parser's own positions inside f-strings can be trusted."""

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
-from codeaudit.transforms.edits import Positions
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.patches import Positions
 from codeaudit.transforms.python.analysis.fstrings import PARSER_KNOWS, fix_positions, prints_itself
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes, parse
 

@@ -8,13 +8,7 @@ from typing import Final
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
 from codeaudit.transforms.python.analysis.knowledge import NUMBERS, PLAIN
-from codeaudit.transforms.python.contexts import (
-    NOT,
-    Part,
-    patch_node,
-    replace_with,
-    token_before,
-)
+from codeaudit.transforms.python.contexts import NOT, Part, patch_node, replace_with, token_before
 from codeaudit.transforms.python.rewriting import PythonRule, at_each, control, edit
 from codeaudit.transforms.python.source import PythonSource
 

@@ -4,7 +4,7 @@ swap them.
 
 from typing import Final
 
-from codeaudit.transforms.entries import TransformFamily, changes, keeps
+from codeaudit.transforms.language import TransformFamily, changes, keeps
 
 _TOTAL: Final = """\
 def total(prices, tax):

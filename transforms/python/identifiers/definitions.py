@@ -20,9 +20,9 @@ from random import Random
 from types import CodeType
 from typing import Final, Literal, TypeAlias
 
-from codeaudit.transforms.edits import Edit, Positions, splice
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
+from codeaudit.transforms.patches import Edit, Positions, splice
 from codeaudit.transforms.python.analysis.scopes import DEFINITION
 from codeaudit.transforms.python.identifiers import rename
 from codeaudit.transforms.python.identifiers.names import ACTIONS, NATURAL, draw, usable

@@ -18,7 +18,7 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, TypeAlias
 
-from codeaudit.transforms.edits import Positions
+from codeaudit.transforms.patches import Positions
 from codeaudit.transforms.python.analysis.facts import stored_names
 from codeaudit.transforms.python.analysis.fstrings import PARSER_KNOWS, fix_positions
 from codeaudit.transforms.python.analysis.scopes import DEFINITION

@@ -4,7 +4,7 @@ controls.
 
 from typing import Final
 
-from codeaudit.transforms.entries import TransformFamily, changes, keeps
+from codeaudit.transforms.language import TransformFamily, changes, keeps
 
 _MEDIAN: Final = """\
 def median(values, default=255):

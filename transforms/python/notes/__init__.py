@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.entries import TransformFamily, keeps
+from codeaudit.transforms.language import TransformFamily, keeps
 
 _TOTAL: Final = '''\
 def total(values: list[int], start: int = 0) -> int:

@@ -4,7 +4,7 @@ break one.
 
 from typing import Final
 
-from codeaudit.transforms.entries import TransformFamily, changes, keeps
+from codeaudit.transforms.language import TransformFamily, changes, keeps
 
 _MEAN: Final = """\
 def mean(values):

@@ -14,13 +14,13 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site
-from codeaudit.transforms.permutations import free, permuted
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
 from codeaudit.transforms.python.order.imports import REGISTERING, SILENT
 from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import binders, rearranged
+from codeaudit.transforms.rules import free, permuted
 
 KEYWORDS: Final[Mapping[str, frozenset[str]]] = {
     name: frozenset(words.split())

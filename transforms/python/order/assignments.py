@@ -13,10 +13,10 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
-from codeaudit.transforms.permutations import free
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import bodies, rearranged
+from codeaudit.transforms.rules import free
 
 EFFECTS: Final = "the order of evaluation can be seen"
 TARGETS: Final = "not one variable for one value"

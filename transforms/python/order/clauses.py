@@ -13,11 +13,11 @@ from typing import Final, TypeAlias
 from codeaudit.transforms.dependence.effects import BARRIER, Effects, conflicts
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site, Span
-from codeaudit.transforms.permutations import MOST, permuted
 from codeaudit.transforms.python.analysis.knowledge import PLAIN
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import binders, is_elif, line_end, lines_with_comments, rearranged
+from codeaudit.transforms.rules import MOST, permuted
 
 _OS_ERRORS: Final = """
     OSError IOError EnvironmentError BlockingIOError ChildProcessError ConnectionError BrokenPipeError

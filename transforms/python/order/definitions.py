@@ -17,19 +17,13 @@ from typing import Final, TypeAlias
 from codeaudit.transforms.dependence.effects import BARRIER, Effects, conflicts
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site
-from codeaudit.transforms.permutations import MOST
 from codeaudit.transforms.python.analysis.facts import own_nodes, stored_names
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
-from codeaudit.transforms.python.suites import (
-    binders,
-    heading,
-    line_above,
-    lines_with_comments,
-    rearranged,
-)
+from codeaudit.transforms.python.suites import binders, heading, line_above, lines_with_comments, rearranged
+from codeaudit.transforms.rules import MOST
 
 Definition: TypeAlias = FunctionNode | ast.ClassDef
 

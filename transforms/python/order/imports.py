@@ -14,11 +14,11 @@ from typing import Final, TypeAlias
 from codeaudit.transforms.dependence.effects import ACTS, BARRIER, Effects, conflicts
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site
-from codeaudit.transforms.permutations import MOST
 from codeaudit.transforms.python.analysis.facts import bound_by
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import bodies, heading, line_above, lines_with_comments, rearranged
+from codeaudit.transforms.rules import MOST
 
 Import: TypeAlias = ast.Import | ast.ImportFrom
 

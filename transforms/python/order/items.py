@@ -12,11 +12,11 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site, Span
-from codeaudit.transforms.permutations import MOST, free, permuted
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, PLAIN
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import binders, rearranged
+from codeaudit.transforms.rules import MOST, free, permuted
 
 EQUALITY: Final = "an unknown type may see the order of comparisons"
 EFFECTS: Final = "the order of two items can be seen"

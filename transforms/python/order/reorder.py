@@ -15,17 +15,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from codeaudit.transforms import reordering
-from codeaudit.transforms.breaking import ReorderBreaking, reversible
-from codeaudit.transforms.dependence import obstacles
-from codeaudit.transforms.dependence.blocks import StatementBlock
-from codeaudit.transforms.dependence.obstacles import NO_BLOCK
-from codeaudit.transforms.edits import line_starts
+from codeaudit.transforms.dependence.blocks import NO_BLOCK, StatementBlock, why_not
+from codeaudit.transforms.dependence.blocks import OBSTACLES as SHARED_OBSTACLES
 from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.analysis.program import Dependence, PythonProgram, analyse
 from codeaudit.transforms.python.parsing import first_line, parse
-from codeaudit.transforms.reordering import Reorder
+from codeaudit.transforms.reordering import Reorder, ReorderBreaking, reversible
 
-OBSTACLES: Final = (*obstacles.OBSTACLES, "neighbours leave or suspend the block")
+OBSTACLES: Final = (*SHARED_OBSTACLES, "neighbours leave or suspend the block")
 """Why a function has one legal order only; the first would be the easiest to remove."""
 
 
@@ -53,7 +51,7 @@ class PythonOrdering:
     @property
     def immovable(self) -> str:
         """The reason to count where no block has another legal order."""
-        return obstacles.why_not(self.large, OBSTACLES)
+        return why_not(self.large, OBSTACLES)
 
     def numbers(self, site: int) -> Sequence[int]:
         """The first line of each statement, from 1."""

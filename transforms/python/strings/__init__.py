@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from codeaudit.transforms.entries import TransformFamily, changes, keeps
+from codeaudit.transforms.language import TransformFamily, changes, keeps
 
 _TITLE: Final = """\
 def title(chapter, name):

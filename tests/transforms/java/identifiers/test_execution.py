@@ -7,7 +7,6 @@ from random import Random
 
 import pytest
 
-from codeaudit.transforms.edits import Edit, splice
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.identifiers.merging import RENAME_MERGING
@@ -21,6 +20,7 @@ from codeaudit.transforms.java.identifiers.rename import (
 )
 from codeaudit.transforms.java.parsing import callables, read
 from codeaudit.transforms.java.witnesses import find
+from codeaudit.transforms.patches import Edit, splice
 from tests.support.java_programs import PROGRAMS
 
 TRANSFORMS = (

@@ -8,8 +8,8 @@ from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.analysis.scopes import resolve
 from codeaudit.transforms.java.identifiers.merging import RENAME_MERGING
 from codeaudit.transforms.java.identifiers.rename import NOT_A_MOVE
-from codeaudit.transforms.merging import NO_PAIR
 from codeaudit.transforms.records import Evidence, Move
+from codeaudit.transforms.renaming import NO_PAIR
 
 MERGED: dict[str, tuple[str, str, Evidence]] = {
     "certain": (

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from codeaudit.transforms.dependence import orders
-from codeaudit.transforms.dependence.obstacles import NO_BLOCK
+from codeaudit.transforms.dependence.blocks import NO_BLOCK
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.analysis.library import BOXES, CONSTANTS, KNOWN_TYPES, NEW, RAISED, STATIC
 from codeaudit.transforms.java.analysis.program import SHARED_LINE, analyse

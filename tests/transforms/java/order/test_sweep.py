@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from codeaudit.transforms.dependence.layers import layers, permute
+from codeaudit.transforms.dependence.graph import layers, permute
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.analysis.program import analyse

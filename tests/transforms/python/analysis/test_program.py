@@ -10,7 +10,7 @@ import pytest
 
 from codeaudit.transforms.dependence import orders
 from codeaudit.transforms.dependence.blocks import emitted
-from codeaudit.transforms.dependence.layers import permute
+from codeaudit.transforms.dependence.graph import permute
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse
 from codeaudit.transforms.seeding import stream

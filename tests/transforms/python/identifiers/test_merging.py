@@ -6,11 +6,11 @@ import pytest
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.merging import NO_PAIR
 from codeaudit.transforms.python.analysis.scopes import resolve
 from codeaudit.transforms.python.identifiers.merging import RENAME_MERGING, certain_pairs, likely_pairs
 from codeaudit.transforms.python.identifiers.obstacles import REFLECTION
 from codeaudit.transforms.records import Move
+from codeaudit.transforms.renaming import NO_PAIR
 from tests.support.pure_functions import PROGRAMS
 from tests.support.stdlib import sample
 

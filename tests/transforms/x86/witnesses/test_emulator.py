@@ -5,12 +5,10 @@ from random import Random
 import pytest
 
 from codeaudit.transforms.interface import Transform
-from codeaudit.transforms.x86.breaking import REORDER_BREAKING
-from codeaudit.transforms.x86.merging import RENAME_MERGING
-from codeaudit.transforms.x86.proof import Equivalent, compare
+from codeaudit.transforms.x86.legality import Equivalent, compare
 from codeaudit.transforms.x86.reading import read
-from codeaudit.transforms.x86.rename import RENAME
-from codeaudit.transforms.x86.reorder import REORDER
+from codeaudit.transforms.x86.rename import RENAME, RENAME_MERGING
+from codeaudit.transforms.x86.reorder import REORDER, REORDER_BREAKING
 from tests.transforms.x86.programs import random_block
 from tests.transforms.x86.support import FIGURE_A, FIGURE_B, FIGURE_C, own_blocks, rewrite
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeaudit.transforms.edits import Edit, Positions, splice
+from codeaudit.transforms.patches import Edit, Positions, splice
 
 
 def test_everything_outside_the_edits_stays_byte_for_byte() -> None:

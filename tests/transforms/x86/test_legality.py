@@ -2,8 +2,8 @@
 
 import pytest
 
-from codeaudit.transforms.x86 import proof
-from codeaudit.transforms.x86.proof import Different, Equivalent, compare
+from codeaudit.transforms.x86 import legality
+from codeaudit.transforms.x86.legality import Different, Equivalent, compare
 from codeaudit.transforms.x86.reading import from_hex, read
 from tests.transforms.x86.support import FIGURE_A, FIGURE_B, FIGURE_C
 
@@ -14,7 +14,7 @@ def judged(before: str, after: str) -> object:
 
 def test_figure_1() -> None:
     assert judged(FIGURE_A, FIGURE_B) == Equivalent({"rax": "rbx", "rsp": "rsp", "rbp": "rbp"})
-    assert judged(FIGURE_A, FIGURE_C) == Different(proof.REFERENT, 0)
+    assert judged(FIGURE_A, FIGURE_C) == Different(legality.REFERENT, 0)
 
 
 def test_a_block_is_a_renaming_of_itself() -> None:
@@ -24,36 +24,36 @@ def test_a_block_is_a_renaming_of_itself() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "reason"),
     [
-        ("nop", "nop\nnop", proof.LENGTH),
-        ("addq %rax, %rbx", "subq %rax, %rbx", proof.SHAPE),
-        ("addq %rax, %rbx", "addl %eax, %ebx", proof.SHAPE),
-        ("addq $1, %rbx", "addq $2, %rbx", proof.SHAPE),
-        ("addq $1, %rbx", "addq $257, %rbx", proof.SHAPE),
-        ("movq 8(%rax), %rbx", "movq 16(%rax), %rbx", proof.SHAPE),
-        ("movq 8(%rax), %rbx", "movq %fs:8(%rax), %rbx", proof.SHAPE),
-        ("movq (%rax,%rcx,2), %rbx", "movq (%rax,%rcx,4), %rbx", proof.SHAPE),
-        ("movb %ah, %bl", "movb %al, %bl", proof.SHAPE),
-        ("xaddl %eax, (%rbx)", "lock xaddl %eax, (%rbx)", proof.SHAPE),
-        ("movsq", "rep movsq", proof.SHAPE),
-        ("movl (%rax), %ebx", "movl (%eax), %ebx", proof.SHAPE),
-        ("vaddps %zmm1, %zmm2, %zmm3", "vaddps %zmm1, %zmm2, %zmm3{%k1}", proof.SHAPE),
-        ("vaddps %zmm1, %zmm2, %zmm3{%k1}", "vaddps %zmm1, %zmm2, %zmm3{%k1}{z}", proof.SHAPE),
-        ("addps %xmm1, %xmm2", "vaddps %xmm1, %xmm2, %xmm2", proof.SHAPE),
-        ("pushw $1", "pushq $1", proof.SHAPE),
-        ("movq %rax, %rbx", "movq %rcx, %rcx", proof.REFERENT),
-        ("movq %rax, %rax", "movq %rbx, %rcx", proof.REFERENT),
-        ("movq %rax, %rbx\nmovq %rax, %rcx", "movq %rax, %rbx\nmovq %rdx, %rcx", proof.REFERENT),
-        ("xorl %eax, %eax", "xorl %eax, %ebx", proof.REFERENT),
-        ("movl %eax, %ebx\nmovb %ah, %cl", "movl %eax, %ebx\nmovb %bh, %cl", proof.REFERENT),
+        ("nop", "nop\nnop", legality.LENGTH),
+        ("addq %rax, %rbx", "subq %rax, %rbx", legality.SHAPE),
+        ("addq %rax, %rbx", "addl %eax, %ebx", legality.SHAPE),
+        ("addq $1, %rbx", "addq $2, %rbx", legality.SHAPE),
+        ("addq $1, %rbx", "addq $257, %rbx", legality.SHAPE),
+        ("movq 8(%rax), %rbx", "movq 16(%rax), %rbx", legality.SHAPE),
+        ("movq 8(%rax), %rbx", "movq %fs:8(%rax), %rbx", legality.SHAPE),
+        ("movq (%rax,%rcx,2), %rbx", "movq (%rax,%rcx,4), %rbx", legality.SHAPE),
+        ("movb %ah, %bl", "movb %al, %bl", legality.SHAPE),
+        ("xaddl %eax, (%rbx)", "lock xaddl %eax, (%rbx)", legality.SHAPE),
+        ("movsq", "rep movsq", legality.SHAPE),
+        ("movl (%rax), %ebx", "movl (%eax), %ebx", legality.SHAPE),
+        ("vaddps %zmm1, %zmm2, %zmm3", "vaddps %zmm1, %zmm2, %zmm3{%k1}", legality.SHAPE),
+        ("vaddps %zmm1, %zmm2, %zmm3{%k1}", "vaddps %zmm1, %zmm2, %zmm3{%k1}{z}", legality.SHAPE),
+        ("addps %xmm1, %xmm2", "vaddps %xmm1, %xmm2, %xmm2", legality.SHAPE),
+        ("pushw $1", "pushq $1", legality.SHAPE),
+        ("movq %rax, %rbx", "movq %rcx, %rcx", legality.REFERENT),
+        ("movq %rax, %rax", "movq %rbx, %rcx", legality.REFERENT),
+        ("movq %rax, %rbx\nmovq %rax, %rcx", "movq %rax, %rbx\nmovq %rdx, %rcx", legality.REFERENT),
+        ("xorl %eax, %eax", "xorl %eax, %ebx", legality.REFERENT),
+        ("movl %eax, %ebx\nmovb %ah, %cl", "movl %eax, %ebx\nmovb %bh, %cl", legality.REFERENT),
         (
             "vmovaps %ymm1, %ymm2\naddps %xmm1, %xmm3",
             "vmovaps %ymm1, %ymm2\naddps %xmm4, %xmm3",
-            proof.REFERENT,
+            legality.REFERENT,
         ),
-        ("mulq %rbx", "mulq %rax", proof.IMPLIED),
-        ("mulq %rbx\nmovq %rax, %rcx", "mulq %rbx\nmovq %rsi, %rcx", proof.REFERENT),
-        ("shll %cl, %eax\nmovl %ecx, %ebx", "shll %cl, %eax\nmovl %edx, %ebx", proof.REFERENT),
-        ("blendvps %xmm0, %xmm1, %xmm2", "blendvps %xmm0, %xmm0, %xmm2", proof.IMPLIED),
+        ("mulq %rbx", "mulq %rax", legality.IMPLIED),
+        ("mulq %rbx\nmovq %rax, %rcx", "mulq %rbx\nmovq %rsi, %rcx", legality.REFERENT),
+        ("shll %cl, %eax\nmovl %ecx, %ebx", "shll %cl, %eax\nmovl %edx, %ebx", legality.REFERENT),
+        ("blendvps %xmm0, %xmm1, %xmm2", "blendvps %xmm0, %xmm0, %xmm2", legality.IMPLIED),
     ],
 )
 def test_what_is_no_renaming(before: str, after: str, reason: str) -> None:
@@ -65,14 +65,14 @@ def test_what_is_no_renaming(before: str, after: str, reason: str) -> None:
 def test_an_implied_register_that_no_text_names_is_nobodys_target() -> None:
     """A `push` uses rsp without naming it, so nothing else may have become rsp."""
     assert judged("movq %rax, 8(%rbx)\npushq %rcx", "movq %rax, 8(%rsp)\npushq %rcx") == Different(
-        proof.IMPLIED, 1
+        legality.IMPLIED, 1
     )
 
 
 def test_implied_and_named_are_one_register() -> None:
     before = "movl %ebx, %ecx\ncltq\nmovq %rax, %rdx"
     assert isinstance(judged(before, before.replace("%ebx", "%esi")), Equivalent)
-    assert judged(before, before.replace("%rax", "%r8")) == Different(proof.REFERENT, 2)
+    assert judged(before, before.replace("%rax", "%r8")) == Different(legality.REFERENT, 2)
 
 
 @pytest.mark.parametrize(
@@ -102,4 +102,4 @@ def test_an_address_that_counts_from_the_instruction_may_not_move() -> None:
     before = "movq %rbx, (%rsi)\nmovl 8(%rip), %eax"
     assert isinstance(judged(before, before.replace("%rbx", "%rdx")), Equivalent)
     longer = before.replace("(%rsi)", "(%r12)")
-    assert judged(before, longer) == Different(proof.RELATIVE, 1)
+    assert judged(before, longer) == Different(legality.RELATIVE, 1)
