@@ -99,6 +99,11 @@ def control(name: str, find: Finder, nothing: str) -> PythonRule:
     return PythonRule(name=name, find=find, nothing=nothing, kind="control")
 
 
+def same_tree(name: str, find: Finder, nothing: str) -> PythonRule:
+    """A rule whose result must have the syntax tree of the source."""
+    return PythonRule(name=name, find=find, nothing=nothing, proof="tree")
+
+
 def rendered(code: PythonSource, patches: Sequence[Patch]) -> str:
     """The text with all patches made.
 

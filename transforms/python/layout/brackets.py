@@ -10,9 +10,10 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
+from codeaudit.transforms.python.contexts import ATOM, CONDITIONAL, precedence
 from codeaudit.transforms.python.layout.lexemes import Lexeme, docstrings, expressions, lexemes, pairs, solid
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes
-from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.rewriting import edit, same_tree
 from codeaudit.transforms.python.source import PythonSource
 
 NEEDED: Final = "parentheses are needed"
@@ -29,81 +30,68 @@ _ATOMS: Final = (
     ast.Name, ast.Constant, ast.Attribute, ast.Subscript, ast.Call, ast.List, ast.Dict, ast.Set,
     ast.ListComp, ast.SetComp, ast.DictComp, ast.JoinedStr,
 )  # fmt: skip
-_LEVELS: Final[tuple[tuple[type[ast.operator], ...], ...]] = (
-    (ast.BitOr,), (ast.BitXor,), (ast.BitAnd,), (ast.LShift, ast.RShift), (ast.Add, ast.Sub),
-    (ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.MatMult),
-)  # fmt: skip
-_COMPARISON: Final = 4
-_SIGN: Final = 11
-_POWER: Final = 12
-_AWAIT: Final = 13
-
 
 # ── parentheses ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def find_bare(code: PythonSource) -> Iterator[Site | Refused]:
+def _bare(code: PythonSource) -> Iterator[Site]:
     """Every operation, call and subscript without parentheses, and every bare value that is returned,
     assigned or tested.
     """
-    whole = _whole(code)
     texts = docstrings(code)
     for node in expressions(code):
+        # `(a): int = 1` is parsed otherwise than `a: int = 1`. Docstrings stay as they are written.
         if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load) or id(node) in texts:
             continue
-        if not (isinstance(node, _COMPOUND) or _is_bare_tuple(code, node) or id(node) in whole):
+        if not (isinstance(node, _COMPOUND) or _is_bare_tuple(code, node) or _fills_clause(code, node)):
             continue
         if isinstance(node, ast.Starred | ast.Slice | ast.GeneratorExp) or _stands_alone(code, node):
             continue
         own = code.span(node)
-        if code.full(node) != own or _is_closed_tuple(code, node):
-            continue
-        yield Site(((Patch(own.start, own.end, ("(", own, ")")),),), "parentheses", code.line(node))
+        if code.full(node) == own and not _is_closed_tuple(code, node):
+            yield edit("parentheses", code.line(node), Patch(own.start, own.end, ("(", own, ")")))
 
 
-def find_parenthesised(code: PythonSource) -> Iterator[Site | Refused]:
+def _parenthesised(code: PythonSource) -> Iterator[Site | Refused]:
     """Every expression in parentheses that would be parsed the same without them."""
-    whole = _whole(code)
     breaks = [one.start for one in lexemes(code) if one.type == tokenize.NL]
     for node in expressions(code):
+        # The parentheses of a generator are its own; `(*a)` and `(a:b)` do not exist.
         if isinstance(node, ast.GeneratorExp | ast.Starred | ast.Slice):
             continue
         if _is_closed_tuple(code, node):
             assert isinstance(node, ast.Tuple)
             outer, allowed = code.span(node), _tuple_may_open(code, node)
-            inner = Span(outer.start + 1, outer.end - 1)
         else:
-            inner, outer = code.span(node), code.full(node)
-            if inner == outer:
+            own, full = code.span(node), code.full(node)
+            if own == full:
                 continue
-            twice = code.source[outer.start : inner.start].count(b"(") > 1
-            allowed = twice or _redundant(code, node, whole)
-            first = code.source.index(b"(", outer.start)
-            last = code.source.rindex(b")", 0, outer.end)
-            inner, outer = Span(first + 1, last), Span(first, last + 1)
+            allowed = code.source[full.start : own.start].count(b"(") > 1 or _redundant(code, node)
+            outer = Span(code.source.index(b"(", full.start), code.source.rindex(b")", 0, full.end) + 1)
+        inner = Span(outer.start + 1, outer.end - 1)
         if not allowed:
             yield Refused(NEEDED)
+        # Outside of brackets, the line break would end the statement.
         elif any(outer.start < at < outer.end for at in breaks) or b"\\" in _margins(code, inner):
             yield Refused(OVER_LINES)
         else:
+            # `not(a)` becomes `not a`.
             before = " " if _word(code, outer.start - 1) and _word(code, inner.start) else ""
             after = " " if _word(code, inner.end - 1) and _word(code, outer.end) else ""
             patch = Patch(outer.start, outer.end, (before, inner, after))
-            yield Site(((patch,),), "no parentheses", code.line(node))
+            yield edit("no parentheses", code.line(node), patch)
 
 
-def _whole(code: PythonSource) -> frozenset[int]:
-    """The `id` of each expression behind which its statement or clause ends."""
-    found: set[int] = set()
-    for node in code.nodes():
-        match node:
-            case ast.Return(value=value) | ast.Assign(value=value) | ast.AugAssign(value=value):
-                found.add(id(value))
-            case ast.AnnAssign(value=value):
-                found.add(id(value))
-            case ast.If(test=test) | ast.While(test=test):
-                found.add(id(test))
-    return frozenset(found)
+def _fills_clause(code: PythonSource, node: ast.expr) -> bool:
+    """Whether an expression is all that a statement returns, assigns or tests."""
+    match code.parent(node):
+        case (
+            ast.Return(value=whole) | ast.Assign(value=whole) | ast.AugAssign(value=whole)
+            | ast.AnnAssign(value=whole) | ast.If(test=whole) | ast.While(test=whole)
+        ):  # fmt: skip
+            return whole is node
+        case _:
+            return False
 
 
 def _stands_alone(code: PythonSource, node: ast.expr) -> bool:
@@ -116,18 +104,19 @@ def _stands_alone(code: PythonSource, node: ast.expr) -> bool:
 
 def _is_closed_tuple(code: PythonSource, node: ast.expr) -> bool:
     """Whether a tuple has parentheses of its own."""
-    if not isinstance(node, ast.Tuple):
-        return False
-    return not node.elts or code.start(node) < code.full(node.elts[0]).start
+    return isinstance(node, ast.Tuple) and precedence(code, node) == ATOM
 
 
 def _is_bare_tuple(code: PythonSource, node: ast.expr) -> bool:
     if not isinstance(node, ast.Tuple) or _is_closed_tuple(code, node):
         return False
+    # `a[(b, 1:2)]` is a syntax error.
     return not isinstance(code.parent(node), ast.Subscript)
 
 
 def _tuple_may_open(code: PythonSource, node: ast.Tuple) -> bool:
+    """Whether a tuple may stand without its parentheses."""
+    # `x = y := 1, 2` is a syntax error.
     if not node.elts or any(isinstance(one, ast.NamedExpr) for one in node.elts):
         return False
     match code.parent(node):
@@ -135,71 +124,50 @@ def _tuple_may_open(code: PythonSource, node: ast.Tuple) -> bool:
             return True
         case ast.For(target=target, iter=values):
             return node in (target, values)
+        # `f((a, b))` has one argument, and `(a, b) + c` adds to the tuple.
         case _:
             return False
 
 
-def _redundant(code: PythonSource, node: ast.expr, whole: frozenset[int]) -> bool:
+def _redundant(code: PythonSource, node: ast.expr) -> bool:
     """Whether an expression is parsed the same without its only parentheses."""
     above = code.parent(node)
     if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
         return False
-    if isinstance(node, ast.NamedExpr):
-        return isinstance(above, ast.If | ast.While)
-    if isinstance(node, ast.Yield | ast.YieldFrom):
-        return isinstance(above, ast.Assign | ast.AugAssign)
-    if isinstance(node, ast.Tuple):
-        return False
+    match node:
+        # `if y := f():` is allowed, `y := f()` as a statement and `x = y := f()` are not.
+        case ast.NamedExpr():
+            return isinstance(above, ast.If | ast.While)
+        case ast.Yield() | ast.YieldFrom():
+            return isinstance(above, ast.Assign | ast.AugAssign)
+        case ast.Tuple():
+            return False
     if isinstance(node, _ATOMS):
+        # `1.real` is a syntax error.
         number = isinstance(node, ast.Constant) and isinstance(node.value, int | float | complex)
         return not (number and isinstance(above, ast.Attribute))
-    if id(node) in whole:
+    if _fills_clause(code, node):
         return True
+    level = precedence(code, node)
     match above:
         case ast.Call(func=func):
             return node is not func
-        case ast.keyword(arg=str()):
-            return True
-        case ast.List() | ast.Set():
+        case ast.keyword(arg=str()) | ast.List() | ast.Set():
             return True
         case ast.Subscript(slice=index):
             return node is index
-        case ast.BinOp(op=op, left=left):
-            level = _level(above)
-            if isinstance(op, ast.Pow):
-                return False
-            return _level(node) > level or (_level(node) == level and node is left)
+        # `(-a) ** b` and `(a ** b) ** c` need theirs, so all are kept.
+        case ast.BinOp(op=ast.Pow()):
+            return False
+        # `(a - b) - c` is `a - b - c`, but `a - (b - c)` is not.
+        case ast.BinOp(left=left):
+            return level > precedence(code, above) or (level == precedence(code, above) and node is left)
         case ast.UnaryOp() | ast.Compare() | ast.BoolOp():
-            return _level(node) > _level(above)
+            return level > precedence(code, above)
         case ast.IfExp():
-            return _level(node) > 0
+            return level > CONDITIONAL
         case _:
             return False
-
-
-def _level(node: ast.expr) -> int:
-    """How tightly an operation binds, loosest first; 0 for anything that binds less tightly than every
-    operator.
-    """
-    match node:
-        case ast.BoolOp(op=ast.Or()):
-            return 1
-        case ast.BoolOp():
-            return 2
-        case ast.UnaryOp(op=ast.Not()):
-            return 3
-        case ast.Compare():
-            return _COMPARISON
-        case ast.BinOp(op=ast.Pow()):
-            return _POWER
-        case ast.BinOp(op=op):
-            return next(number for number, level in enumerate(_LEVELS, 5) if isinstance(op, level))
-        case ast.UnaryOp():
-            return _SIGN
-        case ast.Await():
-            return _AWAIT
-        case _:
-            return 0
 
 
 def _margins(code: PythonSource, inner: Span) -> bytes:
@@ -219,23 +187,21 @@ def _word(code: PythonSource, at: int) -> bool:
 # ── commas ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def find_comma_places(code: PythonSource) -> Iterator[Site | Refused]:
+def _comma_places(code: PythonSource) -> Iterator[Site | Refused]:
     """Every closing bracket of arguments, elements or parameters that could have a comma before it."""
     for before, reason, _ in _closings(code):
         if reason is not None:
             yield Refused(reason)
         elif before.text != ",":
-            yield Site(((Patch(before.end, before.end, (",",)),),), "comma", before.line)
+            yield edit("comma", before.line, Patch(before.end, before.end, (",",)))
 
 
-def find_commas(code: PythonSource) -> Iterator[Site | Refused]:
+def _commas(code: PythonSource) -> Iterator[Site | Refused]:
     """Every comma before the closing bracket of arguments, elements or parameters."""
-    for before, _, several in _closings(code):
+    for before, _, removable in _closings(code):
         if before.text == ",":
-            if several:
-                yield Site(((Patch(before.start, before.end, ()),),), "no comma", before.line)
-            else:
-                yield Refused(MAKES_TUPLE)
+            patch = Patch(before.start, before.end, ())
+            yield edit("no comma", before.line, patch) if removable else Refused(MAKES_TUPLE)
 
 
 def _closings(code: PythonSource) -> Iterator[tuple[Lexeme, str | None, bool]]:
@@ -245,61 +211,41 @@ def _closings(code: PythonSource) -> Iterator[tuple[Lexeme, str | None, bool]]:
     tokens = solid(code)
     by_start = {one.start: number for number, one in enumerate(tokens)}
     for node in code.nodes():
-        found = _closing(code, node, tokens, by_start)
-        if found is not None and (number := by_start.get(found[0])) is not None and number:
-            yield tokens[number - 1], found[1], found[2]
+        reason, removable = None, True
+        match node:
+            case ast.Call(args=[ast.GeneratorExp() as sole], keywords=[]):
+                closing: int | None = code.end(node) - 1
+                # `f(x for x in y,)` is a syntax error; `f((x for x in y),)` is none.
+                reason = SOLE_GENERATOR if code.end(sole) == code.end(node) else None
+            case ast.Call(args=[_, *_]) | ast.Call(keywords=[_, *_]):
+                closing = code.end(node) - 1
+            case ast.List(elts=[_, *_]) | ast.Set() | ast.Dict(keys=[_, *_]):
+                closing = code.end(node) - 1
+            # `(a,)` without its comma is `a`.
+            case ast.Tuple(elts=[_, *rest]) if _is_closed_tuple(code, node):
+                closing, removable = code.end(node) - 1, bool(rest)
+            case ast.FunctionDef(args=args) | ast.AsyncFunctionDef(args=args) if parameter_nodes(args):
+                closing = _end_of_parameters(code, node)
+                # Before Python 3.6, a comma behind `*args` or `**kwargs` was a syntax error.
+                starred = args.kwarg is not None or (args.vararg is not None and not args.kwonlyargs)
+                reason = STARRED if starred else None
+            case _:
+                continue
+        if closing is not None and (number := by_start.get(closing)):
+            yield tokens[number - 1], reason, removable
 
 
-def _closing(
-    code: PythonSource, node: ast.AST, tokens: tuple[Lexeme, ...], by_start: dict[int, int]
-) -> tuple[int, str | None, bool] | None:
-    """The offset of a node's closing bracket, with the other two values of `_closings`."""
-    match node:
-        case ast.Call(args=[ast.GeneratorExp() as sole], keywords=[]):
-            shared = code.end(sole) == code.end(node)
-            return code.end(node) - 1, SOLE_GENERATOR if shared else None, True
-        case ast.Call() if node.args or node.keywords:
-            return code.end(node) - 1, None, True
-        case ast.List(elts=[_, *_]) | ast.Set() | ast.Dict(keys=[_, *_]):
-            return code.end(node) - 1, None, True
-        case ast.Tuple(elts=[_, *rest]) if _is_closed_tuple(code, node):
-            return code.end(node) - 1, None, bool(rest)
-        case ast.FunctionDef(args=args) | ast.AsyncFunctionDef(args=args):
-            return _parameters(code, node, args, tokens, by_start)
-        case _:
-            return None
+def _end_of_parameters(code: PythonSource, node: FunctionNode) -> int | None:
+    """The offset of the bracket that closes the list of parameters."""
+    begin = code.positions.offset(node.lineno, node.col_offset)
+    tokens = [one for one in solid(code) if one.start >= begin]
+    # A bracket of type parameters (`def f[T: (A, B)](x)`) is deeper.
+    depths = (one for one in tokens if one.text == "(" and one.depth == tokens[0].depth and one.opens)
+    opening = next(depths, None)
+    return pairs(code).get(opening.start) if opening is not None else None
 
 
-def _parameters(
-    code: PythonSource,
-    node: FunctionNode,
-    args: ast.arguments,
-    tokens: tuple[Lexeme, ...],
-    by_start: dict[int, int],
-) -> tuple[int, str | None, bool] | None:
-    """As `_closing`, for the list of parameters of a function."""
-    number = by_start.get(code.positions.offset(node.lineno, node.col_offset))
-    if number is None or not parameter_nodes(args):
-        return None
-    depth = tokens[number].depth
-    opening = next(
-        (one for one in tokens[number:] if one.text == "(" and one.depth == depth and one.opens), None
-    )
-    if opening is None or opening.start not in pairs(code):
-        return None
-    starred = args.kwarg is not None or (args.vararg is not None and not args.kwonlyargs)
-    return pairs(code)[opening.start], STARRED if starred else None, True
-
-
-INSERT_PARENTHESES: Final = PythonRule(
-    name="insert-parentheses", find=find_bare, nothing="no expression to wrap", proof="tree"
-)
-REMOVE_PARENTHESES: Final = PythonRule(
-    name="remove-parentheses", find=find_parenthesised, nothing="no parentheses", proof="tree"
-)
-INSERT_TRAILING_COMMAS: Final = PythonRule(
-    name="insert-trailing-commas", find=find_comma_places, nothing="no list in brackets", proof="tree"
-)
-REMOVE_TRAILING_COMMAS: Final = PythonRule(
-    name="remove-trailing-commas", find=find_commas, nothing="no comma before a bracket", proof="tree"
-)
+INSERT_PARENTHESES: Final = same_tree("insert-parentheses", _bare, "no expression to wrap")
+REMOVE_PARENTHESES: Final = same_tree("remove-parentheses", _parenthesised, "no parentheses")
+INSERT_TRAILING_COMMAS: Final = same_tree("insert-trailing-commas", _comma_places, "no list in brackets")
+REMOVE_TRAILING_COMMAS: Final = same_tree("remove-trailing-commas", _commas, "no comma before a bracket")

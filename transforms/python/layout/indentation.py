@@ -11,8 +11,9 @@ from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
 from codeaudit.transforms.python.layout.lexemes import indent_of, statement_lists, wrapped
-from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.rewriting import control, edit, same_tree
 from codeaudit.transforms.python.source import PythonSource
+from codeaudit.transforms.python.suites import next_line
 
 FORM_FEED: Final = "form feed in an indentation"
 MIXED: Final = "tabs and spaces are mixed"
@@ -25,6 +26,9 @@ SHARED_LINE: Final = "statement shares its line"
 _FEED: Final = re.compile(rb"^[ \t]*\f", re.MULTILINE)
 
 
+# ── width ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
 @dataclass(frozen=True, slots=True)
 class _Block:
     """An indented block: its byte range, the indentation of the statement around it, and its own."""
@@ -34,130 +38,114 @@ class _Block:
     outer: str
     inner: str
 
+    def shifted(self, step: str) -> Patch:
+        """A patch that gives the block another step."""
+        span = Span(self.start, self.end, add=self.outer + step, drop=self.inner)
+        return Patch(self.start, self.end, (span,))
 
-def find_widths(code: PythonSource) -> Iterator[Site | Refused]:
+
+def _widths(code: PythonSource) -> Iterator[Site | Refused]:
     """One site: all blocks at once with the same step, unless all of them have that step now."""
+    # A form feed sets the column of the indentation back to 0.
     if _FEED.search(code.source):
         yield Refused(FORM_FEED)
         return
-    found = list(_blocks(code))[1 if wrapped(code) else 0 :]
+    # The outermost block of an indented function is that of its wrapper line.
+    found = _blocks(code)[1 if wrapped(code) else 0 :]
     if not found:
         return
-    if any(not block.inner.startswith(block.outer) for block in found) or any(
-        len(set(block.inner)) > 1 for block in found
-    ):
+    # A tab and eight spaces are different indentations, so a mixed one cannot be replaced piece by piece.
+    if any(not block.inner.startswith(block.outer) or len(set(block.inner)) > 1 for block in found):
         yield Refused(MIXED)
         return
     steps = {block.inner[len(block.outer) :] for block in found}
     around = found[0].outer
     options = tuple(
-        tuple(_shift(block, step) for block in found)
+        tuple(block.shifted(step) for block in found)
         for step in STEPS
         if steps != {step} and len(set(around + step)) == 1
     )
     yield Site(options, "indentation", code.positions.line_column(found[0].start)[0] - 1)
 
 
-def _shift(block: _Block, step: str) -> Patch:
-    """A patch that gives a block another step."""
-    span = Span(block.start, block.end, add=block.outer + step, drop=block.inner)
-    return Patch(block.start, block.end, (span,))
-
-
-def _blocks(code: PythonSource) -> Iterator[_Block]:
+def _blocks(code: PythonSource) -> list[_Block]:
     """The indented blocks in the order of the text, each with the comments above, in and below it.
 
     Raises:
         SourceError: the tokenizer cannot read the text.
     """
-    found: list[tuple[int, int, str, str]] = []
-    stack: list[int] = []
-    after = 0  # where the line behind the last logical line begins
-    indents = [""]
+    found: list[_Block] = []
+    opened: list[tuple[int, str, str]] = []
+    after = 0
+    """The offset behind the last logical line; comments from there on belong to the next block."""
     for token in code.tokens:
         if token.type == tokenize.NEWLINE:
-            end = code.source.find(b"\n", max(token.start, 0))
-            after = len(code.source) if end < 0 else end + 1
+            after = next_line(code, token.start)
         elif token.type == tokenize.INDENT:
-            inner = indent_of(code, token.end)
-            found.append((after, -1, indents[-1], inner))
-            stack.append(len(found) - 1)
-            indents.append(inner)
+            opened.append((after, opened[-1][2] if opened else "", indent_of(code, token.end)))
         elif token.type == tokenize.DEDENT:
-            if not stack:
+            if not opened:
                 raise SourceError("not readable by tokens")
-            number = stack.pop()
-            indents.pop()
-            start, _, outer, inner = found[number]
-            found[number] = (start, _with_comments(code, after, inner), outer, inner)
-    return (_Block(*one) for one in found)
+            start, outer, inner = opened.pop()
+            found.append(_Block(start, _with_comments(code, after, inner), outer, inner))
+    return sorted(found, key=lambda block: block.start)
 
 
 def _with_comments(code: PythonSource, end: int, indent: str) -> int:
     """The end of a block with the comment lines below it that are indented at least as far."""
     at = end
     while at < len(code.source):
-        stop = code.source.find(b"\n", at) + 1 or len(code.source)
+        stop = next_line(code, at)
         line = code.source[at:stop]
-        bare = line.strip()
-        if bare.startswith(b"#") and line.startswith(indent.encode()):
+        text = line.strip()
+        if text.startswith(b"#") and line.startswith(indent.encode()):
             end = stop
-        elif bare:
+        elif text:
             break
         at = stop
     return end
 
 
-def find_moves(code: PythonSource) -> Iterator[Site | Refused]:
+INDENTATION: Final = same_tree("indentation", _widths, "no indented block")
+
+
+# ── control ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _moves(code: PythonSource) -> Iterator[Site | Refused]:
     """The last statement of an `if` or `for` body moved behind it, or the statement behind it moved in."""
     for block in statement_lists(code):
         for number, node in enumerate(block):
             if not isinstance(node, ast.If | ast.For):
                 continue
+            # Between a body and its `else` there is no place for a statement.
             if node.orelse or not code.alone(node):
                 yield Refused(ELSE if node.orelse else SHARED_LINE)
-                continue
-            if isinstance(node, ast.If) and isinstance(node.test, ast.Constant):
+            # The body of `if 1:` runs exactly when what stands behind it does.
+            elif isinstance(node, ast.If) and isinstance(node.test, ast.Constant):
                 yield Refused(ALWAYS)
-                continue
-            if any(_leaves(one) for one in block[:number]):
+            elif any(map(_leaves, block[:number])):
                 yield Refused(NO_EFFECT)
-                continue
-            yield from _out(code, node)
-            if number + 1 < len(block):
-                yield from _into(code, node, block[number + 1])
+            else:
+                if len(node.body) > 1:
+                    seen = _acts(node.body[-1], node) and not any(map(_leaves, node.body[:-1]))
+                    yield _moved(code, node, node.body[-1], node) if seen else Refused(NO_EFFECT)
+                if number + 1 < len(block):
+                    behind = block[number + 1]
+                    seen = _acts(behind, node) and not _returns_nothing(behind)
+                    yield _moved(code, node, behind, node.body[0]) if seen else Refused(NO_EFFECT)
 
 
-def _out(code: PythonSource, node: ast.If | ast.For) -> Iterator[Site | Refused]:
-    """The site that moves the last statement of a body behind its block."""
-    last = node.body[-1]
-    if len(node.body) < 2:
-        return
-    if any(_leaves(one) for one in node.body[:-1]) or not _acts(last, node):
-        yield Refused(NO_EFFECT)
-        return
-    if not code.alone(last) or not code.alone(node.body[0]):
-        yield Refused(SHARED_LINE)
-        return
-    lines = code.lines(last, last)
-    span = Span(lines.start, lines.end, add=code.indentation(node), drop=code.indentation(last))
-    yield Site(((Patch(lines.start, lines.end, (span,)),),), "statement out of its block", code.line(last))
-
-
-def _into(code: PythonSource, node: ast.If | ast.For, behind: ast.stmt) -> Iterator[Site | Refused]:
-    """The site that moves the statement behind a block to the block's beginning."""
-    empty = isinstance(behind, ast.Return) and (
-        behind.value is None or (isinstance(behind.value, ast.Constant) and behind.value.value is None)
-    )
-    if empty or not _acts(behind, node):
-        yield Refused(NO_EFFECT)
-        return
-    if not code.alone(behind) or not code.alone(node.body[0]):
-        yield Refused(SHARED_LINE)
-        return
-    lines = code.lines(behind, behind)
-    span = Span(lines.start, lines.end, add=code.indentation(node.body[0]), drop=code.indentation(behind))
-    yield Site(((Patch(lines.start, lines.end, (span,)),),), "statement into the block", code.line(behind))
+def _moved(code: PythonSource, around: ast.If | ast.For, node: ast.stmt, beside: ast.stmt) -> Site | Refused:
+    """The site that gives a statement the indentation of another one, and so moves it out of the block or
+    into it.
+    """
+    if not code.alone(node) or not code.alone(around.body[0]):
+        return Refused(SHARED_LINE)
+    lines = code.lines(node, node)
+    span = Span(lines.start, lines.end, add=code.indentation(beside), drop=code.indentation(node))
+    note = "statement out of its block" if beside is around else "statement into the block"
+    return edit(note, code.line(node), Patch(lines.start, lines.end, (span,)))
 
 
 def _acts(node: ast.stmt, around: ast.If | ast.For) -> bool:
@@ -165,8 +153,18 @@ def _acts(node: ast.stmt, around: ast.If | ast.For) -> bool:
     match node:
         case ast.Return() | ast.Raise() | ast.AugAssign() | ast.Expr(value=ast.Call() | ast.Yield()):
             return True
+        # `x = 1` at the end of a loop may do the same behind it.
         case ast.Assign():
             return isinstance(around, ast.If)
+        case _:
+            return False
+
+
+def _returns_nothing(node: ast.stmt) -> bool:
+    """Whether a statement is a `return` that does what the end of the function does anyway."""
+    match node:
+        case ast.Return(value=None | ast.Constant(value=None)):
+            return True
         case _:
             return False
 
@@ -175,9 +173,4 @@ def _leaves(node: ast.stmt) -> bool:
     return isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break)
 
 
-INDENTATION: Final = PythonRule(
-    name="indentation", find=find_widths, nothing="no indented block", proof="tree"
-)
-INDENTATION_CHANGED: Final = PythonRule(
-    name="indentation-changed", find=find_moves, nothing="no if or for", kind="control"
-)
+INDENTATION_CHANGED: Final = control("indentation-changed", _moves, "no if or for")

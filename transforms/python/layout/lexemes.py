@@ -15,7 +15,6 @@ from typing import Final
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.files import IN_BLOCK, IN_CLASS
-from codeaudit.transforms.python.parsing import FunctionNode
 from codeaudit.transforms.python.source import Located, PythonSource
 from codeaudit.transforms.python.suites import bodies, line_start
 
@@ -23,7 +22,7 @@ COOKIE: Final = re.compile(rb"coding[:=][ \t]*[-\w.]+")
 _START: Final = getattr(tokenize, "FSTRING_START", -1)
 _END: Final = getattr(tokenize, "FSTRING_END", -1)
 _APART: Final = frozenset({tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER, tokenize.ENCODING})
-_TEXTLESS: Final = frozenset({tokenize.NL, tokenize.NEWLINE})
+_BREAKS: Final = frozenset({tokenize.NL, tokenize.NEWLINE})
 _STRING: Final = re.compile(r"([A-Za-z]*)('''|\"\"\"|'|\")(.*)\2", re.DOTALL)
 
 
@@ -45,9 +44,9 @@ class Lexeme:
     """The line of its last byte."""
 
     @property
-    def breaks(self) -> bool:
-        """Whether it is a line break, of a statement or inside brackets."""
-        return self.type in _TEXTLESS
+    def solid(self) -> bool:
+        """Whether it is neither a comment nor a line break."""
+        return self.type != tokenize.COMMENT and self.type not in _BREAKS
 
     @property
     def opens(self) -> bool:
@@ -118,7 +117,7 @@ def lexemes(code: PythonSource) -> tuple[Lexeme, ...]:
             text = code.source[start : token.end].decode()
         if opened or kind in _APART:
             continue
-        if kind not in _TEXTLESS and code.source[start : token.end] != text.encode():
+        if kind not in _BREAKS and code.source[start : token.end] != text.encode():
             raise SourceError("not readable by tokens")
         depth -= kind == tokenize.OP and text in (")", "]", "}")
         line = code.positions.line_column(start)[0]
@@ -130,26 +129,22 @@ def lexemes(code: PythonSource) -> tuple[Lexeme, ...]:
     return tuple(found)
 
 
+@lru_cache(maxsize=4)
 def solid(code: PythonSource) -> tuple[Lexeme, ...]:
     """The tokens without comments and line breaks."""
-    return tuple(one for one in lexemes(code) if not one.breaks and one.type != tokenize.COMMENT)
+    return tuple(one for one in lexemes(code) if one.solid)
 
 
 @lru_cache(maxsize=4)
 def logical_lines(code: PythonSource) -> tuple[tuple[Lexeme, ...], ...]:
     """The solid tokens of each logical line; statements joined by `;` are one line."""
-    found: list[tuple[Lexeme, ...]] = []
-    row: list[Lexeme] = []
+    rows: list[list[Lexeme]] = [[]]
     for one in lexemes(code):
         if one.type == tokenize.NEWLINE:
-            if row:
-                found.append(tuple(row))
-            row = []
-        elif not one.breaks and one.type != tokenize.COMMENT:
-            row.append(one)
-    if row:
-        found.append(tuple(row))
-    return tuple(found)
+            rows.append([])
+        elif one.solid:
+            rows[-1].append(one)
+    return tuple(tuple(row) for row in rows if row)
 
 
 @lru_cache(maxsize=4)
@@ -175,12 +170,6 @@ def indent_of(code: PythonSource, offset: int) -> str:
     return code.source[line_start(code, offset) : offset].decode()
 
 
-def continued(code: PythonSource, line: int) -> bool:
-    """Whether a backslash continues a line from the one above."""
-    start = code.positions.offset(line, 0)
-    return code.source[max(start - 3, 0) : start].rstrip(b"\r\n").endswith(b"\\")
-
-
 def wrapped(code: PythonSource) -> bool:
     """Whether the first line is the wrapper line of an indented function."""
     return code.text.startswith((IN_CLASS, IN_BLOCK))
@@ -200,21 +189,33 @@ def untouchable(code: PythonSource) -> int:
     return head if COOKIE.search(code.source, 0, head) else 0
 
 
+def docstring(node: ast.AST) -> ast.Expr | None:
+    """The docstring of a module, class or function, as a statement."""
+    match node:
+        case ast.Module(body=[first, *_]) | ast.ClassDef(body=[first, *_]):
+            pass
+        case ast.FunctionDef(body=[first, *_]) | ast.AsyncFunctionDef(body=[first, *_]):
+            pass
+        case _:
+            return None
+    match first:
+        case ast.Expr(value=ast.Constant(value=str())):
+            return first
+        case _:
+            return None
+
+
 def docstrings(code: PythonSource) -> frozenset[int]:
     """The `id` of each constant that is the docstring of a module, class or function."""
-    found: set[int] = set()
-    for node in code.nodes():
-        if isinstance(node, ast.Module | ast.ClassDef | FunctionNode):
-            match node.body[:1]:
-                case [ast.Expr(value=ast.Constant(value=str()) as text)]:
-                    found.add(id(text))
-    return frozenset(found)
+    found = map(docstring, code.nodes())
+    return frozenset(id(text.value) for text in found if text is not None)
 
 
 def expressions(code: PythonSource) -> Iterator[ast.expr]:
     """Expressions whose text may be written in other ways.
 
-    Left out: the insides of f-strings and of patterns, and the wrapper line of an indented function.
+    Left out: the insides of f-strings, and the wrapper line of an indented function. Patterns are left out
+    too, because they have a syntax of their own: `case (A).b:` is an error.
     """
     above = 1 if wrapped(code) else 0
     apart: set[int] = set()
@@ -225,10 +226,14 @@ def expressions(code: PythonSource) -> Iterator[ast.expr]:
             yield node
 
 
+@lru_cache(maxsize=4)
+def _by_range(code: PythonSource) -> Mapping[tuple[int, int], Lexeme]:
+    return {(one.start, one.end): one for one in solid(code)}
+
+
 def token_at(code: PythonSource, node: Located) -> Lexeme | None:
     """The token that is all of a node; `None` if the node has several tokens."""
-    start, end = code.start(node), code.end(node)
-    return next((one for one in solid(code) if one.start == start and one.end == end), None)
+    return _by_range(code).get((code.start(node), code.end(node)))
 
 
 def statement_lists(code: PythonSource) -> Iterator[list[ast.stmt]]:

@@ -18,9 +18,10 @@ from codeaudit.transforms.python.layout.lexemes import (
     gap,
     logical_lines,
     solid,
+    token_at,
 )
 from codeaudit.transforms.python.parsing import FunctionNode
-from codeaudit.transforms.python.rewriting import PythonRule
+from codeaudit.transforms.python.rewriting import control, edit, same_tree
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import bodies
 
@@ -40,6 +41,10 @@ UNSEEN: Final = "value may not be seen"
 
 _LARGEST_BITS: Final = 256
 """Size of the largest integer that gets other forms."""
+_SMALL: Final = 64
+"""Below this value a number is also written in base 2 and 8."""
+_GROUPED: Final = 1000
+"""From this value on the digits are also grouped by `_`."""
 _SHORTEST: Final = 4
 """Fewest characters of a string that is split."""
 _UNIT: Final = re.compile(
@@ -48,49 +53,57 @@ _UNIT: Final = re.compile(
 _RAW_UNIT: Final = re.compile(r"\r\n|\\\r\n|\\.|.", re.DOTALL)
 
 
-# ── strings ──────────────────────────────────────────────────────────────────────────────────────────
+# ── strings ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def find_quotes(code: PythonSource) -> Iterator[Site | Refused]:
+def _quotable(code: PythonSource) -> Iterator[Site | Refused]:
     """Every string whose contents need no escapes between the other quotes."""
     for token, literal in _strings(code):
+        # Before Python 3.12, a field of `f'{a["b"]}'` may not contain the quotes of the string.
         if literal.formatted and ("'" in literal.body or '"' in literal.body):
             yield Refused(FIELDS)
         elif (other := _flipped(literal)) is None:
             yield Refused(OTHER_QUOTES)
         else:
             note = f"{literal.quote} -> {other.quote}"
-            yield Site(((Patch(token.start, token.end, (str(other),)),),), note, token.line)
+            yield edit(note, token.line, Patch(token.start, token.end, (str(other),)))
 
 
-def find_splits(code: PythonSource) -> Iterator[Site | Refused]:
+def _splittable(code: PythonSource) -> Iterator[Site | Refused]:
     """Every string inside brackets, cut between two characters."""
-    apart = _docstring_tokens(code)
+    texts = docstrings(code)
+    apart = {
+        code.start(node) for node in code.nodes() if isinstance(node, ast.Constant) and id(node) in texts
+    }
     for token, literal in _strings(code):
-        if reason := _unsplittable(token, literal, apart):
-            yield Refused(reason)
-            continue
-        cuts = _cuts(literal)
-        if not cuts:
+        if token.start in apart:
+            yield Refused(DOCSTRING)
+        elif literal.formatted:
+            yield Refused(FORMATTED)
+        elif not token.depth:
+            yield Refused(OUTSIDE)
+        elif not (cuts := _cuts(literal)):
             yield Refused(SHORT)
-            continue
-        begin = token.start + len(literal.prefix) + len(literal.quote)
-        options = tuple(
-            (Patch(at, at, (f"{literal.quote} {literal.prefix}{literal.quote}",)),)
-            for at in (begin + len(literal.body[:cut].encode()) for cut in cuts)
-        )
-        yield Site(options, "string in two", token.line)
+        else:
+            begin = token.start + len(literal.prefix) + len(literal.quote)
+            options = tuple(
+                (Patch(at, at, (f"{literal.quote} {literal.prefix}{literal.quote}",)),)
+                for at in (begin + len(literal.body[:cut].encode()) for cut in cuts)
+            )
+            yield Site(options, "string in two", token.line)
 
 
-def find_string_joins(code: PythonSource) -> Iterator[Site | Refused]:
+def _neighbours(code: PythonSource) -> Iterator[Site | Refused]:
     """Every two strings of the same kind in a row."""
     for row in logical_lines(code):
         for one, behind in pairwise(row):
             if one.type != tokenize.STRING or behind.type != tokenize.STRING:
                 continue
             first, second = Literal.read(one.text), Literal.read(behind.text)
+            # Of `f"{a}" "{b}"`, only the first is formatted.
             if first is None or second is None or first.formatted or second.formatted:
                 yield Refused(FORMATTED)
+            # Of `r"\d" "\n"`, only the second has escapes.
             elif (first.prefix.lower(), first.quote) != (second.prefix.lower(), second.quote):
                 yield Refused(OTHER_KIND)
             elif b"#" in gap(code, one, behind):
@@ -99,35 +112,7 @@ def find_string_joins(code: PythonSource) -> Iterator[Site | Refused]:
                 yield Refused(JUNCTION)
             else:
                 end = behind.start + len(second.prefix) + len(second.quote)
-                yield Site(((Patch(one.end - len(first.quote), end, ()),),), "two strings in one", one.line)
-
-
-def find_changed_strings(code: PythonSource) -> Iterator[Site | Refused]:
-    """Every returned or compared string with a letter: other quotes, and its last letter becomes the next
-    one.
-    """
-    tokens = {(one.start, one.end): one for one in solid(code)}
-    for node in expressions(code):
-        if not isinstance(node, ast.Constant) or not isinstance(node.value, str | bytes):
-            continue
-        token = tokens.get((code.start(node), code.end(node)))
-        literal = Literal.read(token.text) if token is not None else None
-        if token is None or literal is None or literal.formatted:
-            continue
-        if reason := _unseen(code, node):
-            yield Refused(reason)
-            continue
-        if (other := _flipped(literal)) is None:
-            yield Refused(OTHER_QUOTES)
-            continue
-        units = _units(literal)
-        letters = [number for number, unit in enumerate(units) if unit.isascii() and unit.isalpha()]
-        if not letters:
-            yield Refused(SHORT)
-            continue
-        units[letters[-1]] = _next_letter(units[letters[-1]])
-        changed = Literal(other.prefix, other.quote, "".join(units))
-        yield Site(((Patch(token.start, token.end, (str(changed),)),),), "another letter", token.line)
+                yield edit("two strings in one", one.line, Patch(one.end - len(first.quote), end, ()))
 
 
 def _strings(code: PythonSource) -> Iterator[tuple[Lexeme, Literal]]:
@@ -145,22 +130,6 @@ def _flipped(literal: Literal) -> Literal | None:
     return Literal(literal.prefix, quote, literal.body)
 
 
-def _unsplittable(token: Lexeme, literal: Literal, apart: frozenset[int]) -> str | None:
-    """Why a string cannot be split; `None` if it can."""
-    if token.start in apart:
-        return DOCSTRING
-    if literal.formatted:
-        return FORMATTED
-    return None if token.depth else OUTSIDE
-
-
-def _docstring_tokens(code: PythonSource) -> frozenset[int]:
-    texts = docstrings(code)
-    return frozenset(
-        code.start(node) for node in code.nodes() if isinstance(node, ast.Constant) and id(node) in texts
-    )
-
-
 def _units(literal: Literal) -> list[str]:
     """The body, cut at every place that is not inside an escape."""
     return (_RAW_UNIT if literal.raw else _UNIT).findall(literal.body)
@@ -174,6 +143,7 @@ def _cuts(literal: Literal) -> list[int]:
     places = [0]
     for unit in units:
         places.append(places[-1] + len(unit))
+    # Cut behind its inner quote, `"""a"b"""` would begin with a string that ends in four quotes.
     inner = [
         (number, place)
         for number, place in enumerate(places)
@@ -187,7 +157,10 @@ def _cuts(literal: Literal) -> list[int]:
 
 
 def _goes_on(first: Literal, second: Literal) -> bool:
-    """Whether the two bodies, written as one literal, have the value of both strings in a row."""
+    r"""Whether the two bodies, written as one literal, have the value of both strings in a row.
+
+    In `"\1" "2"` the first character has number 1, in `"\12"` number 10.
+    """
     if not first.body or not second.body:
         return False
     try:
@@ -197,46 +170,28 @@ def _goes_on(first: Literal, second: Literal) -> bool:
         return False
 
 
-def _next_letter(letter: str) -> str:
-    return {"z": "a", "Z": "A"}.get(letter, chr(ord(letter) + 1))
+QUOTES: Final = same_tree("quotes", _quotable, "no string")
+SPLIT_STRINGS: Final = same_tree("split-strings", _splittable, "no string")
+JOIN_STRINGS: Final = same_tree("join-strings", _neighbours, "no strings in a row")
 
 
-# ── numbers ──────────────────────────────────────────────────────────────────────────────────────────
+# ── numbers ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def find_numbers(code: PythonSource) -> Iterator[Site | Refused]:
+def _numbers(code: PythonSource) -> Iterator[Site | Refused]:
     """Every number in its other forms: another base, grouped digits, an exponent."""
     for token in solid(code):
         if token.type != tokenize.NUMBER:
             continue
         around = code.source[token.start - 1 : token.start] + code.source[token.end : token.end + 1]
+        # `1else` is `1 else`, but `0x1else` begins with the number `0x1e`.
         if re.search(rb"[\w.]|[^\x00-\x7f]", around):
             yield Refused(TOUCHING)
-            continue
-        forms = _forms(token.text)
-        if not forms:
-            yield Refused(ONE_FORM)
-            continue
-        options = tuple((Patch(token.start, token.end, (form,)),) for form in forms)
-        yield Site(options, "number in another form", token.line)
-
-
-def find_changed_numbers(code: PythonSource) -> Iterator[Site | Refused]:
-    """Every returned or compared number, replaced by its neighbour in the same form."""
-    tokens = {(one.start, one.end): one for one in solid(code)}
-    for node in expressions(code):
-        if not isinstance(node, ast.Constant) or type(node.value) not in (int, float):
-            continue
-        token = tokens.get((code.start(node), code.end(node)))
-        if token is None:
-            continue
-        if reason := _unseen(code, node):
-            yield Refused(reason)
-        elif (text := _neighbour(token.text)) is None:
+        elif not (forms := _forms(token.text)):
             yield Refused(ONE_FORM)
         else:
-            patch = Patch(token.start, token.end, (text,))
-            yield Site(((patch,),), f"{token.text} -> {text}", token.line)
+            options = tuple((Patch(token.start, token.end, (form,)),) for form in forms)
+            yield Site(options, "number in another form", token.line)
 
 
 def _forms(text: str) -> list[str]:
@@ -246,24 +201,21 @@ def _forms(text: str) -> list[str]:
         found = _float_forms(value)
     elif isinstance(value, int) and value.bit_length() <= _LARGEST_BITS:
         # A decimal number gets other bases; a number in another base, or grouped, becomes a plain one.
-        plain = text.isdigit()
-        found = [f"{value:#x}", f"0X{value:X}", f"{value:#b}", f"{value:#o}"] if plain else [str(value)]
+        found = (
+            [f"{value:#x}", f"0X{value:X}", f"{value:#b}", f"{value:#o}"] if text.isdigit() else [str(value)]
+        )
         found = found[: 4 if value < _SMALL else 2]
         found += [f"{value:_}"] if value >= _GROUPED else []
     else:
         return []
+    # The `repr` tells `0.0` from `-0.0` and `1` from `1.0`.
     return [
         form for form in dict.fromkeys(found) if form != text and repr(ast.literal_eval(form)) == repr(value)
     ]
 
 
-_SMALL: Final = 64
-"""Below this value a number is also written in base 2 and 8."""
-_GROUPED: Final = 1000
-"""From this value on the digits are also grouped by `_`."""
-
-
 def _float_forms(value: float) -> list[str]:
+    # `1e999` is infinite, and 0 has no first digit for a mantissa.
     if value in (float("inf"), 0.0):
         return []
     _, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
@@ -277,23 +229,70 @@ def _float_forms(value: float) -> list[str]:
     return [form for form in found if "." in form or "e" in form]
 
 
+LITERAL_BASES: Final = same_tree("literal-bases", _numbers, "no number")
+
+
+# ── controls ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _other_texts(code: PythonSource) -> Iterator[Site | Refused]:
+    """Every returned or compared string with a letter: other quotes, and its last letter becomes the next
+    one.
+    """
+    for node in expressions(code):
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str | bytes):
+            continue
+        token = token_at(code, node)
+        literal = Literal.read(token.text) if token is not None else None
+        if token is None or literal is None or literal.formatted:
+            continue
+        if reason := _unseen(code, node):
+            yield Refused(reason)
+            continue
+        if (other := _flipped(literal)) is None:
+            yield Refused(OTHER_QUOTES)
+            continue
+        units = _units(literal)
+        letters = [number for number, unit in enumerate(units) if unit.isascii() and unit.isalpha()]
+        if not letters:
+            yield Refused(SHORT)
+            continue
+        letter = units[letters[-1]]
+        units[letters[-1]] = {"z": "a", "Z": "A"}.get(letter, chr(ord(letter) + 1))
+        changed = Literal(other.prefix, other.quote, "".join(units))
+        yield edit("another letter", token.line, Patch(token.start, token.end, (str(changed),)))
+
+
+def _other_numbers(code: PythonSource) -> Iterator[Site | Refused]:
+    """Every returned or compared number, replaced by its neighbour in the same form."""
+    for node in expressions(code):
+        # A `bool` is an `int`, but `True` has no neighbour; a complex number is left alone.
+        if not isinstance(node, ast.Constant) or type(node.value) not in (int, float):
+            continue
+        token = token_at(code, node)
+        if token is None:
+            continue
+        if reason := _unseen(code, node):
+            yield Refused(reason)
+        elif (text := _neighbour(token.text)) is None:
+            yield Refused(ONE_FORM)
+        else:
+            yield edit(f"{token.text} -> {text}", token.line, Patch(token.start, token.end, (text,)))
+
+
 def _neighbour(text: str) -> str | None:
     """The literal of a neighbouring value in the same form; `None` if there is none."""
     value = ast.literal_eval(text)
     if isinstance(value, float):
         whole, point, rest = text.partition(".")
         return f"{int(whole) + 1}{point}{rest}" if point and whole.isdigit() else None
-    lower = text.lower()
-    if lower.startswith("0x"):
-        other = value - 1 if value else 1
-        return f"{text[:2]}{other:X}" if text[2:].isupper() else f"{text[:2]}{other:x}"
-    if lower.startswith(("0b", "0o")):
-        other = value - 1 if value else 1
-        return f"{other:#b}" if lower[1] == "b" else f"{other:#o}"
-    return f"{value + 1:_}" if "_" in text else str(value + 1)
-
-
-# ── what controls change must be seen ────────────────────────────────────────────────────────────────
+    base = text[:2].lower()
+    if base not in ("0x", "0b", "0o"):
+        return f"{value + 1:_}" if "_" in text else str(value + 1)
+    other = value - 1 if value else 1
+    if base != "0x":
+        return f"{other:#{base[1]}}"
+    return text[:2] + (f"{other:X}" if text[2:].isupper() else f"{other:x}")
 
 
 def _unseen(code: PythonSource, node: ast.expr) -> str | None:
@@ -304,16 +303,20 @@ def _unseen(code: PythonSource, node: ast.expr) -> str | None:
         match above:
             case ast.Compare() | ast.Return():
                 seen = True
+            # A lambda may never be called, `python -O` drops assertions, and `xs[:9]` may equal `xs[:10]`.
             case ast.JoinedStr() | ast.Lambda() | ast.Assert() | ast.Slice():
                 return UNSEEN
+            # `return len("ab")` may not show the text.
             case ast.Call() if not seen:
                 return UNSEEN
             case ast.If(test=ast.Constant()) | ast.While(test=ast.Constant(value=False | 0 | None)):
                 return DEAD
+            # A handler runs only if something is raised.
             case ast.ExceptHandler():
                 return DEAD
         if isinstance(inner, ast.stmt) and _unreachable(inner, above):
             return DEAD
+        # A default is not used by a call that gives the argument.
         if isinstance(above, FunctionNode) and inner not in above.body:
             return UNSEEN
         inner = above
@@ -330,15 +333,5 @@ def _unreachable(node: ast.stmt, above: ast.AST) -> bool:
     )
 
 
-QUOTES: Final = PythonRule(name="quotes", find=find_quotes, nothing="no string", proof="tree")
-SPLIT_STRINGS: Final = PythonRule(name="split-strings", find=find_splits, nothing="no string", proof="tree")
-JOIN_STRINGS: Final = PythonRule(
-    name="join-strings", find=find_string_joins, nothing="no strings in a row", proof="tree"
-)
-STRING_CHANGED: Final = PythonRule(
-    name="string-changed", find=find_changed_strings, nothing="no string", kind="control"
-)
-LITERAL_BASES: Final = PythonRule(name="literal-bases", find=find_numbers, nothing="no number", proof="tree")
-LITERAL_CHANGED: Final = PythonRule(
-    name="literal-changed", find=find_changed_numbers, nothing="no number", kind="control"
-)
+STRING_CHANGED: Final = control("string-changed", _other_texts, "no string")
+LITERAL_CHANGED: Final = control("literal-changed", _other_numbers, "no number")

@@ -11,14 +11,14 @@ from typing import Final
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
-from codeaudit.transforms.python.layout.lexemes import continued, solid
+from codeaudit.transforms.python.layout.lexemes import solid
 from codeaudit.transforms.python.notes.local import documented, without_docstring
 from codeaudit.transforms.python.notes.places import COMMENT, SHARED_LINE, known_decorators, reads_notes
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.strings.templates import has_comment
-from codeaudit.transforms.python.suites import line_start
+from codeaudit.transforms.python.suites import continued, line_start
 
 READ: Final = "text reads docstrings or annotations"
 DECORATED: Final = "decorator may read docstring or annotations"
@@ -58,7 +58,7 @@ def find_undocumented(code: PythonSource) -> Iterator[Site | Refused]:
             continue
         at = line_start(code, code.start(node.body[0]))
         indent = code.source[at : code.start(node.body[0])].decode()
-        if indent.strip(" \t") or continued(code, code.line(node.body[0])):
+        if indent.strip(" \t") or continued(code, at):
             yield Refused(SHARED_LINE)
             continue
         options = tuple((Patch(at, at, (f'{indent}"""{phrase}"""{code.newline}',)),) for phrase in PHRASES)

@@ -5,7 +5,7 @@ import tokenize
 
 import pytest
 
-from codeaudit.transforms.python.layout.comments import (
+from codeaudit.transforms.python.layout.lines import (
     AFTER_BACKSLASH,
     ENCODING,
     FOR_A_TOOL,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codeaudit.transforms.python.layout.spacing import BREAK, SPACING
+from codeaudit.transforms.python.layout.lines import BREAK, SPACING
 from tests.transforms.python.order.support import reasons, untouched, variants
 
 CASES = {
