@@ -76,6 +76,21 @@ class Node:
         """Its first token: the operator of a binary, unary or assignment expression; empty without tokens."""
         return self.tokens[0][0] if self.tokens else ""
 
+    @property
+    def unparenthesized(self) -> "Node":
+        """The expression without the parentheses around it."""
+        node = self
+        while node.kind == "parenthesized_expression" and len(node.children) == 1:
+            node = node.children[0]
+        return node
+
+    def ancestors(self) -> Iterator["Node"]:
+        """The nodes around it, from the inside out."""
+        above = self.parent
+        while above is not None:
+            yield above
+            above = above.parent
+
     def walk(self) -> Iterator["Node"]:
         """The node and all nodes in it, in the order of the text."""
         pending = [self]

@@ -5,16 +5,17 @@ sites with it. The functions below it build patches that keep the author's text 
 precedence needs them.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import count
-from typing import Final
+from typing import Final, TypeAlias
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.java.analysis.library import KNOWN_TYPES
 from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve
+from codeaudit.transforms.java.analysis.types import Types, varies
 from codeaudit.transforms.java.files import ESCAPED, REBOUND, escaped
 from codeaudit.transforms.java.parsing import TYPES, Node, ParsedJava, only_callable, read
 from codeaudit.transforms.patches import HARD, Part, Patch, Site, Span, patched
@@ -26,6 +27,7 @@ ANNOTATIONS: Final = frozenset({"annotation", "marker_annotation"})
 _LEFT_ALONE: Final = ANNOTATIONS | {"switch_label"}
 
 ASSIGNMENT: Final = 1
+TERNARY: Final = 2
 OR: Final = 3
 AND: Final = 4
 EQUALITY: Final = 8
@@ -33,17 +35,18 @@ RELATION: Final = 9
 SUM: Final = 11
 UNARY: Final = 13
 PRIMARY: Final = 15
-_LEVELS: Final = {
+OPERATORS: Final = {
     "||": OR, "&&": AND, "|": 5, "^": 6, "&": 7, "==": EQUALITY, "!=": EQUALITY,
     "<": RELATION, ">": RELATION, "<=": RELATION, ">=": RELATION,
     "<<": 10, ">>": 10, ">>>": 10, "+": SUM, "-": SUM, "*": 12, "/": 12, "%": 12,
 }  # fmt: skip
-_KINDS: Final = {
+"""The precedence of each binary operator; a higher number binds tighter."""
+_EXPRESSIONS: Final = {
     "lambda_expression": 0, "assignment_expression": ASSIGNMENT, "switch_expression": ASSIGNMENT,
-    "ternary_expression": 2, "instanceof_expression": RELATION, "unary_expression": UNARY,
+    "ternary_expression": TERNARY, "instanceof_expression": RELATION, "unary_expression": UNARY,
     "cast_expression": UNARY, "update_expression": UNARY,
 }  # fmt: skip
-_LOOSE: Final = frozenset(
+_ANY_FITS: Final = frozenset(
     {"parenthesized_expression", "argument_list", "variable_declarator", "assignment_expression",
      "return_statement", "throw_statement", "yield_statement", "expression_statement", "assert_statement",
      "array_initializer", "for_statement", "enhanced_for_statement", "lambda_expression", "dimensions_expr",
@@ -81,7 +84,7 @@ class JavaSource:
 
     def text(self, node: Node) -> str:
         """The text of a node."""
-        return self.source[node.start : node.end].decode()
+        return self.reading.text(node)
 
     def line(self, node: Node) -> int:
         """The line on which a node begins, from 1."""
@@ -118,20 +121,19 @@ class JavaSource:
         """Whether a comment stands in a range."""
         return any(start < stop and begin < end for _, begin, stop in self.reading.comments)
 
-    def uncommented(self, start: int, *inner: Node) -> bool:
-        """Whether there is no comment between `start` and these nodes, nor between them (in text order)."""
-        for node in inner:
-            if self.commented(start, node.start):
-                return False
-            start = node.end
-        return True
+    def comments_between(self, start: int, *nodes: Node) -> bool:
+        """Whether a comment stands between `start` and these nodes (in text order), or between them."""
+        ends = (start, *(node.end for node in nodes))
+        return any(self.commented(end, node.start) for end, node in zip(ends, nodes, strict=False))
+
+    def comments_outside(self, node: Node, *kept: Node | Span) -> bool:
+        """Whether a comment of a node stands outside of these parts, so that a rewriting would lose it."""
+        return any(
+            node.start <= start < node.end and not any(one.start <= start and stop <= one.end for one in kept)
+            for _, start, stop in self.reading.comments
+        )
 
     # Names
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """Every name in the text."""
-        return frozenset(self.text(node) for node in self.unit.walk() if node.kind.endswith("identifier"))
 
     def fresh(self, *stems: str) -> Iterator[str]:
         """Names that occur nowhere in the text: the stems, then the stems with numbers. Endless."""
@@ -142,20 +144,28 @@ class JavaSource:
                 if name not in text:
                     yield name
 
-    @cached_property
-    def _bindings(self) -> dict[int, JavaBinding]:
-        return {
-            start: self.scopes.bindings[number]
-            for (start, _), number in zip(self.scopes.spans, self.scopes.slots, strict=True)
-        }
-
     def binding(self, node: Node) -> JavaBinding | None:
         """The variable that an identifier names; `None` for other nodes and other names."""
-        return self._bindings.get(node.start) if node.kind == "identifier" else None
+        return self.scopes.binding(node)
 
     def names(self, node: Node) -> frozenset[str]:
         """Every word in a part of the text that may be a variable, a method or a type."""
         return frozenset(self.text(one) for one in node.walk() if one.kind.endswith("identifier"))
+
+    # Types
+
+    @cached_property
+    def types(self) -> Types:
+        """The static types of its expressions."""
+        return Types(self.scopes)
+
+    def type(self, node: Node) -> str | None:
+        """The static type of an expression; `None` if the text does not determine it."""
+        return self.types.of(node)
+
+    def varies(self, node: Node) -> bool:
+        """Whether an expression is certainly not a constant expression (JLS 15.29)."""
+        return varies(self.scopes, node)
 
     # Trees
 
@@ -170,9 +180,9 @@ class JavaSource:
             pending += [child for child in reversed(node.children) if child.kind not in _LEFT_ALONE]
         return tuple(found)
 
-    def of(self, *kinds: str) -> Iterator[Node]:
-        """The nodes of these kinds."""
-        return (node for node in self.nodes if node.kind in kinds)
+    def site(self, node: Node, note: str, *patches: Patch) -> Site:
+        """A site at a node with one option: these patches, which belong together."""
+        return Site((patches,), note, self.line(node))
 
 
 @lru_cache(maxsize=8)
@@ -185,45 +195,32 @@ def study(source: str) -> JavaSource:
     return JavaSource(source)
 
 
-def bare(node: Node) -> Node:
-    """An expression without the parentheses around it."""
-    while node.kind == "parenthesized_expression" and len(node.children) == 1:
-        node = node.children[0]
-    return node
-
-
-def level(node: Node) -> int:
-    """The precedence of an expression; a higher number binds tighter."""
+def precedence(node: Node) -> int:
+    """How tightly an expression binds; a higher number binds tighter."""
     if node.kind == "binary_expression":
-        return _LEVELS[node.operator]
-    return _KINDS.get(node.kind, PRIMARY)
+        return OPERATORS[node.operator]
+    return _EXPRESSIONS.get(node.kind, PRIMARY)
 
 
-def level_of(operator: str) -> int:
-    """The precedence of a binary operator."""
-    return _LEVELS[operator]
-
-
-def needed(node: Node) -> int:
+def required_precedence(node: Node) -> int:
     """The least precedence that an expression needs at the place of this one to go without parentheses."""
     parent = node.parent
     if parent is None:
         return PRIMARY
     match parent.kind:
         case "binary_expression":
-            return _LEVELS[parent.operator] + (node.field == "right")
+            # All binary operators of Java group to the left: `a - (b - c)` keeps its parentheses.
+            return OPERATORS[parent.operator] + (node.field == "right")
         case "unary_expression" | "cast_expression":
             return UNARY
         case "ternary_expression":
-            return OR if node.field == "condition" else 2 if node.field == "alternative" else ASSIGNMENT
+            return {"condition": OR, "alternative": TERNARY}.get(node.field or "", ASSIGNMENT)
         case "instanceof_expression":
             return RELATION
         case "array_access":
             return 0 if node.field == "index" else PRIMARY
-        case kind if kind in _LOOSE:
-            return 0
-        case _:
-            return PRIMARY
+        case kind:
+            return 0 if kind in _ANY_FITS else PRIMARY
 
 
 def span(node: Node) -> Span:
@@ -231,42 +228,71 @@ def span(node: Node) -> Span:
     return Span(node.start, node.end)
 
 
-def placed(node: Node, least: int) -> tuple[Part, ...]:
-    """An expression at a place that needs at least this precedence, in parentheses if necessary."""
-    return (span(node),) if level(node) >= least else ("(", span(node), ")")
-
-
-def fitted(parts: tuple[Part, ...], own: int, least: int) -> tuple[Part, ...]:
+def grouped(parts: tuple[Part, ...], own: int, least: int) -> tuple[Part, ...]:
     """Parts of precedence `own` at a place that needs at least `least`, in parentheses if necessary."""
     return parts if own >= least else ("(", *parts, ")")
 
 
-def over(node: Node, *parts: Part) -> Patch:
+def operand(node: Node, least: int) -> tuple[Part, ...]:
+    """An expression at a place that needs at least this precedence, in parentheses if necessary."""
+    return grouped((span(node),), precedence(node), least)
+
+
+def replace(node: Node, *parts: Part) -> Patch:
     """The patch that replaces a node by these parts."""
     return Patch(node.start, node.end, parts)
 
 
-def sign(node: Node) -> Span:
+def replace_grouped(node: Node, parts: tuple[Part, ...], own: int) -> Patch:
+    """The patch that replaces an expression by parts of precedence `own`, in parentheses if necessary."""
+    return replace(node, *grouped(parts, own, required_precedence(node)))
+
+
+def operator_span(node: Node) -> Span:
     """The bytes of a node's first token of its own, which is the operator of a binary expression."""
     _, start, end = node.tokens[0]
     return Span(start, end)
 
 
-def block_of(node: Node) -> tuple[list[Node], int] | None:
-    """The list of statements that contains one, and its index; `None` for the single statement of a body."""
+def replace_operator(node: Node, operator: str) -> Patch:
+    """The patch that gives a binary expression or an assignment another operator."""
+    mark = operator_span(node)
+    return Patch(mark.start, mark.end, (operator,))
+
+
+def with_operator(node: Node, operator: str) -> tuple[Part, ...]:
+    """The parts of a binary expression with another operator."""
+    mark = operator_span(node)
+    return Span(node.start, mark.start), operator, Span(mark.end, node.end)
+
+
+def following(node: Node) -> list[Node] | None:
+    """The statements behind one in its list; `None` for a lone statement, as in `if (c) f();`."""
     parent = node.parent
     if parent is None or parent.kind not in LISTS:
         return None
-    siblings = [child for child in parent.children if child.kind != "switch_label"]
-    return (siblings, next(place for place, one in enumerate(siblings) if one is node))
+    return [child for child in parent.children if child.kind != "switch_label" and child.start >= node.end]
 
 
-def within(node: Node, *kinds: str) -> Node | None:
-    """The nearest node of one of these kinds around a node."""
-    above = node.parent
-    while above is not None and above.kind not in kinds:
-        above = above.parent
-    return above
+# ── rules ────────────────────────────────────────────────────────────────────────────────────────────────
+
+Find: TypeAlias = Callable[[JavaSource], Iterator[Site | Refused]]
+Rewrite: TypeAlias = Callable[[JavaSource, Node], Site | Refused | None]
+"""What a rule does at one node: a site, a refusal with its reason, or `None` where it is no candidate."""
+
+
+def each(*kinds: str) -> Callable[[Rewrite], Find]:
+    """Makes the `find` of a rule from what it does at one node of these kinds."""
+
+    def found(rewrite: Rewrite) -> Find:
+        def find(code: JavaSource) -> Iterator[Site | Refused]:
+            for node in code.nodes:
+                if node.kind in kinds and (result := rewrite(code, node)) is not None:
+                    yield result
+
+        return find
+
+    return found
 
 
 UNREADABLE: Final = "result does not parse"
@@ -330,8 +356,7 @@ def _outline(reading: ParsedJava) -> tuple[str, ...]:
 
 
 def _words(reading: ParsedJava, node: Node) -> Iterator[str]:
-    while node.kind == "parenthesized_expression" and len(node.children) == 1:
-        node = node.children[0]
+    node = node.unparenthesized
     yield node.kind
     yield from (kind for kind, _, _ in node.tokens)
     if not node.children and not node.tokens:

@@ -9,8 +9,8 @@ from typing import Final
 
 from codeaudit.transforms.java.parsing import CALLABLES, Node, ParsedJava
 
-_LOOPS: Final = frozenset({"while_statement", "do_statement", "for_statement", "enhanced_for_statement"})
-_NESTED: Final = CALLABLES | {"lambda_expression", "class_body"}
+LOOPS: Final = frozenset({"while_statement", "do_statement", "for_statement", "enhanced_for_statement"})
+NESTED: Final = CALLABLES | {"lambda_expression", "class_body"}
 _VARYING: Final = frozenset(
     {"method_invocation", "instanceof_expression", "object_creation_expression", "null_literal",
      "array_access", "assignment_expression", "update_expression", "this"}
@@ -60,8 +60,8 @@ def breaks(statement: Node, reading: ParsedJava) -> bool:
         if node.kind == "break_statement":
             if (bare and not node.children) or (node.children and reading.text(node.children[0]) in labels):
                 return True
-        elif node.kind not in _NESTED:
-            inside = bare and node.kind not in _LOOPS and node.kind != "switch_expression"
+        elif node.kind not in NESTED:
+            inside = bare and node.kind not in LOOPS and node.kind != "switch_expression"
             pending += [(child, inside) for child in node.children]
     return False
 

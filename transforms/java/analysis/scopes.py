@@ -20,7 +20,7 @@ dot.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from codeaudit.transforms.errors import SourceError
@@ -86,7 +86,7 @@ class JavaBinding:
         return any(use.depth != self.owner for use in self.occurrences)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class JavaScopes:
     """A method, or a whole text, with its variables."""
 
@@ -99,6 +99,20 @@ class JavaScopes:
     """The binding of every occurrence, in the order of a fixed walk of the tree."""
     spans: tuple[tuple[int, int], ...]
     """The bytes (start, end) of every occurrence, in the same order."""
+
+    @cached_property
+    def at(self) -> dict[int, JavaBinding]:
+        """The variable of each occurrence, by the first byte of the occurrence."""
+        starts = (start for start, _ in self.spans)
+        return {start: self.bindings[number] for start, number in zip(starts, self.slots, strict=True)}
+
+    def binding(self, node: Node) -> JavaBinding | None:
+        """The variable that an identifier names; `None` for other nodes and other names."""
+        return self.at.get(node.start) if node.kind == "identifier" else None
+
+    def text(self, node: Node) -> str:
+        """The text of a node."""
+        return self.reading.text(node)
 
 
 @lru_cache(maxsize=8)

@@ -1,17 +1,17 @@
-"""Static types of expressions, as far as the text of one method determines them.
+"""Static types of expressions, and what follows from them, as far as the text of one method tells.
 
 A type is its text without blanks, such as `int`, `String`, `int[]` or `List<String>`; `NULL` is the type of
 `null`. An expression whose type is not certain has none (`None`). The type of a variable is that of its
-declaration. The type of a field is unknown, because its declaration is outside of the text. The rules of
-expressions, conditions and declarations ask for the types.
+declaration. The type of a field is unknown, because its declaration is outside of the text.
+
+The rules also ask which expressions are no constants (`varies`), and which operands may be evaluated in
+another order (`is_movable_past`).
 """
 
-from collections.abc import Callable
 from typing import Final
 
-from codeaudit.transforms.java.analysis.scopes import JavaBinding
+from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes
 from codeaudit.transforms.java.parsing import Node
-from codeaudit.transforms.java.rewriting import JavaSource, bare
 
 NULL: Final = "null"
 STRING: Final = "String"
@@ -62,27 +62,30 @@ _STATIC: Final = {
     ("Math", "ceil"): "double",
 }
 _PROMOTED: Final = frozenset({"max", "min", "abs"})
+_FIXED: Final = {
+    "character_literal": "char", "string_literal": STRING, "true": "boolean", "false": "boolean",
+    "null_literal": NULL, "instanceof_expression": "boolean",
+}  # fmt: skip
+"""The types of expressions whose kind says it."""
 
 
 class Types:
-    """The types of the expressions of one method."""
+    """The types of the expressions of one method, computed once each."""
 
-    def __init__(self, code: JavaSource) -> None:
-        self._code = code
+    def __init__(self, scopes: JavaScopes) -> None:
+        self.scopes: Final = scopes
+        self._text = scopes.text
         self._known: dict[int, str | None] = {}
 
     def of(self, node: Node) -> str | None:
         """The static type of an expression; `None` if the text does not determine it."""
         key = id(node)
         if key not in self._known:
+            # `var x = x + 1` does not compile, but its type asks for itself; then it is unknown.
             self._known[key] = None
-            self._known[key] = self._of(node)
+            rule = getattr(self, f"_{node.kind}", None)
+            self._known[key] = _FIXED.get(node.kind) if rule is None else rule(node)
         return self._known[key]
-
-    def primitive(self, node: Node) -> str | None:
-        """The type of an expression if it is certainly primitive, else `None`."""
-        found = self.of(node)
-        return found if found in PRIMITIVE else None
 
     def numeric(self, node: Node) -> str | None:
         """The type of an expression if it is certainly numeric and primitive, else `None`."""
@@ -93,68 +96,68 @@ class Types:
         """The declared type of a variable of the method, for a local `var` that of its value; `None` if
         unknown.
         """
-        if binding is None or binding.doubt is not None or binding.node is None or binding.view == "field":
+        if binding is None or binding.doubt is not None or binding.node is None:
             return None
-        node = binding.node
+        node, value = binding.node, None
         match binding.view:
             case "local":
-                parent = node.parent
-                assert parent is not None
-                kind = self._written(parent.child("type"), node.child("dimensions"))
-                value = node.child("value")
-                return self.of(value) if kind == "var" and value else None if kind == "var" else kind
+                assert node.parent is not None
+                written, value = node.parent.child("type"), node.child("value")
             case "parameter" | "lambda" if node.kind == "formal_parameter":
-                kind = self._written(node.child("type"), node.child("dimensions"))
-                return None if kind == "var" else kind
+                written = node.child("type")
             case "loop":
-                kind = self._written(node.child("type"), node.child("dimensions"))
-                return None if kind == "var" else kind
+                written = node.child("type")
             case _:
                 return None
+        kind = self._written(written, node.child("dimensions"))
+        if kind != "var":
+            return kind
+        return self.of(value) if value else None
 
-    def _written(self, node: Node | None, dimensions: Node | None) -> str | None:
+    def _written(self, node: Node | None, dimensions: Node | None = None) -> str | None:
+        """A type as it stands, without blanks; `int a[]` has the dimensions behind the name."""
         if node is None or any(inner.kind.endswith("annotation") for inner in node.walk()):
             return None
-        text = "".join(self._code.text(node).split())
+        text = "".join(self._text(node).split())
         more = 0 if dimensions is None else sum(kind == "[" for kind, _, _ in dimensions.tokens)
         return text + "[]" * more
 
-    def _of(self, node: Node) -> str | None:
-        rule = _RULES.get(node.kind)
-        return None if rule is None else rule(self, node)
+    # ── rules, each named after the kind of node ─────────────────────────────────────────────────────────
 
-    def _integer(self, node: Node) -> str:
-        return "long" if self._code.text(node)[-1] in "lL" else "int"
+    def _decimal_integer_literal(self, node: Node) -> str:
+        return "long" if self._text(node)[-1] in "lL" else "int"
 
-    def _floating(self, node: Node) -> str:
-        return "float" if self._code.text(node)[-1] in "fF" else "double"
+    _hex_integer_literal = _octal_integer_literal = _binary_integer_literal = _decimal_integer_literal
 
-    def _hex_floating(self, node: Node) -> str:
-        return self._floating(node)
+    def _decimal_floating_point_literal(self, node: Node) -> str:
+        return "float" if self._text(node)[-1] in "fF" else "double"
+
+    _hex_floating_point_literal = _decimal_floating_point_literal
 
     def _identifier(self, node: Node) -> str | None:
-        return self.declared(self._code.binding(node))
+        return self.declared(self.scopes.binding(node))
 
-    def _inner(self, node: Node) -> str | None:
-        return self.of(bare(node)) if bare(node) is not node else None
+    def _parenthesized_expression(self, node: Node) -> str | None:
+        inner = node.unparenthesized
+        return self.of(inner) if inner is not node else None
 
-    def _cast(self, node: Node) -> str | None:
+    def _cast_expression(self, node: Node) -> str | None:
         kinds = node.all("type")
-        return self._written(kinds[0], None) if len(kinds) == 1 else None
+        return self._written(kinds[0]) if len(kinds) == 1 else None  # `(A & B) x` has two
 
-    def _unary(self, node: Node) -> str | None:
+    def _unary_expression(self, node: Node) -> str | None:
         if node.operator == "!":
             return "boolean"
         found = self.numeric(node.children[0])
         return found and promoted(found)
 
-    def _update(self, node: Node) -> str | None:
+    def _update_expression(self, node: Node) -> str | None:
         return self.of(node.children[0])
 
-    def _assignment(self, node: Node) -> str | None:
+    def _assignment_expression(self, node: Node) -> str | None:
         return self.of(node.part("left"))
 
-    def _binary(self, node: Node) -> str | None:
+    def _binary_expression(self, node: Node) -> str | None:
         operator = node.operator
         if operator in _COMPARING:
             return "boolean"
@@ -162,6 +165,7 @@ class Types:
         if operator == "+" and STRING in (left, right):
             return STRING
         if operator in ("<<", ">>", ">>>"):
+            # The operands of a shift are promoted separately (JLS 15.19): `1 << 2L` is an int.
             return promoted(left) if left in INTEGRAL else None
         if left == right == "boolean" and operator in ("&", "|", "^"):
             return "boolean"
@@ -169,42 +173,42 @@ class Types:
             return promoted(left, right)
         return None
 
-    def _ternary(self, node: Node) -> str | None:
+    def _ternary_expression(self, node: Node) -> str | None:
+        # Arms of different types may be unboxed or promoted (JLS 15.25); that is left unknown.
         first, second = self.of(node.part("consequence")), self.of(node.part("alternative"))
         return first if first == second and first in PRIMITIVE | {STRING} else None
 
-    def _access(self, node: Node) -> str | None:
+    def _array_access(self, node: Node) -> str | None:
         found = self.of(node.part("array"))
         return found.removesuffix("[]") if found and found.endswith("[]") else None
 
-    def _field(self, node: Node) -> str | None:
-        member = self._code.text(node.part("field"))
+    def _field_access(self, node: Node) -> str | None:
         found = self.of(node.part("object"))
-        return "int" if member == "length" and found and found.endswith("[]") else None
+        is_length = self._text(node.part("field")) == "length"
+        return "int" if is_length and found and found.endswith("[]") else None
 
-    def _creation(self, node: Node) -> str | None:
+    def _object_creation_expression(self, node: Node) -> str | None:
         kind = node.child("type")
         if kind is None or node.first("class_body") or node.has("."):
             return None
-        found = self._written(kind, None)
-        return None if found is None or "<>" in found else found
+        found = self._written(kind)
+        return None if found is None or "<>" in found else found  # `new ArrayList<>()`: inferred
 
-    def _array(self, node: Node) -> str | None:
-        depth = 0
-        for child in node.all("dimensions"):
-            depth += sum(kind == "[" for kind, _, _ in child.tokens)
-        found = self._written(node.child("type"), None)
+    def _array_creation_expression(self, node: Node) -> str | None:
+        dimensions = node.all("dimensions")
+        depth = sum(kind == "[" for child in dimensions for kind, _, _ in child.tokens)
+        found = self._written(node.child("type"))
         return None if found is None else found + "[]" * depth
 
-    def _call(self, node: Node) -> str | None:
-        name, receiver = self._code.text(node.part("name")), node.child("object")
+    def _method_invocation(self, node: Node) -> str | None:
+        name, receiver = self._text(node.part("name")), node.child("object")
         arguments = node.part("arguments").children
         if receiver is None:
             return None
         if not arguments and name in _ALWAYS and receiver.kind != "super":
             return _ALWAYS[name]
         if receiver.kind == "identifier":
-            text, binding = self._code.text(receiver), self._code.binding(receiver)
+            text, binding = self._text(receiver), self.scopes.binding(receiver)
             if (binding is None or binding.view == "outer") and text[:1].isupper():
                 if text == "Math" and name in _PROMOTED:
                     kinds = [self.numeric(argument) for argument in arguments]
@@ -219,7 +223,7 @@ def promoted(*kinds: str) -> str:
     return next((kind for kind in _RANK if kind in kinds), "int")
 
 
-def varies(code: JavaSource, node: Node) -> bool:
+def varies(scopes: JavaScopes, node: Node) -> bool:
     """Whether an expression is certainly not a constant expression, so the compiler does not evaluate it.
 
     A local that is not declared `final` is not a constant, whatever its initial value.
@@ -227,7 +231,7 @@ def varies(code: JavaSource, node: Node) -> bool:
     for inner in node.walk():
         if inner.kind in _VARYING:
             return True
-        binding = code.binding(inner)
+        binding = scopes.binding(inner)
         if binding is None or binding.doubt is not None or binding.node is None:
             continue
         if binding.view in ("parameter", "lambda", "loop", "catch", "resource", "pattern"):
@@ -243,103 +247,64 @@ def is_final(declaration: Node | None) -> bool:
     return modifiers is not None and modifiers.has("final")
 
 
-_RULES: Final[dict[str, Callable[[Types, Node], str | None]]] = {
-    **dict.fromkeys(
-        ("decimal_integer_literal", "hex_integer_literal", "octal_integer_literal", "binary_integer_literal"),
-        Types._integer,
-    ),
-    "decimal_floating_point_literal": Types._floating,
-    "hex_floating_point_literal": Types._hex_floating,
-    "character_literal": lambda _, __: "char",
-    "string_literal": lambda _, __: STRING,
-    "true": lambda _, __: "boolean",
-    "false": lambda _, __: "boolean",
-    "null_literal": lambda _, __: NULL,
-    "instanceof_expression": lambda _, __: "boolean",
-    "identifier": Types._identifier,
-    "parenthesized_expression": Types._inner,
-    "cast_expression": Types._cast,
-    "unary_expression": Types._unary,
-    "update_expression": Types._update,
-    "assignment_expression": Types._assignment,
-    "binary_expression": Types._binary,
-    "ternary_expression": Types._ternary,
-    "array_access": Types._access,
-    "field_access": Types._field,
-    "object_creation_expression": Types._creation,
-    "array_creation_expression": Types._array,
-    "method_invocation": Types._call,
-}
-
-
 _LITERALS: Final = frozenset(
     {"decimal_integer_literal", "hex_integer_literal", "octal_integer_literal", "binary_integer_literal",
      "decimal_floating_point_literal", "hex_floating_point_literal", "character_literal", "string_literal",
      "true", "false", "null_literal"}
 )  # fmt: skip
-_FAILING: Final = frozenset({"/", "%"})
 
 
-def literal(node: Node) -> bool:
-    """Whether an expression is a literal, also in parentheses."""
-    return bare(node).kind in _LITERALS
-
-
-def steady(code: JavaSource, types: Types, node: Node, other: Node) -> bool:
+def is_movable_past(types: Types, node: Node, other: Node) -> bool:
     """Whether an expression may be evaluated before or after another one without a difference.
 
-    This holds for a literal, `this`, and a primitive local that the other expression does not assign. It does
-    not hold for a boxed local: unboxing may raise, before or after the other expression.
+    This holds for a literal, `this`, and an operation on primitive locals that the other expression does not
+    assign: of `x + x++` the operands have an order. It does not hold for a boxed local, because unboxing may
+    raise before or after the other expression. `False` means only that the text does not show it.
     """
-    node = bare(node)
+    node = node.unparenthesized
     if node.kind in _LITERALS or node.kind == "this":
         return True
-    return pure(code, types, node) and not written(code, other) & _read(code, node)
+    read = {binding.number for inner in node.walk() if (binding := types.scopes.binding(inner))}
+    return is_pure(types, node) and not assigned(types.scopes, other) & read
 
 
-def pure(code: JavaSource, types: Types, node: Node) -> bool:
+def is_pure(types: Types, node: Node) -> bool:
     """Whether an expression only computes with primitive locals and literals, and cannot raise."""
-    node = bare(node)
+    node = node.unparenthesized
     match node.kind:
         case kind if kind in _LITERALS:
             return kind not in ("null_literal", "string_literal")
         case "identifier":
-            return types.of(node) in PRIMITIVE
+            operands = []
         case "unary_expression":
-            return pure(code, types, node.children[0])
+            return is_pure(types, node.children[0])
         case "cast_expression":
-            return types.of(node) in PRIMITIVE and pure(code, types, node.part("value"))
+            operands = [node.part("value")]
+        case "binary_expression" if node.operator in ("/", "%") and types.of(node) in INTEGRAL | {None}:
+            return False  # `1 / 0` raises, `1.0 / 0` does not (JLS 15.17.2)
         case "binary_expression" if len(node.children) == 2:
-            left, right = node.children
-            if node.operator in _FAILING and types.of(node) in (INTEGRAL | {None}):
-                return False
-            return types.of(node) in PRIMITIVE and pure(code, types, left) and pure(code, types, right)
+            operands = node.children
         case "ternary_expression":
-            return types.of(node) in PRIMITIVE and all(pure(code, types, child) for child in node.children)
+            operands = node.children
         case _:
             return False
+    return types.of(node) in PRIMITIVE and all(is_pure(types, operand) for operand in operands)
 
 
-def reference(code: JavaSource, types: Types, node: Node) -> bool:
+def is_reference(types: Types, node: Node) -> bool:
     """Whether an expression is certainly `null` or a local of a type that is never unboxed."""
-    node = bare(node)
+    node = node.unparenthesized
     if node.kind in ("null_literal", "this", "string_literal"):
         return True
     found = types.of(node) if node.kind == "identifier" else None
-    return found is not None and (found == "String" or found.endswith("[]"))
+    return found is not None and (found == STRING or found.endswith("[]"))
 
 
-def written(code: JavaSource, node: Node) -> frozenset[int]:
+def assigned(scopes: JavaScopes, node: Node) -> frozenset[int]:
     """The numbers of the variables that an expression or statement assigns."""
-    found = set()
-    for inner in node.walk():
-        if inner.kind in ("assignment_expression", "update_expression"):
-            binding = code.binding(bare(inner.children[0]))
-            if binding is not None:
-                found.add(binding.number)
-    return frozenset(found)
-
-
-def _read(code: JavaSource, node: Node) -> frozenset[int]:
-    bindings = (code.binding(inner) for inner in node.walk())
-    return frozenset(binding.number for binding in bindings if binding is not None)
+    targets = (
+        scopes.binding(inner.children[0].unparenthesized)
+        for inner in node.walk()
+        if inner.kind in ("assignment_expression", "update_expression")
+    )
+    return frozenset(binding.number for binding in targets if binding is not None)

@@ -1,16 +1,17 @@
 """Branches in another arrangement: inverted, nested, flattened, or left early, and braces around them.
 
 A condition is evaluated once before and after. An `if` may be constant without making anything unreachable
-(Java Language Specification, 14.22), and a branch that leaves assigns nothing for what follows.
+(Java Language Specification, 14.22), and a branch that leaves assigns nothing for what follows. The controls
+at the end look like these edits, compile, and change what a method does.
 """
 
 from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.analysis.types import Types, written
+from codeaudit.transforms.java.analysis.completion import LOOPS
+from codeaudit.transforms.java.analysis.types import assigned
 from codeaudit.transforms.java.control_flow.jumps import (
-    LOOPS,
     PATTERN,
     dangling,
     declares,
@@ -20,8 +21,8 @@ from codeaudit.transforms.java.control_flow.jumps import (
 )
 from codeaudit.transforms.java.expressions.logic import negated
 from codeaudit.transforms.java.parsing import EMPTY, TYPES, Node
-from codeaudit.transforms.java.rewriting import COMMENT, JavaSource, Rewriting, bare, block_of, over, span
-from codeaudit.transforms.patches import Part, Patch, Site, Span
+from codeaudit.transforms.java.rewriting import COMMENT, JavaSource, Rewriting, each, following, replace, span
+from codeaudit.transforms.patches import Patch, Site, Span
 
 NO_ELSE: Final = "no else"
 NOT_LEFT: Final = "branch does not always leave"
@@ -29,153 +30,145 @@ NOTHING_BEHIND: Final = "nothing behind the branch"
 DANGLING: Final = "an else would change its if"
 DECLARES: Final = "names would be known further on"
 LONE: Final = "not among the statements of a block"
+IDLE: Final = "block does nothing"
+LEAVES: Final = "branch leaves"
+UNSET: Final = "a variable would stay unset"
 _BODIES: Final = ("consequence", "alternative", "body")
 _WITH_BODY: Final = LOOPS | {"if_statement"}
 
 
-def negation(code: JavaSource, types: Types, node: Node) -> Patch:
+def _negation(code: JavaSource, node: Node) -> Patch:
     """The condition of a statement negated, in its parentheses."""
-    whole = node.part("condition")
-    parts, _ = negated(code, types, bare(whole))
-    inner = bare(whole)
-    return Patch(inner.start, inner.end, parts)
+    inner = node.part("condition").unparenthesized
+    return replace(inner, *negated(code, inner)[0])
 
 
-# ── inversion ────────────────────────────────────────────────────────────────────────────────────────────
+@each("if_statement")
+def _invert(code: JavaSource, node: Node) -> Site | Refused:
+    """`if (c) a else b` as `if (!c) b else a`."""
+    first, second = node.part("consequence"), node.child("alternative")
+    if second is None:
+        return Refused(NO_ELSE)
+    if code.commented(first.end, second.start):
+        return Refused(COMMENT)
+    # Without braces an `if` in the else would take the other else: `if (c) f(); else if (d) g();`.
+    moved = (span(second),) if second.kind == "block" else ("{ ", span(second), " }")
+    # `if (c) { … } else{ f(); }`: the first branch, if it is no block, may follow the word `else` directly.
+    joined = code.source[second.start - 1 : second.start].isalnum() and first.kind != "block"
+    patches = (
+        _negation(code, node),
+        replace(first, *moved),
+        replace(second, " " if joined else "", span(first)),
+    )
+    return code.site(node, "branches exchanged", *patches)
 
 
-def _invert(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
-    for node in code.of("if_statement"):
-        first, second = node.part("consequence"), node.child("alternative")
-        if second is None:
-            yield Refused(NO_ELSE)
-            continue
-        if code.commented(first.end, second.start):
-            yield Refused(COMMENT)
-            continue
-        other: tuple[Part, ...] = (span(second),)
-        if second.kind != "block":
-            other = ("{ ", span(second), " }")
-        close = code.source[second.start - 1 : second.start].isalnum() and first.kind != "block"
-        gap = " " if close else ""
-        changes = (negation(code, types, node), over(first, *other), over(second, gap, span(first)))
-        yield Site((changes,), "branches exchanged", code.line(node))
+@each("if_statement")
+def _nest(code: JavaSource, node: Node) -> Site | None:
+    """`else if …` as `else { if … }`."""
+    if node.field != "alternative":
+        return None
+    newline = f"{code.newline}{code.indentation(_chain_head(node).start)}"
+    inner = Span(node.start, node.end, add=code.step)
+    return code.site(
+        node, "else if as else { if }", replace(node, "{", newline + code.step, inner, f"{newline}}}")
+    )
 
 
-# ── else if ──────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _nest(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in code.of("if_statement"):
-        if node.field != "alternative":
-            continue
-        outside = _column(code, node)
-        newline = code.newline
-        inner = Span(node.start, node.end, add=code.step)
-        parts = ("{", f"{newline}{outside}{code.step}", inner, f"{newline}{outside}}}")
-        yield Site(((over(node, *parts),),), "else if as else { if }", code.line(node))
-
-
-def _column(code: JavaSource, node: Node) -> str:
-    """The indentation of the line on which the chain of an `else if` begins."""
-    while node.field == "alternative" and node.parent is not None:
-        node = node.parent
-    return code.indentation(node.start)
-
-
-def _flatten(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in code.of("if_statement"):
-        block = node.child("alternative")
-        if block is None or block.kind != "block" or [one.kind for one in block.children] != ["if_statement"]:
-            continue
-        inner = block.children[0]
-        if code.commented(block.start, inner.start) or code.commented(inner.end, block.end):
-            yield Refused(COMMENT)
-        elif _enclosed(node):
-            yield Refused(DANGLING)
-        else:
-            outside, inside = code.indentation(node.start), code.indentation(inner.start)
-            drop = inside[len(outside) :] if inside.startswith(outside) else ""
-            yield Site(
-                ((over(block, Span(inner.start, inner.end, drop=drop)),),),
-                "else { if } as else if",
-                code.line(node),
-            )
-
-
-def _enclosed(node: Node) -> bool:
-    """Whether an `else` behind an `if` may be that of an `if` around it: it stands in no block."""
+def _chain_head(node: Node) -> Node:
+    """The first `if` of the chain of `else if` that a statement belongs to."""
     while node.field == "alternative" and node.parent is not None and node.parent.kind == "if_statement":
         node = node.parent
-    return block_of(node) is None
+    return node
+
+
+@each("if_statement")
+def _flatten(code: JavaSource, node: Node) -> Site | Refused | None:
+    """`else { if … }` as `else if …`."""
+    block = node.child("alternative")
+    if block is None or block.kind != "block" or [one.kind for one in block.children] != ["if_statement"]:
+        return None
+    inner = block.children[0]
+    if code.commented(block.start, inner.start) or code.commented(inner.end, block.end):
+        return Refused(COMMENT)
+    if following(_chain_head(node)) is None:
+        # `if (a) if (b) f(); else { if (c) g(); } else h();`: `if (c)` would take the last else.
+        return Refused(DANGLING)
+    moved = Span(inner.start, inner.end, drop=_deeper(code, node, inner))
+    return code.site(node, "else { if } as else if", replace(block, moved))
+
+
+def _deeper(code: JavaSource, outer: Node, inner: Node) -> str:
+    """The indentation that the line of an inner node has beyond that of an outer one."""
+    outside, inside = code.indentation(outer.start), code.indentation(inner.start)
+    return inside[len(outside) :] if inside.startswith(outside) else ""
 
 
 # ── branches that leave ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _unnest(code: JavaSource) -> Iterator[Site | Refused]:
-    """`if (c) return x; else rest` to `if (c) return x;` and the rest behind it."""
-    for node in code.of("if_statement"):
-        first, second = node.part("consequence"), node.child("alternative")
-        if second is None:
-            continue
-        held = block_of(node)
-        if held is None or node.parent is None or node.parent.kind not in ("block", "constructor_body"):
-            yield Refused(LONE)
-            continue
-        if not leaves(code, first) or (first.kind != "block" and dangling(first)):
-            yield Refused(NOT_LEFT)
-            continue
-        behind = held[0][held[1] + 1 :]
-        inner = second.children if second.kind == "block" else [second]
-        names = declares(code, inner)
-        if any(names & code.names(one) for one in behind):
-            yield Refused(DECLARES)
-            continue
-        if code.commented(first.end, second.start) or not inner:
-            yield Refused(COMMENT)
-            continue
-        outside = code.indentation(node.start)
-        lead = f"{code.newline}{outside}"
-        if second.kind == "block":
-            if code.commented(second.start, inner[0].start) or code.commented(inner[-1].end, second.end):
-                yield Refused(COMMENT)
-                continue
-            inside = code.indentation(inner[0].start)
-            drop = inside[len(outside) :] if inside.startswith(outside) else ""
-            rest = Span(inner[0].start, inner[-1].end, drop=drop)
-        else:
-            rest = Span(second.start, second.end)
-        yield Site(((Patch(first.end, node.end, (lead, rest)),),), "no else", code.line(node))
+def _leaves_for_sure(code: JavaSource, node: Node) -> bool:
+    """Whether a branch always leaves, and no `else` behind it would belong to an `if` in it."""
+    return leaves(code, node) and (node.kind == "block" or not dangling(node))
 
 
-def _renest(code: JavaSource) -> Iterator[Site | Refused]:
-    """`if (c) return x;` and a rest to `if (c) return x; else { rest }`."""
-    for node in code.of("if_statement"):
-        first = node.part("consequence")
-        if node.child("alternative") is not None:
-            continue
-        held = block_of(node)
-        if held is None or node.parent is None or node.parent.kind not in ("block", "constructor_body"):
-            yield Refused(LONE)
-            continue
-        behind = held[0][held[1] + 1 :]
-        if not leaves(code, first) or (first.kind != "block" and dangling(first)):
-            yield Refused(NOT_LEFT)
-        elif not behind:
-            yield Refused(NOTHING_BEHIND)
-        elif behind[0].kind == "explicit_constructor_invocation":
-            yield Refused(NOT_LEFT)
-        else:
-            outside = code.indentation(node.start)
-            end = _comment_end(code, behind[-1].end)
-            parts = (" else {", Span(node.end, end, add=code.step), f"{code.newline}{outside}}}")
-            yield Site(((Patch(node.end, end, parts),),), "else around the rest", code.line(node))
+def _behind(node: Node) -> list[Node] | None:
+    """The statements behind one in its block; `None` in a group of a `switch` and for a lone statement."""
+    in_block = node.parent is not None and node.parent.kind in ("block", "constructor_body")
+    return following(node) if in_block else None
+
+
+@each("if_statement")
+def _unnest(code: JavaSource, node: Node) -> Site | Refused | None:
+    """`if (c) return x; else rest` as `if (c) return x;` and the rest behind it."""
+    first, second = node.part("consequence"), node.child("alternative")
+    if second is None:
+        return None
+    behind = _behind(node)
+    if behind is None:
+        return Refused(LONE)
+    if not _leaves_for_sure(code, first):
+        return Refused(NOT_LEFT)
+    inner = second.children if second.kind == "block" else [second]
+    names = declares(code, inner)
+    if any(names & code.names(one) for one in behind):
+        # `if (c) return; else { int n = 1; } n = 2;`: the last line means a field named n.
+        return Refused(DECLARES)
+    if code.commented(first.end, second.start) or not inner:
+        return Refused(COMMENT)
+    if code.commented(second.start, inner[0].start) or code.commented(inner[-1].end, second.end):
+        return Refused(COMMENT)
+    drop = _deeper(code, node, inner[0]) if second.kind == "block" else ""
+    rest = Span(inner[0].start, inner[-1].end, drop=drop)
+    lead = f"{code.newline}{code.indentation(node.start)}"
+    return code.site(node, "no else", Patch(first.end, node.end, (lead, rest)))
+
+
+@each("if_statement")
+def _renest(code: JavaSource, node: Node) -> Site | Refused | None:
+    """`if (c) return x;` and a rest as `if (c) return x; else { rest }`."""
+    if node.child("alternative") is not None:
+        return None
+    behind = _behind(node)
+    if behind is None:
+        return Refused(LONE)
+    if not _leaves_for_sure(code, node.part("consequence")):
+        return Refused(NOT_LEFT)
+    if not behind:
+        return Refused(NOTHING_BEHIND)
+    if behind[0].kind == "explicit_constructor_invocation":
+        return Refused(NOT_LEFT)  # `super(…)` has to stand in the body of the constructor itself
+    end = _comment_end(code, behind[-1].end)
+    close = f"{code.newline}{code.indentation(node.start)}}}"
+    moved = Patch(node.end, end, (" else {", Span(node.end, end, add=code.step), close))
+    return code.site(node, "else around the rest", moved)
 
 
 def _comment_end(code: JavaSource, end: int) -> int:
-    """The end of the comment that goes on a line from an offset on, or that offset."""
+    """The end of the comment that goes on a line from an offset on, or that offset.
+
+    A brace that is put before `// comment` would be part of the comment's line.
+    """
     for _, start, stop in code.reading.comments:
         if start >= end and not code.source[end:start].strip() and b"\n" not in code.source[end:start]:
             return stop
@@ -186,47 +179,44 @@ def _comment_end(code: JavaSource, end: int) -> int:
 
 
 def _bodies(code: JavaSource) -> Iterator[Node]:
+    """The branches of every `if` and the bodies of every loop."""
     for node in code.nodes:
         if node.field in _BODIES and node.parent is not None and node.parent.kind in _WITH_BODY:
             yield node
 
 
 def _brace(code: JavaSource) -> Iterator[Site | Refused]:
+    """`if (c) f();` as `if (c) { f(); }`."""
     for node in _bodies(code):
-        if node.kind == "block" or (node.kind == "if_statement" and node.field == "alternative"):
-            continue
-        yield Site(((over(node, "{ ", span(node), " }"),),), "braces", code.line(node))
+        if node.kind != "block" and not (node.kind == "if_statement" and node.field == "alternative"):
+            yield code.site(node, "braces", replace(node, "{ ", span(node), " }"))
 
 
 def _unbrace(code: JavaSource) -> Iterator[Site | Refused]:
+    """`if (c) { f(); }` as `if (c) f();`."""
     for node in _bodies(code):
-        if node.kind != "block" or len(node.children) != 1:
-            continue
-        inner = node.children[0]
-        if inner.kind in TYPES or inner.kind == "local_variable_declaration":
-            yield Refused("a declaration stands in no other place")
-        elif inner.kind == EMPTY or code.source[inner.end : node.end - 1].count(b"//"):
-            yield Refused(COMMENT)
-        elif dangling(inner) and _before_else(node):
-            yield Refused(DANGLING)
-        else:
-            opening = " " if code.source[node.start - 1 : node.start].isalnum() else ""
-            front = node.start
-            if code.starts_line(inner.start) and not code.starts_line(front):
-                front, opening = len(code.source[:front].rstrip(b" \t")), ""
-            begin, end = node.end - 1, node.end
-            if code.starts_line(begin):
-                if _last(node):
-                    begin = len(code.source[:begin].rstrip())
-                else:
-                    end += len(code.source[end:]) - len(code.source[end:].lstrip(b" \t"))
-            changes = (Patch(front, node.start + 1, (opening,)), Patch(begin, end, ()))
-            yield Site((changes,), "no braces", code.line(node))
+        if node.kind == "block" and len(node.children) == 1:
+            yield _without_braces(code, node, node.children[0])
 
 
-def _last(body: Node) -> bool:
-    """Whether nothing of its statement follows a body."""
-    return body.parent is not None and body.end == body.parent.end
+def _without_braces(code: JavaSource, node: Node, inner: Node) -> Site | Refused:
+    if inner.kind in TYPES or inner.kind == "local_variable_declaration":
+        return Refused("a declaration stands in no other place")  # the grammar forbids `if (c) int n = 1;`
+    if inner.kind == EMPTY or code.source[inner.end : node.end - 1].count(b"//"):
+        return Refused(COMMENT)
+    if dangling(inner) and _before_else(node):
+        return Refused(DANGLING)  # `if (a) { if (b) f(); } else g();`
+    opening = " " if code.source[node.start - 1 : node.start].isalnum() else ""
+    front = node.start
+    if code.starts_line(inner.start) and not code.starts_line(front):
+        front, opening = len(code.source[:front].rstrip(b" \t")), ""
+    begin, end = node.end - 1, node.end
+    if code.starts_line(begin):
+        if node.parent is not None and node.end == node.parent.end:
+            begin = len(code.source[:begin].rstrip())
+        else:  # `else` or `while` follows the brace and takes its place
+            end += len(code.source[end:]) - len(code.source[end:].lstrip(b" \t"))
+    return code.site(node, "no braces", Patch(front, node.start + 1, (opening,)), Patch(begin, end, ()))
 
 
 def _before_else(node: Node) -> bool:
@@ -235,12 +225,49 @@ def _before_else(node: Node) -> bool:
         parent = node.parent
         if parent.kind == "if_statement" and node.field == "consequence" and parent.child("alternative"):
             return True
-        if parent.kind not in _WITH_BODY and parent.kind != "labeled_statement":
-            return False
         node = parent
     if node.parent is not None and len(node.parent.children) == 1 and node.parent.field in _BODIES:
         return _before_else(node.parent)  # its braces may go, too
     return False
+
+
+# ── controls ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@each("if_statement")
+def _invert_wrong(code: JavaSource, node: Node) -> Site | Refused:
+    condition = node.part("condition")
+    if patterns(code, condition) or assigned(code.scopes, condition):
+        # `if (o instanceof String s) f(s);`: under the negation s is not known, and the control must compile.
+        return Refused(PATTERN)
+    return code.site(node, "condition negated", _negation(code, node))
+
+
+@each("if_statement")
+def _drop_else(code: JavaSource, node: Node) -> Site | Refused:
+    first, second = node.part("consequence"), node.child("alternative")
+    if second is None:
+        return Refused(NO_ELSE)
+    if second.kind == "block" and not second.children:
+        return Refused(IDLE)
+    if not ends(code, second) or not ends(code, first):
+        # `if (c) return 1; else return 2;` at the end of a method: without its else, a return is missing.
+        return Refused(LEAVES)
+    if _may_initialise(code, second):
+        return Refused(UNSET)  # `int n; if (c) n = 1; else n = 2; f(n);`
+    if patterns(code, node.part("condition")):
+        return Refused(PATTERN)
+    return code.site(node, "else dropped", Patch(first.end, second.end, ()))
+
+
+def _may_initialise(code: JavaSource, node: Node) -> bool:
+    """Whether a statement may give a variable its first value."""
+    numbers = assigned(code.scopes, node)
+    return any(
+        binding.number in numbers and (binding.node is None or binding.node.child("value") is None)
+        for binding in code.scopes.bindings
+        if binding.view != "parameter"
+    )
 
 
 INVERT_IF: Final = Rewriting(name="invert-if", find=_invert, nothing="no if")
@@ -252,54 +279,7 @@ INSERT_BRACES: Final = Rewriting(name="insert-braces", find=_brace, nothing="no 
 REMOVE_BRACES: Final = Rewriting(
     name="remove-braces", find=_unbrace, nothing="no body of one statement in braces"
 )
-
-
-IDLE: Final = "block does nothing"
-LEAVES: Final = "branch leaves"
-UNSET: Final = "a variable would stay unset"
-
-
-def _inverted(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
-    for node in code.of("if_statement"):
-        condition = node.part("condition")
-        if patterns(code, condition) or written(code, condition):
-            yield Refused(PATTERN)
-            continue
-        yield Site(((negation(code, types, node),),), "condition negated", code.line(node))
-
-
-def _dropped(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in code.of("if_statement"):
-        first, second = node.part("consequence"), node.child("alternative")
-        if second is None:
-            yield Refused(NO_ELSE)
-        elif second.kind == "block" and not second.children:
-            yield Refused(IDLE)
-        elif not ends(code, second) or not ends(code, first):
-            yield Refused(LEAVES)
-        elif _sets(code, second):
-            yield Refused(UNSET)
-        elif patterns(code, node.part("condition")):
-            yield Refused(PATTERN)
-        else:
-            yield Site(((Patch(first.end, second.end, ()),),), "else dropped", code.line(node))
-
-
-def _sets(code: JavaSource, node: Node) -> bool:
-    """Whether a statement may give a variable its first value."""
-    return any(
-        binding.number in written(code, node) and (binding.node is None or not _has_value(binding.node))
-        for binding in code.scopes.bindings
-        if binding.view != "parameter"
-    )
-
-
-def _has_value(node: Node) -> bool:
-    return node.child("value") is not None
-
-
 IF_INVERTED_WRONG: Final = Rewriting(
-    name="if-inverted-wrong", find=_inverted, nothing="no if", kind="control"
+    name="if-inverted-wrong", find=_invert_wrong, nothing="no if", kind="control"
 )
-BRANCH_DROPPED: Final = Rewriting(name="branch-dropped", find=_dropped, nothing="no if", kind="control")
+BRANCH_DROPPED: Final = Rewriting(name="branch-dropped", find=_drop_else, nothing="no if", kind="control")

@@ -9,11 +9,18 @@ from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.analysis.types import Types, varies
 from codeaudit.transforms.java.control_flow.jumps import PATTERN, continues, declared_in, ends, patterns
 from codeaudit.transforms.java.expressions.logic import negated
 from codeaudit.transforms.java.parsing import Node
-from codeaudit.transforms.java.rewriting import COMMENT, JavaSource, Rewriting, bare, block_of, over, span
+from codeaudit.transforms.java.rewriting import (
+    COMMENT,
+    JavaSource,
+    Rewriting,
+    each,
+    replace,
+    replace_operator,
+    span,
+)
 from codeaudit.transforms.patches import Part, Patch, Site, Span
 
 CONSTANT: Final = "condition may be a constant"
@@ -23,224 +30,206 @@ HIDDEN: Final = "a name of the update is declared in the body"
 NOT_ENDING: Final = "body may never end"
 LABELS: Final = "several labels"
 NOT_ARRAY: Final = "not known to be an array"
-_OFF: Final = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
+_OFF_BY_ONE: Final = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 
 
 def _inside(code: JavaSource, body: Node) -> tuple[Span, str]:
     """What stands in the braces of a body, or the body itself, and what indents a line there."""
-    if body.kind != "block":
-        return span(body), code.indentation(body.start) + code.step
-    if body.children and code.starts_line(body.children[0].start):
-        return Span(body.start + 1, body.end - 1), code.indentation(body.children[0].start)
-    return Span(body.start + 1, body.end - 1), code.indentation(body.start) + code.step
+    inner = Span(body.start + 1, body.end - 1) if body.kind == "block" else span(body)
+    if body.kind == "block" and body.children and code.starts_line(body.children[0].start):
+        return inner, code.indentation(body.children[0].start)
+    return inner, code.indentation(body.start) + code.step
 
 
-def _negation(code: JavaSource, types: Types, whole: Node) -> tuple[Part, ...]:
-    parts, _ = negated(code, types, bare(whole))
-    return parts
+def _exit(code: JavaSource, condition: Node) -> tuple[Part, ...]:
+    """The statement that leaves a loop when its condition is false."""
+    return ("if (", *negated(code, condition.unparenthesized)[0], ") break;")
 
 
 # ── while ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _while_to_for(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in code.of("while_statement"):
-        whole = node.part("condition")
-        if code.commented(node.start, whole.start):
-            yield Refused(COMMENT)
-            continue
-        changes = (
-            Patch(node.start, whole.start + 1, ("for (; ",)),
-            Patch(whole.end - 1, whole.end - 1, ("; ",)),
-        )
-        yield Site((changes,), "while as for", code.line(node))
+@each("while_statement")
+def _while_to_for(code: JavaSource, node: Node) -> Site | Refused:
+    """`while (c)` as `for (; c; )`."""
+    whole = node.part("condition")
+    if code.commented(node.start, whole.start):
+        return Refused(COMMENT)
+    last = whole.end - 1
+    return code.site(
+        node, "while as for", Patch(node.start, whole.start + 1, ("for (; ",)), Patch(last, last, ("; ",))
+    )
 
 
-def _while_true(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
-    for node in code.of("while_statement"):
-        whole, body = node.part("condition"), node.part("body")
-        if patterns(code, whole):
-            yield Refused(PATTERN)
-        elif not varies(code, whole):
-            yield Refused(CONSTANT)
-        elif code.commented(node.start, body.start):
-            yield Refused(COMMENT)
-        else:
-            inner, indent = _inside(code, body)
-            test = ("if (", *_negation(code, types, whole), ") break;")
-            outside = code.indentation(node.start)
-            tail: tuple[Part, ...] = (inner, "}")
-            if body.kind != "block":
-                indent = outside + code.step
-                tail = (f"{code.newline}{indent}", inner, f"{code.newline}{outside}}}")
-            parts = ("while (true) {", f"{code.newline}{indent}", *test, *tail)
-            yield Site(((over(node, *parts),),), "while as while (true)", code.line(node))
+def _not_as_true(code: JavaSource, condition: Node) -> Refused | None:
+    """Why a condition must not move into the body of a `while (true)`."""
+    if patterns(code, condition):
+        # Behind `while (!(o instanceof String s)) …` the variable s is known.
+        return Refused(PATTERN)
+    if not code.varies(condition):
+        # Behind `while (false || true)` nothing is reached; behind a `break` it is.
+        return Refused(CONSTANT)
+    return None
 
 
-def _do_to_while(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
-    for node in code.of("do_statement"):
-        whole, body = node.part("condition"), node.part("body")
-        if patterns(code, whole):
-            yield Refused(PATTERN)
-        elif not varies(code, whole):
-            yield Refused(CONSTANT)
-        elif next(continues(code, node), None):
-            yield Refused(CONTINUES)
-        elif not ends(code, body):
-            yield Refused(NOT_ENDING)
-        elif code.commented(body.end, node.end) or code.commented(node.start, body.start):
-            yield Refused(COMMENT)
-        elif body.kind == "local_variable_declaration":
-            yield Refused(NOT_ENDING)
-        else:
-            outside = code.indentation(node.start)
-            newline = f"{code.newline}{outside}"
-            inner = Span(body.start, body.end, add=code.step)
-            parts = (
-                f"while (true) {{{newline}{code.step}", inner, f"{newline}{code.step}if (",
-                *_negation(code, types, whole), f") break;{newline}}}",
-            )  # fmt: skip
-            yield Site(((over(node, *parts),),), "do as while (true)", code.line(node))
+@each("while_statement")
+def _while_true(code: JavaSource, node: Node) -> Site | Refused:
+    """`while (c) …` as `while (true) { if (!c) break; … }`."""
+    condition, body = node.part("condition"), node.part("body")
+    if refused := _not_as_true(code, condition):
+        return refused
+    if code.commented(node.start, body.start):
+        return Refused(COMMENT)
+    inner, indent = _inside(code, body)
+    tail: tuple[Part, ...] = (inner, "}")
+    if body.kind != "block":
+        outside = code.indentation(node.start)
+        indent = outside + code.step
+        tail = (f"{code.newline}{indent}", inner, f"{code.newline}{outside}}}")
+    parts = ("while (true) {", f"{code.newline}{indent}", *_exit(code, condition), *tail)
+    return code.site(node, "while as while (true)", replace(node, *parts))
+
+
+@each("do_statement")
+def _do_to_while(code: JavaSource, node: Node) -> Site | Refused:
+    """`do { … } while (c);` as `while (true) { … if (!c) break; }`."""
+    condition, body = node.part("condition"), node.part("body")
+    if refused := _not_as_true(code, condition):
+        return refused
+    if next(continues(code, node), None):
+        return Refused(CONTINUES)  # of a `do` it goes to the condition
+    if not ends(code, body) or body.kind == "local_variable_declaration":
+        return Refused(NOT_ENDING)  # the test would be unreachable, which javac rejects
+    if code.commented(body.end, node.end) or code.commented(node.start, body.start):
+        return Refused(COMMENT)
+    newline = f"{code.newline}{code.indentation(node.start)}"
+    inside = newline + code.step
+    inner = Span(body.start, body.end, add=code.step)
+    parts = ("while (true) {", inside, inner, inside, *_exit(code, condition), f"{newline}}}")
+    return code.site(node, "do as while (true)", replace(node, *parts))
 
 
 # ── for ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _for_to_while(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in code.of("for_statement"):
-        yield _unfolded(code, node)
-
-
-def _unfolded(code: JavaSource, node: Node) -> Site | Refused:
+@each("for_statement")
+def _for_to_while(code: JavaSource, node: Node) -> Site | Refused:
+    """`for (init; c; update) …` as `{ init; while (c) { … update; } }`; each `continue` updates, too."""
     body, condition = node.part("body"), node.child("condition")
     inits, updates = node.all("init"), node.all("update")
     whole, label = node, ""
     if node.parent is not None and node.parent.kind == "labeled_statement":
         whole = node.parent
-        label = f"{code.text(whole.children[0])}: "
+        label = f"{code.text(whole.children[0])}: "  # moves along: `continue label` needs a loop behind it
         if whole.parent is not None and whole.parent.kind == "labeled_statement":
             return Refused(LABELS)
-    if condition is not None and patterns(code, condition):
-        return Refused(PATTERN)
-    if any(patterns(code, one) for one in (*inits, *updates)):
+    if any(patterns(code, one) for one in (*inits, *updates, *node.all("condition"))):
         return Refused(PATTERN)
     if code.commented(whole.start, body.start):
         return Refused(COMMENT)
     jumps = list(continues(code, node))
     if updates:
         if any(guarded for _, guarded in jumps):
+            # `try { continue; } finally { g(); }`: the update would run before the finally.
             return Refused(GUARDED)
         if not ends(code, body):
             return Refused(NOT_ENDING)
         if declared_in(code, body) & frozenset().union(*(code.names(one) for one in updates)):
-            return Refused(HIDDEN)
+            return Refused(HIDDEN)  # `for (; c; n++) { int n = 0; … }` with a field n
     inner, indent = _inside(code, body)
     outside = code.indentation(whole.start)
-    newline = code.newline
-    again = " ".join(f"{code.text(one)};" for one in updates)
-    test: tuple[Part, ...] = (span(condition),) if condition is not None else ("true",)
-    head: tuple[Part, ...] = ()
+    update = " ".join(f"{code.text(one)};" for one in updates)
     shift = code.step if inits else ""
+    newline = f"{code.newline}{outside}{shift}"
+    head: tuple[Part, ...] = ()
     for one in inits:
-        close = "" if one.kind == "local_variable_declaration" else ";"
-        head += (span(one), f"{close}{newline}{outside}{shift}")
+        head += (span(one), f"{'' if one.kind == 'local_variable_declaration' else ';'}{newline}")
     if body.kind == "block":
-        held: tuple[Part, ...] = (Span(inner.start, _filled_end(code, inner), add=shift),)
+        filled = inner.start + len(code.source[inner.start : inner.end].rstrip())
+        held: tuple[Part, ...] = (Span(inner.start, filled, add=shift),)
         indent = indent if code.starts_line(body.end - 1) else outside + code.step
-        held += (f"{newline}{indent}{shift}{again}",) if updates else ()
+        last = f"{code.newline}{indent}{shift}{update}"
     else:
-        held = (f"{newline}{outside}{shift}{code.step}", Span(inner.start, inner.end, add=shift))
-        held += (f"{newline}{outside}{shift}{code.step}{again}",) if updates else ()
-    loop = (f"{label}while (", *test, ") {", *held, f"{newline}{outside}{shift}}}")
-    parts = (f"{{{newline}{outside}{shift}", *head, *loop, f"{newline}{outside}}}") if inits else loop
-    changes = [over(whole, *parts)]
+        held = (f"{newline}{code.step}", Span(inner.start, inner.end, add=shift))
+        last = f"{newline}{code.step}{update}"
+    held += (last,) if updates else ()
+    test: Part = span(condition) if condition is not None else "true"
+    parts: tuple[Part, ...] = (f"{label}while (", test, ") {", *held, f"{newline}}}")
+    if inits:
+        parts = (f"{{{newline}", *head, *parts, f"{code.newline}{outside}}}")
+    patches = [replace(whole, *parts)]
     if updates:
-        changes += [over(jump, f"{{ {again} {code.text(jump)} }}") for jump, _ in jumps]
-    return Site((tuple(changes),), "for as while", code.line(node))
-
-
-def _filled_end(code: JavaSource, inner: Span) -> int:
-    """Where a body ends, without the blanks before its closing brace; a comment at its end keeps its line."""
-    text = code.source[inner.start : inner.end]
-    return inner.start + len(text.rstrip())
+        patches += [replace(jump, f"{{ {update} {code.text(jump)} }}") for jump, _ in jumps]
+    return code.site(node, "for as while", *patches)
 
 
 def _each_to_for(code: JavaSource) -> Iterator[Site | Refused]:
     """The expansion that the Java Language Specification gives for arrays (14.14.2)."""
-    types, names = Types(code), code.fresh("spot", "place")
-    arrays = code.fresh("row", "cells")
-    for node in code.of("enhanced_for_statement"):
-        value, body, name = node.part("value"), node.part("body"), node.part("name")
-        found = types.of(value)
-        if found is None or not found.endswith("[]") or "?" in found or node.child("dimensions"):
-            yield Refused(NOT_ARRAY)
-            continue
-        if code.commented(node.start, body.start) or code.text(node.part("type")) == "var":
-            yield Refused(COMMENT)
-            continue
-        modifiers = node.first("modifiers")
-        if modifiers is not None and modifiers.children:
-            yield Refused("annotated variable")
-            continue
-        number, array = next(names), next(arrays)
-        inner, _ = _inside(code, body)
-        outside, newline = code.indentation(node.start), code.newline
-        first = outside + code.step
-        declared = Span(modifiers.start if modifiers else node.part("type").start, name.end)
-        shifted = Span(inner.start, inner.end, add=code.step)
-        end: tuple[Part, ...] = (shifted, "}")
-        if body.kind != "block":
-            end = (f"{newline}{first}{code.step}", shifted, f"{newline}{first}}}")
-        parts = (
-            f"{{{newline}{first}{found} {array} = ", span(value), f";{newline}{first}",
-            f"for (int {number} = 0; {number} < {array}.length; {number}++) {{{newline}{first}{code.step}",
-            declared, f" = {array}[{number}];", *end, f"{newline}{outside}}}",
-        )  # fmt: skip
-        if block_of(node) is None and node.parent is not None and node.parent.kind == "labeled_statement":
-            yield Refused("labelled loop")
-            continue
-        yield Site(((over(node, *parts),),), "for over an array by index", code.line(node))
+    indices, arrays = code.fresh("spot", "place"), code.fresh("row", "cells")
+    for node in code.nodes:
+        if node.kind == "enhanced_for_statement":
+            yield _array_loop(code, node, indices, arrays)
+
+
+def _array_loop(
+    code: JavaSource, node: Node, indices: Iterator[str], arrays: Iterator[str]
+) -> Site | Refused:
+    value, body, name = node.part("value"), node.part("body"), node.part("name")
+    found = code.type(value)
+    if found is None or not found.endswith("[]") or "?" in found or node.child("dimensions"):
+        return Refused(NOT_ARRAY)
+    if code.commented(node.start, body.start) or code.text(node.part("type")) == "var":
+        return Refused(COMMENT)
+    modifiers = node.first("modifiers")
+    if modifiers is not None and modifiers.children:
+        return Refused("annotated variable")
+    index, array = next(indices), next(arrays)
+    if node.parent is not None and node.parent.kind == "labeled_statement":
+        return Refused("labelled loop")  # the label would name the block, which `continue` cannot
+    inner, _ = _inside(code, body)
+    outside = f"{code.newline}{code.indentation(node.start)}"
+    first = outside + code.step
+    declared = Span(modifiers.start if modifiers else node.part("type").start, name.end)
+    shifted = Span(inner.start, inner.end, add=code.step)
+    end: tuple[Part, ...] = (shifted, "}")
+    if body.kind != "block":
+        end = (f"{first}{code.step}", shifted, f"{first}}}")
+    parts = (
+        f"{{{first}{found} {array} = ", span(value), f";{first}",  # the array is evaluated once
+        f"for (int {index} = 0; {index} < {array}.length; {index}++) {{{first}{code.step}",
+        declared, f" = {array}[{index}];", *end, f"{outside}}}",
+    )  # fmt: skip
+    return code.site(node, "for over an array by index", replace(node, *parts))
 
 
 # ── controls ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _off_by_one(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in code.of("for_statement"):
-        condition = node.child("condition")
-        if condition is None or bare(condition).kind != "binary_expression":
-            continue
-        inner = bare(condition)
-        if inner.operator in _OFF:
-            _, start, end = inner.tokens[0]
-            change = Patch(start, end, (_OFF[inner.operator],))
-            yield Site(((change,),), "one turn more or less", code.line(node))
-
-
-def _left_early(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in code.of("for_statement", "while_statement", "enhanced_for_statement"):
-        body, condition = node.part("body"), node.child("condition")
-        if not ends(code, body):
-            yield Refused("body leaves anyway")
-        elif _endless(code, node, condition):
-            yield Refused(CONSTANT)
-        elif condition is not None and patterns(code, condition):
-            yield Refused(PATTERN)
-        elif body.kind == "block":
-            at = body.end - 1
-            yield Site(((Patch(at, at, ("break; ",)),),), "left after one turn", code.line(node))
-        else:
-            change = over(body, "{ ", span(body), " break; }")
-            yield Site(((change,),), "left after one turn", code.line(node))
-
-
-def _endless(code: JavaSource, node: Node, condition: Node | None) -> bool:
-    """Whether the compiler may take a loop for one without an end, behind which nothing is reached."""
+@each("for_statement")
+def _off_by_one(code: JavaSource, node: Node) -> Site | None:
+    condition = node.child("condition")
     if condition is None:
-        return node.kind == "for_statement"
-    return not varies(code, condition)
+        return None
+    inner = condition.unparenthesized
+    if inner.kind != "binary_expression" or inner.operator not in _OFF_BY_ONE:
+        return None
+    return code.site(node, "one turn more or less", replace_operator(inner, _OFF_BY_ONE[inner.operator]))
+
+
+@each("for_statement", "while_statement", "enhanced_for_statement")
+def _left_early(code: JavaSource, node: Node) -> Site | Refused:
+    body, condition = node.part("body"), node.child("condition")
+    if not ends(code, body):
+        return Refused("body leaves anyway")
+    endless = node.kind == "for_statement" if condition is None else not code.varies(condition)
+    if endless:
+        return Refused(CONSTANT)  # a `break` would make the end of the method reachable, without a return
+    if condition is not None and patterns(code, condition):
+        return Refused(PATTERN)
+    patch = replace(body, "{ ", span(body), " break; }")
+    if body.kind == "block":
+        patch = Patch(body.end - 1, body.end - 1, ("break; ",))
+    return code.site(node, "left after one turn", patch)
 
 
 WHILE_TO_FOR: Final = Rewriting(name="while-to-for", find=_while_to_for, nothing="no while")

@@ -6,18 +6,19 @@ that makes or unmakes a constant variable is left alone: labels of a switch, nar
 which strings are one object depend on it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeAlias
 
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.java.analysis.scopes import JavaBinding
-from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, Types, is_final, varies
+from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, is_final
 from codeaudit.transforms.java.parsing import Node
-from codeaudit.transforms.java.rewriting import COMMENT, JavaSource, Rewriting, block_of, over
+from codeaudit.transforms.java.rewriting import COMMENT, Find, JavaSource, Rewriting, following, replace
 from codeaudit.transforms.patches import Patch, Site
 
 ONE: Final = "only one variable"
+SEVERAL: Final = "several variables"
 FINAL: Final = "final variable"
 INFERRED: Final = "type is inferred"
 ARRAY: Final = "array in braces"
@@ -30,15 +31,22 @@ NOT_NEXT: Final = "value is not assigned right behind"
 READS_ITSELF: Final = "value reads the variable"
 ANNOTATED: Final = "annotated variable"
 
-
-def _declarations(code: JavaSource) -> Iterator[Node | Refused]:
-    for node in code.of("local_variable_declaration"):
-        yield node if block_of(node) is not None else Refused(IN_HEAD)
+Result: TypeAlias = Site | Refused | None
 
 
-def _annotated(node: Node) -> bool:
-    modifiers = node.first("modifiers")
-    return modifiers is not None and bool(modifiers.children)
+def _declarations(rewrite: Callable[[JavaSource, Node, list[Node]], Result]) -> Find:
+    """The `find` of a rule that looks at each declaration of locals, with its list of declarators."""
+
+    def find(code: JavaSource) -> Iterator[Site | Refused]:
+        for node in code.nodes:
+            if node.kind != "local_variable_declaration":
+                continue
+            if following(node) is None:
+                yield Refused(IN_HEAD)  # `for (int i = 0, n = 9; …)`
+            elif (result := rewrite(code, node, node.all("declarator"))) is not None:
+                yield result
+
+    return find
 
 
 def _head(code: JavaSource, node: Node) -> str:
@@ -46,229 +54,212 @@ def _head(code: JavaSource, node: Node) -> str:
     return code.source[node.start : node.part("declarator").start].decode()
 
 
-def _inferred(code: JavaSource, node: Node) -> bool:
+def _is_inferred(code: JavaSource, node: Node) -> bool:
+    """Whether a declaration says `var` for its type."""
     return code.text(node.part("type")) == "var"
+
+
+def _next(node: Node, kind: str) -> Node | None:
+    """The statement right behind a declaration if it is of this kind."""
+    behind = following(node)
+    return behind[0] if behind and behind[0].kind == kind else None
 
 
 # ── several variables ────────────────────────────────────────────────────────────────────────────────────
 
 
-def _split(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in _declarations(code):
-        if isinstance(node, Refused):
-            yield node
-            continue
-        variables = node.all("declarator")
-        if len(variables) < 2:
-            yield Refused(ONE)
-        elif code.commented(node.start, node.end):
-            yield Refused(COMMENT)
-        else:
-            lead = f"{code.newline}{code.indentation(node.start)}{_head(code, node)}"
-            changes = tuple(Patch(one.end, two.start, (";", lead)) for one, two in pairwise(variables))
-            yield Site((changes,), "one declaration each", code.line(node))
+@_declarations
+def _split(code: JavaSource, node: Node, variables: list[Node]) -> Result:
+    """`int a, b;` as `int a; int b;`."""
+    if len(variables) < 2:
+        return Refused(ONE)
+    if code.commented(node.start, node.end):
+        return Refused(COMMENT)
+    lead = f"{code.newline}{code.indentation(node.start)}{_head(code, node)}"
+    patches = [Patch(one.end, two.start, (";", lead)) for one, two in pairwise(variables)]
+    return code.site(node, "one declaration each", *patches)
 
 
-def _join(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in _declarations(code):
-        if isinstance(node, Refused):
-            yield node
-            continue
-        held = block_of(node)
-        assert held is not None
-        behind = held[0][held[1] + 1 : held[1] + 2]
-        if not behind or behind[0].kind != "local_variable_declaration":
-            continue
-        other = behind[0]
-        if _head(code, node).split() != _head(code, other).split():
-            yield Refused("other types")
-        elif _inferred(code, node):
-            yield Refused(INFERRED)
-        elif code.commented(node.start, other.end):
-            yield Refused(COMMENT)
-        else:
-            last, first = node.all("declarator")[-1], other.part("declarator")
-            yield Site(((Patch(last.end, first.start, (", ",)),),), "declarations joined", code.line(node))
+@_declarations
+def _join(code: JavaSource, node: Node, variables: list[Node]) -> Result:
+    """`int a; int b;` as `int a, b;`."""
+    other = _next(node, "local_variable_declaration")
+    if other is None:
+        return None
+    if _head(code, node).split() != _head(code, other).split():
+        return Refused("other types")
+    if _is_inferred(code, node):
+        return Refused(INFERRED)  # `var` allows one variable (JLS 14.4)
+    if code.commented(node.start, other.end):
+        return Refused(COMMENT)
+    joint = Patch(variables[-1].end, other.part("declarator").start, (", ",))
+    return code.site(node, "declarations joined", joint)
 
 
 # ── the value apart ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _apart(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in _declarations(code):
-        if isinstance(node, Refused):
-            yield node
-            continue
-        variables = node.all("declarator")
-        value = variables[0].child("value")
-        if len(variables) > 1:
-            yield Refused("several variables")
-        elif value is None:
-            yield Refused(NO_VALUE)
-        elif is_final(node):
-            yield Refused(FINAL)
-        elif _inferred(code, node):
-            yield Refused(INFERRED)
-        elif value.kind == "array_initializer":
-            yield Refused(ARRAY)
-        elif code.commented(node.start, value.start):
-            yield Refused(COMMENT)
-        else:
-            name = variables[0].part("name")
-            end = variables[0].child("dimensions") or name
-            again = f";{code.newline}{code.indentation(node.start)}{code.text(name)} = "
-            yield Site(((Patch(end.end, value.start, (again,)),),), "value assigned apart", code.line(node))
+@_declarations
+def _split_value(code: JavaSource, node: Node, variables: list[Node]) -> Result:
+    """`int a = 1;` as `int a; a = 1;`."""
+    variable = variables[0]
+    value = variable.child("value")
+    if len(variables) > 1:
+        return Refused(SEVERAL)
+    if value is None:
+        return Refused(NO_VALUE)
+    if is_final(node):
+        return Refused(FINAL)  # `final int a = 1;` is a constant, `final int a; a = 1;` is none
+    if _is_inferred(code, node):
+        return Refused(INFERRED)
+    if value.kind == "array_initializer":
+        return Refused(ARRAY)  # `{1, 2}` stands only in a declaration
+    if code.commented(node.start, value.start):
+        return Refused(COMMENT)
+    name = variable.part("name")
+    end = variable.child("dimensions") or name
+    assignment = f";{code.newline}{code.indentation(node.start)}{code.text(name)} = "
+    return code.site(node, "value assigned apart", Patch(end.end, value.start, (assignment,)))
 
 
-def _together(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in _declarations(code):
-        if isinstance(node, Refused):
-            yield node
-            continue
-        variables = node.all("declarator")
-        if len(variables) > 1 or variables[0].child("value") is not None:
-            continue
-        held = block_of(node)
-        assert held is not None
-        behind = held[0][held[1] + 1 : held[1] + 2]
-        inner = behind[0].children[0] if behind and behind[0].kind == "expression_statement" else None
-        name = code.text(variables[0].part("name"))
-        if inner is None or inner.kind != "assignment_expression" or inner.operator != "=":
-            yield Refused(NOT_NEXT)
-            continue
-        target, value = inner.children
-        if code.text(target) != name:
-            yield Refused(NOT_NEXT)
-        elif is_final(node):
-            yield Refused(FINAL)
-        elif name in code.names(value):
-            yield Refused(READS_ITSELF)
-        elif code.commented(node.start, value.start):
-            yield Refused(COMMENT)
-        else:
-            change = Patch(variables[0].end, value.start, (" = ",))
-            yield Site(((change,),), "declared with its value", code.line(node))
+@_declarations
+def _join_value(code: JavaSource, node: Node, variables: list[Node]) -> Result:
+    """`int a; a = 1;` as `int a = 1;`."""
+    variable = variables[0]
+    if len(variables) > 1 or variable.child("value") is not None:
+        return None
+    behind = _next(node, "expression_statement")
+    inner = behind.children[0] if behind is not None else None
+    if inner is None or inner.kind != "assignment_expression" or inner.operator != "=":
+        return Refused(NOT_NEXT)
+    name = code.text(variable.part("name"))
+    target, value = inner.children
+    if code.text(target) != name:
+        return Refused(NOT_NEXT)
+    if is_final(node):
+        return Refused(FINAL)
+    if name in code.names(value):
+        return Refused(READS_ITSELF)  # `int a; a = (a = 1) + 2;`
+    if code.commented(node.start, value.start):
+        return Refused(COMMENT)
+    return code.site(node, "declared with its value", Patch(variable.end, value.start, (" = ",)))
 
 
 # ── final ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _insert_final(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
     for binding in code.scopes.bindings:
-        node = _declared(binding)
-        if node is None:
+        node = _declaration(binding)
+        if node is None or is_final(node):
             continue
-        if is_final(node):
-            continue
-        if any(use.use != "declare" for use in binding.occurrences if use.use != "read"):
+        modifiers = node.first("modifiers")
+        if any(use.use in ("write", "update") for use in binding.occurrences):
             yield Refused(ASSIGNED)
         elif binding.doubt is not None:
             yield Refused(binding.doubt)
-        elif node.kind == "local_variable_declaration" and len(node.all("declarator")) > 1:
-            yield Refused("several variables")
-        elif _annotated(node):
+        elif _is_shared(node):
+            yield Refused(SEVERAL)
+        elif modifiers is not None and modifiers.children:
             yield Refused(ANNOTATED)
-        elif binding.view == "local" and not _safe(code, types, binding, node):
+        elif binding.view == "local" and not _never_constant(code, binding):
             yield Refused(CONSTANT)
         else:
-            yield Site(((Patch(_place(node), _place(node), ("final ",)),),), "final", code.line(node))
+            first = node
+            if node.kind == "enhanced_for_statement":
+                first = modifiers or node.part("type")
+            yield code.site(node, "final", Patch(first.start, first.start, ("final ",)))
 
 
 def _remove_final(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
     for binding in code.scopes.bindings:
-        node = _declared(binding)
-        if node is None or not is_final(node):
+        node = _declaration(binding)
+        modifiers = node.first("modifiers") if node is not None else None
+        if node is None or modifiers is None or not modifiers.has("final"):
             continue
-        modifiers = node.first("modifiers")
-        assert modifiers is not None
-        if node.kind == "local_variable_declaration" and len(node.all("declarator")) > 1:
-            yield Refused("several variables")
-        elif binding.view == "local" and not _safe(code, types, binding, node):
+        if _is_shared(node):
+            yield Refused(SEVERAL)
+        elif binding.view == "local" and not _never_constant(code, binding):
             yield Refused(CONSTANT)
         else:
             _, start, end = next(token for token in modifiers.tokens if token[0] == "final")
             blank = len(code.source[end:]) - len(code.source[end:].lstrip(b" \t"))
-            yield Site(((Patch(start, end + blank, ()),),), "no final", code.line(node))
+            yield code.site(node, "no final", Patch(start, end + blank, ()))
 
 
-def _declared(binding: JavaBinding) -> Node | None:
+def _declaration(binding: JavaBinding) -> Node | None:
     """The declaration on which `final` would stand."""
     node = binding.node
-    if node is None or binding.view not in ("local", "parameter", "loop", "catch"):
+    if node is None:
         return None
-    if binding.view == "local":
-        return node.parent
-    if binding.view == "parameter":
-        owner = node.parent.parent if node.parent is not None else None
-        if owner is None or owner.child("body") is None or node.kind != "formal_parameter":
-            return None  # of a method without a body, or a component of a record
-        return None if owner.kind == "record_declaration" else node
-    if binding.view == "catch" and any(inner.has("|") for inner in node.children):
-        return None  # final already
-    return node
+    match binding.view:
+        case "local":
+            return node.parent
+        case "parameter":
+            owner = node.parent.parent if node.parent is not None else None
+            if owner is None or owner.child("body") is None or node.kind != "formal_parameter":
+                return None  # of a method without a body, or a component of a record
+            return None if owner.kind == "record_declaration" else node
+        case "catch" if any(inner.has("|") for inner in node.children):
+            return None  # the parameter of a catch of several types is final already (JLS 14.20)
+        case "loop" | "catch":
+            return node
+        case _:
+            return None
 
 
-def _place(node: Node) -> int:
-    """Where the modifiers of a declaration begin."""
-    if node.kind != "enhanced_for_statement":
-        return node.start
-    return (node.first("modifiers") or node.part("type")).start
+def _is_shared(node: Node) -> bool:
+    """Whether `final` would count for several variables: `final int a = 1, b = 2;`."""
+    return node.kind == "local_variable_declaration" and len(node.all("declarator")) > 1
 
 
-def _safe(code: JavaSource, types: Types, binding: JavaBinding, node: Node) -> bool:
-    """Whether a `final` decides nothing but that the variable is not assigned again."""
+def _never_constant(code: JavaSource, binding: JavaBinding) -> bool:
+    """Whether a `final` decides nothing but that the variable is not assigned again.
+
+    A constant variable is final, of a primitive type or `String`, and has a constant value (JLS 4.12.4).
+    """
     assert binding.node is not None
     value = binding.node.child("value")
     if value is None:
         return False
-    kind = types.declared(binding)
-    if kind is not None and kind not in PRIMITIVE | {STRING}:
-        return True
-    return varies(code, value)
+    kind = code.types.declared(binding)
+    return (kind is not None and kind not in PRIMITIVE | {STRING}) or code.varies(value)
 
 
 # ── var ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _to_var(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
-    for node in _declarations(code):
-        if isinstance(node, Refused):
-            yield node
-            continue
-        variables = node.all("declarator")
-        value = variables[0].child("value")
-        if _inferred(code, node):
-            continue
-        if len(variables) > 1 or variables[0].child("dimensions") or value is None:
-            yield Refused(NO_VALUE if value is None else "several variables")
-        elif value.kind == "array_initializer":
-            yield Refused(ARRAY)
-        elif is_final(node) and not varies(code, value):
-            yield Refused(CONSTANT)
-        elif types.of(value) != "".join(code.text(node.part("type")).split()):
-            yield Refused(OTHER_TYPE)
-        elif code.text(variables[0].part("name")) in code.names(value):
-            yield Refused(READS_ITSELF)
-        else:
-            yield Site(((over(node.part("type"), "var"),),), "type as var", code.line(node))
+@_declarations
+def _to_var(code: JavaSource, node: Node, variables: list[Node]) -> Result:
+    """`String s = f.toString();` as `var s = f.toString();`."""
+    variable = variables[0]
+    value = variable.child("value")
+    if _is_inferred(code, node):
+        return None
+    if value is None:
+        return Refused(NO_VALUE)
+    if len(variables) > 1 or variable.child("dimensions"):
+        return Refused(SEVERAL)
+    if value.kind == "array_initializer":
+        return Refused(ARRAY)
+    if is_final(node) and not code.varies(value):
+        return Refused(CONSTANT)
+    if code.type(value) != "".join(code.text(node.part("type")).split()):
+        return Refused(OTHER_TYPE)  # `long n = 1;` would become an int
+    if code.text(variable.part("name")) in code.names(value):
+        return Refused(READS_ITSELF)  # the value of a `var` must not name it (JLS 14.4.1)
+    return code.site(node, "type as var", replace(node.part("type"), "var"))
 
 
-def _from_var(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
-    for node in _declarations(code):
-        if isinstance(node, Refused):
-            yield node
-            continue
-        if not _inferred(code, node):
-            continue
-        found = types.of(node.part("declarator").part("value"))
-        if found is None or not found.replace("[]", "").replace(".", "").isalnum():
-            yield Refused(OTHER_TYPE)
-        else:
-            yield Site(((over(node.part("type"), found),),), "var as its type", code.line(node))
+@_declarations
+def _from_var(code: JavaSource, node: Node, variables: list[Node]) -> Result:
+    """`var n = 1;` as `int n = 1;`."""
+    if not _is_inferred(code, node):
+        return None
+    found = code.type(variables[0].part("value"))
+    if found is None or not found.replace("[]", "").replace(".", "").isalnum():
+        return Refused(OTHER_TYPE)
+    return code.site(node, "var as its type", replace(node.part("type"), found))
 
 
 SPLIT_DECLARATIONS: Final = Rewriting(
@@ -278,10 +269,10 @@ JOIN_DECLARATIONS: Final = Rewriting(
     name="join-declarations", find=_join, nothing="no two declarations in a row"
 )
 SPLIT_INITIALISERS: Final = Rewriting(
-    name="split-initialisers", find=_apart, nothing="no declaration of a local"
+    name="split-initialisers", find=_split_value, nothing="no declaration of a local"
 )
 JOIN_INITIALISERS: Final = Rewriting(
-    name="join-initialisers", find=_together, nothing="no declaration without a value"
+    name="join-initialisers", find=_join_value, nothing="no declaration without a value"
 )
 INSERT_FINAL: Final = Rewriting(name="insert-final", find=_insert_final, nothing="no variable")
 REMOVE_FINAL: Final = Rewriting(name="remove-final", find=_remove_final, nothing="no final variable")

@@ -2,26 +2,27 @@
 
 `x op= y` means `x = (T) (x op y)` with x read first and the type T of x (Java Language Specification,
 15.26.2). So the cast has to be idle: x is an int, long, float or double, and y does not promote beyond it.
+`byte b; b += 1;` casts, and `b = b + 1;` does not compile.
 """
 
-from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.analysis.types import INTEGRAL, NUMERIC, STRING, Types, promoted
+from codeaudit.transforms.java.analysis.types import INTEGRAL, NUMERIC, STRING, promoted
 from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.java.rewriting import (
     COMMENT,
+    OPERATORS,
     JavaSource,
     Rewriting,
-    bare,
-    level,
-    level_of,
-    over,
-    sign,
+    each,
+    operator_span,
+    precedence,
+    replace,
+    replace_operator,
     span,
 )
-from codeaudit.transforms.patches import Part, Patch, Site, Span
+from codeaudit.transforms.patches import Part, Site, Span
 
 CAST: Final = "the operator casts"
 UNKNOWN: Final = "target is no local of a known type"
@@ -31,17 +32,9 @@ _WIDE: Final = frozenset({"int", "long", "float", "double"})
 _ARITHMETIC: Final = frozenset({"+", "-", "*", "/", "%"})
 _BITS: Final = frozenset({"&", "|", "^"})
 _SHIFTS: Final = frozenset({"<<", ">>", ">>>"})
-_ONE: Final = frozenset({"1"})
 _WRONG: Final = {
-    "+=": "-=",
-    "-=": "+=",
-    "*=": "+=",
-    "/=": "*=",
-    "<<=": ">>=",
-    ">>=": "<<=",
-    "&=": "|=",
-    "|=": "&=",
-}
+    "+=": "-=", "-=": "+=", "*=": "+=", "/=": "*=", "<<=": ">>=", ">>=": "<<=", "&=": "|=", "|=": "&=",
+}  # fmt: skip
 
 
 def stands_alone(node: Node) -> bool:
@@ -50,38 +43,37 @@ def stands_alone(node: Node) -> bool:
     if parent is None or node.field in ("init", "update"):
         return parent is not None and parent.kind == "for_statement"
     above = parent.parent
+    # Behind `case 1 ->` an expression may be the value of the switch.
     return parent.kind == "expression_statement" and (above is None or above.kind != "switch_rule")
 
 
-def _expand(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
-    for node in code.of("assignment_expression"):
-        if node.operator != "=":
-            yield _expanded(code, types, node)
-
-
-def _expanded(code: JavaSource, types: Types, node: Node) -> Site | Refused:
+@each("assignment_expression")
+def _expand(code: JavaSource, node: Node) -> Site | Refused | None:
+    """`a += b` as `a = a + b`."""
     left, right = node.children
+    if node.operator == "=":
+        return None
     if not stands_alone(node):
         return Refused(VALUE_USED)
-    if left.kind != "identifier" or types.of(left) not in _WIDE | {STRING, "boolean"}:
-        return Refused(UNKNOWN)
+    if left.kind != "identifier" or code.type(left) not in _WIDE | {STRING, "boolean"}:
+        return Refused(UNKNOWN)  # of `a[i()] += 1` the index would be evaluated twice
     operator = node.operator.removesuffix("=")
-    if not _idle(types, left, operator, right):
+    if not _casts_nothing(code, left, operator, right):
         return Refused(CAST)
-    mark = sign(node)
+    mark = operator_span(node)
     if code.commented(node.start, right.start):
         return Refused(COMMENT)
-    tight = level(right) > level_of(operator) and code.text(right)[0] not in "+-"
+    # `a - -b` may lose its blank under another transform and become `a--b`.
+    tight = precedence(right) > OPERATORS[operator] and code.text(right)[0] not in "+-"
     value: tuple[Part, ...] = (span(right),) if tight else ("(", span(right), ")")
     parts = (span(left), Span(left.end, mark.start), "=", Span(mark.end, right.start),
              code.text(left), f" {operator} ", *value)  # fmt: skip
-    return Site(((over(node, *parts),),), f"{node.operator} written out", code.line(node))
+    return code.site(node, f"{node.operator} written out", replace(node, *parts))
 
 
-def _idle(types: Types, left: Node, operator: str, right: Node) -> bool:
+def _casts_nothing(code: JavaSource, left: Node, operator: str, right: Node) -> bool:
     """Whether an operator gives exactly the type of its target."""
-    own, other = types.of(left), types.of(right)
+    own, other = code.type(left), code.type(right)
     if own == STRING:
         return operator == "+"
     if own == "boolean":
@@ -94,111 +86,87 @@ def _idle(types: Types, left: Node, operator: str, right: Node) -> bool:
     return promoted(own, str(other)) == own
 
 
-def _contract(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
-    for node in code.of("assignment_expression"):
-        left, right = node.children
-        inner = bare(right)
-        if node.operator != "=" or inner.kind != "binary_expression":
-            continue
-        operator, (first, second) = inner.operator, inner.children
-        if left.kind != "identifier" or first.kind != "identifier" or code.text(left) != code.text(first):
-            yield Refused(NOT_ITSELF)
-            continue
-        if not _contracts(types.of(left), operator):
-            yield Refused(UNKNOWN)
-            continue
-        mark = sign(node)
-        if code.commented(node.start, node.end):
-            yield Refused(COMMENT)
-            continue
-        parts = (
-            span(left),
-            Span(left.end, mark.start),
-            f"{operator}=",
-            Span(mark.end, right.start),
-            span(second),
-        )
-        yield Site(((over(node, *parts),),), f"{operator} contracted", code.line(node))
-
-
-def _contracts(own: str | None, operator: str) -> bool:
-    """Whether `x = x op y`, which compiles, is `x op= y`: the value has the type of x already."""
-    if own == STRING:
-        return operator == "+"
-    if own == "boolean":
-        return operator in _BITS
-    return own in _WIDE and operator in _ARITHMETIC | _BITS | _SHIFTS
+@each("assignment_expression")
+def _contract(code: JavaSource, node: Node) -> Site | Refused | None:
+    """`a = a + b` as `a += b`."""
+    left, right = node.children
+    inner = right.unparenthesized
+    if node.operator != "=" or inner.kind != "binary_expression":
+        return None
+    operator, (first, second) = inner.operator, inner.children
+    if left.kind != "identifier" or first.kind != "identifier" or code.text(left) != code.text(first):
+        return Refused(NOT_ITSELF)
+    # `x = x op y` compiles, so its value has the type of x already and the cast of `op=` is idle.
+    fitting = {STRING: {"+"}, "boolean": _BITS}.get(code.type(left) or "", frozenset[str]())
+    if code.type(left) in _WIDE:
+        fitting = _ARITHMETIC | _BITS | _SHIFTS
+    if operator not in fitting:
+        return Refused(UNKNOWN)
+    if code.commented(node.start, node.end):
+        return Refused(COMMENT)
+    mark = operator_span(node)
+    parts = (Span(left.start, mark.start), f"{operator}=", Span(mark.end, right.start), span(second))
+    return code.site(node, f"{operator} contracted", replace(node, *parts))
 
 
 # ── steps of 1 ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _write_steps(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
-    for node in code.of("update_expression"):
-        operand = node.children[0]
-        if not stands_alone(node):
-            yield Refused(VALUE_USED)
-            continue
-        if code.commented(node.start, node.end):
-            yield Refused(COMMENT)
-            continue
-        mark = node.operator
-        ahead = node.tokens[0][1] < operand.start
-        options: list[tuple[Patch, ...]] = [
-            (over(node, span(operand), mark) if ahead else over(node, mark, span(operand)),)
-        ]
-        if operand.kind == "identifier":
-            kind = types.of(operand)
-            if kind in NUMERIC:
-                options.append((over(node, span(operand), f" {mark[0]}= 1"),))
-            if kind in _WIDE:
-                options.append((over(node, span(operand), f" = {code.text(operand)} {mark[0]} 1"),))
-        yield Site(tuple(options), f"{mark} in another form", code.line(node))
+@each("update_expression")
+def _expand_step(code: JavaSource, node: Node) -> Site | Refused:
+    """`i++` as `++i`, `i += 1` or `i = i + 1`."""
+    target = node.children[0]
+    if not stands_alone(node):
+        return Refused(VALUE_USED)
+    if code.commented(node.start, node.end):
+        return Refused(COMMENT)
+    mark = node.operator
+    is_prefix = node.tokens[0][1] < target.start
+    options = [replace(node, span(target), mark) if is_prefix else replace(node, mark, span(target))]
+    kind = code.type(target) if target.kind == "identifier" else None
+    if kind in NUMERIC:
+        options.append(replace(node, span(target), f" {mark[0]}= 1"))
+    if kind in _WIDE:
+        options.append(replace(node, span(target), f" = {code.text(target)} {mark[0]} 1"))
+    return Site(tuple((one,) for one in options), f"{mark} in another form", code.line(node))
 
 
-def _read_steps(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
-    for node in code.of("assignment_expression"):
-        if node.operator not in ("+=", "-="):
-            continue
-        left, right = node.children
-        if code.text(right) not in _ONE:
-            continue
-        if not stands_alone(node):
-            yield Refused(VALUE_USED)
-        elif left.kind != "identifier" or types.of(left) not in NUMERIC:
-            yield Refused(UNKNOWN)
-        elif code.commented(node.start, node.end):
-            yield Refused(COMMENT)
-        else:
-            mark = node.operator[0] * 2
-            options = ((over(node, span(left), mark),), (over(node, mark, span(left)),))
-            yield Site(options, f"{node.operator} 1 as {mark}", code.line(node))
+@each("assignment_expression")
+def _contract_step(code: JavaSource, node: Node) -> Site | Refused | None:
+    """`i += 1` as `i++` or `++i`."""
+    left, right = node.children
+    if node.operator not in ("+=", "-=") or code.text(right) != "1":
+        return None
+    if not stands_alone(node):
+        return Refused(VALUE_USED)
+    if left.kind != "identifier" or code.type(left) not in NUMERIC:
+        return Refused(UNKNOWN)  # `text += 1` appends
+    if code.commented(node.start, node.end):
+        return Refused(COMMENT)
+    mark = node.operator[0] * 2
+    options = ((replace(node, span(left), mark),), (replace(node, mark, span(left)),))
+    return Site(options, f"{node.operator} 1 as {mark}", code.line(node))
 
 
-def _wrong(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
-    for node in code.of("assignment_expression"):
-        left, _ = node.children
-        if node.operator not in _WRONG:
-            continue
-        if types.of(left) not in _WIDE:
-            yield Refused(UNKNOWN)
-            continue
-        mark = sign(node)
-        change = Patch(mark.start, mark.end, (_WRONG[node.operator],))
-        yield Site(((change,),), f"{node.operator} becomes another", code.line(node))
+# ── controls ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _dropped(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in code.of("update_expression", "assignment_expression"):
-        parent = node.parent
-        if node.operator == "=" or parent is None or parent.kind != "expression_statement":
-            continue
-        if stands_alone(node):
-            yield Site(((over(parent, ";"),),), "update dropped", code.line(node))
+@each("assignment_expression")
+def _wrong(code: JavaSource, node: Node) -> Site | Refused | None:
+    if node.operator not in _WRONG:
+        return None
+    if code.type(node.children[0]) not in _WIDE:
+        return Refused(UNKNOWN)
+    other = replace_operator(node, _WRONG[node.operator])
+    return code.site(node, f"{node.operator} becomes another", other)
+
+
+@each("update_expression", "assignment_expression")
+def _dropped(code: JavaSource, node: Node) -> Site | None:
+    parent = node.parent
+    if node.operator == "=" or parent is None or parent.kind != "expression_statement":
+        return None  # a dropped `=` could leave a variable without a value
+    return code.site(node, "update dropped", replace(parent, ";")) if stands_alone(node) else None
 
 
 EXPAND_AUGMENTED: Final = Rewriting(
@@ -207,9 +175,9 @@ EXPAND_AUGMENTED: Final = Rewriting(
 CONTRACT_AUGMENTED: Final = Rewriting(
     name="contract-augmented", find=_contract, nothing="no assignment of an operation"
 )
-EXPAND_INCREMENTS: Final = Rewriting(name="expand-increments", find=_write_steps, nothing="no ++ or --")
+EXPAND_INCREMENTS: Final = Rewriting(name="expand-increments", find=_expand_step, nothing="no ++ or --")
 CONTRACT_INCREMENTS: Final = Rewriting(
-    name="contract-increments", find=_read_steps, nothing="no += 1 or -= 1"
+    name="contract-increments", find=_contract_step, nothing="no += 1 or -= 1"
 )
 AUGMENTED_WRONG: Final = Rewriting(
     name="augmented-wrong", find=_wrong, nothing="no assignment with an operator", kind="control"

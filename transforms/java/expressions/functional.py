@@ -7,14 +7,13 @@ argument so that the same overload is called. What `this`, `super` or an inherit
 is not for the lambda; nor may a lambda declare a variable anew that is known around it.
 """
 
-from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding
+from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS
 from codeaudit.transforms.java.parsing import CALLABLES, TYPES, Node
-from codeaudit.transforms.java.rewriting import COMMENT, JavaSource, Rewriting, over, span, within
+from codeaudit.transforms.java.rewriting import COMMENT, JavaSource, Rewriting, each, replace, span
 from codeaudit.transforms.patches import Part, Site, Span
 
 UNKNOWN: Final = "no functional interface that is known"
@@ -84,6 +83,7 @@ _STATEMENTS: Final = frozenset(
     {"method_invocation", "object_creation_expression", "assignment_expression", "update_expression"}
 )
 _ALLOWED: Final = frozenset({"public", "final"})
+_RETURNING: Final = CALLABLES | {"lambda_expression"}
 
 
 class _Signature(NamedTuple):
@@ -101,14 +101,14 @@ class _Interface(NamedTuple):
 
 @cache
 def _table() -> dict[str, _Interface]:
+    """The interfaces by their simple names."""
     found = {}
-    for line in _INTERFACES.split("\n"):
-        if line.strip():
-            words, _, throws = line.partition(" throws ")
-            head, result, name, *parameters = words.split()
-            known, _, arguments = head.rstrip(">").partition("<")
-            signature = _Signature(name, result, tuple(parameters), throws)
-            found[known] = _Interface(tuple(arguments.split(",")) if arguments else (), signature)
+    for line in _INTERFACES.strip().split("\n"):
+        words, _, throws = line.partition(" throws ")
+        head, result, name, *parameters = words.split()
+        known, _, arguments = head.rstrip(">").partition("<")
+        signature = _Signature(name, result, tuple(parameters), throws)
+        found[known] = _Interface(tuple(arguments.split(",")) if arguments else (), signature)
     return found
 
 
@@ -118,6 +118,7 @@ def _signature(code: JavaSource, node: Node) -> _Signature | None:
     if node.kind == "generic_type":
         name, arguments = node.children
         given = [code.text(argument) for argument in arguments.children]
+        # `Comparator<? super T>` has no one type for its parameters.
         if any(inner.kind in ("wildcard", "marker_annotation", "annotation") for inner in node.walk()):
             return None
     package, _, simple = _squeezed(code.text(name)).rpartition(".")
@@ -131,6 +132,7 @@ def _signature(code: JavaSource, node: Node) -> _Signature | None:
 
 
 def _squeezed(text: str) -> str:
+    """A type without blanks."""
     return "".join(text.split())
 
 
@@ -147,12 +149,12 @@ def _target(code: JavaSource, node: Node) -> Node | None:
             return None if above.child("dimensions") else declaration.child("type")
         case "assignment_expression" if above.operator == "=":
             binding = code.binding(above.children[0])
-            declared = binding.node.parent if binding and binding.view == "local" and binding.node else None
-            if binding is None or binding.doubt or declared is None or binding.node is None:
+            if binding is None or binding.doubt or binding.view != "local" or binding.node is None:
                 return None
-            return declared.child("type") if binding.node.child("dimensions") is None else None
+            declaration = binding.node.parent
+            return declaration.child("type") if declaration and not binding.node.child("dimensions") else None
         case "return_statement":
-            around = within(above, *CALLABLES, "lambda_expression")
+            around = next((one for one in above.ancestors() if one.kind in _RETURNING), None)
             return around.child("type") if around and around.child("dimensions") is None else None
         case "cast_expression":
             kinds = above.all("type")
@@ -161,24 +163,30 @@ def _target(code: JavaSource, node: Node) -> Node | None:
             return None
 
 
-def _argument(node: Node) -> bool:
+def _is_argument(node: Node) -> bool:
     """Whether an expression is an argument of a method or of `new`."""
     call = node.parent.parent if node.parent is not None and node.parent.kind == "argument_list" else None
     return call is not None and call.kind in ("method_invocation", "object_creation_expression")
 
 
 def _in_method(node: Node) -> bool:
-    """Whether a method runs it, so that all fields are set, and it is no argument of a first call."""
-    above = node.parent
-    while above is not None and above.kind not in CALLABLES | {"class_body"}:
+    """Whether a method runs it, so that all fields are set, and it is no argument of a first call.
+
+    In a constructor or initialiser a lambda must not name a `final` field that is not set yet; a class may.
+    """
+    for above in node.ancestors():
         if above.kind == "explicit_constructor_invocation":
             return False
-        above = above.parent
-    return above is not None and above.kind == "method_declaration"
+        if above.kind in CALLABLES or above.kind == "class_body":
+            return above.kind == "method_declaration"
+    return False
 
 
-def _itself(code: JavaSource, node: Node, name: str) -> bool:
-    """Whether a body means something else in a class than outside of it, or may."""
+def _speaks_of_itself(code: JavaSource, node: Node, name: str) -> bool:
+    """Whether a body means something else in a class than outside of it, or may.
+
+    `this`, and calls such as `toString()`, mean the object of the class but not the object of a lambda.
+    """
     pending = [(node, False)]
     while pending:
         inner, nested = pending.pop()
@@ -188,7 +196,7 @@ def _itself(code: JavaSource, node: Node, name: str) -> bool:
             above = inner.parent
             outer = above is not None and above.kind == "field_access" and inner.field == "field"
             if not outer and above is not None and above.kind != "wildcard":
-                return True
+                return True  # neither `Outer.this` nor `? super T`
         if inner.kind == "method_invocation" and inner.child("object") is None:
             called = code.text(inner.part("name"))
             if called == name or called in _INHERITED:
@@ -198,26 +206,14 @@ def _itself(code: JavaSource, node: Node, name: str) -> bool:
     return False
 
 
-def _uncommented(code: JavaSource, node: Node, *kept: Node) -> bool:
-    """Whether all comments of a node stand inside of these parts."""
-    return all(
-        any(part.start <= start and stop <= part.end for part in kept)
-        for _, start, stop in code.reading.comments
-        if node.start <= start < node.end
-    )
-
-
 # ── classes as lambdas ───────────────────────────────────────────────────────────────────────────────────
 
 
-def _to_lambda(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in code.of("object_creation_expression"):
-        body = node.first("class_body")
-        if body is not None:
-            yield _lambda(code, node, body)
-
-
-def _lambda(code: JavaSource, node: Node, body: Node) -> Site | Refused:
+@each("object_creation_expression")
+def _to_lambda(code: JavaSource, node: Node) -> Site | Refused | None:
+    body = node.first("class_body")
+    if body is None:
+        return None
     kind = node.part("type")
     signature = _signature(code, kind)
     if signature is None or node.has(".") or node.part("arguments").children:
@@ -225,7 +221,8 @@ def _lambda(code: JavaSource, node: Node, body: Node) -> Site | Refused:
     if not _in_method(node):
         return Refused(CONSTRUCTING)
     target = _target(code, node)
-    cast = _argument(node)
+    # The cast goes before an argument so that the same overload is called.
+    cast = _is_argument(node)
     if target is None and not cast:
         return Refused(TARGET)
     if target is not None and _squeezed(code.text(target)) != _squeezed(code.text(kind)):
@@ -234,28 +231,26 @@ def _lambda(code: JavaSource, node: Node, body: Node) -> Site | Refused:
         return Refused(SHAPE)
     method = body.children[0]
     block = method.child("body")
-    if block is None or not _plain(code, method) or code.text(method.part("name")) != signature.name:
+    if block is None or not _fits_lambda(code, method) or code.text(method.part("name")) != signature.name:
         return Refused(SHAPE)
     parameters = method.part("parameters")
-    result = _squeezed(code.text(method.part("type")))
-    if result != _squeezed(signature.result) or method.child("dimensions"):
+    same_result = _squeezed(code.text(method.part("type"))) == _squeezed(signature.result)
+    if not same_result or method.child("dimensions") or not _agree(code, parameters, signature):
         return Refused(OTHER_TYPES)
-    if not _agree(code, parameters, signature):
-        return Refused(OTHER_TYPES)
-    if _itself(code, method, signature.name):
+    if _speaks_of_itself(code, method, signature.name):
         return Refused(ITSELF)
     if _redeclares(code, node):
         return Refused(REDECLARED)
-    if not _uncommented(code, node, parameters, block):
+    if code.comments_outside(node, parameters, block):
         return Refused(COMMENT)
     inside, outside = code.indentation(method.start), code.indentation(node.start)
     drop = inside.removeprefix(outside) if inside.startswith(outside) else ""
     parts: list[Part] = ["(", span(kind), ") "] if cast else []
     parts += [span(parameters), " -> ", Span(block.start, block.end, drop=drop)]
-    return Site(((over(node, *parts),),), "class as lambda", code.line(node))
+    return code.site(node, "class as lambda", replace(node, *parts))
 
 
-def _plain(code: JavaSource, method: Node) -> bool:
+def _fits_lambda(code: JavaSource, method: Node) -> bool:
     """Whether a method has nothing that a lambda cannot have."""
     if method.first("type_parameters"):
         return False
@@ -290,12 +285,12 @@ def _declared(code: JavaSource, parameter: Node) -> str | None:
 
 
 def _redeclares(code: JavaSource, node: Node) -> bool:
-    """Whether a variable or label inside has the name of one that is known around it."""
+    """Whether a variable or label inside has the name of one that is known around it.
 
-    def counts(binding: JavaBinding) -> bool:
-        return binding.view in LOCAL_VIEWS or binding.view == "label"
-
-    bindings = [binding for binding in code.scopes.bindings if counts(binding)]
+    A class may hide a local of the method; a lambda may not (JLS 6.4).
+    """
+    views = LOCAL_VIEWS | {"label"}
+    bindings = [binding for binding in code.scopes.bindings if binding.view in views]
     inside = {binding.name for binding in bindings if node.start <= binding.start < node.end}
     around = {binding.name for binding in bindings if binding.start < node.start < binding.until}
     return not inside.isdisjoint(around)
@@ -304,12 +299,8 @@ def _redeclares(code: JavaSource, node: Node) -> bool:
 # ── lambdas as classes ───────────────────────────────────────────────────────────────────────────────────
 
 
-def _to_class(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in code.of("lambda_expression"):
-        yield _class(code, node)
-
-
-def _class(code: JavaSource, node: Node) -> Site | Refused:
+@each("lambda_expression")
+def _to_class(code: JavaSource, node: Node) -> Site | Refused:
     target = _target(code, node)
     if target is None:
         return Refused(TARGET)
@@ -322,30 +313,25 @@ def _class(code: JavaSource, node: Node) -> Site | Refused:
     head = _head(code, parameters, signature)
     if head is None:
         return Refused(OTHER_TYPES)
-    if _itself(code, node, signature.name):
+    if _speaks_of_itself(code, node, signature.name):
         return Refused(ITSELF)
-    if not _uncommented(code, node, parameters, body):
+    if code.comments_outside(node, parameters, body):
         return Refused(COMMENT)
-    outside = code.indentation(node.start)
-    inside = f"{code.newline}{outside}{code.step}"
+    outside = f"{code.newline}{code.indentation(node.start)}"
+    inside = outside + code.step
+    moved = Span(body.start, body.end, add=code.step)
     parts: list[Part] = ["new ", span(target), "() {", f"{inside}@Override"]
     parts += [f"{inside}public {signature.result} {signature.name}(", *head, ") "]
     parts += [f"throws {signature.throws} "] if signature.throws else []
     if body.kind == "block":
-        parts.append(Span(body.start, body.end, add=code.step))
-    elif signature.result == "void":
-        if body.kind not in _STATEMENTS:
-            return Refused(OTHER_TYPES)
-        parts += ["{", f"{inside}{code.step}", Span(body.start, body.end, add=code.step), f";{inside}}}"]
+        parts.append(moved)
+    elif signature.result == "void" and body.kind not in _STATEMENTS:
+        return Refused(OTHER_TYPES)  # a value in parentheses is no statement
     else:
-        parts += [
-            "{",
-            f"{inside}{code.step}return ",
-            Span(body.start, body.end, add=code.step),
-            f";{inside}}}",
-        ]
-    parts.append(f"{code.newline}{outside}}}")
-    return Site(((over(node, *parts),),), "lambda as class", code.line(node))
+        lead = "" if signature.result == "void" else "return "
+        parts += [f"{{{inside}{code.step}{lead}", moved, f";{inside}}}"]
+    parts.append(f"{outside}}}")
+    return code.site(node, "lambda as class", replace(node, *parts))
 
 
 def _head(code: JavaSource, parameters: Node, signature: _Signature) -> list[Part] | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.analysis.types import INTEGRAL, Types
+from codeaudit.transforms.java.analysis.types import INTEGRAL
 from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.java.rewriting import (
     AND,
@@ -21,95 +21,92 @@ from codeaudit.transforms.java.rewriting import (
     UNARY,
     JavaSource,
     Rewriting,
-    bare,
-    fitted,
-    level,
-    needed,
-    over,
-    placed,
-    sign,
+    each,
+    grouped,
+    operand,
+    operator_span,
+    precedence,
+    replace_grouped,
+    replace_operator,
     span,
+    with_operator,
 )
 from codeaudit.transforms.patches import Part, Patch, Site, Span
 
 NAN: Final = "operands may be unordered"
+BINDS: Final = "condition binds a variable"
 _EQUAL: Final = {"==": "!=", "!=": "=="}
-_OPPOSITE: Final = {"<": ">=", ">": "<=", "<=": ">", ">=": "<"}
-_OTHER: Final = {"&&": "||", "||": "&&"}
+_ORDER: Final = {"<": ">=", ">": "<=", "<=": ">", ">=": "<"}
+_DUAL: Final = {"&&": "||", "||": "&&"}
 
 
-def negated(code: JavaSource, types: Types, node: Node) -> tuple[tuple[Part, ...], int]:
-    """The parts that say the opposite of a condition, and how tightly they bind."""
-    inner = bare(node)
+def negated(code: JavaSource, node: Node) -> tuple[tuple[Part, ...], int]:
+    """The parts that say the opposite of a condition, and their precedence."""
+    inner = node.unparenthesized
     if code.commented(node.start, inner.start) or code.commented(inner.end, node.end):
-        return ("!", *placed(node, UNARY)), UNARY
+        return ("!", *operand(node, UNARY)), UNARY
     if inner.kind == "unary_expression" and inner.operator == "!":
-        operand = bare(inner.children[0])
-        if not code.commented(inner.start, operand.start) and not code.commented(operand.end, inner.end):
-            return (span(operand),), level(operand)
-    sign_now = opposite(types, inner)
-    if sign_now is not None:
-        mark = sign(inner)
-        return (Span(inner.start, mark.start), sign_now, Span(mark.end, inner.end)), (
-            EQUALITY if sign_now in _EQUAL else RELATION
-        )
-    return ("!", *placed(inner, UNARY)), UNARY
+        kept = inner.children[0].unparenthesized
+        if not code.commented(inner.start, kept.start) and not code.commented(kept.end, inner.end):
+            return (span(kept),), precedence(kept)
+    opposite = _opposite(code, inner)
+    if opposite is None:
+        return ("!", *operand(inner, UNARY)), UNARY
+    return with_operator(inner, opposite), EQUALITY if opposite in _EQUAL else RELATION
 
 
-def opposite(types: Types, node: Node) -> str | None:
-    """The sign of the opposite comparison; none for what is no comparison or may hold a NaN."""
+def _opposite(code: JavaSource, node: Node) -> str | None:
+    """The operator of the opposite comparison; `None` for what is no comparison or may hold a NaN.
+
+    `x < y` and `x >= y` are both false if one of them is NaN.
+    """
     if node.kind != "binary_expression":
         return None
-    if node.operator in _EQUAL:
-        return _EQUAL[node.operator]
-    if node.operator in _OPPOSITE and all(types.of(side) in INTEGRAL for side in node.children):
-        return _OPPOSITE[node.operator]
-    return None
+    if node.operator in _ORDER and not all(code.type(side) in INTEGRAL for side in node.children):
+        return None
+    return (_EQUAL | _ORDER).get(node.operator)
 
 
 # ── De Morgan ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _de_morgan(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
-    for node in code.of("unary_expression", "binary_expression"):
-        if node.kind == "unary_expression":
-            inside = bare(node.children[0])
-            if node.operator == "!" and inside.kind == "binary_expression" and inside.operator in _OTHER:
-                yield _distributed(code, types, node, inside)
-        elif node.operator in _OTHER and not _continued(node) and not _under_not(node):
-            parts = ("!(", *_opposites(code, types, node), ")")
-            if not code.uncommented(node.start, *_chain(node)):
-                yield Refused(COMMENT)
-            else:
-                yield Site(
-                    ((over(node, *fitted(parts, UNARY, needed(node))),),), node.operator, code.line(node)
-                )
-
-
-def _distributed(code: JavaSource, types: Types, node: Node, inside: Node) -> Site | Refused:
-    if not code.uncommented(node.start, *_chain(inside)) or code.commented(inside.end, node.end):
+@each("unary_expression", "binary_expression")
+def _de_morgan(code: JavaSource, node: Node) -> Site | Refused | None:
+    """`!(a && b)` as `!a || !b`, and `a && b` as `!(!a || !b)`."""
+    if node.kind == "unary_expression":
+        inside = node.children[0].unparenthesized
+        if node.operator != "!" or inside.kind != "binary_expression" or inside.operator not in _DUAL:
+            return None
+        own = OR if inside.operator == "&&" else AND
+        if code.comments_between(node.start, *_chain(inside)) or code.commented(inside.end, node.end):
+            return Refused(COMMENT)
+        parts = tuple(_negated_chain(code, inside))
+        return code.site(node, f"! over {inside.operator}", replace_grouped(node, parts, own))
+    if node.operator not in _DUAL or _is_inside_chain(node) or _under_not(node):
+        return None
+    if code.comments_between(node.start, *_chain(node)):
         return Refused(COMMENT)
-    own = OR if inside.operator == "&&" else AND
-    parts = fitted(tuple(_opposites(code, types, inside)), own, needed(node))
-    return Site(((over(node, *parts),),), f"! over {inside.operator}", code.line(node))
+    parts = ("!(", *_negated_chain(code, node), ")")
+    return code.site(node, node.operator, replace_grouped(node, parts, UNARY))
 
 
-def _opposites(code: JavaSource, types: Types, node: Node) -> Iterator[Part]:
-    operator = _OTHER[node.operator]
+def _negated_chain(code: JavaSource, node: Node) -> Iterator[Part]:
+    """Each operand of a chain of `&&` negated, with `||` between them, or the other way round."""
+    operator = _DUAL[node.operator]
     least = OR if operator == "||" else AND
-    chain = _chain(node)
-    for number, operand in enumerate(chain):
-        if number:
-            left = chain[number - 1]
-            mark = _mark(operand)
-            yield from (Span(left.end, mark.start), operator, Span(mark.end, operand.start))
-        parts, own = negated(code, types, operand)
-        yield from fitted(parts, own, least + 1)
+    end: int | None = None
+    for link in _chain(node):
+        if end is not None:
+            assert link.parent is not None
+            mark = operator_span(link.parent)
+            yield from (Span(end, mark.start), operator, Span(mark.end, link.start))
+        parts, own = negated(code, link)
+        yield from grouped(parts, own, least + 1)
+        end = link.end
 
 
 def _chain(node: Node) -> list[Node]:
-    """The operands of one operator in a row, without those that stand in parentheses."""
+    """The operands of one operator in a row: of `a && (b && c) && d` these are `a`, `(b && c)` and `d`."""
     found: list[Node] = []
     here = node
     while here.kind == "binary_expression" and here.operator == node.operator:
@@ -118,89 +115,71 @@ def _chain(node: Node) -> list[Node]:
     return [here, *reversed(found)]
 
 
-def _mark(operand: Node) -> Span:
-    """The sign before an operand that is the right one of its parent."""
-    assert operand.parent is not None
-    return sign(operand.parent)
-
-
-def _continued(node: Node) -> bool:
-    """Whether the same operator goes on around it."""
+def _is_inside_chain(node: Node) -> bool:
+    """Whether an operation is the left part of a longer chain of the same operator."""
     parent = node.parent
-    return (
-        parent is not None
-        and parent.kind == "binary_expression"
-        and parent.operator == node.operator
-        and node.field == "left"
-    )
+    is_left = parent is not None and parent.kind == "binary_expression" and node.field == "left"
+    return is_left and parent is not None and parent.operator == node.operator
 
 
 def _under_not(node: Node) -> bool:
-    parent = node.parent
-    while parent is not None and parent.kind == "parenthesized_expression":
-        parent = parent.parent
-    return parent is not None and parent.kind == "unary_expression" and parent.operator == "!"
+    """Whether `!` stands before the parentheses around a condition; that `!` is a site of its own."""
+    above = next((one for one in node.ancestors() if one.kind != "parenthesized_expression"), None)
+    return above is not None and above.kind == "unary_expression" and above.operator == "!"
 
 
 # ── negation ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _conditions(code: JavaSource) -> Iterator[Node]:
-    """What stands as the condition of a statement or of `?:`."""
+def _double(code: JavaSource) -> Iterator[Site | Refused]:
+    """`if (c)` as `if (!!c)`, also in loops and in `?:`."""
     for node in code.nodes:
         if node.field == "condition" and node.parent is not None and node.parent.kind != "switch_expression":
-            yield bare(node)
+            inner = node.unparenthesized
+            parts = ("!!", *operand(inner, PRIMARY))
+            yield code.site(inner, "!! before it", replace_grouped(inner, parts, UNARY))
 
 
-def _double(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in _conditions(code):
-        parts = ("!!", *placed(node, PRIMARY))
-        yield Site(((over(node, *fitted(parts, UNARY, needed(node))),),), "!! before it", code.line(node))
-
-
-def _comparisons(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
-    for node in code.of("binary_expression"):
-        if node.operator not in _EQUAL and node.operator not in _OPPOSITE:
-            continue
-        now = opposite(types, node)
-        if now is None:
-            yield Refused(NAN)
-            continue
-        mark = sign(node)
-        parts = ("!(", Span(node.start, mark.start), now, Span(mark.end, node.end), ")")
-        yield Site(
-            ((over(node, *fitted(parts, UNARY, needed(node))),),), f"{node.operator} negated", code.line(node)
-        )
+@each("binary_expression")
+def _comparisons(code: JavaSource, node: Node) -> Site | Refused | None:
+    """`a == b` as `!(a != b)`."""
+    if node.operator not in _EQUAL | _ORDER:
+        return None
+    opposite = _opposite(code, node)
+    if opposite is None:
+        return Refused(NAN)
+    parts = ("!(", *with_operator(node, opposite), ")")
+    return code.site(node, f"{node.operator} negated", replace_grouped(node, parts, UNARY))
 
 
 # ── controls ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _wrong(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in code.of("binary_expression"):
-        if node.operator not in _OTHER:
-            continue
-        if _matches(node):
-            yield Refused("condition binds a variable")
-            continue
-        mark = sign(node)
-        change = Patch(mark.start, mark.end, (_OTHER[node.operator],))
-        yield Site(((change,),), f"{node.operator} becomes the other", code.line(node))
+@each("binary_expression")
+def _wrong(code: JavaSource, node: Node) -> Site | Refused | None:
+    if node.operator not in _DUAL:
+        return None
+    if _binds(node):
+        return Refused(BINDS)
+    other = replace_operator(node, _DUAL[node.operator])
+    return code.site(node, f"{node.operator} becomes the other", other)
 
 
-def _dropped(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in code.of("unary_expression"):
-        if node.operator != "!":
-            continue
-        if _matches(node):
-            yield Refused("condition binds a variable")
-            continue
-        _, start, end = node.tokens[0]
-        yield Site(((Patch(start, end, ()),),), "! dropped", code.line(node))
+@each("unary_expression")
+def _dropped(code: JavaSource, node: Node) -> Site | Refused | None:
+    if node.operator != "!":
+        return None
+    if _binds(node):
+        return Refused(BINDS)
+    mark = operator_span(node)
+    return code.site(node, "! dropped", Patch(mark.start, mark.end, ()))
 
 
-def _matches(node: Node) -> bool:
+def _binds(node: Node) -> bool:
+    """Whether a variable may be known or set only under the condition, so that the control may not compile.
+
+    `!(o instanceof String s) || f(s)` does not compile without its `!`.
+    """
     return any(inner.kind in ("instanceof_expression", "assignment_expression") for inner in node.walk())
 
 

@@ -1,30 +1,38 @@
-"""Operands in the other order.
+"""Operands: in the other order, and literals and locals as expressions of the same type and value.
 
 Java evaluates operands from left to right, and unboxing may fail where an operand stands. So one operand has
 to be a literal or a primitive local that the other does not assign, or both compute with such alone.
+
+What is constant stays constant (Java Language Specification, 15.29), so that reachability, labels of a switch
+and implicit narrowing are what they were: `byte b = 1 + 0;` compiles.
 """
 
-from collections.abc import Iterator
 from itertools import combinations
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.analysis.types import NULL, NUMERIC, PRIMITIVE, Types, pure, reference, steady
+from codeaudit.transforms.java.analysis.types import (
+    NULL,
+    NUMERIC,
+    PRIMITIVE,
+    is_movable_past,
+    is_pure,
+    is_reference,
+)
 from codeaudit.transforms.java.parsing import Node
 from codeaudit.transforms.java.rewriting import (
     COMMENT,
+    OPERATORS,
     RELATION,
     SUM,
     UNARY,
     JavaSource,
     Rewriting,
-    bare,
-    fitted,
-    level,
-    level_of,
-    needed,
-    over,
-    sign,
+    each,
+    operator_span,
+    precedence,
+    replace,
+    replace_grouped,
     span,
 )
 from codeaudit.transforms.patches import Part, Patch, Site, Span
@@ -32,142 +40,90 @@ from codeaudit.transforms.patches import Part, Patch, Site, Span
 ORDER: Final = "order of evaluation could be seen"
 UNKNOWN: Final = "operands of unknown type"
 TEXT: Final = "operands of + may be strings"
+SIGNED: Final = "literal belongs to its sign"
+TARGET: Final = "a variable stands there, not its value"
+TYPES_DIFFER: Final = "no two arguments of one known type"
 _COMMUTING: Final = frozenset({"+", "*", "&", "|", "^", "==", "!="})
 _MIRRORED: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
-_OTHER_SIGNS: Final = {"<": ("<=", ">"), ">": (">=", "<"), "<=": ("<", ">="), ">=": (">", "<="),
-                       "==": ("!=",), "!=": ("==",)}  # fmt: skip
-
-
-def _swap(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
-    for node in code.of("binary_expression"):
-        if node.operator not in _COMMUTING:
-            continue
-        left, right = node.children
-        if node.operator == "+" and not (types.numeric(left) and types.numeric(right)):
-            yield Refused(TEXT)
-        elif not _free(code, types, left, right):
-            yield Refused(ORDER)
-        else:
-            yield _exchanged(code, node, node.operator)
-
-
-def _flip(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
-    for node in code.of("binary_expression"):
-        if node.operator not in _MIRRORED:
-            continue
-        left, right = node.children
-        if not _free(code, types, left, right):
-            yield Refused(ORDER)
-        else:
-            yield _exchanged(code, node, _MIRRORED[node.operator])
-
-
-def _free(code: JavaSource, types: Types, left: Node, right: Node) -> bool:
-    """Whether nobody sees which of two operands is evaluated first."""
-    if steady(code, types, left, right) or steady(code, types, right, left):
-        return True
-    if pure(code, types, left) and pure(code, types, right):
-        return True
-    return reference(code, types, left) and reference(code, types, right)
-
-
-def _exchanged(code: JavaSource, node: Node, operator: str) -> Site | Refused:
-    left, right = node.children
-    if not code.uncommented(node.start, left, right):
-        return Refused(COMMENT)
-    mark, least = sign(node), level_of(operator)
-    parts: tuple[Part, ...] = (
-        *_apart(code, right, least), Span(left.end, mark.start), operator,
-        Span(mark.end, right.start), *_apart(code, left, least + 1),
-    )  # fmt: skip
-    return Site((((over(node, *parts)),),), f"operands of {node.operator}", code.line(node))
-
-
-def _apart(code: JavaSource, node: Node, least: int) -> tuple[Part, ...]:
-    """An operand that does not run together with a sign before it."""
-    if level(node) < least or code.text(node)[0] in "+-":
-        return "(", span(node), ")"
-    return (span(node),)
-
-
-# ── controls ─────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _swapped_wrong(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
-    for node in code.of("binary_expression"):
-        if node.operator not in ("-", "/", "%", "<<", ">>"):
-            continue
-        left, right = node.children
-        if code.text(left) == code.text(right):
-            continue
-        kinds = types.of(left), types.of(right)
-        if not (kinds[0] == kinds[1] and kinds[0] in NUMERIC):
-            yield Refused(UNKNOWN)
-        elif node.operator in ("/", "%") and bare(left).kind.endswith("literal"):
-            yield Refused("literal would divide")
-        else:
-            yield _exchanged(code, node, node.operator)
-
-
-def _flipped_wrong(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
-    for node in code.of("binary_expression"):
-        if node.operator not in _OTHER_SIGNS:
-            continue
-        left, right = node.children
-        if any(inner.kind == "instanceof_expression" for inner in node.walk()):
-            continue
-        if node.operator in ("<", ">", "<=", ">=") or {types.of(left), types.of(right)} <= PRIMITIVE | {None}:
-            mark = sign(node)
-            options = tuple((Patch(mark.start, mark.end, (other,)),) for other in _OTHER_SIGNS[node.operator])
-            yield Site(options, f"{node.operator} becomes another", code.line(node))
-
-
-SWAP_OPERANDS: Final = Rewriting(name="swap-operands", find=_swap, nothing="no operator that commutes")
-FLIP_COMPARISONS: Final = Rewriting(name="flip-comparisons", find=_flip, nothing="no comparison")
-OPERANDS_SWAPPED_WRONG: Final = Rewriting(
-    name="operands-swapped-wrong", find=_swapped_wrong, nothing="no operator that does not commute",
-    kind="control",
-)  # fmt: skip
-COMPARISON_FLIPPED_WRONG: Final = Rewriting(
-    name="comparison-flipped-wrong", find=_flipped_wrong, nothing="no comparison", kind="control"
-)
-
-
-LEAST: Final = "literal belongs to its sign"
-TARGET: Final = "a variable stands there, not its value"
+_OTHER_OPERATORS: Final = {
+    "<": ("<=", ">"), ">": (">=", "<"), "<=": ("<", ">="), ">=": (">", "<="), "==": ("!=",), "!=": ("==",),
+}  # fmt: skip
 _WHOLE: Final = frozenset({"int", "long"})
 _INTEGERS: Final = frozenset({"decimal_integer_literal", "hex_integer_literal"})
 
 
-def _booleans(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in code.of("true", "false"):
-        other = "!false" if node.kind == "true" else "!true"
-        told = "1 == 1" if node.kind == "true" else "1 == 0"
-        options = (
-            (over(node, *fitted((other,), UNARY, needed(node))),),
-            (over(node, *fitted((told,), RELATION - 1, needed(node))),),
-        )
-        yield Site(options, f"{node.kind} as an expression", code.line(node))
+# ── the other order ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _arithmetic(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
-    for node in code.of("identifier", *_INTEGERS):
-        if not _is_value(node):
-            continue
-        if types.of(node) not in _WHOLE:
-            continue
-        if _signed(node):
-            yield Refused(LEAST)
-        elif _target(node):
-            yield Refused(TARGET)
-        else:
-            parts = fitted((span(node), " + 0"), SUM, needed(node))
-            yield Site(((over(node, *parts),),), "0 added", code.line(node))
+@each("binary_expression")
+def _swap(code: JavaSource, node: Node) -> Site | Refused | None:
+    """`a + b` as `b + a`."""
+    if node.operator not in _COMMUTING:
+        return None
+    if node.operator == "+" and not all(code.types.numeric(side) for side in node.children):
+        return Refused(TEXT)
+    return _exchanged(code, node, node.operator) if _is_unordered(code, node) else Refused(ORDER)
+
+
+@each("binary_expression")
+def _flip(code: JavaSource, node: Node) -> Site | Refused | None:
+    """`a < b` as `b > a`."""
+    if node.operator not in _MIRRORED:
+        return None
+    return _exchanged(code, node, _MIRRORED[node.operator]) if _is_unordered(code, node) else Refused(ORDER)
+
+
+def _is_unordered(code: JavaSource, node: Node) -> bool:
+    """Whether nobody sees which operand of an operation is evaluated first."""
+    types, (left, right) = code.types, node.children
+    if is_movable_past(types, left, right) or is_movable_past(types, right, left):
+        return True
+    return any(all(known(types, side) for side in node.children) for known in (is_pure, is_reference))
+
+
+def _exchanged(code: JavaSource, node: Node, operator: str) -> Site | Refused:
+    left, right = node.children
+    if code.comments_between(node.start, left, right):
+        return Refused(COMMENT)
+    mark, least = operator_span(node), OPERATORS[operator]
+    parts: tuple[Part, ...] = (
+        *_apart(code, right, least), Span(left.end, mark.start), operator,
+        Span(mark.end, right.start), *_apart(code, left, least + 1),
+    )  # fmt: skip
+    return code.site(node, f"operands of {node.operator}", replace(node, *parts))
+
+
+def _apart(code: JavaSource, node: Node, least: int) -> tuple[Part, ...]:
+    """An operand that does not run together with an operator before it, as `-b` in `a--b`."""
+    if precedence(node) < least or code.text(node)[0] in "+-":
+        return "(", span(node), ")"
+    return (span(node),)
+
+
+# ── other spellings ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@each("true", "false")
+def _booleans(code: JavaSource, node: Node) -> Site:
+    """`true` as `!false` or `1 == 1`."""
+    negation, comparison = ("!false", "1 == 1") if node.kind == "true" else ("!true", "1 == 0")
+    options = (
+        (replace_grouped(node, (negation,), UNARY),),
+        (replace_grouped(node, (comparison,), RELATION - 1),),
+    )
+    return Site(options, f"{node.kind} as an expression", code.line(node))
+
+
+@each("identifier", *_INTEGERS)
+def _arithmetic(code: JavaSource, node: Node) -> Site | Refused | None:
+    """`n` as `n + 0`, for int and long."""
+    if not _is_value(node) or code.type(node) not in _WHOLE:
+        return None  # of a short the sum is an int, and `-0.0 + 0` is 0.0
+    if _is_signed(node):
+        return Refused(SIGNED)  # `-2147483648` is no int without its sign (JLS 3.10.1)
+    if _is_target(node):
+        return Refused(TARGET)
+    return code.site(node, "0 added", replace_grouped(node, (span(node), " + 0"), SUM))
 
 
 def _is_value(node: Node) -> bool:
@@ -181,56 +137,99 @@ def _is_value(node: Node) -> bool:
     )  # fmt: skip
 
 
-def _signed(node: Node) -> bool:
-    parent = node.parent
-    while parent is not None and parent.kind == "parenthesized_expression":
-        parent = parent.parent
-    return parent is not None and parent.kind == "unary_expression" and parent.operator in ("-", "+")
+def _is_signed(node: Node) -> bool:
+    """Whether a sign stands before an expression, also before parentheses around it."""
+    above = next((one for one in node.ancestors() if one.kind != "parenthesized_expression"), None)
+    return above is not None and above.kind == "unary_expression" and above.operator in ("-", "+")
 
 
-def _target(node: Node) -> bool:
-    """Whether an expression is assigned to."""
+def _is_target(node: Node) -> bool:
+    """Whether an expression is assigned to; `(n) = 1` is allowed, too."""
     here, parent = node, node.parent
     while parent is not None and parent.kind == "parenthesized_expression":
         here, parent = parent, parent.parent
-    return parent is not None and (
-        parent.kind == "update_expression"
-        or (parent.kind == "assignment_expression" and here.field == "left")
+    if parent is None:
+        return False
+    is_left = parent.kind == "assignment_expression" and here.field == "left"
+    return is_left or parent.kind == "update_expression"
+
+
+# ── controls ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@each("binary_expression")
+def _swapped_wrong(code: JavaSource, node: Node) -> Site | Refused | None:
+    left, right = node.children
+    if node.operator not in ("-", "/", "%", "<<", ">>") or code.text(left) == code.text(right):
+        return None
+    if code.type(left) != code.type(right) or code.type(left) not in NUMERIC:
+        return Refused(UNKNOWN)
+    if node.operator in ("/", "%") and left.unparenthesized.kind.endswith("literal"):
+        return Refused("literal would divide")  # `0 / n` would become `n / 0`, which always fails
+    return _exchanged(code, node, node.operator)
+
+
+@each("binary_expression")
+def _flipped_wrong(code: JavaSource, node: Node) -> Site | None:
+    others = _OTHER_OPERATORS.get(node.operator)
+    if others is None or any(inner.kind == "instanceof_expression" for inner in node.walk()):
+        return None
+    if node.operator in ("==", "!=") and not {code.type(side) for side in node.children} <= PRIMITIVE | {
+        None
+    }:
+        return None
+    mark = operator_span(node)
+    options = tuple((Patch(mark.start, mark.end, (other,)),) for other in others)
+    return Site(options, f"{node.operator} becomes another", code.line(node))
+
+
+@each("true", "false")
+def _booleans_wrong(code: JavaSource, node: Node) -> Site | Refused:
+    for above in (node, *node.ancestors()):
+        if above.kind.endswith("statement"):
+            break
+        if above.field == "condition" and above.unparenthesized.kind in ("true", "false"):
+            # `while (true)` decides which statements are reachable.
+            return Refused("literal is a condition")
+    other = "false" if node.kind == "true" else "true"
+    return code.site(node, f"{node.kind} becomes {other}", replace(node, other))
+
+
+@each("identifier", *_INTEGERS)
+def _arithmetic_wrong(code: JavaSource, node: Node) -> Site | None:
+    if not _is_value(node) or code.type(node) not in _WHOLE or _is_signed(node) or _is_target(node):
+        return None
+    if node.parent is None or node.parent.kind not in ("binary_expression", "return_statement"):
+        return None
+    return code.site(node, "1 added", replace_grouped(node, (span(node), " + 1"), SUM))
+
+
+@each("argument_list")
+def _arguments_swapped(code: JavaSource, node: Node) -> Site | Refused | None:
+    """Two arguments of one type are exchanged, so that the call still compiles."""
+    options = tuple(
+        (replace(one, span(other)), replace(other, span(one)))
+        for one, other in combinations(node.children, 2)
+        if code.text(one) != code.text(other)
+        and code.type(one) == code.type(other)
+        and code.type(one) not in (None, NULL)
     )
+    if options:
+        return Site(options, "two arguments exchanged", code.line(node))
+    return Refused(TYPES_DIFFER) if len(node.children) > 1 else None
 
 
-def _booleans_wrong(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in code.of("true", "false"):
-        if any(bare(one).kind in ("true", "false") for one in _conditions(node)):
-            yield Refused("literal is a condition")
-            continue
-        other = "false" if node.kind == "true" else "true"
-        yield Site(((over(node, other),),), f"{node.kind} becomes {other}", code.line(node))
-
-
-def _conditions(node: Node) -> Iterator[Node]:
-    """The condition of a statement in which a literal stands, which decides what can be reached."""
-    above: Node | None = node
-    while above is not None and not above.kind.endswith("statement"):
-        if above.field == "condition":
-            yield above
-        above = above.parent
-
-
-def _arithmetic_wrong(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
-    for node in code.of("identifier", *_INTEGERS):
-        if not _is_value(node) or types.of(node) not in _WHOLE or _signed(node) or _target(node):
-            continue
-        parent = node.parent
-        if parent is None or parent.kind not in ("binary_expression", "return_statement"):
-            continue
-        parts = fitted((span(node), " + 1"), SUM, needed(node))
-        yield Site(((over(node, *parts),),), "1 added", code.line(node))
-
-
+SWAP_OPERANDS: Final = Rewriting(name="swap-operands", find=_swap, nothing="no operator that commutes")
+FLIP_COMPARISONS: Final = Rewriting(name="flip-comparisons", find=_flip, nothing="no comparison")
 BOOL_LITERALS: Final = Rewriting(name="bool-literals", find=_booleans, nothing="no true or false")
 IDENTITY_ARITHMETIC: Final = Rewriting(name="identity-arithmetic", find=_arithmetic, nothing="no int or long")
+OPERANDS_SWAPPED_WRONG: Final = Rewriting(
+    name="operands-swapped-wrong", find=_swapped_wrong, nothing="no operator that does not commute",
+    kind="control",
+)  # fmt: skip
+COMPARISON_FLIPPED_WRONG: Final = Rewriting(
+    name="comparison-flipped-wrong", find=_flipped_wrong, nothing="no comparison", kind="control"
+)
 BOOL_LITERALS_WRONG: Final = Rewriting(
     name="bool-literals-wrong", find=_booleans_wrong, nothing="no true or false", kind="control"
 )
@@ -238,27 +237,6 @@ IDENTITY_ARITHMETIC_WRONG: Final = Rewriting(
     name="identity-arithmetic-wrong", find=_arithmetic_wrong, nothing="no int or long in an operation",
     kind="control",
 )  # fmt: skip
-
-
-TYPES_DIFFER: Final = "no two arguments of one known type"
-
-
-def _swapped(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
-    for node in code.of("argument_list"):
-        options = tuple(
-            (over(one, span(other)), over(other, span(one)))
-            for one, other in combinations(node.children, 2)
-            if code.text(one) != code.text(other)
-            and types.of(one) == types.of(other)
-            and types.of(one) not in (None, NULL)
-        )
-        if options:
-            yield Site(options, "two arguments exchanged", code.line(node))
-        elif len(node.children) > 1:
-            yield Refused(TYPES_DIFFER)
-
-
 ARGUMENTS_SWAPPED: Final = Rewriting(
-    name="arguments-swapped", find=_swapped, nothing="no call with two arguments", kind="control"
+    name="arguments-swapped", find=_arguments_swapped, nothing="no call with two arguments", kind="control"
 )

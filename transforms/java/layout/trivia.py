@@ -1,7 +1,11 @@
-"""Blank lines, line breaks, blanks, indentation and braces; the syntax tree stays the same."""
+"""Comments, lines, blanks, indentation, braces and parentheses: the syntax tree stays the same but for them.
+
+Every result is parsed, and its tree (without parentheses) must equal that of the source.
+"""
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
@@ -11,160 +15,21 @@ from codeaudit.transforms.java.rewriting import (
     COMMENT,
     JavaSource,
     Rewriting,
-    level,
-    needed,
-    over,
-    sign,
+    each,
+    operator_span,
+    precedence,
+    replace,
+    required_precedence,
     span,
 )
 from codeaudit.transforms.patches import Patch, Site
 
-LINES: Final = "brace shares its line"
-OPERATOR: Final = "sign would run together with another"
-_BLANK: Final = re.compile(rb"(?<=\n)[ \t]*\r?\n")
-_LEAD: Final = re.compile(rb"(?<=\n)[ \t]+")
-_LISTED: Final = frozenset({"argument_list", "formal_parameters", "array_initializer"})
-_STEPS: Final = ("  ", "    ", "        ", "\t", "   ")
-
-
-def _solid(code: JavaSource) -> list[tuple[int, int]]:
-    """The ranges whose lines are no lines of code: text blocks and comments."""
-    found = [(start, end) for _, start, end in code.reading.comments]
-    found += [(one.start, one.end) for one in code.unit.walk() if one.kind == "string_literal"]
-    return found
-
-
-def _insert_blank(code: JavaSource) -> Iterator[Site | Refused]:
-    for row in gaps(code):
-        for gap in row[1:]:
-            at = code.source.rfind(b"\n", 0, gap.before.start) + 1
-            yield Site(((Patch(at, at, (code.newline,)),),), "blank line", code.line(gap.before))
-
-
-def _remove_blank(code: JavaSource) -> Iterator[Site | Refused]:
-    solid = _solid(code)
-    for match in _BLANK.finditer(code.source):
-        if any(start < match.end() and match.start() < end for start, end in solid):
-            yield Refused(COMMENT)
-            continue
-        line = code.source.count(b"\n", 0, match.start()) + 1
-        yield Site(((Patch(match.start(), match.end(), ()),),), "blank line", line)
-
-
-def _split(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in code.of(*_LISTED):
-        commas = [end for kind, _, end in node.tokens if kind == ","]
-        if not commas:
-            continue
-        if code.commented(node.start, node.end):
-            yield Refused(COMMENT)
-            continue
-        indent = code.indentation(node.start) + code.step * 2
-        changes = []
-        for end in commas:
-            rest = code.source[end:]
-            blank = len(rest) - len(rest.lstrip(b" \t"))
-            if rest[blank : blank + 1] not in (b"\n", b"\r"):
-                changes.append(Patch(end, end + blank, (f"{code.newline}{indent}",)))
-        if changes:
-            yield Site((tuple(changes),), "a line each", code.line(node))
-
-
-def _join(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in code.of(*_LISTED):
-        if code.commented(node.start, node.end):
-            yield Refused(COMMENT)
-            continue
-        changes: list[Patch] = []
-        for kind, start, end in node.tokens:
-            at, gap = (end, True) if kind in (",", "(", "{") else (start, False)
-            text = code.source[at:] if gap else code.source[:at]
-            blank = len(text) - len(text.lstrip() if gap else text.rstrip())
-            begin, stop = (at, at + blank) if gap else (at - blank, at)
-            if b"\n" in code.source[begin:stop] and (not changes or changes[-1].end <= begin):
-                changes.append(Patch(begin, stop, (" " if kind == "," else "",)))
-        if changes:
-            yield Site((tuple(changes),), "on one line", code.line(node))
-
-
-def _indentation(code: JavaSource) -> Iterator[Site | Refused]:
-    solid = _solid(code)
-    old = code.step.encode()
-    options = []
-    for step in _STEPS:
-        if step == code.step:
-            continue
-        changes = []
-        for match in _LEAD.finditer(code.source):
-            if any(start < match.start() < end for start, end in solid):
-                continue
-            rest, depth = match.group(), 0
-            while rest.startswith(old):
-                rest, depth = rest[len(old) :], depth + 1
-            if depth:
-                changes.append(Patch(match.start(), match.end(), (step * depth + rest.decode(),)))
-        if changes:
-            options.append(tuple(changes))
-    if options:
-        yield Site(tuple(options), "indentation", 1)
-
-
-def _braces(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in code.of("block", "constructor_body", "class_body", "switch_block"):
-        parent = node.parent
-        if parent is None or parent.kind in ("block", "lambda_expression", "switch_rule"):
-            continue
-        before = code.source[: node.start]
-        end = len(before.rstrip())
-        between, after = before[end:], code.source[node.start + 1 :].partition(b"\n")[0]
-        if code.commented(max(end - 1, 0), node.start) or after.strip():
-            yield Refused(LINES)
-        elif b"\n" in between:
-            yield Site(((Patch(end, node.start, (" ",)),),), "brace behind its head", code.line(node))
-        else:
-            outside = code.indentation(node.start)
-            change = Patch(end, node.start, (f"{code.newline}{outside}",))
-            yield Site(((change,),), "brace on a line of its own", code.line(node))
-
-
-def _spacing(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in code.of("binary_expression", "assignment_expression"):
-        left, right = node.children
-        mark = sign(node)
-        if code.source[left.end : mark.start].strip() or code.source[mark.end : right.start].strip():
-            yield Refused(COMMENT)
-        elif b"\n" in code.source[left.end : right.start]:
-            yield Refused("operator at a line's end")
-        elif left.end == mark.start and mark.end == right.start:
-            changes = (Patch(mark.start, mark.start, (" ",)), Patch(mark.end, mark.end, (" ",)))
-            yield Site((changes,), "blanks around a sign", code.line(node))
-        elif _meets(code, left, right):
-            yield Refused(OPERATOR)
-        else:
-            changes = (Patch(left.end, mark.start, ()), Patch(mark.end, right.start, ()))
-            yield Site((changes,), "no blanks around a sign", code.line(node))
-
-
-def _meets(code: JavaSource, left: Node, right: Node) -> bool:
-    return code.text(right)[0] in "+-!~<>=&|(" or code.text(left)[-1] in "+->"
-
-
-INSERT_BLANK_LINES: Final = Rewriting(
-    name="insert-blank-lines", find=_insert_blank, nothing="no two statements in a row", proof="tree"
-)
-REMOVE_BLANK_LINES: Final = Rewriting(
-    name="remove-blank-lines", find=_remove_blank, nothing="no blank line", proof="tree"
-)
-SPLIT_LINES: Final = Rewriting(name="split-lines", find=_split, nothing="no list of several", proof="tree")
-JOIN_LINES: Final = Rewriting(name="join-lines", find=_join, nothing="no list over lines", proof="tree")
-INDENTATION: Final = Rewriting(name="indentation", find=_indentation, nothing="no indentation", proof="tree")
-BRACE_LINES: Final = Rewriting(name="brace-lines", find=_braces, nothing="no block", proof="tree")
-SPACING: Final = Rewriting(name="spacing", find=_spacing, nothing="no operator", proof="tree")
-
-
 FOR_A_TOOL: Final = "comment is for a tool"
 DOCUMENTATION: Final = "comment is documentation"
-PHRASES: Final = (
+LINES: Final = "brace shares its line"
+OPERATOR: Final = "sign would run together with another"
+NEEDED: Final = "parentheses are needed"
+_PHRASES: Final = (
     "next part", "as described above", "see the notes", "keep this in mind", "to be continued below",
     "part of the same step", "this was discussed before", "nothing special here", "one step further",
     "same as usual",
@@ -175,19 +40,32 @@ _DIRECTIVE: Final = re.compile(
     r"SPOTLESS|CSOFF|CSON|region|endregion|lgtm|codeql|fall[\s-]?through|\$FALL)",
     re.IGNORECASE,
 )
+_BLANK: Final = re.compile(rb"(?<=\n)[ \t]*\r?\n")
+_LEAD: Final = re.compile(rb"(?<=\n)[ \t]+")
+_LISTED: Final = ("argument_list", "formal_parameters", "array_initializer")
+_STEPS: Final = ("  ", "    ", "        ", "\t", "   ")
+_WRAPPED: Final = (
+    "binary_expression", "ternary_expression", "method_invocation", "identifier", "cast_expression",
+    "instanceof_expression", "string_literal", "decimal_integer_literal", "array_access", "field_access",
+    "unary_expression", "object_creation_expression",
+)  # fmt: skip
+_AROUND: Final = frozenset(
+    {"binary_expression", "return_statement", "variable_declarator", "assignment_expression",
+     "argument_list", "ternary_expression"}
+)  # fmt: skip
+
+
+# ── comments ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _insert_comments(code: JavaSource) -> Iterator[Site | Refused]:
-    for row in gaps(code):
-        for gap in row:
-            at = gap.before.start
-            options = [
-                (Patch(at, at, (f"// {phrase}{code.newline}{gap.indentation}",)),) for phrase in PHRASES
-            ]
-            end = gap.before.end
-            if not code.source[end:].partition(b"\n")[0].strip() and b"\n" in code.source[end:]:
-                options += [(Patch(end, end, (f" // {phrase}",)),) for phrase in PHRASES]
-            yield Site(tuple(options), "comment", code.line(gap.before))
+    """A comment on a line before a statement, or behind it if nothing else stands there."""
+    for gap in (gap for row in gaps(code) for gap in row):
+        at, end = gap.before.start, gap.before.end
+        options = [Patch(at, at, (f"// {phrase}{code.newline}{gap.indentation}",)) for phrase in _PHRASES]
+        if not code.source[end:].partition(b"\n")[0].strip() and b"\n" in code.source[end:]:
+            options += [Patch(end, end, (f" // {phrase}",)) for phrase in _PHRASES]
+        yield Site(tuple((one,) for one in options), "comment", code.line(gap.before))
 
 
 def _remove_comments(code: JavaSource) -> Iterator[Site | Refused]:
@@ -202,82 +80,188 @@ def _remove_comments(code: JavaSource) -> Iterator[Site | Refused]:
         line = code.source.count(b"\n", 0, start) + 1
         rest = code.source[end:]
         blank = len(rest) - len(rest.lstrip(b" \t\r"))
-        last = rest[blank : blank + 1] == b"\n"
-        if code.starts_line(start) and last:
+        is_last = rest[blank : blank + 1] == b"\n"
+        if code.starts_line(start) and is_last:
             begin = code.source.rfind(b"\n", 0, start) + 1
             change = Patch(begin, end + blank + 1, ())
-        elif last:
+        elif is_last:
             change = Patch(len(code.source[:start].rstrip(b" \t")), end, ())
         else:
-            change = Patch(start, end, (" ",))
+            change = Patch(start, end, (" ",))  # `int/**/n`
         yield Site(((change,),), "comment", line)
 
 
-INSERT_COMMENTS: Final = Rewriting(
-    name="insert-comments", find=_insert_comments, nothing="no line to comment", proof="tree"
-)
-REMOVE_COMMENTS: Final = Rewriting(
-    name="remove-comments", find=_remove_comments, nothing="no comment", proof="tree"
-)
+# ── lines ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-NEEDED: Final = "parentheses are needed"
-_WRAPPED: Final = frozenset(
-    {"binary_expression", "ternary_expression", "method_invocation", "identifier", "cast_expression",
-     "instanceof_expression", "string_literal", "decimal_integer_literal", "array_access", "field_access",
-     "unary_expression", "object_creation_expression"}
-)  # fmt: skip
-_AROUND: Final = frozenset(
-    {"binary_expression", "return_statement", "variable_declarator", "assignment_expression",
-     "argument_list", "ternary_expression"}
-)  # fmt: skip
+def _solid(code: JavaSource) -> list[tuple[int, int]]:
+    """The ranges whose lines are no lines of code: text blocks and comments."""
+    found = [(start, end) for _, start, end in code.reading.comments]
+    return found + [(one.start, one.end) for one in code.unit.walk() if one.kind == "string_literal"]
 
 
-def _insert_parentheses(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in code.nodes:
-        parent = node.parent
-        if node.kind not in _WRAPPED or parent is None or parent.kind not in _AROUND:
+def _insert_blank(code: JavaSource) -> Iterator[Site | Refused]:
+    for gap in (gap for row in gaps(code) for gap in row[1:]):
+        at = code.source.rfind(b"\n", 0, gap.before.start) + 1
+        yield code.site(gap.before, "blank line", Patch(at, at, (code.newline,)))
+
+
+def _remove_blank(code: JavaSource) -> Iterator[Site | Refused]:
+    solid = _solid(code)
+    for match in _BLANK.finditer(code.source):
+        if any(start < match.end() and match.start() < end for start, end in solid):
+            yield Refused(COMMENT)
             continue
-        if node.field in ("name", "left") and parent.kind in ("variable_declarator", "assignment_expression"):
+        line = code.source.count(b"\n", 0, match.start()) + 1
+        yield Site(((Patch(match.start(), match.end(), ()),),), "blank line", line)
+
+
+@each(*_LISTED)
+def _split(code: JavaSource, node: Node) -> Site | Refused | None:
+    """A line break behind each comma of a list."""
+    commas = [end for kind, _, end in node.tokens if kind == ","]
+    if not commas:
+        return None
+    if code.commented(node.start, node.end):
+        return Refused(COMMENT)
+    indent = code.indentation(node.start) + code.step * 2
+    patches = []
+    for end in commas:
+        rest = code.source[end:]
+        blank = len(rest) - len(rest.lstrip(b" \t"))
+        if rest[blank : blank + 1] not in (b"\n", b"\r"):
+            patches.append(Patch(end, end + blank, (f"{code.newline}{indent}",)))
+    return code.site(node, "a line each", *patches) if patches else None
+
+
+@each(*_LISTED)
+def _join(code: JavaSource, node: Node) -> Site | Refused | None:
+    """A list over several lines on one."""
+    if code.commented(node.start, node.end):
+        return Refused(COMMENT)  # `f(a, // first` would swallow the rest
+    patches: list[Patch] = []
+    for kind, start, end in node.tokens:
+        if kind in (",", "(", "{"):
+            begin, stop = end, len(code.source) - len(code.source[end:].lstrip())
+        else:
+            begin, stop = len(code.source[:start].rstrip()), start
+        if b"\n" in code.source[begin:stop] and (not patches or patches[-1].end <= begin):
+            patches.append(Patch(begin, stop, (" " if kind == "," else "",)))
+    return code.site(node, "on one line", *patches) if patches else None
+
+
+def _indentation(code: JavaSource) -> Iterator[Site | Refused]:
+    solid = _solid(code)
+    old = code.step.encode()
+    options = []
+    for step in _STEPS:
+        if step == code.step:
             continue
-        if node.field == "left" and node.kind in ("identifier", "field_access") and parent.operator in "+-":
-            continue  # `(a) - b` looks like a cast
-        yield Site(((over(node, "(", span(node), ")"),),), "parentheses", code.line(node))
+        patches = []
+        for match in _LEAD.finditer(code.source):
+            if any(start < match.start() < end for start, end in solid):
+                continue
+            rest, depth = match.group(), 0
+            while rest.startswith(old):
+                rest, depth = rest[len(old) :], depth + 1
+            if depth:
+                patches.append(Patch(match.start(), match.end(), (step * depth + rest.decode(),)))
+        if patches:
+            options.append(tuple(patches))
+    if options:
+        yield Site(tuple(options), "indentation", 1)
 
 
-def _remove_parentheses(code: JavaSource) -> Iterator[Site | Refused]:
-    for node in code.of("parenthesized_expression"):
-        if len(node.children) != 1 or not _optional(node):
-            continue
-        inner = node.children[0]
-        if level(inner) < needed(node) or inner.kind in ("lambda_expression", "switch_expression"):
-            yield Refused(NEEDED)
-            continue
-        before = code.source[node.start - 1 : node.start]
-        after = code.source[node.end : node.end + 1]
-        changes = (
-            Patch(node.start, node.start + 1, (" " if _joins(before) else "",)),
-            Patch(node.end - 1, node.end, (" " if _joins(after) else "",)),
-        )
-        yield Site((changes,), "no parentheses", code.line(node))
+@each("block", "constructor_body", "class_body", "switch_block")
+def _braces(code: JavaSource, node: Node) -> Site | Refused | None:
+    """An opening brace on a line of its own, or behind its head."""
+    if node.parent is None or node.parent.kind in ("block", "lambda_expression", "switch_rule"):
+        return None
+    before = code.source[: node.start]
+    end = len(before.rstrip())
+    after = code.source[node.start + 1 :].partition(b"\n")[0]
+    if code.commented(max(end - 1, 0), node.start) or after.strip():
+        return Refused(LINES)
+    if b"\n" in before[end:]:
+        return code.site(node, "brace behind its head", Patch(end, node.start, (" ",)))
+    newline = f"{code.newline}{code.indentation(node.start)}"
+    return code.site(node, "brace on a line of its own", Patch(end, node.start, (newline,)))
 
 
-def _optional(node: Node) -> bool:
-    """Whether the grammar has an expression here, with or without parentheses."""
+@each("binary_expression", "assignment_expression")
+def _spacing(code: JavaSource, node: Node) -> Site | Refused:
+    """`a + b` as `a+b`, and back."""
+    left, right = node.children
+    mark = operator_span(node)
+    if code.source[left.end : mark.start].strip() or code.source[mark.end : right.start].strip():
+        return Refused(COMMENT)
+    if b"\n" in code.source[left.end : right.start]:
+        return Refused("operator at a line's end")
+    if left.end == mark.start and mark.end == right.start:
+        blanks = Patch(mark.start, mark.start, (" ",)), Patch(mark.end, mark.end, (" ",))
+        return code.site(node, "blanks around a sign", *blanks)
+    if code.text(right)[0] in "+-!~<>=&|(" or code.text(left)[-1] in "+->":
+        return Refused(OPERATOR)  # `a - -b`, `i++ + j`, `(a) - b`
+    patches = Patch(left.end, mark.start, ()), Patch(mark.end, right.start, ())
+    return code.site(node, "no blanks around a sign", *patches)
+
+
+# ── parentheses ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+@each(*_WRAPPED)
+def _insert_parentheses(code: JavaSource, node: Node) -> Site | None:
     parent = node.parent
-    return parent is not None and (
-        parent.kind in _AROUND or (parent.kind == "parenthesized_expression" and len(parent.children) == 1)
-    )
+    if parent is None or parent.kind not in _AROUND:
+        return None
+    if node.field in ("name", "left") and parent.kind in ("variable_declarator", "assignment_expression"):
+        return None
+    if node.field == "left" and node.kind in ("identifier", "field_access") and parent.operator in "+-":
+        return None  # `(a) - b` looks like a cast
+    return code.site(node, "parentheses", replace(node, "(", span(node), ")"))
 
 
-def _joins(sign: bytes) -> bool:
-    """Whether a word or sign would run together with what is in parentheses."""
-    return sign.isalnum() or sign in (b"_", b"$", b"+", b"-", b"&", b"|") or sign > b"\x7f"
+@each("parenthesized_expression")
+def _remove_parentheses(code: JavaSource, node: Node) -> Site | Refused | None:
+    parent = node.parent
+    if parent is None or parent.kind not in _AROUND | {"parenthesized_expression"}:
+        return None  # the grammar demands them: `if (c)`
+    inner = node.children[0]
+    if precedence(inner) < required_precedence(node) or inner.kind in (
+        "lambda_expression",
+        "switch_expression",
+    ):
+        return Refused(NEEDED)
+    before = code.source[node.start - 1 : node.start]
+    after = code.source[node.end : node.end + 1]
+    return code.site(
+        node, "no parentheses",
+        Patch(node.start, node.start + 1, (" " if _joins(before) else "",)),
+        Patch(node.end - 1, node.end, (" " if _joins(after) else "",)),
+    )  # fmt: skip
 
 
-INSERT_PARENTHESES: Final = Rewriting(
-    name="insert-parentheses", find=_insert_parentheses, nothing="no expression", proof="tree"
+def _joins(character: bytes) -> bool:
+    """Whether a word or operator would run together with what is in parentheses: `return(a)`, `b-(-a)`."""
+    return character.isalnum() or character in (b"_", b"$", b"+", b"-", b"&", b"|") or character > b"\x7f"
+
+
+_Rule: Final = partial(Rewriting, proof="tree")
+
+INSERT_COMMENTS: Final = _Rule(name="insert-comments", find=_insert_comments, nothing="no line to comment")
+REMOVE_COMMENTS: Final = _Rule(name="remove-comments", find=_remove_comments, nothing="no comment")
+INSERT_BLANK_LINES: Final = _Rule(
+    name="insert-blank-lines", find=_insert_blank, nothing="no two statements in a row"
 )
-REMOVE_PARENTHESES: Final = Rewriting(
-    name="remove-parentheses", find=_remove_parentheses, nothing="no parentheses", proof="tree"
+REMOVE_BLANK_LINES: Final = _Rule(name="remove-blank-lines", find=_remove_blank, nothing="no blank line")
+SPLIT_LINES: Final = _Rule(name="split-lines", find=_split, nothing="no list of several")
+JOIN_LINES: Final = _Rule(name="join-lines", find=_join, nothing="no list over lines")
+INDENTATION: Final = _Rule(name="indentation", find=_indentation, nothing="no indentation")
+BRACE_LINES: Final = _Rule(name="brace-lines", find=_braces, nothing="no block")
+SPACING: Final = _Rule(name="spacing", find=_spacing, nothing="no operator")
+INSERT_PARENTHESES: Final = _Rule(
+    name="insert-parentheses", find=_insert_parentheses, nothing="no expression"
+)
+REMOVE_PARENTHESES: Final = _Rule(
+    name="remove-parentheses", find=_remove_parentheses, nothing="no parentheses"
 )

@@ -1,25 +1,31 @@
-"""Sums of texts as what builds the same text.
+"""Sums of texts as calls that build the same text.
 
 A sum evaluates all operands before it makes texts of them, a builder makes each text at once; so operands
-have to be of primitive types or strings, whose texts nothing changes. A constant sum is left alone, since
-constants are one object each.
+have to be of primitive types or strings, whose texts nothing changes. A constant sum is left alone: constants
+of one value are one object, and `==` tells it from a built one.
 """
 
-from collections.abc import Iterator
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, Types, varies
+from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, Types
 from codeaudit.transforms.java.parsing import Node
-from codeaudit.transforms.java.rewriting import COMMENT, JavaSource, Rewriting, bare, over, span
+from codeaudit.transforms.java.rewriting import COMMENT, JavaSource, Rewriting, each, replace, span
 from codeaudit.transforms.patches import Part, Site
 
 UNKNOWN: Final = "operands of unknown type"
 CONSTANT: Final = "text may be constant"
 
 
-def summands(types: Types, node: Node) -> list[Node]:
-    """What a sum joins as texts, in order: numbers that are added before the first text are one of them."""
+def _summands(types: Types, node: Node) -> list[Node]:
+    """What a sum joins as texts, in order; empty if a node is no outermost sum of texts.
+
+    Numbers that are added before the first text are one summand: `1 + 2 + "a"` is "3a".
+    """
+    parent = node.parent
+    is_inner = parent is not None and parent.kind == "binary_expression" and parent.operator == "+"
+    if node.operator != "+" or types.of(node) != STRING or (is_inner and node.field == "left"):
+        return []
     found: list[Node] = []
     here = node
     while here.kind == "binary_expression" and here.operator == "+" and types.of(here) == STRING:
@@ -29,65 +35,54 @@ def summands(types: Types, node: Node) -> list[Node]:
     return [here, *reversed(found)]
 
 
-def _sums(code: JavaSource, types: Types) -> Iterator[Node]:
-    for node in code.of("binary_expression"):
-        parent = node.parent
-        if node.operator != "+" or types.of(node) != STRING:
-            continue
-        summand = parent is not None and parent.kind == "binary_expression" and parent.operator == "+"
-        if not summand or node.field != "left":
-            yield node
+def _refusal(code: JavaSource, node: Node) -> Refused | None:
+    """Why a sum must not become a call."""
+    if not code.varies(node):
+        return Refused(CONSTANT)
+    return Refused(COMMENT) if code.commented(node.start, node.end) else None
 
 
-def _built(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
-    for node in _sums(code, types):
-        operands = summands(types, node)
-        if not all(types.of(operand) in PRIMITIVE | {STRING} for operand in operands):
-            yield Refused(UNKNOWN)
-        elif not varies(code, node):
-            yield Refused(CONSTANT)
-        elif code.commented(node.start, node.end):
-            yield Refused(COMMENT)
-        else:
-            parts: list[Part] = ["new StringBuilder()"]
-            for operand in operands:
-                parts += [".append(", span(bare(operand)), ")"]
-            parts.append(".toString()")
-            yield Site(((over(node, *parts),),), "sum as a builder", code.line(node))
+@each("binary_expression")
+def _built(code: JavaSource, node: Node) -> Site | Refused | None:
+    """`a + b` as `new StringBuilder().append(a).append(b).toString()`."""
+    operands = _summands(code.types, node)
+    if not operands:
+        return None
+    if not all(code.type(one) in PRIMITIVE | {STRING} for one in operands):
+        return Refused(UNKNOWN)
+    if refused := _refusal(code, node):
+        return refused
+    parts: list[Part] = ["new StringBuilder()"]
+    for one in operands:
+        parts += [".append(", span(one.unparenthesized), ")"]
+    return code.site(node, "sum as a builder", replace(node, *parts, ".toString()"))
 
 
-def _valued(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
-    for node in _sums(code, types):
-        operands = summands(types, node)
-        empty = [operand for operand in operands if code.text(operand) == '""']
-        if len(operands) != 2 or len(empty) != 1:
-            continue
-        (other,) = (operand for operand in operands if operand is not empty[0])
-        if types.of(other) not in PRIMITIVE:
-            yield Refused(UNKNOWN)
-        elif not varies(code, node):
-            yield Refused(CONSTANT)
-        elif code.commented(node.start, node.end):
-            yield Refused(COMMENT)
-        else:
-            parts = ("String.valueOf(", span(bare(other)), ")")
-            yield Site(((over(node, *parts),),), "empty text and a number", code.line(node))
+@each("binary_expression")
+def _valued(code: JavaSource, node: Node) -> Site | Refused | None:
+    """`"" + n` as `String.valueOf(n)`."""
+    operands = _summands(code.types, node)
+    others = [one for one in operands if code.text(one) != '""']
+    if len(operands) != 2 or len(others) != 1:
+        return None
+    if code.type(others[0]) not in PRIMITIVE:
+        return Refused(UNKNOWN)  # of a `char[]` valueOf makes another text, and of `null` it may throw
+    if refused := _refusal(code, node):
+        return refused
+    value = span(others[0].unparenthesized)
+    return code.site(node, "empty text and a number", replace(node, "String.valueOf(", value, ")"))
 
 
-def _swapped(code: JavaSource) -> Iterator[Site | Refused]:
-    types = Types(code)
-    for node in _sums(code, types):
-        operands = summands(types, node)
-        if len(operands) < 2 or code.text(operands[-1]) == code.text(operands[-2]):
-            continue
-        first, second = operands[-2:]
-        if types.of(first) != STRING or types.of(second) not in PRIMITIVE | {STRING}:
-            yield Refused(UNKNOWN)
-            continue
-        changes = (over(first, span(second)), over(second, "(", span(first), ")"))
-        yield Site((changes,), "two texts exchanged", code.line(node))
+@each("binary_expression")
+def _swapped(code: JavaSource, node: Node) -> Site | Refused | None:
+    operands = _summands(code.types, node)
+    if not operands or code.text(operands[-1]) == code.text(operands[-2]):
+        return None
+    first, second = operands[-2:]
+    if code.type(first) != STRING or code.type(second) not in PRIMITIVE | {STRING}:
+        return Refused(UNKNOWN)
+    patches = replace(first, span(second)), replace(second, "(", span(first), ")")
+    return code.site(node, "two texts exchanged", *patches)
 
 
 CONCAT_TO_BUILDER: Final = Rewriting(name="concat-to-builder", find=_built, nothing="no sum of texts")

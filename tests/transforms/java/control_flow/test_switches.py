@@ -2,12 +2,12 @@
 
 import pytest
 
+from codeaudit.transforms.java.control_flow.branches import LONE
 from codeaudit.transforms.java.control_flow.switches import (
     CHAIN,
     IF_TO_SWITCH,
     INNER_BREAK,
     LABEL,
-    LONE,
     OPEN,
     SELECTOR,
     SWITCH_TO_IF,
