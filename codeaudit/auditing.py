@@ -56,13 +56,13 @@ from codeaudit.preparing import (
     common_task,
     load_models,
     meter_of,
-    most,
     prepare_inputs,
     suite_task,
     usage_noted,
 )
 from codeaudit.reports.records import ModelHeader, RunHeader, Summary
 from codeaudit.reports.summarise import summarise, with_attacks
+from codeaudit.reports.wording import counted
 from codeaudit.transforms.errors import CannotAudit, ModelError, RunError
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Perturbed
@@ -168,11 +168,15 @@ def demand_verdicts(summary: Summary, options: RunOptions) -> None:
         if any(row.violations.total for row in rows):
             continue
         if any(row.applied for row in rows):
-            why = f"{model.model!r} gave no usable answer ({most(model.unjudged_reasons)})"
+            why = f"{model.model!r} gave no usable answer ({_counted(model.unjudged_reasons)})"
         else:
             reasons = {reason: count for row in rows for reason, count in row.not_applied.items()}
-            why = f"no perturbation could be applied ({most(reasons)})"
+            why = f"no perturbation could be applied ({_counted(reasons)})"
         raise CannotAudit(f"nothing could be judged: {why}")
+
+
+def _counted(reasons: Mapping[str, int]) -> str:
+    return ", ".join(counted(reasons, most=3)) or "no samples"
 
 
 def _finished(job: PreparedRun) -> Summary:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from codeaudit.options import check_values, shown
+from codeaudit.options import check_values, listed, shown
 from codeaudit.transforms.errors import CannotAudit, NotAppliedError, UsageError
 from codeaudit.transforms.language import DEFAULT, LANGUAGES
 from codeaudit.transforms.records import Outcome, Perturbed, Sample, Sites
@@ -148,8 +148,7 @@ def perturb(
     check_values(transforms=transforms, variants=variants, seed=seed, task=task, sites=sites, workers=workers)
     check_language(language)
     check_samples(samples)
-    given = transforms.split(",") if isinstance(transforms, str) else transforms
-    names = None if given is None else tuple(name.strip() for name in given if name.strip())
+    names = None if transforms is None else listed(transforms)
     if names is not None and not expand(names):
         raise UsageError("transforms names no transform; leave it out for the standard set")
     asked = None if task is None else TASKS.get(task)

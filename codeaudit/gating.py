@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from codeaudit.audit.registry import TASKS
@@ -13,8 +13,6 @@ from codeaudit.reports.checks import Gate
 from codeaudit.reports.gate import Judged, Limits
 from codeaudit.reports.gate import gate as decide
 from codeaudit.reports.records import (
-    LOWER_IS_BETTER,
-    UNITS,
     ComparedRun,
     Flip,
     ModelHeader,
@@ -22,6 +20,7 @@ from codeaudit.reports.records import (
     Summary,
 )
 from codeaudit.reports.summarise import summarise
+from codeaudit.reports.wording import is_share
 from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.records import Kind
 from codeaudit.transforms.registry import expand, kind_of
@@ -89,8 +88,7 @@ def gate(
     >>> codeaudit.gate("codeaudit-runs/monday", max_violation_rate=0.05).passed  # doctest: +SKIP
     True
     """
-    check_values(
-        transforms=transforms,
+    limits = Limits(
         max_violation_rate=max_violation_rate,
         max_f1_drop=max_f1_drop,
         min_sensitivity=min_sensitivity,
@@ -98,15 +96,8 @@ def gate(
         alpha=alpha,
         max_unjudged=max_unjudged,
     )
-    limits = Limits(
-        violations=max_violation_rate,
-        drop=max_f1_drop,
-        sensitivity=min_sensitivity,
-        margin=margin,
-        alpha=alpha,
-        unjudged=max_unjudged,
-    )
-    names = listed(transforms) if isinstance(transforms, str) else transforms
+    check_values(transforms=transforms, **asdict(limits))
+    names = None if transforms is None else listed(transforms)
     return decided(_path(run), None if baseline is None else _path(baseline), limits, names).gate
 
 
@@ -145,7 +136,7 @@ def _path(run: Run | str | Path) -> Path:
 
 
 def _check_limits(limits: Limits, baseline: Path | None) -> None:
-    asked = (limits.violations, limits.drop, limits.sensitivity)
+    asked = (limits.max_violation_rate, limits.max_f1_drop, limits.min_sensitivity)
     if baseline is None and all(limit is None for limit in asked):
         raise UsageError(
             "nothing to hold the run to: give --baseline RUN, --max-violation-rate, --max-f1-drop "
@@ -156,12 +147,13 @@ def _check_limits(limits: Limits, baseline: Path | None) -> None:
 
 
 def _check_drop(now: Judged, limits: Limits) -> None:
-    """A drop above 1 is possible only for scores with units of their own."""
-    if limits.drop is None or limits.drop <= 1:
+    limit = limits.max_f1_drop
+    if limit is None or limit <= 1:
         return
-    names = {model.score.name.lower() for model in now.summary.models}
-    if not names <= UNITS | LOWER_IS_BETTER:
-        raise UsageError(f"--max-f1-drop {limits.drop:g} is more than a whole score; write {limits.drop:g}%")
+    # A score from 0 to 1 cannot lose more than 1, so `--max-f1-drop 5` was meant as 5 %. An error such as
+    # MAPE, or a score with a unit of its own, can lose more.
+    if any(model.score.better == "higher" and is_share(model.score) for model in now.summary.models):
+        raise UsageError(f"--max-f1-drop {limit:g} is more than a whole score; write {limit:g}%")
 
 
 def read_judged(path: Path) -> Judged:

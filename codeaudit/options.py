@@ -5,7 +5,7 @@ options, on the models or on the corpus is checked elsewhere.
 """
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from numbers import Integral, Real
@@ -131,9 +131,10 @@ class RunOptions:
         return cls(**values)
 
 
-def listed(text: str) -> tuple[str, ...]:
-    """The names in a text with commas between them."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
+def listed(names: str | Iterable[str]) -> tuple[str, ...]:
+    """The names, from a text with commas between them or one by one; blanks around them are dropped."""
+    several = names.split(",") if isinstance(names, str) else names
+    return tuple(name.strip() for name in several if name.strip())
 
 
 SMALLEST: Final[Mapping[str, int | None]] = {

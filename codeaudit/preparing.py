@@ -39,6 +39,7 @@ from codeaudit.audit.rows import read_suite
 from codeaudit.audit.run import RunProgress
 from codeaudit.audit.store import read_about, suite_contents
 from codeaudit.options import RunOptions
+from codeaudit.reports.wording import counted
 from codeaudit.transforms.errors import CorpusError, ModelError, UsageError
 from codeaudit.transforms.records import Sites
 
@@ -238,7 +239,7 @@ class DrawnInputs:
         first = self.selections[0]
         noun = self.noun or units({sample.language for sample in first.samples})
         size = f"{len(first.samples):,} of {first.available:,} {noun}"
-        left_out = f"; left out: {most(self.skipped, 6)}" if self.skipped else ""
+        left_out = f"; left out: {', '.join(counted(self.skipped, most=6))}" if self.skipped else ""
         return f"corpus {self.name}: {size}{left_out}"
 
     def size(self, seed: int) -> int:
@@ -408,15 +409,7 @@ def _judged(cases: Iterator[Case], known: Mapping[str, Witness], progress: RunPr
         f"{findings.changed:,} controls differ from it, {findings.unchanged:,} could not be shown to"
     )
     if findings.open:
-        progress.note(f"undecided: {most(findings.open)}")
-
-
-def most(reasons: Mapping[str, int], number: int = 3) -> str:
-    """The most frequent reasons with their counts, in words."""
-    ranked = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
-    told = [f"{count:,} × {reason}" for reason, count in ranked[:number]]
-    more = sum(count for _, count in ranked[number:])
-    return ", ".join([*told, f"{more:,} others"] if more else told) or "no samples"
+        progress.note(f"undecided: {', '.join(counted(findings.open, most=3))}")
 
 
 def _frozen(path: Path) -> FrozenInputs:

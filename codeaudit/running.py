@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from codeaudit.audit.corpora.records import Corpus
 from codeaudit.audit.interface import Model
@@ -125,27 +125,33 @@ def run(
     check_values(
         task=task,
         transforms=transforms,
-        variants=variants,
-        limit=limit,
-        seed=seed,
-        trials=trials,
         labels=labels,
         sites=sites,
         attack=attack,
-        budget=budget,
         wrap=wrap,
         base_url=base_url,
         device=device,
         precision=precision,
-        batch_size=batch_size,
-        workers=workers,
     )
+    numbers = {
+        "variants": variants,
+        "budget": budget,
+        "limit": limit,
+        "seed": seed,
+        "trials": trials,
+        "batch_size": batch_size,
+        "workers": workers,
+    }
+    check_values(**numbers)
     check_language(language)
     given: dict[str, Model] = {}
     names = tuple(_named(models, given))
     samples = _given_samples(corpus, language)
     spec = str(corpus) if isinstance(corpus, str | Path) else samples.spec if samples else None
-    # `int` because a manifest cannot hold the whole numbers of numpy.
+    # `int`, because a manifest cannot hold the whole numbers of numpy. No limit is 0 in the options.
+    converted: dict[str, Any] = {name: int(number or 0) for name, number in numbers.items()}
+    for name, path in {"suite": suite, "out": out, "cache": cache}.items():
+        converted[name] = None if path is None else Path(path)
     options = RunOptions(
         model=names,
         model_argument=tuple(f"{key}={value}" for key, value in (model_arguments or {}).items()),
@@ -155,22 +161,13 @@ def run(
         labels=labels,
         transform=_joined(transforms),
         sites=sites,
-        variants=int(variants),
         controls=controls,
         execute=execute,
         attack=_joined(attack) or None,
-        budget=int(budget),
-        limit=int(limit or 0),
-        seed=int(seed),
-        trials=int(trials),
-        suite=None if suite is None else Path(suite),
         wrap=wrap,
-        out=None if out is None else Path(out),
         device=device,
         precision=precision,
-        batch_size=int(batch_size),
-        workers=int(workers),
-        cache=None if cache is None else Path(cache),
+        **converted,
     )
     summary, folder = audit_models(
         options, given=given, corpus=samples, command=["codeaudit.run"], progress=progress

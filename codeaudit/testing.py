@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from codeaudit.edits import check_language, check_samples, most_frequent, prepared_samples
-from codeaudit.options import check_values
+from codeaudit.options import check_values, listed
 from codeaudit.transforms.errors import CannotAudit, UsageError
 from codeaudit.transforms.language import DEFAULT
 from codeaudit.transforms.records import Sample
@@ -144,8 +144,7 @@ def _names(transforms: Sequence[str] | str | None, samples: Sequence[Sample]) ->
     if transforms is None:
         names = standard_transforms(languages, controls=False)
     else:
-        given = transforms.split(",") if isinstance(transforms, str) else transforms
-        names = expand([name.strip() for name in given if name.strip()], languages=languages)
+        names = expand(listed(transforms), languages=languages)
     if controls := [name for name in names if entry_of(name).kind == "control"]:
         raise UsageError(f"{controls[0]!r} changes the meaning: no answer has to hold under it")
     kept = tuple(name for name in names if entry_of(name).kind == "preserving")

@@ -29,6 +29,9 @@ State: TypeAlias = Literal["held", "violated", "unjudged", "not applied"]
 Locate: TypeAlias = Callable[[str], str | None]
 """Maps a sample's path to a path relative to the repository; `None` if the file is outside it."""
 
+NO_FAULT: Final = frozenset({ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN})
+"""Reasons for a missing verdict although the model answered twice. They are not a gap in the audit."""
+
 LONGEST: Final = 200
 """Maximum number of characters of an answer in a report."""
 
@@ -153,7 +156,7 @@ def _judged(verdict: Verdict) -> Variant:
             state = "violated"
         case Unjudged():
             state, reason = "unjudged", verdict.reason
-            fault = reason not in (ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN)
+            fault = reason not in NO_FAULT
         case _:
             assert_never(verdict)
     return Variant(

@@ -5,7 +5,7 @@ from typing import Final, Literal, TypeAlias
 
 from codeaudit.reports import wording
 from codeaudit.reports.records import Rise, decode, encode
-from codeaudit.reports.sheets import Cell, Column, Sheet
+from codeaudit.reports.sheets import Cell, Sheet, words
 
 SCHEMA: Final = 1
 
@@ -115,13 +115,7 @@ def gate_sheets(gate: Gate) -> tuple[Sheet, ...]:
     return (
         Sheet(
             title=title,
-            columns=(
-                Column(head="model"),
-                Column(head="check"),
-                Column(head="found"),
-                Column(head="wanted"),
-                Column(head="verdict"),
-            ),
+            columns=words("model", "check", "found", "wanted", "verdict"),
             rows=tuple(_check_row(check) for check in gate.checks),
             notes=tuple(notes),
             legend=LEGEND if gate.baseline is not None else LEGEND[:1],

@@ -6,7 +6,6 @@ from typing import Final
 
 from codeaudit.reports.observations import Observation
 from codeaudit.reports.records import (
-    UNITS,
     Better,
     ComparedRun,
     Comparison,
@@ -18,6 +17,7 @@ from codeaudit.reports.records import (
 )
 from codeaudit.reports.statistics.paired import compare_paired
 from codeaudit.reports.statistics.trials import compare_trials
+from codeaudit.reports.wording import is_share
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.records import Kind
 
@@ -108,7 +108,7 @@ def _metrics(trials: Mapping[str, Sequence[Trial]]) -> tuple[Metric, ...]:
     first = next((trial.score for each in trials.values() for trial in each), None)
     if first is None:
         return ()
-    share = first.name.lower() not in UNITS
+    share = is_share(first)
     readings = [(name.format(score=first.name), first.better, read, share) for name, read in SCORES]
     readings += [(name, better, read, True) for name, better, read in RATES]
     metrics = []

@@ -11,7 +11,7 @@ from typing import Final
 
 from codeaudit.audit.records import Answer, Explained, Predicted
 from codeaudit.reports import wording
-from codeaudit.reports.sheets import Cell, Column, Sheet
+from codeaudit.reports.sheets import Cell, Sheet, numbers, words
 
 KEYWORDS: Final = re.compile(
     r"@?(assert|async|await|break|case|catch|class|continue|def|default|del|do|elif|else|except|finally|for|from"
@@ -99,12 +99,8 @@ def tally(explained: Iterable[Explained]) -> Sheet:
     return Sheet(
         title="What flips answers: smallest edits by transform and construct",
         columns=(
-            Column(head="model"),
-            Column(head="transform"),
-            Column(head="construct"),
-            Column(head="violations", number=True),
-            Column(head="median moves", number=True),
-            Column(head="median calls", number=True),
+            *words("model", "transform", "construct"),
+            *numbers("violations", "median moves", "median calls"),
         ),
         rows=tuple(_row(name, found) for name, found in ordered),
         legend=(

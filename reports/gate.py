@@ -16,20 +16,16 @@ An unjudged pair is never a violation. If a requested check could not be judged,
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from codeaudit.audit.records import ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN
 from codeaudit.reports import wording
-from codeaudit.reports.cases import Place
+from codeaudit.reports.cases import NO_FAULT, Place
 from codeaudit.reports.checks import Check, Gate, Outcome
 from codeaudit.reports.records import ByTransform, Flip, ModelSummary, Rate, Rise, Summary
 from codeaudit.reports.statistics.adjustment import holm
 from codeaudit.reports.statistics.mcnemar import Tally, paired_rise, unpaired_rise, with_detectable
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.records import Kind
-
-NO_FAULT: Final = frozenset({ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN})
-"""Reasons for a missing verdict although the model answered twice. They are not a gap in the audit."""
 
 ALIKE: Final = 0.1
 """Two bare summaries are compared only if their numbers of variants per sample differ by at most
@@ -55,17 +51,17 @@ class PairKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The limits for every model of a run; `None` means that a limit was not requested."""
+    """The limits for every model of a run, named as the options; `None` if a limit was not requested."""
 
-    violations: float | None = None
+    max_violation_rate: float | None = None
     """Maximum share of violated pairs, 0 to 1."""
-    drop: float | None = None
+    max_f1_drop: float | None = None
     """Maximum loss of the score under attack, in the unit of the score."""
-    sensitivity: float | None = None
+    min_sensitivity: float | None = None
     """Minimum share of changed answers under controls, 0 to 1."""
     margin: float = 0.01
     alpha: float = 0.01
-    unjudged: float = 0.2
+    max_unjudged: float = 0.2
     """Maximum share of pairs without a verdict. Above it the gate decides nothing."""
 
 
@@ -159,14 +155,14 @@ def _keeps(row: ByTransform) -> bool:
 
 def _absolute(model: ModelSummary, now: Judged, limits: Limits) -> list[Check]:
     checks = [*_answers(model, now, limits, "preserving", model.violations)]
-    if limits.sensitivity is not None:
+    if limits.min_sensitivity is not None:
         checks += _answers(model, now, limits, "control", model.sensitivity)
-    if limits.violations is not None:
-        checks.append(_violations(model, limits.violations))
-    if limits.drop is not None:
-        checks.append(_drop(model, limits.drop))
-    if limits.sensitivity is not None:
-        checks.append(_sensitivity(model, limits.sensitivity))
+    if limits.max_violation_rate is not None:
+        checks.append(_violations(model, limits.max_violation_rate))
+    if limits.max_f1_drop is not None:
+        checks.append(_drop(model, limits.max_f1_drop))
+    if limits.min_sensitivity is not None:
+        checks.append(_sensitivity(model, limits.min_sensitivity))
     return checks
 
 
@@ -175,7 +171,7 @@ def _answers(model: ModelSummary, now: Judged, limits: Limits, kind: Kind, judge
     reasons = _missing(now, model.model, kind)
     missing = reasons.total()
     share = missing / (missing + judged.total) if missing else 0.0
-    if share <= limits.unjudged:
+    if share <= limits.max_unjudged:
         return []
     what = "changes of the meaning" if kind == "control" else "pairs"
     return [
@@ -184,9 +180,9 @@ def _answers(model: ModelSummary, now: Judged, limits: Limits, kind: Kind, judge
             name="answers",
             outcome="unknown",
             found=f"{missing} of {missing + judged.total} {what} unjudged ({wording.reasons(reasons)})",
-            wanted=f"at most {wording.percent(limits.unjudged)} unjudged",
+            wanted=f"at most {wording.percent(limits.max_unjudged)} unjudged",
             value=share,
-            limit=limits.unjudged,
+            limit=limits.max_unjudged,
         )
     ]
 
@@ -320,7 +316,8 @@ def _against(
         notes.append(
             f"{wording.plain(baseline.name)} has no answers, only counts: the test is unpaired and weaker"
         )
-    return [*_decided(tests, limits), *(_gap(model, gap, limits) for model, gap in gaps.items())], notes
+    missing = [_rise(model, limits, outcome="unknown", found=gap) for model, gap in gaps.items()]
+    return [*_decided(tests, limits), *missing], notes
 
 
 def _partners(now: Judged, baseline: Judged) -> dict[str, str | None]:
@@ -449,16 +446,20 @@ def _decided(tests: Sequence[RiseTest], limits: Limits) -> list[Check]:
     ]
 
 
+def _rise(model: str, limits: Limits, **found: Any) -> Check:
+    """A check on a rise, without or with a test."""
+    wanted = f"at most +{_points(limits.margin)} points"
+    return Check(model=model, name="rise", wanted=wanted, limit=limits.margin, **found)
+
+
 def _untested(test: RiseTest, limits: Limits) -> Check:
-    return Check(
-        model=test.model,
-        name="rise",
+    return _rise(
+        test.model,
+        limits,
         transform=test.transform,
         outcome="untested",
         found=f"{_told(test.rise)}; too few samples ({test.rise.samples}) for a test of its own",
-        wanted=_wanted(limits),
         value=test.rise.rise,
-        limit=limits.margin,
         rise=test.rise,
     )
 
@@ -476,15 +477,13 @@ def _rise_check(test: RiseTest, p_adjusted: float, limits: Limits, *, number: in
     elif whole and blind and not full:
         outcome = "unknown"
     seen = "" if whole or rise.detectable is None else f"; could fail from {_points(rise.detectable)} on"
-    return Check(
-        model=test.model,
-        name="rise",
+    return _rise(
+        test.model,
+        limits,
         transform=test.transform,
         outcome=outcome,
         found=f"{_told(rise)}, p {wording.p_value(p_adjusted)}{seen}",
-        wanted=_wanted(limits),
         value=rise.rise,
-        limit=limits.margin,
         p_adjusted=p_adjusted,
         rise=rise,
         notes=(_note(rise, full=full, blind=blind),) if whole or outcome == "failed" else (),
@@ -516,21 +515,6 @@ def _told(rise: Rise) -> str:
     before, now = rise.before / rise.baseline, rise.now / rise.pairs
     of = "" if rise.paired else " of samples"
     return f"{wording.percent(before)} to {wording.percent(now)}{of}: {_points(rise.rise, sign=True)} points"
-
-
-def _gap(model: str, gap: str, limits: Limits) -> Check:
-    return Check(
-        model=model,
-        name="rise",
-        outcome="unknown",
-        found=gap,
-        wanted=_wanted(limits),
-        limit=limits.margin,
-    )
-
-
-def _wanted(limits: Limits) -> str:
-    return f"at most +{_points(limits.margin)} points"
 
 
 def _points(share: float, *, sign: bool = False) -> str:

@@ -92,9 +92,6 @@ SCHEMA: Final = 1
 
 Better: TypeAlias = Literal["higher", "lower"]
 
-LOWER_IS_BETTER: Final = frozenset({"mape", "mae", "mse", "rmse", "error", "loss", "bits per byte"})
-"""Scores for which a lower value is better. For every other score, higher is better."""
-
 UNITS: Final = frozenset({"mae", "mse", "rmse", "loss", "perplexity", "bits per byte"})
 """Scores with their own unit. Every other score is a share and is shown in percent."""
 

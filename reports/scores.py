@@ -19,7 +19,7 @@ from dataclasses import replace
 from functools import partial
 from math import isfinite
 from statistics import fmean
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from codeaudit.audit.interface import GivesPartialCredit, Task
 from codeaudit.audit.records import Answer
@@ -29,6 +29,17 @@ from codeaudit.transforms.records import Sample
 
 Scored: TypeAlias = tuple[Answer | None, Sample]
 """An answer, and the sample whose label it is scored against."""
+
+
+AVERAGED: Final = (
+    "original",
+    "macro",
+    "attack_worst_sample",
+    "attack_worst_round",
+    "drop",
+    "drop_worst_round",
+)
+"""Fields of a score that are averaged over trials."""
 
 
 def score(observations: Sequence[Observation], task: Task) -> Score:
@@ -75,12 +86,7 @@ def mean_score(blocks: Sequence[Score]) -> Score:
     return Score(
         name=first.name,
         better=first.better,
-        original=_mean(block.original for block in blocks),
-        macro=_mean(block.macro for block in blocks),
-        attack_worst_sample=_mean(block.attack_worst_sample for block in blocks),
-        attack_worst_round=_mean(block.attack_worst_round for block in blocks),
-        drop=_mean(block.drop for block in blocks),
-        drop_worst_round=_mean(block.drop_worst_round for block in blocks),
+        **{name: _mean(getattr(block, name) for block in blocks) for name in AVERAGED},
         rounds=max(block.rounds for block in blocks),
         scored=sum(block.scored for block in blocks),
         likeness=_means([block.likeness for block in blocks]),

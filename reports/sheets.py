@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import sqrt
+from statistics import stdev
 from typing import Final
 
 from codeaudit.reports import wording
@@ -47,6 +49,16 @@ class Column:
     head: str
     number: bool = False
     """Whether the column holds numbers: right-aligned and never wrapped."""
+
+
+def words(*heads: str) -> tuple[Column, ...]:
+    """Columns of text."""
+    return tuple(Column(head=head) for head in heads)
+
+
+def numbers(*heads: str) -> tuple[Column, ...]:
+    """Columns of numbers."""
+    return tuple(Column(head=head, number=True) for head in heads)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,12 +114,7 @@ def _models(summary: Summary) -> Sheet:
         legend.append(f"no example of the task: {wording.reasons(summary.skipped)}.")
     return Sheet(
         title=title,
-        columns=(
-            Column(head="model"),
-            Column(head="size"),
-            Column(head="asked"),
-            *(Column(head=head, number=True) for head in heads),
-        ),
+        columns=(*words("model", "size", "asked"), *numbers(*heads)),
         rows=tuple(_model_row(model, model.model in best and not _blind(model)) for model in summary.models),
         notes=tuple(notes),
         legend=tuple(legend),
@@ -141,7 +148,7 @@ def _score(model: ModelSummary) -> Cell:
     lines = [wording.value(model.score.original, share=share)]
     values = [trial.score.original for trial in model.trials if trial.score.original is not None]
     if len(values) > 1:
-        lines.append(f"± {wording.value(_standard_error(values), share=share)}")
+        lines.append(f"± {wording.value(stdev(values) / sqrt(len(values)), share=share)}")
     return Cell(lines=tuple(lines))
 
 
@@ -164,13 +171,6 @@ def _attack_legend(summary: Summary, score: str) -> str:
     )
 
 
-def _standard_error(values: Sequence[float]) -> float:
-    from math import sqrt
-    from statistics import stdev
-
-    return stdev(values) / sqrt(len(values))
-
-
 def _changes(summary: Summary) -> Sheet:
     rows = []
     for transform in _transform_names(summary):
@@ -178,20 +178,13 @@ def _changes(summary: Summary) -> Sheet:
         for model in summary.models:
             for row in model.by_transform:
                 if row.transform == transform:
-                    numbers = wording.lines(row.violations) if row.violations.total else (ABSENT,) * 3
+                    told = wording.lines(row.violations) if row.violations.total else (ABSENT,) * 3
                     names = (_cell(shown), _cell(wording.plain(model.model)))
-                    rows.append((*names, *(_cell(number) for number in numbers), _cell(str(row.unjudged))))
+                    rows.append((*names, *(_cell(number) for number in told), _cell(str(row.unjudged))))
                     shown = ""
     return Sheet(
         title="Changed answers by transform, per sample and variant",
-        columns=(
-            Column(head="transform"),
-            Column(head="model"),
-            Column(head="changed", number=True),
-            Column(head="95 %", number=True),
-            Column(head="pairs", number=True),
-            Column(head="unjudged", number=True),
-        ),
+        columns=(*words("transform", "model"), *numbers("changed", "95 %", "pairs", "unjudged")),
         rows=tuple(rows),
     )
 
@@ -215,15 +208,10 @@ def _robust(summary: Summary) -> Sheet:
     return Sheet(
         title="Robust pass@k",
         columns=(
-            Column(head="model"),
-            Column(head="transform"),
-            Column(head="k", number=True),
-            Column(head="problems", number=True),
-            Column(head="variants each", number=True),
-            Column(head="pass@k", number=True),
-            Column(head="robust pass@k", number=True),
-            Column(head="robust drop", number=True),
-            Column(head="robust relative", number=True),
+            *words("model", "transform"),
+            *numbers(
+                "k", "problems", "variants each", "pass@k", "robust pass@k", "robust drop", "robust relative"
+            ),
         ),
         rows=tuple(rows),
         legend=(
@@ -248,7 +236,7 @@ def _likeness(summary: Summary) -> Sheet:
         rows.append((_cell(wording.plain(model.model)), *cells))
     return Sheet(
         title="How near the answers are",
-        columns=(Column(head="model"), *(Column(head=name, number=True) for name in names)),
+        columns=(*words("model"), *numbers(*names)),
         rows=tuple(rows),
         legend=("first for the original inputs, then with each sample's worst answer over its variants.",),
     )
@@ -274,12 +262,10 @@ def _attacks(summary: Summary) -> Sheet:
     return Sheet(
         title="Worst-case search",
         columns=(
-            Column(head="model"),
-            Column(head="attack, budget"),
-            *(Column(head=f"by {step}", number=True) for step in steps),
-            Column(head="violated", number=True),
-            Column(head="certified", number=True),
-            Column(head="not attacked, because"),
+            *words("model", "attack, budget"),
+            *numbers(*(f"by {step}" for step in steps)),
+            *numbers("violated", "certified"),
+            *words("not attacked, because"),
         ),
         rows=tuple(rows),
         legend=(
@@ -309,11 +295,9 @@ def _applied(summary: Summary) -> Sheet:
     return Sheet(
         title="Where the transforms could be applied",
         columns=(
-            Column(head="transform"),
-            Column(head="kind"),
-            Column(head="applied", number=True),
-            Column(head="shown by"),
-            Column(head="not applied, because"),
+            *words("transform", "kind"),
+            *numbers("applied"),
+            *words("shown by", "not applied, because"),
         ),
         rows=tuple(rows),
     )
@@ -368,7 +352,7 @@ def _beside(comparison: Comparison) -> Sheet:
     heads += [f"shared: {paired.name}" for paired in comparison.paired]
     return Sheet(
         title="Models beside each other",
-        columns=(Column(head="model"), *(Column(head=head, number=True) for head in heads)),
+        columns=(*words("model"), *numbers(*heads)),
         rows=tuple(rows),
         notes=(
             *(f"{wording.plain(name)} may look steady; {wording.BLIND}." for name in blind),
@@ -398,11 +382,7 @@ def _diagram(result: Metric | Paired) -> list[Sheet]:
     return [
         Sheet(
             title=f"Critical differences: {result.name}",
-            columns=(
-                Column(head="mean rank", number=True),
-                Column(head="model"),
-                Column(head="not told apart"),
-            ),
+            columns=(*numbers("mean rank"), *words("model", "not told apart")),
             rows=tuple(rows),
             legend=(
                 "a bar runs through models that no test tells apart at 0.05, Holm-adjusted; rank 1 is best.",
@@ -434,10 +414,9 @@ def _metric(metric: Metric) -> Sheet:
     return Sheet(
         title=f"{metric.name} ({metric.better} is better)",
         columns=(
-            Column(head="model"),
-            Column(head="mean ± SE", number=True),
-            Column(head="trials", number=True),
-            *(Column(head=f"p vs {number}", number=True) for number in range(1, len(names) + 1)),
+            *words("model"),
+            *numbers("mean ± SE", "trials"),
+            *numbers(*(f"p vs {number}" for number in range(1, len(names) + 1))),
         ),
         rows=tuple(rows),
         notes=(f"{wording.verdict(metric.test)}. {bold}{effect}",),
@@ -460,9 +439,9 @@ def _paired(paired: Paired) -> Sheet:
     return Sheet(
         title=f"On shared inputs: {paired.name} ({paired.better} is better)",
         columns=(
-            Column(head="model"),
-            Column(head="changed", number=True),
-            *(Column(head=f"p vs {number}", number=True) for number in range(1, len(names) + 1)),
+            *words("model"),
+            *numbers("changed"),
+            *numbers(*(f"p vs {number}" for number in range(1, len(names) + 1))),
         ),
         rows=tuple(rows),
         notes=(f"{wording.verdict(paired.test)}. {bold}",),
@@ -476,14 +455,8 @@ def _contrasts(paired: Paired) -> list[Sheet]:
     sheet = Sheet(
         title=f"Effect sizes: {paired.name}",
         columns=(
-            Column(head="models"),
-            Column(head="only 1st", number=True),
-            Column(head="only 2nd", number=True),
-            Column(head="difference", number=True),
-            Column(head="odds ratio", number=True),
-            Column(head="detectable", number=True),
-            Column(head="p", number=True),
-            Column(head="Holm p", number=True),
+            *words("models"),
+            *numbers("only 1st", "only 2nd", "difference", "odds ratio", "detectable", "p", "Holm p"),
         ),
         rows=tuple(_contrast_row(each, names) for each in paired.contrasts),
         notes=tuple(

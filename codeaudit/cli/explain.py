@@ -24,7 +24,13 @@ from codeaudit.audit.run import AuditSetup, NoMonitor, RunProgress
 from codeaudit.audit.search.shrinking import explain as shrink
 from codeaudit.audit.store import SUITE, VERDICTS, RunFolder, read_rows
 from codeaudit.auditing import answer_cache
-from codeaudit.cli.options import FORMATS, POSITIVE, Listed, complete_transforms, option
+from codeaudit.cli.options import (
+    FORMATS,
+    POSITIVE,
+    format_option,
+    option,
+    transform_option,
+)
 from codeaudit.cli.output import PROGRESS, note, show_parts, show_sheet, show_text
 from codeaudit.finished_runs import Run, read_run
 from codeaudit.options import RunOptions, listed
@@ -186,13 +192,7 @@ SPREAD: Final = 50
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("sample", required=False, metavar="[SAMPLE_ID]")
 @option("--model", multiple=True, metavar="NAME", help="Only violations of this model; repeatable.")
-@option(
-    "--transform",
-    cls=Listed,
-    metavar="NAME[,NAME]",
-    shell_complete=complete_transforms,
-    help="Only violations under these transforms.",
-)
+@transform_option("Only violations under these transforms.")
 @option(
     "--limit",
     type=click.IntRange(min=0),
@@ -207,7 +207,7 @@ SPREAD: Final = 50
     metavar="N",
     help="Diffs shown; the table counts all.",
 )
-@option("--format", "form", type=click.Choice(FORMATS), default="rich", help="Format on stdout.")
+@format_option(*FORMATS)
 @option("--device", default="auto", metavar="NAME", help="Where models run: auto, cpu, cuda, …")
 @option("--batch-size", type=POSITIVE, default=32, metavar="N", help="Number of queries asked at once.")
 def explain(

@@ -4,12 +4,20 @@ import os
 from collections.abc import Callable, Sequence
 from math import inf
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
 from codeaudit import __version__
-from codeaudit.cli.options import FORMATS, Listed, as_option, complete_transforms, option, read_toml
+from codeaudit.cli.options import (
+    FORMATS,
+    as_option,
+    format_option,
+    option,
+    path_option,
+    read_toml,
+    transform_option,
+)
 from codeaudit.cli.output import note, show_sheets, show_text
 from codeaudit.finished_runs import read_run, write_file
 from codeaudit.gating import GatedRun, decided
@@ -54,20 +62,8 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False)
 
 @click.command("gate")
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
-@option(
-    "--baseline",
-    type=click.Path(path_type=Path),
-    metavar="RUN_OR_SUMMARY",
-    help="An earlier run, or its summary.json: fail if violations rose.",
-    show_default=False,
-)
-@option(
-    "--transform",
-    cls=Listed,
-    shell_complete=complete_transforms,
-    metavar="NAME[,NAME]",
-    help="Judge only these transforms or families.  [default: all that keep the meaning]",
-)
+@path_option("--baseline", "RUN_OR_SUMMARY", "An earlier run, or its summary.json: fail if violations rose.")
+@transform_option("Judge only these transforms or families.  [default: all that keep the meaning]")
 @option(
     "--max-violation-rate",
     type=_share,
@@ -107,7 +103,7 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False)
 @option("--junit", type=FILE, metavar="FILE", help="Write a JUnit XML report.", show_default=False)
 @option("--sarif", type=FILE, metavar="FILE", help="Write SARIF for code scanning.", show_default=False)
 @option("--github/--no-github", default=False, help="Print annotations and write the step's summary.")
-@option("--format", "form", type=click.Choice(FORMATS), default="rich", help="Format on stdout.")
+@format_option(*FORMATS)
 @click.option(
     "--config",
     type=FILE,
@@ -117,7 +113,16 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False)
     callback=_configure,
     help="Read options from the table [gate] of a TOML file.",
 )
-def gate(run: Path, baseline: Path | None, transform: str | None, form: str, **options: Any) -> int:
+def gate(
+    run: Path,
+    baseline: Path | None,
+    transform: str | None,
+    form: str,
+    junit: Path | None,
+    sarif: Path | None,
+    github: bool,
+    **limited: float | None,
+) -> int:
     """Fail if a run is not good enough, or worse than an earlier one.
 
     Exit code 0 passed, 1 failed, 2 wrong usage, 3 could not be judged: no answers, no shared inputs, or too
@@ -129,18 +134,11 @@ def gate(run: Path, baseline: Path | None, transform: str | None, form: str, **o
       codeaudit gate RUN --baseline codeaudit-runs/main --junit gate.xml
       codeaudit gate RUN --baseline main/summary.json --github
     """
-    limits = Limits(
-        violations=options["max_violation_rate"],
-        drop=options["max_f1_drop"],
-        sensitivity=options["min_sensitivity"],
-        margin=options["margin"],
-        alpha=options["alpha"],
-        unjudged=options["max_unjudged"],
-    )
+    limits = Limits(**limited)  # type: ignore[arg-type]
     names = None if transform is None else listed(transform)
     found = decided(run, baseline, limits, names, note)
     _show(found.gate, form)
-    _write(run, found, junit=options["junit"], sarif=options["sarif"], github=options["github"], form=form)
+    _write(run, found, junit=junit, sarif=sarif, github=github, form=form)
     if found.gate.exit_code == CannotAudit.exit_code:
         raise CannotAudit(verdict(found.gate))
     return found.gate.exit_code

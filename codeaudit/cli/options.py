@@ -101,6 +101,22 @@ def option(*names: str, **settings: Any) -> Callable[[F], F]:
     return click.option(*names, envvar=variable, show_default=settings.pop("show_default", True), **settings)
 
 
+def transform_option(text: str, **settings: Any) -> Callable[[F], F]:
+    """The option `--transform` of a command, with its help."""
+    shown = {"metavar": "NAME[,NAME]", "shell_complete": complete_transforms, "help": text}
+    return option("--transform", cls=Listed, **shown, **settings)
+
+
+def format_option(*formats: str, text: str = "Format on stdout.") -> Callable[[F], F]:
+    """The option `--format` of a command whose parameter is called `form`."""
+    return option("--format", "form", type=click.Choice(formats), default="rich", help=text)
+
+
+def path_option(name: str, metavar: str, text: str) -> Callable[[F], F]:
+    """An option that takes a file or a folder and has no default."""
+    return option(name, type=click.Path(path_type=Path), metavar=metavar, help=text, show_default=False)
+
+
 POSITIVE: Final = click.IntRange(min=1)
 
 
@@ -165,14 +181,10 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         "llvm-mca[:PROCESSOR], or none.  "
         "[default: the corpus's own; for throughput else llvm-mca, if installed]",
     ),
-    option(
-        "--transform",
-        cls=Listed,
-        metavar="NAME[,NAME]",
-        shell_complete=complete_transforms,
-        help="Transforms or families of them; `all` for every one that keeps the meaning and what "
+    transform_option(
+        "Transforms or families of them; `all` for every one that keeps the meaning and what "
         "callers see. py/MODULE:OBJECT is a transform of your own, codemod/MODULE:CLASS a LibCST codemod, "
-        "which needs --execute.  [default: the standard set for the language]",
+        "which needs --execute.  [default: the standard set for the language]"
     ),
     option(
         "--sites",
@@ -251,12 +263,8 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
         help="Number of processes that make the variants.",
     ),
     option("--engine", type=click.Choice(ENGINES), default="local", help="How the work is distributed."),
-    option(
-        "--cache",
-        type=click.Path(path_type=Path),
-        metavar="DIR",
-        help="Folder of the answers that runs share.  [default: the user's cache folder]",
-        show_default=False,
+    path_option(
+        "--cache", "DIR", "Folder of the answers that runs share.  [default: the user's cache folder]"
     ),
 )
 

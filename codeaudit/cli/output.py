@@ -30,7 +30,8 @@ from codeaudit.reports.registry import FORMATS
 from codeaudit.reports.render.markdown import of_sheets
 from codeaudit.reports.render.table import show_sheets as print_sheets
 from codeaudit.reports.render.table import table
-from codeaudit.reports.sheets import KIND_WORDS, Cell, Column, Sheet
+from codeaudit.reports.sheets import KIND_WORDS, Cell, Sheet, numbers, words
+from codeaudit.reports.wording import counted
 
 
 def show(report: Summary | Comparison, form: str) -> None:
@@ -187,16 +188,16 @@ MOST: Final = 4
 
 def counts_sheet(counts: Mapping[str, TransformCounts], *, title: str, units: str) -> Sheet:
     """A row per transform: how many units it changed, and why it left the others."""
+    rows = []
+    for name, one in counts.items():
+        changed = 0 if one.kind == "identity" else one.changed
+        told = (name, KIND_WORDS[one.kind], f"{one.units:,}", f"{changed:,}")
+        why = Cell(lines=counted(one.reasons, most=MOST) or ("",))
+        rows.append((*(Cell(lines=(text,)) for text in told), why))
     return Sheet(
         title=title,
-        columns=(
-            Column(head="transform"),
-            Column(head="kind"),
-            Column(head=units, number=True),
-            Column(head="changed", number=True),
-            Column(head="why not"),
-        ),
-        rows=tuple(_row(name, one) for name, one in counts.items()),
+        columns=(*words("transform", "kind"), *numbers(units, "changed"), *words("why not")),
+        rows=tuple(rows),
         stacked=2,
     )
 
@@ -214,18 +215,3 @@ def counts_json(counts: Mapping[str, TransformCounts]) -> list[dict[str, object]
         }
         for name, one in counts.items()
     ]
-
-
-def _row(name: str, one: TransformCounts) -> tuple[Cell, ...]:
-    changed = 0 if one.kind == "identity" else one.changed
-    ranked = sorted(one.reasons.items(), key=lambda item: (-item[1], item[0]))
-    told = [f"{count:,} × {reason}" for reason, count in ranked[:MOST]]
-    if rest := sum(count for _, count in ranked[MOST:]):
-        told.append(f"{rest:,} others")
-    return (
-        Cell(lines=(name,)),
-        Cell(lines=(KIND_WORDS[one.kind],)),
-        Cell(lines=(f"{one.units:,}",)),
-        Cell(lines=(f"{changed:,}",)),
-        Cell(lines=tuple(told) or ("",)),
-    )

@@ -8,26 +8,21 @@ from typing import Any, Final
 import click
 from rich.console import Console
 
-from codeaudit.cli.options import option
+from codeaudit.cli.options import format_option, option
 from codeaudit.cli.output import note, show, show_text
 from codeaudit.finished_runs import Run, read_run, write_file
 from codeaudit.reports.registry import FORMATS
 from codeaudit.reports.render import csv as csv_files
-from codeaudit.reports.render import latex as latex_tables
-from codeaudit.reports.render import markdown as markdown_tables
 from codeaudit.transforms.errors import UsageError
 
 STDOUT: Final = Path("-")
 
 FILE: Final = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
-FILES: Final[Mapping[str, Callable[[Run], str]]] = {
-    "markdown": lambda run: markdown_tables.markdown(run.summary),
-    "latex": lambda run: latex_tables.latex(run.summary),
-    "junit": Run.to_junit,
-    "html": Run.to_html,
-}
-"""The built-in formats of one file, each with an option of its name. Plug-ins add their own options."""
+PAGES: Final[Mapping[str, Callable[[Run], str]]] = {"junit": Run.to_junit, "html": Run.to_html}
+"""What is made from the samples of a run. A format of the registry is made from its summary."""
+TABLES: Final = ("markdown", "latex")
+"""Built-in formats of the registry that are written to files, too."""
 
 
 def _options_of_plug_ins(command: Callable[..., int]) -> Callable[..., int]:
@@ -54,13 +49,7 @@ def _options_of_plug_ins(command: Callable[..., int]) -> Callable[..., int]:
     "--junit", type=FILE, metavar="FILE", help="A test case for each sample, with the diff of each violation."
 )
 @_options_of_plug_ins
-@option(
-    "--format",
-    "form",
-    type=click.Choice(tuple(FORMATS)),
-    default="rich",
-    help="Format on stdout.",
-)
+@format_option(*FORMATS)
 def report(run: Path, folder: Path | None, form: str, **files: Any) -> int:
     """Render a finished run: as files, or on stdout if none is named. FILE may be `-` for stdout.
 
@@ -71,12 +60,12 @@ def report(run: Path, folder: Path | None, form: str, **files: Any) -> int:
       codeaudit report RUN --format markdown | gh pr comment --body-file -
     """
     found = read_run(run)
-    known = {name: files[name.replace("-", "_")] for name in (*FILES, *FORMATS.plug_ins())}
+    known = {name: files[name.replace("-", "_")] for name in (*TABLES, *PAGES, *FORMATS.plug_ins())}
     named = {name: path for name, path in known.items() if path is not None}
     if len(set(named.values())) < len(named):
         raise UsageError("two formats have the same FILE; name one for each")
     for name, path in named.items():
-        _write(path, FILES[name](found) if name in FILES else _rendered(found, name))
+        _write(path, PAGES[name](found) if name in PAGES else _rendered(found, name))
     if folder is not None:
         for name, text in csv_files.tables(found.summary).items():
             _write(folder / name, text)
@@ -86,7 +75,7 @@ def report(run: Path, folder: Path | None, form: str, **files: Any) -> int:
 
 
 def _rendered(run: Run, form: str) -> str:
-    """The text that a format of a plug-in writes."""
+    """The text that a format of the registry writes about the summary."""
     text = StringIO()
     FORMATS.get(form)(run.summary, Console(file=text, width=80, color_system=None))
     return text.getvalue()

@@ -49,7 +49,15 @@ from codeaudit.audit.store import (
     TableWriter,
     read_about,
 )
-from codeaudit.cli.options import EXECUTE, POSITIVE, Listed, complete_tasks, complete_transforms, option
+from codeaudit.cli.options import (
+    EXECUTE,
+    POSITIVE,
+    complete_tasks,
+    format_option,
+    option,
+    path_option,
+    transform_option,
+)
 from codeaudit.cli.output import PROGRESS, counts_json, counts_sheet, note, show_sheet, show_text
 from codeaudit.options import RunOptions, listed
 from codeaudit.preparing import draw, with_witnesses
@@ -277,30 +285,18 @@ CODEMOD: Final = "codemod/"
 
 @click.command("transform")
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
-@option(
-    "--transform",
-    cls=Listed,
-    shell_complete=complete_transforms,
-    metavar="NAME[,NAME]",
-    help="Transforms or families of them, one after the other; `all` for every one that keeps the meaning. "
+@transform_option(
+    "Transforms or families of them, one after the other; `all` for every one that keeps the meaning. "
     "py/MODULE:OBJECT is a transform of your own, codemod/MODULE:CLASS a LibCST codemod, which needs --suite "
-    "FILE --execute.  [default: the standard set; for files without those that change what callers see]",
+    "FILE --execute.  [default: the standard set; for files without those that change what callers see]"
 )
 @option("--seed", type=int, default=0, metavar="S", help="Decides which edits are made.")
-@option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Where the perturbed copy goes; must not exist, or be empty.",
-    show_default=False,
-)
-@option(
+@path_option("--out", "DIR", "Where the perturbed copy goes; must not exist, or be empty.")
+@path_option(
     "--suite",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write a suite instead, for `codeaudit run --suite`: .parquet or .jsonl, a row per sample, "
+    "FILE",
+    "Write a suite instead, for `codeaudit run --suite`: .parquet or .jsonl, a row per sample, "
     "transform and variant.",
-    show_default=False,
 )
 @option(
     "--diff", is_flag=True, help="Print unified diffs to stdout, and the table to stderr.", show_default=False
@@ -334,7 +330,7 @@ CODEMOD: Final = "codemod/"
 )
 @option("--execute/--no-execute", default=False, help=f"For a suite. {EXECUTE}")
 @option("--workers", type=POSITIVE, default=1, metavar="N", help="Number of processes.")
-@option("--format", "form", type=click.Choice(("rich", "json")), default="rich", help="Format of the counts.")
+@format_option("rich", "json", text="Format of the counts.")
 def transform(
     sources: tuple[str, ...],
     transform: str | None,

@@ -15,8 +15,15 @@ from codeaudit.audit.projects.bisect import Bisection, Culprit
 from codeaudit.audit.projects.files import unit_diff
 from codeaudit.audit.projects.verify import NewFailure, Verification, VerifyTrial
 from codeaudit.audit.projects.working_copy import ChangedFile, VerifyRequest, WorkingCopy, keep_folder
-from codeaudit.cli.options import POSITIVE, Listed, complete_transforms, option
+from codeaudit.cli.options import (
+    POSITIVE,
+    format_option,
+    option,
+    path_option,
+    transform_option,
+)
 from codeaudit.cli.output import counts_json, counts_sheet, note, show_sheet, show_text
+from codeaudit.options import listed
 from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.registry import ALL, expand
 from codeaudit.transforms.source_files import SourceUnit
@@ -35,14 +42,7 @@ LINES: Final = 12
     metavar="COMMAND",
     help="How the project is tested, from its top folder; for a shell's syntax: sh -c '…'.",
 )
-@option(
-    "--transform",
-    cls=Listed,
-    default=ALL,
-    metavar="NAME[,NAME]",
-    shell_complete=complete_transforms,
-    help="The transforms; all of them are applied.",
-)
+@transform_option("The transforms; all of them are applied.", default=ALL)
 @option("--seeds", type=POSITIVE, default=1, metavar="N", help="Repeat with seeds S, S+1, …")
 @option("--seed", type=int, default=0, metavar="S", help="The first seed.")
 @option(
@@ -61,13 +61,7 @@ LINES: Final = 12
     help="Limit for one run of the tests.  [default: five times the first run and a minute]",
     show_default=False,
 )
-@option(
-    "--keep",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Keep each perturbed copy in DIR/seed-S.",
-    show_default=False,
-)
+@path_option("--keep", "DIR", "Keep each perturbed copy in DIR/seed-S.")
 @option(
     "--workers",
     type=POSITIVE,
@@ -76,13 +70,7 @@ LINES: Final = 12
     help="Number of processes that perturb.",
 )
 @option("--narrow/--no-narrow", default=True, help="Search for the smallest edit that makes tests fail.")
-@option(
-    "--format",
-    "form",
-    type=click.Choice(("rich", "json")),
-    default="rich",
-    help="Format on stdout.",
-)
+@format_option("rich", "json")
 def verify(project: Path, narrow: bool, form: str, **options: Any) -> int:
     """Check the transforms on a project: perturb a copy of it, and run its own tests before and after.
 
@@ -127,7 +115,7 @@ def _request(
 ) -> VerifyRequest:
     if not project.is_dir():
         raise CorpusError(f"no project {str(project)!r}: not a folder")
-    names = expand([name.strip() for name in transform.split(",") if name.strip()], interface=False)
+    names = expand(listed(transform), interface=False)
     if not names:
         raise UsageError("--transform names no transform; leave it out for all of them")
     if keep is not None:

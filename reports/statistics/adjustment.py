@@ -1,9 +1,9 @@
 """Several tests at once: the significance level, Holm's adjustment, and groups that no test tells apart."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from codeaudit.reports.records import Metric, Paired
+from codeaudit.reports.records import Better, Contrast, Metric, Paired, Pairwise
 
 ALPHA: Final = 0.05
 """Significance level of every test in a report, after adjustment."""
@@ -22,6 +22,21 @@ def holm(ps: Sequence[float]) -> tuple[float, ...]:
         floor = max(floor, min(1.0, (len(ps) - rank) * ps[n]))
         adjusted[n] = floor
     return tuple(adjusted)
+
+
+def chi_square_tail(statistic: float, degrees: int) -> float:
+    """The probability that a chi-square variable of so many degrees of freedom exceeds the statistic."""
+    from scipy.special import chdtrc
+
+    # A statistic of 0 may come out as -1e-16, for which scipy gives NaN.
+    return float(chdtrc(degrees, max(0.0, statistic)))
+
+
+def best(values: Mapping[str, float], pairs: Iterable[Pairwise | Contrast], better: Better) -> frozenset[str]:
+    """The names with the best value, and those that no test tells from the first of them at `ALPHA`."""
+    leader = (max if better == "higher" else min)(values, key=lambda name: values[name])
+    alike = [{pair.first, pair.second} for pair in pairs if pair.p_adjusted >= ALPHA]
+    return frozenset(name for name in values if name == leader or {name, leader} in alike)
 
 
 class Ranked(NamedTuple):

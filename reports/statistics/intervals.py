@@ -5,12 +5,9 @@ dependent.
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from math import sqrt
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from codeaudit.reports.records import NOTHING, Rate
-
-if TYPE_CHECKING:
-    pass
 
 Z: Final = 1.959963984540054
 """The 97.5 % quantile of the normal distribution."""

@@ -7,7 +7,7 @@ from math import comb, prod, sqrt
 from typing import TYPE_CHECKING, Final
 
 from codeaudit.reports.records import Better, Contrast, Paired, Standing, Test
-from codeaudit.reports.statistics.adjustment import ALPHA, holm
+from codeaudit.reports.statistics.adjustment import ALPHA, best, chi_square_tail, holm
 from codeaudit.reports.statistics.intervals import Z, single
 
 if TYPE_CHECKING:
@@ -50,14 +50,14 @@ def compare_paired(name: str, better: Better, outcomes: Mapping[str, Sequence[bo
         replace(draft, p_adjusted=p_adjusted, detectable=_detectable(draft, ALPHA / len(drafts)))
         for draft, p_adjusted in zip(drafts, adjusted, strict=True)
     )
-    best = frozenset[str]()
+    marked = frozenset[str]()
     if test.p is not None and test.p < ALPHA:
-        best = _best({model: sum(changes) for model, changes in outcomes.items()}, contrasts, better)
+        marked = best({model: sum(changes) for model, changes in outcomes.items()}, contrasts, better)
     return Paired(
         name=name,
         better=better,
         standings=tuple(
-            Standing(model=model, changed=single(changes), best=model in best)
+            Standing(model=model, changed=single(changes), best=model in marked)
             for model, changes in outcomes.items()
         ),
         test=test,
@@ -92,7 +92,7 @@ def cochran(columns: Sequence[Sequence[bool]]) -> Test:
     ones = [sum(row) for row in mixed]
     statistic = (k - 1) * (k * sum(t * t for t in totals) - sum(totals) ** 2)
     statistic_value = statistic / (k * sum(ones) - sum(one * one for one in ones))
-    asymptotic = _chi_square(statistic_value, k - 1)
+    asymptotic = chi_square_tail(statistic_value, k - 1)
     method, p = "chi-square", asymptotic
     if k == 2:
         method, p = "exact binomial", _binomial(totals[0], totals[1])
@@ -161,12 +161,6 @@ def _ranks(outcomes: Mapping[str, Sequence[bool]], better: Better) -> dict[str, 
     return {model: total / len(rows) for model, total in totals.items()} if rows else {}
 
 
-def _best(changed: Mapping[str, int], contrasts: Sequence[Contrast], better: Better) -> frozenset[str]:
-    leader = (max if better == "higher" else min)(changed, key=lambda model: changed[model])
-    like = [{each.first, each.second} for each in contrasts if each.p_adjusted >= ALPHA]
-    return frozenset(model for model in changed if model == leader or {model, leader} in like)
-
-
 def _binomial(b: int, c: int) -> float:
     """Return the two-sided exact p-value of b heads and c tails of a fair coin."""
     tail = sum(comb(b + c, n) for n in range(min(b, c) + 1))
@@ -181,12 +175,6 @@ def _difference(b: int, c: int, n: int) -> tuple[float | None, float | None, flo
     middle = (b - c) / more
     spread = Z * sqrt(wide - (b - c) ** 2 / more) / more
     return observed, max(-1.0, min(observed, middle - spread)), min(1.0, max(observed, middle + spread))
-
-
-def _chi_square(statistic: float, degrees: int) -> float:
-    from scipy.special import chdtrc
-
-    return float(chdtrc(degrees, statistic))
 
 
 def _exact(ones: Sequence[int], totals: Sequence[int]) -> float:

@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 from typing import Final, NamedTuple
 
 from codeaudit.reports.records import Better, Group, Metric, Pairwise, Test
-from codeaudit.reports.statistics.adjustment import ALPHA, holm
+from codeaudit.reports.statistics.adjustment import ALPHA, best, chi_square_tail, holm
 
 EXACT_WAYS: Final = 1_000_000
 EXACT_STATES: Final = 4_000_000
@@ -45,15 +45,16 @@ def compare_trials(
     test = kruskal_wallis(list(filled.values()))
     rejected = test.p is not None and test.p < ALPHA
     pairs = conover(filled) if test.p is not None else ()
-    best = _best(filled, pairs, better) if rejected else frozenset[str]()
+    means = _mean_ranks(filled, better)
+    marked = best(means, pairs, "lower") if rejected else frozenset[str]()
     return Metric(
         name=name,
         better=better,
-        groups=tuple(_group(group, tuple(numbers), group in best) for group, numbers in values.items()),
+        groups=tuple(_group(group, tuple(numbers), group in marked) for group, numbers in values.items()),
         test=test,
         percent=percent,
         pairs=pairs,
-        ranks=_mean_ranks(filled, better),
+        ranks=means,
     )
 
 
@@ -80,8 +81,8 @@ def kruskal_wallis(groups: Values) -> Test:
         return Test(name=NAME, method="none", statistic=0.0, p=1.0, notes=("all values are equal",))
     exact = _exact(ranks)
     statistic = _statistic(ranks)
-    asymptotic = _chi_square(statistic, len(groups) - 1)
-    smallest = exact[1] if exact else _smallest_by_chi_square(sizes)
+    asymptotic = chi_square_tail(statistic, len(groups) - 1)
+    smallest = exact[1] if exact else _smallest_bychi_square_tail(sizes)
     return Test(
         name=NAME,
         method="exact permutation" if exact else "chi-square",
@@ -133,9 +134,9 @@ def conover(groups: Mapping[str, Sequence[float]]) -> tuple[Pairwise, ...]:
     )
 
 
-def _group(name: str, values: tuple[float, ...], best: bool) -> Group:
+def _group(name: str, values: tuple[float, ...], is_best: bool) -> Group:
     error = stdev(values) / sqrt(len(values)) if len(values) > 1 else None
-    return Group(name=name, values=values, mean=fmean(values) if values else None, error=error, best=best)
+    return Group(name=name, values=values, mean=fmean(values) if values else None, error=error, best=is_best)
 
 
 def _delta(first: Sequence[float], second: Sequence[float]) -> float:
@@ -153,14 +154,6 @@ def _mean_ranks(groups: Mapping[str, Sequence[float]], better: Better) -> dict[s
     return means if better == "lower" else {name: ranks.n + 1 - mean for name, mean in means.items()}
 
 
-def _best(groups: Mapping[str, Sequence[float]], pairs: Sequence[Pairwise], better: Better) -> frozenset[str]:
-    ranks = _rank(list(groups.values()))
-    means = {name: fmean(group) for name, group in zip(groups, ranks.doubled, strict=True)}
-    leader = (max if better == "higher" else min)(means, key=lambda name: means[name])
-    like = [{pair.first, pair.second} for pair in pairs if pair.p_adjusted >= ALPHA]
-    return frozenset(name for name in groups if name == leader or {name, leader} in like)
-
-
 def _rank(groups: Values) -> _Ranks:
     counts = sorted(Counter(value for group in groups for value in group).items())
     rank, before = {}, 0
@@ -176,12 +169,6 @@ def _statistic(ranks: _Ranks) -> float:
     n = ranks.n
     between = sum(sum(group) ** 2 / len(group) for group in ranks.doubled) - n * (n + 1) ** 2
     return (n - 1) * between / ranks.squares
-
-
-def _chi_square(statistic: float, degrees: int) -> float:
-    from scipy.special import chdtrc
-
-    return float(chdtrc(degrees, max(0.0, statistic)))
 
 
 def _exact(ranks: _Ranks) -> tuple[float, float] | None:
@@ -221,18 +208,18 @@ def _exact(ranks: _Ranks) -> tuple[float, float] | None:
     return float(times[spread >= observed].sum() / ways), float(times[spread == spread.max()].sum() / ways)
 
 
-def _smallest_by_chi_square(sizes: Sequence[int]) -> float | None:
+def _smallest_bychi_square_tail(sizes: Sequence[int]) -> float | None:
     """Return the chi-square p of completely separated groups in their most extreme order; `None` for many
     groups.
     """
     if len(sizes) > 6:
         return None
-    best = 0.0
+    largest = 0.0
     for order in set(permutations(sizes)):
         edges = [sum(order[:n]) for n in range(len(order) + 1)]
         apart = [list(map(float, range(low, high))) for low, high in pairwise(edges)]
-        best = max(best, _statistic(_rank(apart)))
-    return _chi_square(best, len(sizes) - 1)
+        largest = max(largest, _statistic(_rank(apart)))
+    return chi_square_tail(largest, len(sizes) - 1)
 
 
 def _notes(groups: Values, smallest: float | None) -> tuple[str, ...]:

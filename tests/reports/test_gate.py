@@ -71,7 +71,7 @@ def outcomes(found: Gate) -> dict[str, str]:
 
 @pytest.mark.parametrize(("limit", "outcome"), [(0.04, "failed"), (0.05, "passed"), (0.06, "passed")])
 def test_a_rate_fails_above_its_limit_and_not_at_it(limit: float, outcome: str) -> None:
-    found = gate(judged(*crowd(5)), Limits(violations=limit))
+    found = gate(judged(*crowd(5)), Limits(max_violation_rate=limit))
     assert outcomes(found) == {"violations": outcome}
     assert found.outcome == outcome
     assert "limit lies within" in found.checks[0].notes[0], "5 of 100 has an interval around all three"
@@ -79,26 +79,26 @@ def test_a_rate_fails_above_its_limit_and_not_at_it(limit: float, outcome: str) 
 
 @pytest.mark.parametrize(("limit", "outcome"), [(0.5, "passed"), (0.51, "failed")])
 def test_sensitivity_fails_below_its_limit(limit: float, outcome: str) -> None:
-    assert outcomes(gate(judged(*crowd(5)), Limits(sensitivity=limit))) == {"sensitivity": outcome}
+    assert outcomes(gate(judged(*crowd(5)), Limits(min_sensitivity=limit))) == {"sensitivity": outcome}
 
 
 def test_the_drop_of_a_score_fails_above_its_limit() -> None:
     run = judged(*crowd(10))
     drop = run.summary.models[0].score.drop
-    assert outcomes(gate(run, Limits(drop=drop + 1e-9))) == {"f1 drop": "passed"}
-    assert outcomes(gate(run, Limits(drop=drop - 1e-9))) == {"f1 drop": "failed"}
+    assert outcomes(gate(run, Limits(max_f1_drop=drop + 1e-9))) == {"f1 drop": "passed"}
+    assert outcomes(gate(run, Limits(max_f1_drop=drop - 1e-9))) == {"f1 drop": "failed"}
 
 
 def test_a_rising_error_is_a_drop() -> None:
     record = audited("m", sample("a", 10.0), before=11.0, after={"rename": [15.0]}, task=Error())
-    found = gate(judged(record, task=Error()), Limits(drop=0.3))
+    found = gate(judged(record, task=Error()), Limits(max_f1_drop=0.3))
     assert outcomes(found) == {"mape drop": "failed"}
     assert found.checks[0].value == pytest.approx(0.4)
 
 
 def test_what_is_asked_for_and_cannot_be_had_is_unknown() -> None:
     record = audited("m", sample("a", None), after={"rename": [GOOD]})
-    found = gate(judged(record), Limits(violations=0.1, drop=0.1, sensitivity=0.1))
+    found = gate(judged(record), Limits(max_violation_rate=0.1, max_f1_drop=0.1, min_sensitivity=0.1))
     assert outcomes(found) == {"violations": "passed", "f1 drop": "unknown", "sensitivity": "unknown"}
     assert found.outcome == "unknown"
     assert verdict(found) == "gate cannot tell: 2 of 3 checks could not be judged"
@@ -106,12 +106,12 @@ def test_what_is_asked_for_and_cannot_be_had_is_unknown() -> None:
 
 def test_a_failure_counts_more_than_a_gap() -> None:
     record = audited("m", sample("a", None), after={"rename": [BAD]})
-    assert gate(judged(record), Limits(violations=0.1, drop=0.1)).outcome == "failed"
+    assert gate(judged(record), Limits(max_violation_rate=0.1, max_f1_drop=0.1)).outcome == "failed"
 
 
 def test_a_run_without_verdicts_does_not_pass() -> None:
     record = audited("m", sample("a"), before=None, after={"rename": [GOOD]})
-    found = gate(judged(record), Limits(violations=1.0))
+    found = gate(judged(record), Limits(max_violation_rate=1.0))
     assert found.outcome == "unknown"
     assert "input too long 1" in found.checks[0].found
 
@@ -124,10 +124,10 @@ def unanswered(number: int, samples: int = 10) -> list[Audited]:
 
 
 def test_unjudged_answers_are_no_violations_and_too_many_of_them_decide_nothing() -> None:
-    few = gate(judged(*unanswered(2)), Limits(violations=0.0))
+    few = gate(judged(*unanswered(2)), Limits(max_violation_rate=0.0))
     assert few.outcome == "passed"
     assert few.notes == ("m: 2 pairs unjudged, counted nowhere (numeric noise 2)",)
-    many = gate(judged(*unanswered(3)), Limits(violations=0.0))
+    many = gate(judged(*unanswered(3)), Limits(max_violation_rate=0.0))
     assert outcomes(many) == {"answers": "unknown", "violations": "passed"}
     assert many.outcome == "unknown"
 
@@ -135,7 +135,7 @@ def test_unjudged_answers_are_no_violations_and_too_many_of_them_decide_nothing(
 def test_a_right_answer_that_changes_is_no_gap() -> None:
     run = judged(*unanswered(9))
     other = {key: {ANSWER_CHANGES: found.total()} for key, found in run.unjudged.items()}  # type: ignore[attr-defined]
-    assert gate(replace(run, unjudged=other), Limits(violations=0.0)).outcome == "passed"
+    assert gate(replace(run, unjudged=other), Limits(max_violation_rate=0.0)).outcome == "passed"
 
 
 # ── the baseline ─────────────────────────────────────────────────────────────────────────────────────────
@@ -308,12 +308,14 @@ def test_lasting_violations_are_those_of_both_runs() -> None:
 
 
 def test_the_gate_round_trips_through_json() -> None:
-    found = gate(judged(*two(0, 9)), Limits(violations=0.1), baseline=judged(*two(0, 0)))
+    found = gate(judged(*two(0, 9)), Limits(max_violation_rate=0.1), baseline=judged(*two(0, 0)))
     assert Gate.from_json(found.to_json()) == found
 
 
 def test_the_table_has_a_row_for_each_check_and_ends_with_the_verdict() -> None:
-    found = gate(judged(*two(0, 9)), Limits(violations=0.1), baseline=judged(*two(0, 0), name="before"))
+    found = gate(
+        judged(*two(0, 9)), Limits(max_violation_rate=0.1), baseline=judged(*two(0, 0), name="before")
+    )
     (sheet,) = gate_sheets(found)
     assert sheet.title == "gate: now against before"
     assert [row[1].lines[0] for row in sheet.rows] == [check.title for check in found.checks]

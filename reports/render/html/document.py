@@ -211,18 +211,24 @@ def html(page: Page) -> str:
     compared = sheets(summary.statistics) if summary.statistics != Comparison() else ()
     # Packing first: it may leave violations out, which the page then says.
     code = packed(page.browser)
+    first, *others = map(_table, sheets(summary))
+    sections = {
+        "summary": ("Summary", "Summary", first),
+        "figures": ("Figures", "Figures", _figures(summary, figures) if figures else ""),
+        "violations": ("Violations", "Violations", _browser(page.browser)),
+        "details": ("By transform", "By transform", "".join(others)),
+        "comparison": ("Comparison", "Comparison of the models", "".join(map(_table, compared))),
+        "about": ("About", "About this run", _about(page.about)),
+    }
+    filled = {name: section for name, section in sections.items() if section[2]}
+    links = "".join(f'<li><a href="#{name}">{link}</a></li>' for name, (link, _, _) in filled.items())
+    toggle = '<button type="button" id="theme" hidden>Dark</button>'
+    navigation = f'<nav aria-label="Sections"><ul>{links}</ul>{toggle}</nav>'
     body = [
         '<a class="skip" href="#main">Skip to the report</a>',
-        f"<header><h1>{_text(title)}</h1>{_navigation(figures, compared)}</header>",
+        f"<header><h1>{_text(title)}</h1>{navigation}</header>",
         '<main id="main" tabindex="-1">',
-        _section("summary", "Summary", "".join(map(_table, sheets(summary)[:1]))),
-        _section("figures", "Figures", _figures(summary, figures)) if figures else "",
-        _section("violations", "Violations", _browser(page.browser)),
-        _section("details", "By transform", "".join(map(_table, sheets(summary)[1:]))),
-        _section("comparison", "Comparison of the models", "".join(map(_table, compared)))
-        if compared
-        else "",
-        _section("about", "About this run", _about(page.about)),
+        *(_section(name, title, content) for name, (_, title, content) in filled.items()),
         "</main>",
     ]
     return (
@@ -233,20 +239,6 @@ def html(page: Page) -> str:
         f"<style>{style}</style></head>\n<body>\n{''.join(body)}\n"
         f'<script type="text/plain" id="data">{code}</script>\n<script>{script}</script>\n</body></html>\n'
     )
-
-
-def _navigation(figures: Sequence[Chart], compared: Sequence[Sheet]) -> str:
-    links = {
-        "summary": "Summary",
-        **({"figures": "Figures"} if figures else {}),
-        "violations": "Violations",
-        "details": "By transform",
-        **({"comparison": "Comparison"} if compared else {}),
-        "about": "About",
-    }
-    items = "".join(f'<li><a href="#{name}">{text}</a></li>' for name, text in links.items())
-    toggle = '<button type="button" id="theme" hidden>Dark</button>'
-    return f'<nav aria-label="Sections"><ul>{items}</ul>{toggle}</nav>'
 
 
 def _section(name: str, title: str, content: str) -> str:

@@ -127,7 +127,7 @@ def test_trials_are_suites_of_their_own() -> None:
 def test_the_checks_of_a_gate_are_tests() -> None:
     result = gate(
         judged(*crowd(9)),
-        Limits(violations=0.01, drop=1.0, sensitivity=0.1),
+        Limits(max_violation_rate=0.01, max_f1_drop=1.0, min_sensitivity=0.1),
         baseline=judged(*crowd(9), *crowd(0, model="x")),
     )
     report = dataclasses.replace(
@@ -212,7 +212,7 @@ COMMAND = re.compile(r"::(error|warning) ((?:[a-z]+=[^,:\r\n]*,?)+)::([^\r\n]*)"
 
 
 def lines(*, limit: float, number: int) -> list[tuple[str, ...]]:
-    result = gate(judged(*crowd(9)), Limits(violations=limit))
+    result = gate(judged(*crowd(9)), Limits(max_violation_rate=limit))
     made = github.annotations(result, list(violated(number, source=NASTY, path="a,b:c.py")), locate=inside)
     return [COMMAND.fullmatch(line).groups() for line in made]
 
