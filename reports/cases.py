@@ -32,6 +32,7 @@ Locate: TypeAlias = Callable[[str], str | None]
 NO_FAULT: Final = frozenset({ANSWER_CHANGES, ANSWER_STAYS, ANSWER_UNKNOWN})
 """Reasons for a missing verdict although the model answered twice. They are not a gap in the audit."""
 
+# A generated program as an answer would fill an annotation; the report stays readable without it.
 LONGEST: Final = 200
 """Maximum number of characters of an answer in a report."""
 
@@ -87,6 +88,8 @@ class ReportedCase:
     @property
     def state(self) -> State:
         """`violated` if any variant is; else `held` if any is; else `unjudged`, else `not applied`."""
+        # One violated variant is enough: the meaning was kept in each of them. Held before unjudged: some
+        # evidence before none.
         order: tuple[State, ...] = ("violated", "held", "unjudged")
         return next((state for state in order if self.of(state)), "not applied")
 
@@ -138,6 +141,7 @@ def told(answer: Answer) -> str:
     text = (
         " ".join(map(str, answer))
         if isinstance(answer, tuple)
+        # Six digits tell two throughputs apart; repr would print sixteen.
         else f"{answer:g}"
         if isinstance(answer, float)
         else answer
@@ -155,6 +159,7 @@ def _judged(verdict: Verdict) -> Variant:
         case Violated():
             state = "violated"
         case Unjudged():
+            # No fault of the model if the edit changes the right answer, or if nobody knows it.
             state, reason = "unjudged", verdict.reason
             fault = reason not in NO_FAULT
         case _:

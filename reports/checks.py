@@ -66,6 +66,7 @@ class Gate:
     @property
     def exit_code(self) -> int:
         """The exit code of `codeaudit gate`: 0 passed, 1 failed, 3 could not be judged."""
+        # 3 is the exit code of `CannotAudit`: CI must not take a run that could not be judged for a good one.
         return {"passed": 0, "failed": 1}.get(self.outcome, 3)
 
     def of(self, outcome: Outcome) -> tuple[Check, ...]:
@@ -127,6 +128,7 @@ def gate_sheets(gate: Gate) -> tuple[Sheet, ...]:
 def verdict(gate: Gate) -> str:
     """Return the last line, such as `gate failed: 2 of 6 checks`."""
     failed, unknown = gate.of("failed"), gate.of("unknown")
+    # Transforms without a test of their own are in the table, but no check was made that could have failed.
     tested = len(gate.checks) - len(gate.of("untested"))
     if failed:
         also = f", and {len(unknown)} could not be judged" if unknown else ""

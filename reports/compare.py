@@ -23,6 +23,7 @@ from codeaudit.transforms.records import Kind
 
 Read = Callable[[Trial], float | None]
 
+# Pairs of a name and a reader, so that scores and rates go through one loop in the order of the report.
 SCORES: Final[tuple[tuple[str, Read], ...]] = (
     ("{score}", lambda trial: trial.score.original),
     ("attack {score}, worst sample", lambda trial: trial.score.attack_worst_sample),
@@ -59,6 +60,7 @@ def compare(runs: Sequence[ComparedRun], *, groups: Mapping[str, str] | None = N
     tasks = sorted({run.summary.task for run in runs})
     if len(tasks) > 1:
         raise UsageError(f"runs of different tasks cannot be compared: {', '.join(tasks)}; give runs of one")
+    # A run against itself would count each of its trials twice, and the tests would be too certain.
     repeated = [name for name, times in Counter(run.name for run in runs).items() if times > 1]
     if repeated:
         raise UsageError(f"the run {repeated[0]!r} is named twice; name each run once")
@@ -75,6 +77,8 @@ def compare(runs: Sequence[ComparedRun], *, groups: Mapping[str, str] | None = N
             label = labels[run.name, model.model]
             group = (groups or {}).get(model.model, label)
             for trial in model.trials:
+                # The same model, corpus and seed give the same trial: a second copy of it is no second
+                # observation.
                 key = (label, run.summary.corpus, trial.seed)
                 trials.setdefault(group, {}).setdefault(key, trial)
         for flip in run.flips:
@@ -95,6 +99,8 @@ def comparison(
     if len(trials) < 2 and len(flips) < 2:
         return Comparison()
     notes = []
+    # Seeds change the draw of samples and variants, never the weights: the tests do not speak about another
+    # training of the same network.
     if any(len(each) > 1 for each in trials.values()):
         notes.append("trials of one run share models and often samples: they speak about other seeds only")
     return Comparison(
@@ -130,8 +136,11 @@ def _paired(flips: Mapping[str, Iterable[Observation | Flip]]) -> tuple[Paired, 
             table: dict[str, dict[tuple[str, ...], bool]] = defaultdict(dict)
             for flip in each:
                 if flip.kind == kind:
+                    # By the text and not by the number of the variant: two seeds may make the same text,
+                    # which is one input.
                     table[flip.sample][flip.transform, flip.input] = flip.violated
-            if table:  # a model that was never judged would leave the others nothing to share
+            # A model that was never judged would leave the others nothing to share.
+            if table:
                 answers[model] = table
         outcomes = _shared(answers) if len(answers) > 1 else {}
         if any(outcomes.values()):
@@ -151,6 +160,7 @@ def _shared(answers: Answers) -> dict[str, list[bool]]:
     """By model, the outcomes of the samples on which all models were judged, in the same order."""
     tables = list(answers.values())
     outcomes: dict[str, list[bool]] = {model: [] for model in answers}
+    # Sorted, because the columns of all models must be in one order, and a set has none.
     for sample in sorted(set.intersection(*(set(table) for table in tables))):
         inputs = set.intersection(*(set(table[sample]) for table in tables))
         if inputs:
@@ -167,6 +177,7 @@ def _labels(runs: Sequence[ComparedRun]) -> dict[tuple[str, str], str]:
             prints[model.model].add(model.fingerprint)
 
     def label(run: ComparedRun, model: ModelSummary) -> str:
+        # `gpt` audited before and after an update of its weights is two models.
         return model.model if len(prints[model.model]) == 1 else f"{model.model} ({run.name})"
 
     return {(run.name, model.model): label(run, model) for run in runs for model in run.summary.models}

@@ -27,6 +27,9 @@ from codeaudit.reports.statistics.mcnemar import Tally, paired_rise, unpaired_ri
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.records import Kind
 
+# A sample with four variants has four chances to be violated, with two variants only two: the shares of
+# violated samples are not comparable. Some transforms make fewer variants of some samples, so the numbers are
+# never quite equal.
 ALIKE: Final = 0.1
 """Two bare summaries are compared only if their numbers of variants per sample differ by at most
 this share.
@@ -154,6 +157,8 @@ def _keeps(row: ByTransform) -> bool:
 
 
 def _absolute(model: ModelSummary, now: Judged, limits: Limits) -> list[Check]:
+    # Asked even if no limit is given: a run in which the model failed on half of the inputs shows no rise
+    # either.
     checks = [*_answers(model, now, limits, "preserving", model.violations)]
     if limits.min_sensitivity is not None:
         checks += _answers(model, now, limits, "control", model.sensitivity)
@@ -170,6 +175,7 @@ def _answers(model: ModelSummary, now: Judged, limits: Limits, kind: Kind, judge
     """A check that answers `unknown` if too many pairs are unjudged; empty otherwise."""
     reasons = _missing(now, model.model, kind)
     missing = reasons.total()
+    # Unjudged pairs by fault only. A pair whose right answer changes with the text is unjudged by design.
     share = missing / (missing + judged.total) if missing else 0.0
     if share <= limits.max_unjudged:
         return []
@@ -209,6 +215,7 @@ def _violations(model: ModelSummary, limit: float) -> Check:
     noise = model.noise_floor
     if noise.count:
         notes.append(f"noise floor {wording.percent(noise.rate)} ({wording.counts(noise)})")
+    # The decision takes the measured rate, not its interval, so the user must see that it is a close one.
     if rate.low is not None and rate.high is not None and rate.low <= limit < rate.high:
         notes.append("the limit lies within the 95 % interval: more samples would tell")
     return _rate_check(
@@ -238,6 +245,7 @@ def _sensitivity(model: ModelSummary, limit: float) -> Check:
 def _rate_check(
     model: str, name: str, rate: Rate, *, fails: bool, wanted: str, limit: float, notes: Sequence[str]
 ) -> Check:
+    # A rate over nothing is absent. Neither a limit from above nor one from below was met.
     if rate.rate is None:
         return Check(
             model=model, name=name, outcome="unknown", found="nothing judged", wanted=wanted, limit=limit
@@ -288,6 +296,7 @@ def _drop(model: ModelSummary, limit: float) -> Check:
 def _against(
     now: Judged, baseline: Judged, limits: Limits, transforms: frozenset[str]
 ) -> tuple[list[Check], list[str]]:
+    # The same text with another question is no pair, even if the names of samples and transforms agree.
     if now.summary.task != baseline.summary.task:
         raise UsageError(
             f"the baseline is of the task {baseline.summary.task!r}, the run of {now.summary.task!r}"
@@ -326,6 +335,8 @@ def _partners(now: Judged, baseline: Judged) -> dict[str, str | None]:
     """
     names = [model.model for model in now.summary.models]
     known = [model.model for model in baseline.summary.models]
+    # A model is often renamed between two runs: `model-v1` and `model-v2`. With one model in each run it is
+    # clear which two are meant.
     if len(names) == len(known) == 1:
         return {names[0]: known[0]}
     return {name: name if name in known else None for name in names}
@@ -353,6 +364,8 @@ def _paired(
 ) -> tuple[list[RiseTest], str, list[str]]:
     """The tests of one model; or the reason why there is none; and a note about lost pairs."""
     after, before = _violated(now, model, transforms), _violated(baseline, partner, transforms)
+    # The key holds the hashes of both texts. If the corpus or a transform changed between the runs, those
+    # pairs drop out, and the rest is compared.
     shared = after.keys() & before.keys()
     if not shared:
         return [], "no input is shared: the suites differ" if after else "nothing judged", []
@@ -363,6 +376,7 @@ def _paired(
             f"and {len(before)} in the baseline; only these are compared"
         )
     tallies: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0, 0, 0]))
+    # Per sample, once for all transforms together (the key "") and once for its own transform.
     for one in shared:
         for table in (tallies[""], tallies[one.transform]):
             counts = table[one.sample]
@@ -371,6 +385,8 @@ def _paired(
             counts[2] += after[one] and not before[one]
             counts[3] += before[one] and not after[one]
     names = ["", *(name for name in _preserving(now.summary, transforms) if name in tallies)]
+    # With one transform the test of all of them together is the same test: once is enough, and Holm's
+    # adjustment must not count it twice.
     if len(names) == 2:
         names = [""]
     tests = []
@@ -393,6 +409,7 @@ def _unpaired(
         row, old = rows[name], old_rows[name]
         if not (row.samples.total and old.samples.total):
             continue
+        # Judged pairs per sample stand for the number of variants, which a summary does not tell.
         per_sample = [one.violations.total / one.samples.total for one in (row, old)]
         if max(per_sample) > min(per_sample) * (1 + ALIKE):
             unlike.append(name)
@@ -421,6 +438,7 @@ def adjusted(tests: Sequence[RiseTest], limits: Limits) -> list[float | None]:
     Whether a transform is left out depends on its number of samples alone, never on the outcome, so the
     adjustment stays valid.
     """
+    # n samples reach p = 0.5**n at best. Above alpha / (number of tests) no outcome could reject.
     tested = [
         not test.transform or not test.rise.paired or 0.5**test.rise.samples <= limits.alpha / len(tests)
         for test in tests
@@ -469,13 +487,19 @@ def _rise_check(test: RiseTest, p_adjusted: float, limits: Limits, *, number: in
     blind = rise.detectable is None
     if rise.paired:
         rise = with_detectable(rise, test.tallies, alpha=alpha, margin=limits.margin)
+        # Only samples with room can worsen. If all of them did and p were still above alpha, the test is
+        # blind.
         blind = 0.5 ** sum(one.before < one.pairs for one in test.tallies) > alpha
+    # If nearly every pair was violated before, a rise above the margin is impossible: blind is no fault here.
     full = rise.before / rise.baseline >= 1 - limits.margin
     outcome: Outcome = "passed"
     if rejected(rise, p_adjusted, limits):
         outcome = "failed"
+    # `unknown` only for the test of all transforms together. A single transform with few samples is covered
+    # by it.
     elif whole and blind and not full:
         outcome = "unknown"
+    # The test of all transforms tells this in its note, in a full sentence.
     seen = "" if whole or rise.detectable is None else f"; could fail from {_points(rise.detectable)} on"
     return _rise(
         test.model,
@@ -519,6 +543,7 @@ def _told(rise: Rise) -> str:
 
 def _points(share: float, *, sign: bool = False) -> str:
     """Format a share in percentage points: `2.9`, or two digits below 0.1."""
+    # 0.04 would be rounded to 0.0, as if there were no rise.
     points = 100 * share
     text = f"{points:.2f}" if 0 < abs(points) < 0.1 else f"{points:.1f}"
     return f"+{text}" if sign and share >= 0 else text
@@ -526,4 +551,5 @@ def _points(share: float, *, sign: bool = False) -> str:
 
 def _share(limit: float) -> str:
     """Format a limit as the user gave it: `5 %`, `0.25 %`."""
+    # Not `wording.percent`, which would print a limit of 0.25 % as 0.2 %.
     return f"{100 * limit:.6g} %"

@@ -88,6 +88,7 @@ class Observation:
 def observe(audited: Audited, *, seed: int) -> Observation:
     """Return the digest of an audited sample in the trial with this seed."""
     before = audited.before
+    # A failure without a reason must still differ from an answer: `failure` is also the flag.
     failure = (before.reason or "no answer") if isinstance(before, Failed) else ""
     return Observation(
         model=audited.model,
@@ -116,6 +117,8 @@ def _pair(verdict: Verdict, score: float | None) -> Pair:
             judged, answer = verdict, verdict.after.answer
         case Unjudged():
             reason = verdict.reason
+            # The edit changes the right answer: there is no verdict on invariance, but the answer is scored
+            # against the new label, which `perturbed.sample` holds.
             if reason == ANSWER_CHANGES and not isinstance(verdict.after, Failed):
                 answer = verdict.after.answer
         case _:
@@ -125,6 +128,8 @@ def _pair(verdict: Verdict, score: float | None) -> Pair:
         transform=perturbed.transform,
         kind=perturbed.kind,
         variant=perturbed.variant,
+        # A hash in place of the text, because all observations of a run are in memory at once. Python sources
+        # may hold lone surrogates, which strict UTF-8 refuses. 64 bits are plenty for one run.
         input=hashlib.sha256(perturbed.source.encode("utf-8", "surrogatepass")).hexdigest()[:16],
         evidence=perturbed.evidence,
         changed=isinstance(judged, Violated) if judged else None,

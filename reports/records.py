@@ -22,6 +22,7 @@ def encode(record: Any) -> str:
     Raises:
         ValueError: a number is NaN or infinite; a record must use `None` for a missing number.
     """
+    # `allow_nan=False`: NaN is no JSON, and other readers would fail on it.
     return json.dumps(asdict(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -48,6 +49,7 @@ def _read(kind: Any, value: Any, where: str) -> Any:
         return _record(kind, value, where)
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
+        # `X | None` is the only union in a record.
         chosen = [argument for argument in arguments if argument is not NoneType]
         return None if value is None else _read(chosen[0], value, where)
     if origin is tuple and isinstance(value, list):
@@ -67,6 +69,8 @@ def _record(kind: type, value: Any, where: str) -> Any:
     hints = get_type_hints(kind)
     known = {}
     for each in fields(kind):
+        # A key of a later version is ignored, and a field that an earlier version did not write takes its
+        # default.
         if each.name in value:
             known[each.name] = _read(hints[each.name], value[each.name], f"{where}.{each.name}")
         elif each.default is MISSING and each.default_factory is MISSING:
@@ -75,6 +79,8 @@ def _record(kind: type, value: Any, where: str) -> Any:
 
 
 def _scalar(kind: Any, value: Any, where: str) -> Any:
+    # JSON has one kind of number, so a whole one is a float here. `True` is an int in Python, but no number
+    # in a summary.
     if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
         if math.isfinite(value):
             return float(value)

@@ -24,6 +24,8 @@ def pass_at(attempts: int, passed: int, k: int) -> float:
 
     Requires `1 <= k <= attempts` (Chen et al. 2021, equation 1).
     """
+    # The share of the sets of k attempts in which none passes, taken from 1. Whole numbers, so that no factor
+    # is lost to rounding; `comb` is 0 where fewer than k attempts failed.
     return 1 - comb(attempts - passed, k) / comb(attempts, k)
 
 
@@ -43,11 +45,14 @@ class Problem:
         added.
         """
         number = len(self.nominal)
+        # Attempt n of the prompt is compared with attempt n of each variant: column n.
         columns = list(zip(*self.perturbed, strict=True))
         robust = sum(map(all, columns))
         pairs = list(zip(self.nominal, columns, strict=True))
         worse = sum(before and not all(after) for before, after in pairs)
         better = sum(not before and any(after) for before, after in pairs)
+        # RR counts both directions, so a model that gets better under an edit is not robust either. The sum
+        # may exceed 1 for k above 1.
         changed = pass_at(number, worse, k) + pass_at(number, better, k)
         return pass_at(number, sum(self.nominal), k), pass_at(number, robust, k), changed
 
@@ -61,7 +66,10 @@ def mean(values: Sequence[float], *, seed: int) -> Estimate:
     if not values:
         return UNKNOWN
     value = sum(values) / len(values)
+    # A bootstrap of equal values has no width, and outcomes of 0 and 1 are counts, which Wilson's interval
+    # fits.
     if len(values) < FEW_CLUSTERS or set(values) <= {0.0, 1.0} or len(set(values)) == 1:
+        # Robust relative may have a mean above 1, which is no proportion.
         low, high = wilson(min(value, 1.0) * len(values), len(values))
     else:
         low, high = _resampled([values], lambda means: means[0], seed=seed) or (value, value)
@@ -73,6 +81,7 @@ def drop(nominal: Sequence[float], robust: Sequence[float], *, seed: int) -> Est
 
     The value is unknown if `nominal` is 0. The interval is unknown for fewer than `FEW_CLUSTERS` problems.
     """
+    # A model that solves nothing can lose nothing: 0 / 0.
     if not sum(nominal):
         return UNKNOWN
     value = 1 - sum(robust) / sum(nominal)
@@ -91,6 +100,7 @@ def _resampled(
 
     table = np.array(columns, dtype=float)
     size = table.shape[1]
+    # One draw of rows for all columns: nominal and robust results of a problem stay together.
     rows = np.random.default_rng(seed).integers(size, size=(RESAMPLES, size))
     means = table[:, rows].mean(axis=2).T
     drawn = [statistic(row) for row in means if len(columns) == 1 or row[0] > 0]
@@ -116,6 +126,7 @@ def robust(observations: Iterable[Observation], task: HasAttempts, *, seed: int)
     for each in observations:
         if each.answer is None or each.score is None:
             continue
+        # The original prompt is the same in every trial; its first answer counts.
         own.setdefault(each.sample.id, task.attempts(each.answer))
         for pair in each.judged("preserving"):
             if pair.answer is not None:
@@ -138,6 +149,7 @@ def _blocks(
     """One result per value of k."""
     if not found:
         return []
+    # pass@k compares equal numbers of attempts: an endpoint may have returned fewer for one prompt.
     attempts = min(len(one) for key, each in found.items() for one in (own[key], *each.values()))
     problems = [
         Problem(own[key][:attempts], tuple(one[:attempts] for one in found[key].values()))

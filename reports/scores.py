@@ -45,12 +45,15 @@ AVERAGED: Final = (
 def score(observations: Sequence[Observation], task: Task) -> Score:
     """Compute the scores of one model in one trial, before and under attack."""
     better = task.better
+    # Samples without a label or an answer are in no score, neither before nor under attack, so that the drop
+    # compares the same samples.
     labelled = [each for each in observations if each.answer is not None and each.score is not None]
     block = Score(name=task.score_name, better=better)
     if not labelled:
         return block
 
     def corpus(choose: Callable[[Observation], Scored]) -> float | None:
+        # A corpus score may be infinite or NaN; a summary holds finite numbers only.
         value = task.corpus_score(_answers(labelled, choose))
         return value if value is not None and isfinite(value) else None
 
@@ -58,6 +61,7 @@ def score(observations: Sequence[Observation], task: Task) -> Score:
         return task.likeness(_answers(labelled, choose)) if isinstance(task, GivesPartialCredit) else {}
 
     original = corpus(_original)
+    # Not applied pairs are no round of their own: `_in_round` keeps the original answer for them.
     rounds = sorted({(p.transform, p.variant) for each in labelled for p in each.scored("preserving")})
     reached = [corpus(partial(_in_round, number=number)) for number in rounds]
     worst = partial(_worst, better=better)
@@ -80,6 +84,7 @@ def score(observations: Sequence[Observation], task: Task) -> Score:
 
 def mean_score(blocks: Sequence[Score]) -> Score:
     """Return the mean over trials, field by field, over the trials that have a value."""
+    # A mean over one block would turn whole counts and absent values into other ones; it is the block itself.
     first = blocks[0]
     if len(blocks) == 1:
         return first
@@ -113,13 +118,16 @@ def _in_round(observation: Observation, number: tuple[str, int]) -> Scored:
 
 
 def _worst(observation: Observation, better: Better) -> Scored:
+    # With the sign of the direction the worst candidate is always the smallest.
     sign = 1 if better == "higher" else -1
+    # Fixed order, because verdicts come in the order of the suite, and ties must not depend on it.
     ordered: list[Pair] = sorted(observation.scored("preserving"), key=lambda p: (p.transform, p.variant))
     candidates: list[tuple[Scored, float | None]] = [
         ((observation.answer, observation.sample), observation.score),
         *(((pair.answer, pair.sample), pair.score) for pair in ordered),
     ]
     scored = [(chosen, sign * value) for chosen, value in candidates if value is not None]
+    # `min` takes the first of equal ones: the original before any variant.
     return min(scored, key=lambda candidate: candidate[1])[0]
 
 

@@ -40,10 +40,13 @@ def summarise(trials: Iterable[tuple[int, Iterable[Audited]]], *, task: Task, he
     for seed, audited in trials:
         for each in audited:
             seen[each.model].setdefault(seed, []).append(observe(each, seed=seed))
+    # Models answer in batches that may end in any order; the intervals are resampled over samples in this
+    # one.
     for by_seed in seen.values():
         for observations in by_seed.values():
             observations.sort(key=lambda each: each.sample.id)
     models = tuple(
+        # A model whose every query failed has no record. It still gets its row, with absent rates.
         _model(model, seen.get(model.name) or {header.seed: []}, task=task, seed=header.seed)
         for model in header.models
     )
@@ -114,7 +117,9 @@ class _Rates:
     """Rates over observations of one model. All intervals are resampled from one seed."""
 
     def __init__(self, model: str, observations: Sequence[Observation], seed: int) -> None:
+        # Without an answer to the original there is nothing to compare a variant with.
         self._answered = [each for each in observations if each.answer is not None]
+        # By the name of the model, so that another model in the run does not change its intervals.
         self.seed = stream(seed, "interval", model).getrandbits(64)
 
     def pairs(self, kind: Kind, transform: str | None = None) -> Rate:
@@ -146,6 +151,7 @@ class _Rates:
         def tally(each: Observation) -> tuple[int, int]:
             changes = _changes(each, "preserving", None)
             exists = any(pair.kind == "preserving" for pair in each.pairs)
+            # A sample that every transform left as it is was tried: no edit could change its answer.
             immovable = not exists and any(gap.kind == "preserving" for gap in each.missing)
             return int(any(changes)), int(bool(changes) or immovable)
 
@@ -161,6 +167,7 @@ class _Rates:
 
 
 def _skipped(observations: Iterable[Observation]) -> dict[str, int]:
+    # By sample, because each trial asks the same sample again.
     failures = {(each.sample.id, each.failure) for each in observations if each.failure}
     return _ordered(Counter(reason for _, reason in failures))
 
@@ -179,6 +186,7 @@ def _transforms(observations: Iterable[Observation]) -> list[tuple[Kind, str]]:
     for each in observations:
         tried.update((pair.kind, pair.transform) for pair in each.pairs)
         tried.update((gap.kind, gap.transform) for gap in each.missing)
+    # A name that is not in the registry is of a plug-in that is not installed here: it comes last.
     known = {name: position for position, name in enumerate(TRANSFORMS)}
     return sorted(tried, key=lambda key: (KINDS.index(key[0]), known.get(key[1], len(known)), key[1]))
 
@@ -231,12 +239,14 @@ def _attack(every: Sequence[Attacked], *, seed: int) -> Attack:
     for each in tried:  # the same sample in several trials is one unit
         count, total = clusters.get(each.sample.id, (0, 0))
         clusters[each.sample.id] = (count + (each.violated is not None), total + 1)
+    # The query that found the violation is the last one: the search stops there.
     ends = Counter(each.queries for each in tried if each.violated is not None)
     budget = every[0].budget
     curve, so_far = [], 0
     for queries in range(1, budget + 1):
         so_far += ends[queries]
         curve.append(so_far)
+    # Without a query there was nothing to search, such as a sample that no transform changes.
     reasons = Counter(each.reason for each in every if not each.queries)
     return Attack(
         strategy=every[0].strategy,

@@ -18,6 +18,7 @@ def percent(share: float | None) -> str:
     """Format a share as `21.1 %`. Only exact 0 and 1 become `0 %` and `100 %`."""
     if share is None:
         return ABSENT
+    # "0.0 %" would read as none, and 1 violation in 5,000 is one.
     if 0 < share < 0.001:
         return "<0.1 %"
     if 0.999 < share < 1:
@@ -47,6 +48,7 @@ def estimate(one: Estimate) -> tuple[str, ...]:
     if one.value is None:
         return (ABSENT,)
     bounds = () if one.low is None or one.high is None else (one.low, one.high)
+    # A bound such as -0.00001 would be printed as "-0.0".
     shown = "\N{EN DASH}".join(_tenths(100 * bound).replace("-0.0", "0.0") for bound in bounds)
     return (percent(one.value), shown) if shown else (percent(one.value),)
 
@@ -122,6 +124,7 @@ def losses(models: Sequence[ModelSummary]) -> str:
         if model.unjudged_reasons:
             told.append(f"unjudged: {reasons(model.unjudged_reasons)}")
         if told:
+            # Models with equal losses, as after a broken corpus, share one sentence.
             found.setdefault("; ".join(told), {})[plain(model.model)] = None
     return ". ".join(f"{', '.join(names)}: {text}" for text, names in found.items())
 
@@ -131,6 +134,7 @@ def verdict(test: Test) -> str:
     if test.p is None:
         return f"{test.name}: {'; '.join(test.notes)}"
     how = [] if test.method == "none" else [test.method]
+    # The approximation is told beside the exact p, because other programs print it for the same data.
     if test.method.startswith("exact") and test.asymptotic_p is not None:
         how.append(f"{p_value(test.asymptotic_p)} by chi-square")
     if test.smallest_p is not None:
@@ -152,6 +156,7 @@ BLIND: Final = "but no control changed an answer either: it may not read what wa
 def reading(model: ModelSummary) -> str:
     """Return one sentence on a model's violation rate over movable samples."""
     name, movable, sensitivity = plain(model.model), model.violated_movable, model.sensitivity
+    # Without a movable sample there is no rate, only the reasons why.
     if movable.total == 0:
         return f"{name}: nothing could be judged ({reasons(_hindrances(model))})"
     over = f", counted in each of {len(model.trials)} trials" if len(model.trials) > 1 else ""
@@ -162,8 +167,10 @@ def reading(model: ModelSummary) -> str:
         text = f"{name} changed its answer on {movable.count} of {movable.total} movable samples {share}"
         noise = model.noise_floor
         if noise.count and model.violations.low is not None and noise.high is not None:
+            # Intervals that do not overlap: stricter than a test, so "above" is safe to say.
             apart = "above" if model.violations.low > noise.high else "not clearly above"
             text += f", {apart} its noise floor of {percent(noise.rate)}"
+    # A model that ignores its input keeps every answer, too. Its low rate is no robustness.
     if sensitivity.total and sensitivity.count == 0:
         text += f"; {BLIND}"
     return text
@@ -185,6 +192,7 @@ def contrasts(summary: Summary) -> Iterator[str]:
             for name, rate in rates
             if rate.count
         ]
+        # Only the contrast is news: with one group the table says the same.
         if kept and changed:
             yield f"under {transform} {', '.join([*kept, *changed])}"
 
@@ -203,5 +211,6 @@ def _hindrances(model: ModelSummary) -> dict[str, int]:
 
 def _tenths(number: float) -> str:
     """Format with one decimal; without it for exact zeros."""
+    # Only the exact ends lose their decimal: "0 %" says none, "0.0 %" says nearly none.
     text = f"{number:.1f}"
     return text.removesuffix(".0") if number in (0, 100) else text

@@ -19,6 +19,7 @@ def holm(ps: Sequence[float]) -> tuple[float, ...]:
     order = sorted(range(len(ps)), key=lambda n: ps[n])
     adjusted, floor = [0.0] * len(ps), 0.0
     for rank, n in enumerate(order):
+        # A larger p never gets a smaller adjusted one: Holm stops at the first test that does not reject.
         floor = max(floor, min(1.0, (len(ps) - rank) * ps[n]))
         adjusted[n] = floor
     return tuple(adjusted)
@@ -50,6 +51,7 @@ def ranked(result: Metric | Paired) -> Ranked | None:
     """Return the content of a diagram; `None` if the overall test does not reject or there are fewer than
     three models.
     """
+    # Two models need no diagram: their only pair is in the table of p-values.
     names = tuple(sorted(result.ranks, key=lambda name: result.ranks[name]))
     if len(names) < 3 or result.test.p is None or result.test.p >= ALPHA:
         return None
@@ -64,15 +66,20 @@ def cliques(names: Sequence[str], alike: Iterable[tuple[str, str]]) -> list[tupl
     `alike` holds the pairs that no test separates. The search is Bron and Kerbosch's algorithm for maximal
     cliques.
     """
+    # Not told apart is no equivalence: a and b, and b and c may be alike while a and c differ. Therefore
+    # groups overlap, and these are cliques, not components.
     near: dict[str, set[str]] = {name: set() for name in names}
     for first, second in alike:
         near[first].add(second)
         near[second].add(first)
     found: list[set[str]] = []
 
+    # `rest` could still join, `done` could have joined but is in a group that was found already. Only a group
+    # that neither can enlarge is maximal.
     def grow(chosen: set[str], rest: set[str], done: set[str]) -> None:
         if not rest and not done and len(chosen) > 1:
             found.append(chosen)
+        # Sorted, because sets of texts have another order in each process.
         for name in sorted(rest):
             grow(chosen | {name}, rest & near[name], done & near[name])
             rest, done = rest - {name}, done | {name}

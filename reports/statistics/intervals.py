@@ -58,6 +58,7 @@ def rate(clusters: Mapping[str, tuple[int, int]], *, seed: int) -> Rate:
     ----------
     Davison and Hinkley (1997), Bootstrap Methods and their Application, section 3.8.
     """
+    # How often each (count, total) occurs. A sample without a judged pair is no unit: it tells nothing.
     kinds = Counter(pair for pair in clusters.values() if pair[1] > 0)
     units = sum(kinds.values())
     if not units:
@@ -65,7 +66,10 @@ def rate(clusters: Mapping[str, tuple[int, int]], *, seed: int) -> Rate:
     count = sum(changed * times for (changed, _), times in kinds.items())
     total = sum(size * times for (_, size), times in kinds.items())
     share, name = count / total, "wilson"
+    # As many trials as samples, not pairs: the variants of a sample mostly change together, so 4 variants are
+    # not 4 times the evidence.
     low, high = wilson(share * units, units)
+    # With one pair per sample (`total == units`) nothing is clustered and Wilson's interval is better.
     if units >= FEW_CLUSTERS and total > units and len({changed / size for changed, size in kinds}) > 1:
         name = "clustered bootstrap"
         low, high = _percentiles(kinds, seed)
@@ -73,6 +77,7 @@ def rate(clusters: Mapping[str, tuple[int, int]], *, seed: int) -> Rate:
         count=count,
         total=total,
         rate=share,
+        # A percentile interval of a skewed distribution need not hold the rate itself.
         low=min(low, share),
         high=max(high, share),
         clusters=units,
@@ -93,6 +98,7 @@ def _percentiles(kinds: Mapping[tuple[int, int], int], seed: int) -> tuple[float
     """
     import numpy as np
 
+    # Sorted, so that the drawn numbers do not depend on the order in which samples came.
     ordered = sorted(kinds.items())
     sizes: np.ndarray[tuple[int, int], np.dtype[np.int64]] = np.array([pair for pair, _ in ordered])
     times = np.array([number for _, number in ordered])

@@ -45,6 +45,8 @@ def compare_paired(name: str, better: Better, outcomes: Mapping[str, Sequence[bo
         mcnemar(first, second, outcomes[first], outcomes[second])
         for first, second in combinations(outcomes, 2)
     ]
+    # Adjusted over the pairs of this question only. The answers under controls are another question with an
+    # adjustment of their own.
     adjusted = holm([draft.p for draft in drafts])
     contrasts = tuple(
         replace(draft, p_adjusted=p_adjusted, detectable=_detectable(draft, ALPHA / len(drafts)))
@@ -83,11 +85,14 @@ def cochran(columns: Sequence[Sequence[bool]]) -> Test:
         return Test(name=NAME, method="none", notes=("fewer than two models: nothing to compare",))
     if not columns[0]:
         return Test(name=NAME, method="none", notes=("no shared inputs",))
+    # Rows with equal outcomes shift no model against another, and Q is unchanged without them.
     mixed = [row for row in zip(*columns, strict=True) if 0 < sum(row) < k]
     if not mixed:
         return Test(
             name=NAME, method="none", statistic=0.0, p=1.0, notes=("the models agree on every input",)
         )
+    # Whole numbers up to here: Q is rounded once, in the division. The denominator is positive, since each
+    # mixed row has fewer ones than models.
     totals = [sum(column) for column in zip(*mixed, strict=True)]
     ones = [sum(row) for row in mixed]
     statistic = (k - 1) * (k * sum(t * t for t in totals) - sum(totals) ** 2)
@@ -95,6 +100,7 @@ def cochran(columns: Sequence[Sequence[bool]]) -> Test:
     asymptotic = chi_square_tail(statistic_value, k - 1)
     method, p = "chi-square", asymptotic
     if k == 2:
+        # With two models the permutations of a row are a coin, so Q's exact test is McNemar's.
         method, p = "exact binomial", _binomial(totals[0], totals[1])
     elif len(mixed) * k < EXACT_CELLS and k <= EXACT_MODELS:
         method, p = "exact permutation", _exact(ones, totals)
@@ -119,6 +125,8 @@ def mcnemar(first: str, second: str, left: Sequence[bool], right: Sequence[bool]
     difference, low, high = _difference(b, c, len(cells))
     p = _binomial(b, c)
     notes = [] if b + c else ["no discordant inputs: nothing tells the two apart"]
+    # All discordant inputs on one side: 2 · 0.5^n. Five of them reach 0.06, so no result of five is
+    # significant.
     smallest = min(1.0, 2 * 0.5 ** (b + c))
     if b + c and smallest >= ALPHA:
         notes.append(f"no split of {b + c} discordant inputs could reach p < {ALPHA}")
@@ -154,6 +162,8 @@ def _ranks(outcomes: Mapping[str, Sequence[bool]], better: Better) -> dict[str, 
     for row in rows:
         changed = sum(row)
         kept = len(row) - changed
+        # The models of a row have two outcomes only. Those with the good one share the ranks 1 to `good`,
+        # whose mean is (good + 1) / 2; the others share the ranks behind them.
         good, poor = (kept, changed) if better == "lower" else (changed, kept)
         for model, each in zip(outcomes, row, strict=True):
             well = each is (better == "higher")
@@ -163,6 +173,8 @@ def _ranks(outcomes: Mapping[str, Sequence[bool]], better: Better) -> dict[str, 
 
 def _binomial(b: int, c: int) -> float:
     """Return the two-sided exact p-value of b heads and c tails of a fair coin."""
+    # Whole numbers, so that p is exact before the one division. Twice the smaller tail, since a fair coin is
+    # symmetric; for equal counts that is above 1.
     tail = sum(comb(b + c, n) for n in range(min(b, c) + 1))
     return min(1.0, float(2 * tail / 2 ** (b + c)))
 
@@ -171,6 +183,7 @@ def _difference(b: int, c: int, n: int) -> tuple[float | None, float | None, flo
     if not n:
         return None, None, None
     observed = (b - c) / n
+    # Agresti and Min add half an input to each of the four cells, that is 2 to n and 1 to b + c; b - c stays.
     more, wide = n + 2, b + c + 1
     middle = (b - c) / more
     spread = Z * sqrt(wide - (b - c) ** 2 / more) / more
@@ -182,6 +195,8 @@ def _exact(ones: Sequence[int], totals: Sequence[int]) -> float:
     observed ones.
     """
     k = len(totals)
+    # Assignments with equal column totals so far are counted together, so that the table grows with the
+    # totals and not with 2 to the number of cells.
     ways: dict[tuple[int, ...], int] = {(0,) * k: 1}
     for one in ones:
         grown: dict[tuple[int, ...], int] = {}
@@ -190,6 +205,8 @@ def _exact(ones: Sequence[int], totals: Sequence[int]) -> float:
                 dealt = tuple(value + (n in chosen) for n, value in enumerate(state))
                 grown[dealt] = grown.get(dealt, 0) + times
         ways = grown
+    # Q is a growing function of the sum of squared totals when the row sums are fixed, so whole numbers can
+    # be compared in its place: no tie is lost to rounding.
     least = sum(total * total for total in totals)
     extreme = sum(times for state, times in ways.items() if sum(v * v for v in state) >= least)
     return extreme / prod(comb(k, one) for one in ones)
@@ -226,9 +243,13 @@ def power(difference: float, *, n: int, discordance: float, alpha: float) -> flo
         return 0.0
     numbers, chances = _discordant(n, discordance)
     # The largest count on the rarer side at which the test rejects, by the tail of a fair coin.
+    # `bdtrik` gives a real number. Its floor may be one too large, which the next line corrects.
     most = np.floor(bdtrik(alpha / 2, numbers, 0.5))
     most = np.where(bdtr(np.maximum(most, 0), numbers, 0.5) <= alpha / 2, most, most - 1)
+    # Of the discordant inputs the share (1 + d/c) / 2 favours one model, if the rates differ by d and a share
+    # c is discordant.
     one_way = (1 + difference / discordance) / 2
+    # Below 0 even an undivided split does not reject: such numbers count as never rejected.
     within = np.maximum(most, 0)
     rejected = bdtr(within, numbers, one_way) + bdtr(within, numbers, 1 - one_way)
     return float(np.sum(chances * np.where(most >= 0, rejected, 0.0)))
@@ -248,6 +269,7 @@ def detectable_difference(n: int, discordant: int, *, alpha: float) -> float | N
     def shown(difference: float) -> bool:
         return power(difference, n=n, discordance=max(seen, difference), alpha=alpha) >= POWER
 
+    # Bisection: the power grows with the difference. `high` always has enough power, so it is returned.
     low, high = 0.0, 1.0
     if not shown(high):
         return None
@@ -264,7 +286,10 @@ def _discordant(
     import numpy as np
     from scipy.special import gammaln, xlog1py, xlogy
 
+    # Eight standard deviations to both sides hold all but about 1e-12 of the probability. 8 more inputs keep
+    # the range open where the standard deviation is small.
     spread = 8 * (n * share * (1 - share)) ** 0.5 + 8
     numbers = np.arange(max(1, int(n * share - spread)), min(n, int(n * share + spread)) + 1)
+    # Logarithms, because the coefficients overflow from about 1,030 inputs on.
     ways = gammaln(n + 1) - gammaln(numbers + 1) - gammaln(n - numbers + 1)
     return numbers, np.exp(ways + xlogy(numbers, share) + xlog1py(n - numbers, -share))

@@ -41,9 +41,11 @@ def compare_trials(
     Best are the group with the best mean rank and those that Conover's test cannot tell from it at 0.05,
     and only where Kruskal-Wallis rejects at 0.05: a difference that was not shown is not printed bold.
     """
+    # A group without a value, such as a model without labels, has no rank. It keeps its row in the table.
     filled = {group: tuple(numbers) for group, numbers in values.items() if numbers}
     test = kruskal_wallis(list(filled.values()))
     rejected = test.p is not None and test.p < ALPHA
+    # The comparisons are told even if Kruskal-Wallis does not reject, but nothing is marked as best then.
     pairs = conover(filled) if test.p is not None else ()
     means = _mean_ranks(filled, better)
     marked = best(means, pairs, "lower") if rejected else frozenset[str]()
@@ -74,9 +76,11 @@ def kruskal_wallis(groups: Values) -> Test:
     sizes = [len(group) for group in groups]
     if len(groups) < 2:
         return Test(name=NAME, method="none", notes=("fewer than two groups: nothing to compare",))
+    # H of single values is the same for every order of the groups, so every p is 1.
     if max(sizes) < 2:
         return Test(name=NAME, method="none", notes=("one trial each: no test; repeat with --trials",))
     ranks = _rank(groups)
+    # H divides by the variance of the ranks, which is 0 here.
     if not ranks.squares:
         return Test(name=NAME, method="none", statistic=0.0, p=1.0, notes=("all values are equal",))
     exact = _exact(ranks)
@@ -90,6 +94,8 @@ def kruskal_wallis(groups: Values) -> Test:
         p=exact[0] if exact else asymptotic,
         asymptotic_p=asymptotic,
         smallest_p=smallest,
+        # Epsilon squared: H / ((n² - 1) / (n + 1)). It is 1 if the values of each group are equal and the
+        # groups differ.
         effect=statistic / (ranks.n - 1),
         notes=_notes(groups, smallest),
     )
@@ -117,6 +123,7 @@ def conover(groups: Mapping[str, Sequence[float]]) -> tuple[Pairwise, ...]:
             p = kruskal_wallis([groups[first], groups[second]]).p
             raw.append((first, second, 1.0 if p is None else p, "exact permutation"))
     else:
+        # Unadjusted here: Holm's adjustment below is over all pairs, also those of the branch above.
         table = posthoc_conover([list(groups[name]) for name in names]).to_numpy()
         for i, j in combinations(range(k), 2):
             raw.append((names[i], names[j], float(table[i, j]), "Conover t"))
@@ -143,6 +150,7 @@ def _delta(first: Sequence[float], second: Sequence[float]) -> float:
     """Return Cliff's delta: share of pairs with a larger first value minus share of pairs with a larger
     second value.
     """
+    # Few values, so that all pairs are compared: five trials of two models are 25 pairs.
     return sum((a > b) - (a < b) for a in first for b in second) / (len(first) * len(second))
 
 
@@ -151,6 +159,7 @@ def _mean_ranks(groups: Mapping[str, Sequence[float]], better: Better) -> dict[s
         return {}
     ranks = _rank(list(groups.values()))
     means = {name: fmean(doubled) / 2 for name, doubled in zip(groups, ranks.doubled, strict=True)}
+    # Rank 1 is the best: the smallest value where lower is better, the largest otherwise.
     return means if better == "lower" else {name: ranks.n + 1 - mean for name, mean in means.items()}
 
 
@@ -158,10 +167,14 @@ def _rank(groups: Values) -> _Ranks:
     counts = sorted(Counter(value for group in groups for value in group).items())
     rank, before = {}, 0
     for value, times in counts:
+        # Twice the mid-rank: `times` equal values behind `before` smaller ones have the mean rank before +
+        # (times + 1) / 2. Whole numbers keep ties exact, so that `spread >= observed` below is never decided
+        # by rounding.
         rank[value] = 2 * before + times + 1
         before += times
     doubled = tuple(tuple(rank[value] for value in group) for group in groups)
     flat = [each for group in doubled for each in group]
+    # Ties are corrected for by the real variance of the ranks in place of (n³ - n) / 12.
     return _Ranks(doubled, sum(each**2 for each in flat) - len(flat) * (len(flat) + 1) ** 2)
 
 
@@ -180,9 +193,14 @@ def _exact(ranks: _Ranks) -> tuple[float, float] | None:
     import numpy as np
 
     sizes = [len(group) for group in ranks.doubled]
+    # The number of ways to deal out n values to groups of these sizes, ties counted as different values.
     ways = factorial(ranks.n) // prod(map(factorial, sizes))
+    # A state is read as one whole number: the sizes and rank sums so far are its digits in these bases.
     base = [*(size + 1 for size in sizes), *(2 * ranks.n * size + 1 for size in sizes)]
+    # A bound on the number of different states, which may be far smaller than the number of ways: two groups
+    # of twenty have 1.4e11 ways and are still counted exactly.
     passed = prod((size + 1) * ranks.n * size for size in sizes[:-1])
+    # Counts are floats that are exact below 2**53, and the whole number of a state must fit into 64 bits.
     if (ways > EXACT_WAYS and passed > EXACT_STATES) or ways >= 2**53 or prod(base) >= 2**62:
         return None
     weights = np.cumprod([1, *base[:-1]])
@@ -201,6 +219,7 @@ def _exact(ranks: _Ranks) -> tuple[float, float] | None:
         _, first, which = np.unique(every @ weights, return_index=True, return_inverse=True)
         states = every[first]
         times = np.bincount(which, np.concatenate(counts)).astype(np.float64)
+    # H grows with the sum of (rank sum)² / size. Times the common multiple of the sizes it is a whole number.
     common = lcm(*sizes)
     factors = np.array([common // size for size in sizes])
     spread = (states[:, len(sizes) :] ** 2) @ factors
@@ -212,6 +231,7 @@ def _smallest_bychi_square_tail(sizes: Sequence[int]) -> float | None:
     """Return the chi-square p of completely separated groups in their most extreme order; `None` for many
     groups.
     """
+    # There are up to k! orders of the groups; the note on the smallest p is not worth more time.
     if len(sizes) > 6:
         return None
     largest = 0.0
