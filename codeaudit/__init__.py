@@ -72,6 +72,7 @@ if not TYPE_CHECKING:  # a type checker must see that other names do not exist
 
     def __getattr__(name: str) -> Any:
         """Import a public name when it is first used."""
+        # The version is read from the metadata of the distribution, so that only pyproject.toml says it.
         if name == "__version__":
             from importlib.metadata import PackageNotFoundError, version
 
@@ -84,6 +85,7 @@ if not TYPE_CHECKING:  # a type checker must see that other names do not exist
         homes = (module for module, names in _MODULES.items() if name in names)
         module = import_module(next(homes, "codeaudit.transforms.errors"))
         found = getattr(module, "NotAppliedError" if name == "NotApplied" else name)
+        # From now on Python finds the name without calling `__getattr__`.
         globals()[name] = found
         return found
 

@@ -127,13 +127,16 @@ def audit_models(
     """
     progress = progress or SilentProgress()
     given = given or {}
+    # A wrong name is told before any model is loaded and any corpus is read.
     check_names(options, given)
     with _reserved(options.out or _default_folder(options)) as folder, _resumable(folder, progress):
+        # A suite was made for one task, so it names the task if the user does not.
         named = options.task or (suite_task(options.suite) if options.suite else None)
         models = load_models(options, options.model, given)
         task = common_task(named, models)
         inputs = prepare_inputs(options, task, corpus, progress)
         specs = options.model
+        # The bundled models depend on the language, which is known only when the samples are drawn.
         if not specs:
             specs = bundled_models(task.name, inputs.language)
             models = load_models(options, specs, given)
@@ -158,6 +161,7 @@ def demand_verdicts(summary: Summary, options: RunOptions) -> None:
         CannotAudit: a model has no verdict.
     """
     named = frozenset(expand(options.transforms or ()))
+    # The identity measures the noise floor. It counts only if the user named nothing else.
     wanted = named - {"identity"} or named
     for model in summary.models:
         rows = [
@@ -167,6 +171,7 @@ def demand_verdicts(summary: Summary, options: RunOptions) -> None:
         ]
         if any(row.violations.total for row in rows):
             continue
+        # Variants were made, so the model is at fault; else no transform fits the samples.
         if any(row.applied for row in rows):
             why = f"{model.model!r} gave no usable answer ({_counted(model.unjudged_reasons)})"
         else:
@@ -196,6 +201,7 @@ def _finished(job: PreparedRun) -> Summary:
             with suppress(RunError):
                 job.folder.write_manifest(_with_usage(job, manifest))
             raise
+        # The summary before the final manifest: a folder whose manifest says `finished` has everything.
         job.folder.write_text(SUMMARY, summary.to_json())
         done = {"state": "finished", "finished": _now()}
         job.folder.write_manifest({**_with_usage(job, manifest), **done})
@@ -209,6 +215,7 @@ def _finished(job: PreparedRun) -> Summary:
 def _default_folder(options: RunOptions) -> Path:
     stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
     path = RUNS / f"{stamp}-{re.sub(r'[:/]', '-', options.task or DEFAULT_TASK)}"
+    # Two runs may start in the same second.
     return path if not path.exists() else path.with_name(f"{path.name}-{uuid.uuid4().hex[:4]}")
 
 
@@ -216,6 +223,7 @@ def _default_folder(options: RunOptions) -> Path:
 def _reserved(path: Path) -> Iterator[RunFolder]:
     """The run folder; a new one is removed at the end if it stayed empty."""
     folder = RunFolder(path)
+    # The parent too: `codeaudit-runs` must not stay behind empty after a wrong option.
     new = [place for place in (path, path.parent) if not place.exists()]
     folder.reserve()
     try:
@@ -235,6 +243,7 @@ def _resumable(folder: RunFolder, progress: RunProgress) -> Iterator[None]:
         yield
     except ModelError:
         with suppress(RunError):
+            # Before the manifest is written nothing was asked, and there is nothing to resume.
             if folder.manifest().get("state") == "running":
                 progress.note(f"every answer so far is kept; go on with: {again}")
         raise
@@ -256,6 +265,8 @@ def answer_cache(options: RunOptions, folder: RunFolder, progress: RunProgress) 
     try:
         cache = AnswerCache((options.cache or default_folder()) / CACHE_FILE)
     except RunError as error:
+        # A folder that the user named must not be replaced silently. The default one may lie on a read-only
+        # home.
         if options.cache is not None:
             raise
         progress.note(f"{error}; answers are kept in the run folder")
@@ -276,12 +287,16 @@ def _begin(job: PreparedRun) -> Manifest:
         old = job.folder.manifest()
     except RunError:
         old = {}
+    # A field that an old manifest lacks counts as another value: better to start anew than to mix results.
     same = all(old.get(field) == fresh[field] for field in DECISIVE)
     note = job.progress.note
     if same and old.get("state") == "running":
         note(f"going on with the run in {job.folder.path}")
+        # Answers of models without a fingerprint are cached under the name of the run. With a new name they
+        # would be asked again.
         kept = {field: old[field] for field in ("codeaudit", "started", "usage") if field in old}
         fresh = {**fresh, **kept}
+    # A finished run is a result, perhaps the only copy of it. An unfinished one with other options is not.
     elif old.get("state") == "finished":
         note(f"the finished run in {job.folder.path} is kept in {job.folder.put_aside()}")
     elif old:
@@ -359,8 +374,10 @@ def carry_out(job: PreparedRun, remember: Remember) -> Summary:
     """
     about = {"schema": SCHEMA, "task": job.task.name, "corpus": job.inputs.name}
     with job.folder.replacing(SUITE) as place, TableWriter(place, SUITE_COLUMNS, about) as table:
+        # All trials first, because they share one table, which every model reads back.
         sizes = {seed: _write_suite(job, seed, table) for seed in job.inputs.seeds}
     for model in job.models:
+        # A file of answers that fits no query is told before any answer is judged.
         if isinstance(model, RecordedAnswers):
             job.progress.note(model.fit(_queries(job)))
     with job.folder.replacing(VERDICTS) as place, TableWriter(place, VERDICT_COLUMNS, about) as table:
@@ -380,6 +397,7 @@ def _write_suite(job: PreparedRun, seed: int, table: TableWriter) -> int:
         for case in job.inputs.cases(seed):
             table.write(suite_rows(seed, case))
             variants += sum(isinstance(one, Perturbed) and one.kind != "identity" for one in case.outcomes)
+            # Equal texts are asked once; the repetitions for the noise floor are asked besides.
             answers += len(set(queries(case, name))) + len(set(repeats(case, name)))
             monitor.answered(1, recalled=False)
     job.progress.note(f"suite: {variants:,} variants")
@@ -408,6 +426,7 @@ def _audited(
 def _attacked(job: PreparedRun, remember: Remember, table: TableWriter) -> Iterator[Attacked]:
     """Every strategy on every case of every trial; the attacks are written on the way."""
     sizes = [job.inputs.size(seed) for seed in job.inputs.seeds]
+    # A suite from a file has no known size.
     total = None if None in sizes else sum(size or 0 for size in sizes)
     for model in job.models:
         setup = _setup(job, model, remember, NoMonitor())

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from codeaudit.audit.interface import Task
 
+# Far apart, so that the next variant is not what the next seed gives.
 FILE_STREAM: Final = 1_000_003
 """Distance between the seeds of two variants of a file."""
 
@@ -82,6 +83,7 @@ def transform(
     sample = raw_sample(source, language=language, label=None, path="<source>", line=1)
     if whole_file:
         return _file(source, name, language, seed + FILE_STREAM * variant, sites)
+    # All variants up to this one, because each must differ from those before it.
     plan = SuitePlan(transforms=(name,), variants=variant + 1, seed=seed, sites=sites)
     outcome = case(sample, plan).outcomes[-1]
     if isinstance(outcome, Perturbed):
@@ -149,6 +151,7 @@ def perturb(
     check_language(language)
     check_samples(samples)
     names = None if transforms is None else listed(transforms)
+    # Now and not at the first outcome: this function is no generator, so that errors come from its call.
     if names is not None and not expand(names):
         raise UsageError("transforms names no transform; leave it out for the standard set")
     asked = None if task is None else TASKS.get(task)
@@ -199,6 +202,7 @@ def raw_samples(
         elif not isinstance(sample, str):
             raise UsageError(f"sample {number} is {shown(sample)}; it must be a text, a path or a Sample")
         else:
+            # A method as it stands in its class is indented, and no Python parser would take it.
             text = dedent(sample).strip("\n")
             yield raw_sample(text, language=language, label=None, path=f"<sample {number}>", line=1)
 
@@ -218,9 +222,11 @@ def prepared_samples(
         ready = task.prepare(raw)
         if isinstance(ready, str):
             left_out[ready] += 1
+        # A file that is named twice, or lies in two of the folders, must not count twice.
         elif ready.id not in seen:
             seen.add(ready.id)
             yield ready
+    # Behind the loop, because the samples may be an iterator that nobody can look into before.
     if not seen:
         raise CannotAudit(f"no sample for the task {task.name!r} ({most_frequent(left_out)})")
 
@@ -255,6 +261,7 @@ def _outcomes(
 
     languages = (sample.language,)
     if names is None:
+        # The identity is for the noise floor of a run. Here it would repeat each sample unchanged.
         own = tuple(one for one in standard_transforms(languages, controls=False) if one != "identity")
     else:
         own = expand(names, languages=languages)
@@ -275,6 +282,7 @@ def _file(source: str, name: str, language: str, seed: int, sites: Sites) -> str
     formats = {one.name: one.files for one in source_languages().values()}
     if language not in formats:
         raise UsageError(f"no whole files of {language!r}; known: {', '.join(formats)}")
+    # A Python text may hold lone surrogates; they must come back as they were.
     data = source.encode("utf-8", "surrogatepass")
     series = TransformSeries(transforms=loaded((name,), language), seed=seed, sites=sites)
     found = perturb_file(load_target(formats[language]), data, "<source>", series)

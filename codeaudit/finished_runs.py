@@ -77,6 +77,7 @@ class Run:
         """
         import pandas as pd
 
+        # The suite has a row per variant; those of one sample repeat its columns.
         rows = {(row["seed"], row["sample"]): row for row in read_rows(self.path / SUITE)}
         found = pd.DataFrame([[row[name] for name in SAMPLE] for row in rows.values()], columns=list(SAMPLE))
         found["label"] = found["label"].map(_decoded)
@@ -146,6 +147,7 @@ class Run:
 
         explained = self.path / EXPLANATIONS
         explanations = list(read_rows(explained)) if explained.exists() else []
+        # Filled while the browser reads the records: one pass over the tables for both.
         ratios: dict[str, list[float]] = {}
         found = browser(_watched(self.audited(), ratios), explanations, _drawing)
         about = _about(self.manifest, self.summary)
@@ -176,6 +178,7 @@ class Run:
 
         from codeaudit.reports.render.table import render
 
+        # `force_jupyter=False`, because rich would otherwise display the table itself, besides returning it.
         console = Console(record=True, file=StringIO(), width=120, force_jupyter=False)
         render(self.summary, console)
         return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
@@ -239,6 +242,7 @@ def write_file(path: Path, text: str) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        # Sources of a corpus may hold lone surrogates, which UTF-8 cannot write.
         path.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise RunError(f"cannot write {str(path)!r}: {error.strerror or error}") from error
@@ -247,6 +251,7 @@ def write_file(path: Path, text: str) -> None:
 def _decoded(text: str | None) -> object:
     """An answer or a label from its JSON; None for a failed answer, whose reason has its own column."""
     value = None if text is None else json.loads(text)
+    # A failure is a JSON object, an answer never is.
     return None if isinstance(value, dict) else value
 
 
@@ -260,6 +265,7 @@ def trials(
 
     The identity stays. All controls stay, unless one of them is chosen.
     """
+    # In the order of the trials. The models of a run have the same seeds, so each is taken once.
     seeds = dict.fromkeys(trial.seed for model in summary.models for trial in model.trials)
     for seed in seeds:
         audited = read_audited(path, seed=seed)
@@ -269,6 +275,8 @@ def trials(
 def _only(audited: Audited, transforms: frozenset[str]) -> Audited:
     kinds = {one.perturbed.transform: one.perturbed.kind for one in audited.verdicts}
     kinds |= {gap.transform: gap.kind for gap in audited.not_applied}
+    # `--transform rename` must not drop the controls, which the sensitivity needs. A named control replaces
+    # all others.
     some_control = any(kind_of(name) == "control" for name in transforms)
 
     def chosen(name: str) -> bool:
@@ -320,6 +328,7 @@ def _drawing(sample: Sample) -> "Drawing | None":
     except SourceError:
         return None
     before = program.graph.predecessors
+    # A single line has no order, and the drawing of a long function cannot be read.
     if not 1 < len(before) <= MOST_LINES:
         return None
     return Drawing(

@@ -118,11 +118,13 @@ def decided(
     _check_drop(now, limits)
     chosen = None if transforms is None else named_transforms(transforms, now.summary)
     if chosen is not None:
+        # The other kinds stay: answers under controls are needed for the limit of the sensitivity.
         unjudged = {
             key: found for key, found in now.unjudged.items() if key[1] != "preserving" or key[2] in chosen
         }
         now = replace(now, summary=restricted(run, now.summary, chosen), unjudged=unjudged)
     before = None if baseline is None else read_baseline(baseline)
+    # A user who has the whole folder and names its summary loses the paired test without need.
     if before is not None and before.flips is None and baseline is not None:
         beside = baseline.parent
         if baseline.is_file() and (beside / VERDICTS).exists():
@@ -167,6 +169,7 @@ def read_judged(path: Path) -> Judged:
     originals: dict[str, str] = {}
     unjudged: defaultdict[tuple[str, Kind, str], Counter[str]] = defaultdict(Counter)
     for row in read_rows(path / VERDICTS):
+        # The unchanged input of a sample: its hash tells that both runs asked about the same text.
         if row["kind"] == "identity":
             originals[row["sample"]] = row["input"]
         if row["outcome"] == "unjudged":
@@ -224,10 +227,12 @@ def named_transforms(names: Iterable[str], summary: Summary) -> frozenset[str]:
     known = {row.transform for model in summary.models for row in model.by_transform}
     chosen: set[str] = set()
     for name in names:
+        # `expand` gives all members of a family; the run has those of its language.
         found = known & set(expand([name]))
         if not found:
             raise UsageError(f"the run has no transform {name!r}; it has: {', '.join(sorted(known))}")
         chosen |= found
+    # A gate judges violations, which controls cannot have.
     if not any(kind_of(name) == "preserving" for name in chosen):
         raise UsageError("--transform names no transform that keeps the meaning")
     return frozenset(chosen)

@@ -109,14 +109,17 @@ class RunOptions:
     @property
     def model_options(self) -> tuple[Option, ...]:
         """The options for models that differ from their defaults."""
+        # An option with its default value decides nothing, whether it was given or not.
         default = RunOptions()
         return tuple(name for name in OPTIONS if getattr(self, name) != getattr(default, name))
 
     def to_json(self, specs: Sequence[str]) -> dict[str, object]:
         """The options for a manifest: `specs` as models, and the endpoint's URL without user and password."""
         values = {name: getattr(self, name) for name in RunOptions.__slots__}
+        # Without user and password, because run folders are shared.
         address = catalogue.base_url(self.model, self.base_url)
         values["base_url"] = None if address is None else redacted(address)
+        # There and back through JSON, which turns paths into texts and tuples into lists.
         found: dict[str, object] = json.loads(json.dumps(values, default=str))
         return {**found, "model": list(specs)}
 
@@ -137,6 +140,7 @@ def listed(names: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(name.strip() for name in several if name.strip())
 
 
+# Tables by name in place of a type per option, because both the Python API and click read them.
 SMALLEST: Final[Mapping[str, int | None]] = {
     "variants": 1,
     "variant": 0,
@@ -207,6 +211,8 @@ def _rule(name: str, value: object) -> tuple[bool, str]:
     """Whether the value fits, and in words what does."""
     if name in SMALLEST:
         least = SMALLEST[name]
+        # `numbers.Integral` admits the whole numbers of numpy. `True` is an int for Python, and surely a
+        # mistake here.
         whole = isinstance(value, Integral) and not isinstance(value, bool)
         fits = whole and (least is None or int(value) >= least)  # type: ignore[call-overload]
         return fits, "a whole number" if least is None else f"a whole number, at least {least}"
@@ -218,8 +224,11 @@ def _rule(name: str, value: object) -> tuple[bool, str]:
         fits = number and 0 <= float(value) <= (float("inf") if most is None else most)  # type: ignore[arg-type]
         return fits, "a number, at least 0" if most is None else f"a number from 0 to {most:g}"
     if name in NAMES:
+        # A text is a collection of texts, too, so one name fits. An iterator does not, because it could be
+        # read only once.
         several = isinstance(value, Collection) and all(isinstance(one, str) for one in value)
         return several and not isinstance(value, bytes), "a name or a list of names"
     if name in TEXTS:
         return isinstance(value, str), "a text"
+    # A mistake of ours, not of the user: every option must have a rule.
     raise KeyError(name)

@@ -57,8 +57,10 @@ def check_names(options: RunOptions, given: Mapping[str, Model]) -> None:
     if options.task is not None:
         TASKS.summary(options.task)
     task = options.task or DEFAULT_TASK
+    # Before the corpus is read. Whether there is one for the language is seen later, in `bundled_models`.
     if not options.model and not catalogue.bundled_for(TASKS.plain(task)):
         raise UsageError(f"no bundled model for task {task!r}; name one with --model")
+    # Objects of the caller have names that the catalogue does not know.
     specs = [spec for spec in options.model if spec not in given]
     for spec in specs:
         catalogue.check(spec)
@@ -98,6 +100,8 @@ def load_models(options: RunOptions, specs: tuple[str, ...], given: Mapping[str,
     for spec in specs:
         model = given.get(spec)
         if model is None:
+            # `-M` arguments are for all models together; each takes its own, and `check_names` found an owner
+            # for each.
             accepted = catalogue.accepted(spec)
             own = {key: value for key, value in options.arguments.items() if key in accepted}
             model = catalogue.load(spec, settings, own)
@@ -117,11 +121,13 @@ def as_model(model: object, *, name: str = "") -> Model:
     Raises:
         UsageError: it is none of them.
     """
+    # A fingerprint tells a full model from an object that only has `predict`: the cache needs it.
     if hasattr(model, "predict") and hasattr(model, "fingerprint"):
         return cast("Model", model)
     function = answering(model)
     if function is None:
         raise UsageError(f"{model!r} is no model: give a callable, a model's name, or a model")
+    # A function has a name of its own. An object with `__call__` or `predict` is named after its class.
     own = getattr(model, "__qualname__", type(model).__name__)
     return CallableModel(name=name or own, function=function, fingerprint=f"volatile:{name or own}")
 
@@ -151,12 +157,14 @@ def common_task(named: str | None, models: tuple[Model, ...]) -> Task:
             another text (its canonical form); or a model draws several answers where the task takes one.
         ModelError: a model was made for another task than the named one.
     """
+    # Models that take every task, such as callables, have no task of their own.
     own = {model.name: model.task for model in models if model.task is not None}
     accepted = {model.name: model.tasks for model in models if isinstance(model, SeveralTasks)}
     if named is None and len(set(own.values())) > 1:
         told = ", ".join(f"{name} for {task}" for name, task in own.items())
         raise UsageError(f"the models were made for different tasks: {told}; audit them apart")
     task = named or next(iter(own.values()), DEFAULT_TASK)
+    # A task may be followed by a share, which what a model was made for has not.
     plain = TASKS.plain(task)
     for name, made_for in own.items():
         if made_for != plain and plain not in accepted.get(name, ()):
@@ -257,6 +265,7 @@ class DrawnInputs:
         )
         made = suite.cases(self._selection(seed).samples, plan, workers=self.workers)
         judged = made if self.witnesses is None else _judged(made, self.witnesses, self.progress)
+        # After the witnesses, so that no variant is measured that they left out.
         return self.labels.relabelled(judged)
 
     def _selection(self, seed: int) -> Selection:
@@ -281,6 +290,7 @@ class FrozenInputs:
     @property
     def language(self) -> str:
         """The language of most samples in all trials."""
+        # Read from the cases, because a suite does not tell its languages.
         return _commonest(case.sample.language for seed in self.seeds for case in self.cases(seed))
 
     @property
@@ -360,11 +370,14 @@ def draw(
         seeds=seeds,
         unit=task.noun,
     )
+    # Over all trials, so that each has labels of the same source: those of a table and of a tool are not
+    # comparable.
     truth = source.settled(sample for one in drawn for sample in one.samples)
     selections = tuple(replace(one, samples=truth.filled(one.samples)) for one in drawn)
     languages = {sample.language for selection in selections for sample in selection.samples}
     if options.transforms is None:
         transforms = suite.standard_transforms(languages, controls=options.controls)
+        # Only the noise floor would be measured, which is no audit.
         if transforms == ("identity",):
             raise CorpusError(f"no transform is known for {', '.join(sorted(languages))} in {samples.spec!r}")
     else:

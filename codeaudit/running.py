@@ -182,6 +182,7 @@ def _named(
     """The names of the models; those that are objects are added to `given`."""
     if models is None:
         return
+    # An empty list comes from a filter that matched nothing. It must not audit the bundled models.
     if isinstance(models, Mapping | Sequence) and not models:
         raise UsageError("models is empty; leave it out to audit the bundled models")
     if isinstance(models, Mapping):
@@ -193,6 +194,7 @@ def _named(
         if not isinstance(name, str):
             raise UsageError(f"the name of a model must be a text, not {shown(name)}")
         if isinstance(one, str):
+            # The manifest repeats a run by the SPECs of its models.
             if name not in ("", one):
                 raise UsageError(f"model {one!r} has its SPEC as its name; it cannot be called {name!r}")
             yield one
@@ -213,6 +215,7 @@ def _given_samples(corpus: AnyCorpus | None, language: str) -> Corpus | None:
     if isinstance(corpus, str | Path | None):
         return None
     if isinstance(corpus, Iterable):
+        # Read at once, because each trial draws from all samples, and an iterator could be read only once.
         samples = tuple(corpus)
         for number, sample in enumerate(samples, start=1):
             if not isinstance(sample, str | Path | Sample):

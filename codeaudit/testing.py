@@ -86,6 +86,7 @@ def assert_invariant(
     --------
     >>> codeaudit.assert_invariant(predict, [Path("src")], transforms=["rename"])  # doctest: +SKIP
     """
+    # pytest shows the line of the test, not this one.
     __tracebackhide__ = True
     from codeaudit.audit.cache import NoMemory
     from codeaudit.audit.records import ANSWER_CHANGES, ANSWER_UNKNOWN, Held, Unjudged, Violated
@@ -100,13 +101,16 @@ def assert_invariant(
     asked = _task(task, chosen)
     prepared = list(prepared_samples(samples, language, asked))
     plan = SuitePlan(transforms=_names(transforms, prepared), variants=variants, seed=seed)
+    # No cache: a test must see the model as it is now.
     setup = AuditSetup(model=chosen, task=asked, memory=NoMemory(), monitor=NoMonitor(), batch_size=32)
     found = list(audit(cases(prepared, plan, workers=1), setup))
     verdicts = [verdict for one in found for verdict in one.verdicts]
     violated = [verdict for verdict in verdicts if isinstance(verdict, Violated)]
     judged = len(violated) + sum(isinstance(verdict, Held) for verdict in verdicts)
     reasons = Counter(verdict.reason for verdict in verdicts if isinstance(verdict, Unjudged))
+    # Unjudged without fault of the model: the edit changes the right answer, or nobody can tell.
     missing = reasons.total() - reasons[ANSWER_CHANGES] - reasons[ANSWER_UNKNOWN]
+    # Without a verdict the assertion would hold for nothing.
     if not judged:
         gaps = reasons or Counter(gap.reason for one in found for gap in one.not_applied)
         raise CannotAudit(f"{chosen.name}: nothing could be judged ({most_frequent(gaps)})")
@@ -145,6 +149,7 @@ def _names(transforms: Sequence[str] | str | None, samples: Sequence[Sample]) ->
         names = standard_transforms(languages, controls=False)
     else:
         names = expand(listed(transforms), languages=languages)
+    # Under a control the answer should change; a test of the opposite is a mistake.
     if controls := [name for name in names if entry_of(name).kind == "control"]:
         raise UsageError(f"{controls[0]!r} changes the meaning: no answer has to hold under it")
     kept = tuple(name for name in names if entry_of(name).kind == "preserving")

@@ -92,6 +92,7 @@ def violations(
     perturbed = _variants(run, {key[1:] for key in wanted})
     found = []
     for model in names:
+        # By variant first: with a limit each sample and transform has its turn before second variants do.
         keys = sorted((key for key in wanted if key[0] == model), key=lambda key: (key[4], key[1:]))
         for key in keys[: limit or None] if sample is None else keys:
             made = _violated(wanted[key], perturbed[key[1:]])
@@ -108,6 +109,7 @@ def explain_violations(
     Raises:
         ModelError: a model cannot be loaded or cannot answer.
     """
+    # Only where the models run may differ; everything that decides their answers is that of the run.
     options = replace(RunOptions.of_manifest(run.manifest["options"]), device=device, batch_size=batch_size)
     results: list[Explained | Gone] = []
     try:
@@ -127,6 +129,8 @@ def _shrunk(
     with answer_cache(options, RunFolder(run.path), progress) as cache:
         for name in dict.fromkeys(one.model for one in found):
             (model,) = load_models(options, (specs[name],), {})
+            # A checkpoint may have been trained further since. Its answers are then asked again, under its
+            # new fingerprint.
             if model.fingerprint != recorded[name]:
                 progress.note(f"{name} is not as it was in the run: its violations are looked at anew")
             memory = ModelMemory(
@@ -156,6 +160,7 @@ def _models(run: Run, wanted: Sequence[str]) -> tuple[str, ...]:
 
 def _whole(start: str, known: set[str]) -> str:
     """The id of the one sample that begins with `start`."""
+    # Ids are long hashes, so the beginning of one is enough if it is the only one.
     fits = sorted(each for each in known if each.startswith(start))
     if start in known or len(fits) == 1:
         return start if start in known else fits[0]
@@ -278,6 +283,7 @@ def _parts(each: Explained) -> Iterator[RenderableType]:
 def _markdown(each: Explained) -> str:
     before, after = answers(each)
     body = "\n".join(diff(each))
+    # Code with ``` in a docstring would end the block: the fence is longer than each run of backticks.
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall(r"`+", body))])
     told = f"- {escape(moves(each))}\n- before: {escape(before)}\n- after: {escape(after)}"
     return f"#### {escape(headline(each))}\n\n{told}\n\n{fence}diff\n{body}\n{fence}\n\n"

@@ -36,6 +36,7 @@ def _number(text: str, *, most: float) -> float:
     except ValueError:
         raise click.BadParameter(f"{shown!r} is no share; write 0.05 or 5%") from None
     if not 0 <= value <= most:
+        # 5 was meant as 5 %, never as 500 %.
         hint = f"; did you mean {shown}%?" if 1 < value <= 100 else ""
         raise click.BadParameter(f"{shown!r} is not between 0 and {most:g}{hint}")
     return value
@@ -54,6 +55,7 @@ def _configure(ctx: click.Context, param: click.Parameter, path: Path | None) ->
     if path is not None:
         known = {one.name for one in ctx.command.params if one.name and one is not param}
         found = {name: as_option(name, value, ()) for name, value in read_toml(path, known, "gate").items()}
+        # The option is called --format, its parameter `form`.
         ctx.default_map = {**found, **({"form": found["format"]} if "format" in found else {})}
 
 
@@ -139,6 +141,7 @@ def gate(
     found = decided(run, baseline, limits, names, note)
     _show(found.gate, form)
     _write(run, found, junit=junit, sarif=sarif, github=github, form=form)
+    # The reports are written by now; the error adds its line on stderr.
     if found.gate.exit_code == CannotAudit.exit_code:
         raise CannotAudit(verdict(found.gate))
     return found.gate.exit_code
@@ -158,6 +161,7 @@ def _write(
     if not (junit or sarif or github):
         return
     run = read_run(path)
+    # A list, because up to three reports go through the cases.
     every = list(cases(run.audited(found.chosen), transforms=found.chosen))
     if junit is not None:
         from codeaudit.reports.render.junit import junit as junit_report
@@ -167,6 +171,7 @@ def _write(
             junit_report(every, started=str(run.manifest.get("started", "")), checks=found.gate.checks),
         )
     old: frozenset[Place] | None = None
+    # A bare summary of the baseline does not tell which variants were violated before.
     if found.baseline is not None and found.baseline.flips is not None:
         old = lasting(found.now, found.baseline)
     locate = locator(found.now.summary.corpus, Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()))
@@ -197,6 +202,7 @@ def _github(
         note("no step summary: GITHUB_STEP_SUMMARY is not set")
         return
     path = Path(place)
+    # GitHub's limit is for the whole summary of the step, and other commands may have written to it.
     taken = path.stat().st_size if path.exists() else 0
     text = github.summary(
         of_sheets(gate_sheets(found)), violated, lasting=old, room=max(0, github.SUMMARY - taken)
@@ -210,6 +216,8 @@ def _github(
 
 def locator(corpus: str, root: Path) -> Callable[[str], str | None]:
     """From a sample's path to one below `root`, where the corpus is a file or folder that is still there."""
+    # A corpus may be a path, several paths with blanks between, or a path with something before or behind a
+    # colon, such as `bugs:20:src` and `table.jsonl:test`.
     specs = [corpus, *corpus.split(), corpus.rpartition(":")[2], corpus.rpartition(":")[0]]
     places = [place for place in map(Path, filter(None, specs)) if place.exists()]
     bases = list(dict.fromkeys(place if place.is_dir() else place.parent for place in places))
@@ -219,6 +227,7 @@ def locator(corpus: str, root: Path) -> Callable[[str], str | None]:
         for base in bases:
             try:
                 file = (base / path).resolve()
+                # An annotation outside the repository would be shown nowhere.
                 if file.is_file() and file.is_relative_to(top):
                     return file.relative_to(top).as_posix()
             except (OSError, ValueError):

@@ -20,12 +20,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     config = words[0] if words else CONFIG
     folder = str(_folder() / "run")
     code = codeaudit(["run", "--config", config, "--out", folder])
+    # An audit that failed leaves no run that the gate could judge.
     return code or codeaudit(["gate", folder, "--config", config])
 
 
 def _folder() -> Path:
     """A folder that git does not track: inside `.git`, or below `codeaudit-runs` without git."""
     try:
+        # Asked from git, because in a worktree `.git` is a file and not a folder.
         done = subprocess.run(
             ["git", "rev-parse", "--git-path", "codeaudit"], capture_output=True, text=True, check=True
         )

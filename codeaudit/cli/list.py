@@ -85,6 +85,7 @@ def _table(kind: str, *, verbose: bool) -> list[tuple[str, str]]:
 
 def _transforms() -> list[tuple[str, str]]:
     """Also reports the languages that cannot be used, because their transforms are missing."""
+    # Loading is what shows that a language is broken; the value is not needed.
     for _ in LANGUAGES.working(_report):
         pass
     return list(TRANSFORMS.summaries(_report))
@@ -128,6 +129,7 @@ def _providers(*, verbose: bool) -> list[tuple[str, str]]:
     rows = []
     for head, provider in catalogue.PROVIDERS.working(_report):
         taken = ", ".join(provider.arguments)
+        # The arguments make long lines: they stand only where descriptions were asked for.
         summary = provider.summary + (f" (-M {taken})" if taken and verbose else "")
         rows += [(f"{head}/{name}", line) for name, line in provider.names.items()]
         if not provider.names:
@@ -190,12 +192,14 @@ def _example(name: str, entry: TransformEntry, language: Language) -> Iterator[s
         return
     origin = Origin(path="<example>", line=1)
     sample = Sample(id="example", language=language.name, source=entry.example, label=None, origin=origin)
+    # All sites, so that the example shows everything that the transform does in it.
     (outcome,) = perturb_one(sample, transform_for(name, language.name), variants=1, seed=0, sites="all")
     if not isinstance(outcome, Perturbed):
         yield f"({outcome.reason})"
         return
     before, after = (text.removesuffix("\n").split("\n") for text in (entry.example, outcome.source))
     diff = difflib.unified_diff(before, after, lineterm="", n=CONTEXT)
+    # Without the two lines of file names and the positions: an example has no file.
     yield from (line for line in islice(diff, 2, None) if not line.startswith("@@"))
 
 

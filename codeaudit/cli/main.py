@@ -68,6 +68,7 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As in click; the error for an unknown command names the nearest one."""
+        # Unknown names are told in the same words everywhere, with the nearest known one.
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             near = get_close_matches(args[0], list(COMMANDS), n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(COMMANDS)}"
@@ -106,13 +107,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
+            # A terminal with another encoding cannot print `×` or `–`. An escape is better than a traceback.
             stream.reconfigure(errors="backslashreplace")
+    # The completion script of the shell sets this variable; the group answers and exits.
     if "_CODEAUDIT_COMPLETE" in os.environ:
         cli.main(words, prog_name="codeaudit")
     with _interruptible():
         try:
             return _invoke(words)
         except KeyboardInterrupt as interrupt:
+            # The message says how to resume, if there is something to resume.
             _say(str(interrupt) or "interrupted", INTERRUPTED)
             if arguments is None:
                 # At once: while the interpreter shuts down a second Ctrl-C would no longer be ours.
@@ -120,6 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return INTERRUPTED
         except CodeauditError as error:
             return _say(str(error), error.exit_code)
+        # `--help` and `--version` leave by this exception with code 0.
         except click.exceptions.Exit as done:
             return int(done.exit_code)
         except click.UsageError as error:
@@ -134,12 +139,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             silence_stdout()
             return 0
         except OSError as error:
+            # Other errors of the system are mistakes of ours that the traceback explains.
             if error.errno not in FULL or os.environ.get("CODEAUDIT_DEBUG"):
                 raise
             return _say(f"cannot write the output: {error.strerror}", CANNOT_AUDIT)
         except Exception as error:
             if os.environ.get("CODEAUDIT_DEBUG"):
                 raise
+            # One line, because CI shows the last line of a log.
             told = " ".join(f"{type(error).__name__}: {error}".split())
             return _say(f"unexpected error: {told} (CODEAUDIT_DEBUG=1 shows the traceback)", CANNOT_AUDIT)
 
@@ -151,6 +158,8 @@ def _invoke(words: list[str]) -> int:
         return USAGE
     with cli.make_context("codeaudit", words) as ctx:
         result = cli.invoke(ctx)
+    # Now, inside `try`: a full disk or a closed pipe must become an exit code, and the interpreter's own
+    # flush at exit would only print a warning.
     sys.stdout.flush()
     return int(result or 0)
 
@@ -166,6 +175,8 @@ def _interruptible() -> Iterator[None]:
     def on_interrupt(number: int, frame: FrameType | None) -> None:
         nonlocal seen
         if seen:
+            # Bytes to the descriptor, because `print` may be interrupted inside itself and must not be
+            # entered again. A progress bar has hidden the cursor.
             show_cursor = b"\x1b[?25h" if os.isatty(2) else b""
             os.write(2, show_cursor + b"codeaudit: stopped\n")
             os._exit(INTERRUPTED)

@@ -28,6 +28,7 @@ Items = list[CompletionItem]
 
 def complete_models(ctx: click.Context, param: click.Parameter, begun: str) -> Items:
     """Bundled checkpoints, named models of a provider and the heads of specs; a folder otherwise."""
+    # A provider with names is completed to them; of the others only the head is known.
     named = [f"{head}/{name}" for head, provider in catalogue.providers().items() for name in provider.names]
     heads = [f"{head}/" for head, provider in catalogue.providers().items() if not provider.names]
     known = [*catalogue.bundled(), *named, *heads, f"{catalogue.CANONICAL}/"]
@@ -44,6 +45,7 @@ def complete_transforms(ctx: click.Context, param: click.Parameter, begun: str) 
     before, comma, last = begun.rpartition(",")
     named = before.split(",")
     families = dict.fromkeys(["identity", *(family.name for family in families_of())])
+    # Families first: they are what a user mostly wants.
     free = (name for name in dict.fromkeys((ALL, *families, *TRANSFORMS)) if name not in named)
     return _starting((f"{before}{comma}{name}" for name in free if name.startswith(last)), begun)
 
@@ -86,6 +88,7 @@ class Listed(click.Option):
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         """As in click, but a later value does not replace an earlier one."""
+        # click keeps the last value of an option only; `append` keeps them all.
         parser.add_option(obj=self, opts=self.opts, dest=self.name, action="append", nargs=self.nargs)
 
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> Any:
@@ -134,6 +137,7 @@ EXECUTE: Final = (
 
 def _report_format(command: F) -> F:
     """Add `--format`: built-in formats of a report, then those of installed packages, read now."""
+    # `latex` is built in, but the commands that print records have no use for it.
     choices = click.Choice((*FORMATS, "latex", *REPORT_FORMATS.plug_ins()))
     return option("--format", type=choices, default="rich", help="Format on stdout.")(command)
 
@@ -271,6 +275,7 @@ RUN_OPTIONS: Final[Sequence[Callable[[Any], Any]]] = (
 
 def run_options(command: F) -> F:
     """Add the options of `codeaudit run`, and `--config`, to a command."""
+    # Decorators apply from the bottom, and the help lists options from the top.
     for add in reversed(RUN_OPTIONS):
         command = add(command)
     config = option(
@@ -287,6 +292,7 @@ def run_options(command: F) -> F:
 
 def _configure(ctx: click.Context, param: click.Parameter, path: Path | None) -> None:
     if path is not None:
+        # A repeatable option takes a list; click would otherwise iterate over the letters of a text.
         multiple = {one.name for one in ctx.command.params if isinstance(one, click.Option) and one.multiple}
         known = {one.name for one in ctx.command.params if one.name and one is not param}
         ctx.default_map = {
@@ -303,6 +309,8 @@ def _read(path: Path, known: set[str]) -> dict[str, object]:
     """
     if path.suffix == ".json" or path.is_dir():
         options = read_manifest(path / MANIFEST if path.is_dir() else path)["options"]
+        # A manifest of another version may have options that this one has not: they are ignored, in contrast
+        # to those of a file that the user wrote.
         return {name: value for name, value in options.items() if name in known - NOT_REPEATED}
     return read_toml(path, known, "run")
 
@@ -322,6 +330,8 @@ def read_toml(path: Path, known: set[str], command: str) -> dict[str, object]:
         raise CorpusError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{str(path)!r} is not TOML: {error}") from error
+    # The options of `run` may stand at the top, because the file is mostly for `run`. Those of `gate` have
+    # names that would clash.
     table = whole.get(command, whole if command == "run" else {})
     if not isinstance(table, dict):
         raise UsageError(f"{command!r} in {str(path)!r} is no table; write [{command}]")
@@ -335,6 +345,7 @@ def read_toml(path: Path, known: set[str], command: str) -> dict[str, object]:
 
 def as_option(name: str, value: object, multiple: Collection[str | None]) -> object:
     """A value of a file for click: a list for a repeatable option, else one text."""
+    # `[run.model-argument]` as a table is -M key=value for each key.
     if isinstance(value, Mapping):
         return [f"{key}={each}" for key, each in value.items()]
     if name in multiple:

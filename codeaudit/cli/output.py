@@ -72,6 +72,7 @@ def show_parts(*parts: RenderableType) -> None:
 
 def silence_stdout() -> None:
     """Redirect stdout to nothing, because the interpreter's last flush would fail on a closed pipe."""
+    # The descriptor and not `sys.stdout`: what is still in a buffer is flushed into it at exit.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
@@ -92,6 +93,7 @@ class _Stdout(Console):
         raise BrokenPipeError
 
 
+# Often enough for a log of CI to show life, and few enough lines to read it.
 LINE_EVERY: Final = 10.0
 """Seconds between two lines if stderr is no terminal."""
 
@@ -127,6 +129,7 @@ class ProgressMonitor:
             _Rate(),
             TimeRemainingColumn(compact=True),
             console=console,
+            # The bar disappears at the end; one line with the totals stays in the scrollback.
             transient=True,
             disable=not console.is_terminal,
         )
@@ -140,6 +143,7 @@ class ProgressMonitor:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._bar.stop()
+        # After an error the totals would look like those of a finished run.
         if kind is None:
             note(self._done())
 
@@ -155,6 +159,7 @@ class ProgressMonitor:
 
     def _line(self, now: float) -> str:
         done = self._asked + self._recalled
+        # Answers from the cache cost no time: with them the time left would be far too short.
         rate = self._asked / (now - self._began)
         if self._total is None:
             return f"{self._label}: {done:,} {self._unit}, {rate:,.0f}/s"
@@ -190,6 +195,7 @@ def counts_sheet(counts: Mapping[str, TransformCounts], *, title: str, units: st
     """A row per transform: how many units it changed, and why it left the others."""
     rows = []
     for name, one in counts.items():
+        # The identity makes variants, and none of them is changed.
         changed = 0 if one.kind == "identity" else one.changed
         told = (name, KIND_WORDS[one.kind], f"{one.units:,}", f"{changed:,}")
         why = Cell(lines=counted(one.reasons, most=MOST) or ("",))

@@ -27,6 +27,7 @@ TABLES: Final = ("markdown", "latex")
 
 def _options_of_plug_ins(command: Callable[..., int]) -> Callable[..., int]:
     """Add `--NAME FILE` for each report format that an installed package provides."""
+    # Read when the module is imported, because click needs all options before it parses.
     for name in FORMATS.plug_ins():
         help_text = f"Format {name!r} of an installed package."
         command = option(f"--{name}", type=FILE, metavar="FILE", help=help_text)(command)
@@ -62,6 +63,7 @@ def report(run: Path, folder: Path | None, form: str, **files: Any) -> int:
     found = read_run(run)
     known = {name: files[name.replace("-", "_")] for name in (*TABLES, *PAGES, *FORMATS.plug_ins())}
     named = {name: path for name, path in known.items() if path is not None}
+    # `--html x --latex x` would leave one of them, and `-` twice would mix them on stdout.
     if len(set(named.values())) < len(named):
         raise UsageError("two formats have the same FILE; name one for each")
     for name, path in named.items():
@@ -77,6 +79,7 @@ def report(run: Path, folder: Path | None, form: str, **files: Any) -> int:
 def _rendered(run: Run, form: str) -> str:
     """The text that a format of the registry writes about the summary."""
     text = StringIO()
+    # Fixed width and no colour: a file must not depend on the terminal.
     FORMATS.get(form)(run.summary, Console(file=text, width=80, color_system=None))
     return text.getvalue()
 

@@ -23,6 +23,7 @@ from codeaudit.reports.registry import FORMATS
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.registry import expand
 
+# The user is told about them: with `--suite FILE --seed 3` the seed is that of the file.
 DRAWING: Final = (
     "corpus",
     "labels",
@@ -72,6 +73,8 @@ def audited_now(asked: RunOptions) -> tuple[Summary, RunFolder]:
     _note_idle(asked)
     # CODEAUDIT_BASE_URL and files may set options for models that this run does not use.
     accepted = catalogue.accepted_options(asked.model or catalogue.bundled())
+    # An option on the command line is meant, so it stays, and an error tells if no model takes it. One from
+    # the environment or a file is for other runs, too.
     idle = [name for name in asked.model_options if not _on_command_line(name) and name not in accepted]
     asked = replace(asked, **{name: getattr(RunOptions(), name) for name in idle})
     return audit_models(asked, command=["codeaudit", *map(redacted, sys.argv[1:])], progress=PROGRESS)
@@ -107,6 +110,7 @@ def compare(runs: tuple[Path, ...], **options: Any) -> int:
       codeaudit compare codeaudit-runs/monday --model openai/gpt-5 --base-url http://localhost:8000/v1
     """
     asked = RunOptions(**options)
+    # With CODEAUDIT_MODEL set for `run`, `compare ONE TWO` must not audit another model.
     from_outside = click.get_current_context().get_parameter_source("model") is ParameterSource.ENVIRONMENT
     models = () if runs and from_outside else asked.model
     if not runs and len(models) < 2:
@@ -114,6 +118,7 @@ def compare(runs: tuple[Path, ...], **options: Any) -> int:
     found = [read_compared(path) for path in runs]
     if models:
         if runs and asked.suite is None:
+            # The inputs of the first run, because only answers on the same inputs can be paired.
             asked = replace(asked, suite=runs[0] / SUITE)
         summary, folder = audited_now(asked)
         note(f"run folder: {folder.path}")

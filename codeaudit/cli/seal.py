@@ -106,6 +106,7 @@ def _checkpoint(place: str) -> Path:
     """The folder of a checkpoint; nothing is loaded."""
     from codeaudit.audit import checkpoints
 
+    # A bundled name wins over a folder of that name here; `./NAME` is always the folder.
     bundled = checkpoints.FOLDER / place
     folder = bundled if "/" not in place and (bundled / "config.json").is_file() else Path(place).expanduser()
     if not folder.is_dir():
@@ -117,11 +118,13 @@ def _checkpoint(place: str) -> Path:
 
 def _check_places(folder: Path, key_file: Path, out: Path) -> None:
     """Check that nothing is overwritten, and that the key is not stored with the checkpoint."""
+    # A key beside the weights is copied with them, and then locks nothing.
     for place, noun in ((out, "sealed"), (folder, "plain")):
         if key_file.resolve().is_relative_to(place.resolve()):
             raise UsageError(f"--key {str(key_file)!r} lies in the {noun} checkpoint; keep it elsewhere")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise CannotAudit(f"{str(out)!r} exists and is not an empty folder")
+    # A note and no refusal: some file systems know no modes.
     if key_file.exists() and key_file.stat().st_mode & READABLE:
         note(f"{key_file} can be read by others; chmod 600 keeps it to its owner")
 
@@ -157,10 +160,12 @@ def _key(path: Path) -> "Iterator[Key]":
         yield Key.read(path)
         return
     key = Key.new()
+    # Before the checkpoint: a sealed copy without its key would be lost.
     key.write(path)
     try:
         yield key
     except BaseException:
+        # Nothing was sealed with it; an orphaned key would be taken for that of something.
         path.unlink(missing_ok=True)
         raise
     note(f"new key in {path}; without it the weights are lost")

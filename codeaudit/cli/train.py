@@ -92,7 +92,11 @@ class TrainingMonitor:
 
     def stepped(self, progress: "TrainingProgress", loss: float) -> None:
         """Show the step."""
+        # A moving average over about fifty steps, because the loss of single batches jumps. The first step
+        # starts it.
         self._loss = loss if self._first is None else 0.98 * self._loss + 0.02 * loss
+        # Rate and time left count from the first step of this process: a resumed training has earlier steps
+        # with their time.
         self._first = self._first or (progress.step, progress.seconds)
         if self._shown:
             self._bar.update(self._task, completed=progress.step, description=self._line(progress))
@@ -233,14 +237,18 @@ def train(
       codeaudit train code --task code-modelling --corpus src/ --out my-code
     """
     family, task = registry.family(model, task)
+    # `None` means not given: the defaults are those of the recipe of each paper.
     options = {name: value for name, value in given.items() if value is not None}
     for name in options:
         if registry.foreign(family, task, name):
+            # The message differs: an option of another network, or an option that no network takes for this
+            # task.
             known = any(
                 not registry.foreign(one, task, name) for one in registry.FAMILIES if task in one.tasks
             )
             shown = SPELLINGS.get(name, name).replace("_", "-")
             raise UsageError(f"--{shown} is no option of {model if known else f'task {task!r}'}")
+    # Here, so that `codeaudit train --help` and wrong options need no torch.
     import torch
 
     from codeaudit.audit.cache import default_folder

@@ -94,6 +94,8 @@ class FilePerturbation:
             UsageError: a source is no source file or folder, or two have one name.
         """
         found = [_path(source) for source in self.sources]
+        # Each source becomes an entry of the copy with its last name; two equal ones would overwrite each
+        # other.
         if len({path.resolve().name for path in found}) < len(found):
             raise UsageError("two of SRC have one name; copy them apart")
         return found
@@ -142,6 +144,7 @@ def copy(request: FilePerturbation, out: Path, progress: RunProgress, seen: File
         final = place
         if len(sources) == 1 and sources[0].is_dir():
             copy_tree(sources[0], place)
+        # `transform a.py --out b.py` gives a file; `--out b` a folder with `a.py` in it.
         elif len(sources) == 1 and out.suffix == sources[0].suffix:
             final = place / out.name
             _copy_file(sources[0], final)
@@ -152,6 +155,7 @@ def copy(request: FilePerturbation, out: Path, progress: RunProgress, seen: File
         counts: CountsByTransform = {}
         for result in _perturbed(request, place, list(source_files(place)), counts, progress):
             seen(result)
+            # An unchanged file keeps its time stamp, which build tools look at.
             if result.after != result.before:
                 replace_file(place / result.path, result.after)
         try:
@@ -180,6 +184,7 @@ def write_suite(
     """
     if path.suffix not in SUITES:
         raise UsageError(f"--suite {str(path)!r} must end with .parquet or .jsonl")
+    # A suite may be written anew. Any other file under this name is a mistake of the user.
     if path.exists():
         try:
             read_about(path)
@@ -221,6 +226,7 @@ def _path(source: str) -> Path:
 
 
 def _check_apart(source: Path, out: Path) -> None:
+    # The copy would be copied into itself.
     if out.resolve().is_relative_to(source.resolve()):
         raise UsageError(
             f"--out {str(out)!r} lies in {str(source)!r}, which is only read; give a folder outside"
@@ -243,6 +249,7 @@ def _beside(out: Path) -> Iterator[Path]:
     """A new folder beside `out`, on the same file system, which is removed at the end."""
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
+        # Beside it, because a rename is atomic on one file system only.
         place = out.with_name(f".{out.name}.{uuid.uuid4().hex[:8]}.partial")
         place.mkdir()
     except OSError as error:
@@ -262,6 +269,7 @@ def _perturbed(
     if not paths:
         raise CorpusError(f"no Python or Java file in {', '.join(request.sources)}")
     known = languages(paths)
+    # A file is used by other files that are not perturbed: what callers see must stay.
     names = request.transforms or tuple(
         dict.fromkeys(
             name for one in known for name in LANGUAGES.get(one).standard if not entry_of(name, one).interface
@@ -444,5 +452,6 @@ def _show(
         else:
             show_text(text + "\n")
         return
+    # Diffs on stdout can be piped into `patch`; the table must not be among them.
     title = f"{' '.join(sources)}, seed {seed}"
     show_sheet(counts_sheet(counts, title=title, units=units), stderr=diff)

@@ -86,6 +86,7 @@ def verify(project: Path, narrow: bool, form: str, **options: Any) -> int:
       codeaudit verify . --source src/mypackage --transform reorder,rename
     """
     request = _request(project, **options)
+    # Tests of a project may leave files that cannot be deleted, such as folders without write permission.
     with tempfile.TemporaryDirectory(prefix="codeaudit-verify-", ignore_cleanup_errors=True) as scratch:
         copy = WorkingCopy.make(request, Path(scratch), note)
         verified = verifying.verify(copy)
@@ -119,6 +120,7 @@ def _request(
     if not names:
         raise UsageError("--transform names no transform; leave it out for all of them")
     if keep is not None:
+        # A copy inside the project would be copied and perturbed itself by the next seed.
         if keep.resolve().is_relative_to(project.resolve()):
             raise UsageError(f"--keep {str(keep)!r} lies in the project; give a folder outside of it")
         keep_folder(keep)
@@ -147,6 +149,7 @@ def _words(text: str) -> tuple[str, ...]:
 def _source(project: Path, source: str) -> str:
     """A source as a path below the project."""
     root = project.resolve()
+    # A source may be named from the project or from the working directory.
     for place in (root / source, Path(source).resolve()):
         if place.exists() and place.resolve().is_relative_to(root):
             return place.resolve().relative_to(root).as_posix()
@@ -169,6 +172,7 @@ def _show(verified: Verification, culprits: Mapping[int, Bisection]) -> None:
 
 def _failure_lines(trial: VerifyTrial, failure: NewFailure) -> Iterator[str]:
     yield f"FAILS NOW (seed {trial.seed}): {failure.test}"
+    # The end of a traceback holds the error; the beginning is the test runner's.
     for line in failure.text.strip().splitlines()[-LINES:]:
         yield f"    {line}"
     for unit in failure.units:
@@ -200,6 +204,7 @@ def _closing_lines(verified: Verification) -> Iterator[str]:
         if count
     ]
     yield f"before: {len(before.passed):,} tests pass" + (f"; {', '.join(left_out)}" if left_out else "")
+    # Raising errors in all changed units shows whether the tests could notice a broken unit at all.
     noticed = "tests hang" if power.caught is None else f"{power.caught:,} tests fail"
     yield (
         f"power: tests run {power.executed:,} of {power.changed:,} changed units ("

@@ -126,6 +126,7 @@ def _rate(name: str, rate: Rate) -> dict[str, Any]:
 def _text(rows: Iterable[Mapping[str, Any]]) -> str:
     """Return rows as CSV text. A `'` is put before a text that a spreadsheet would run as a formula."""
     every = [{key: _plain(value) for key, value in row.items()} for row in rows]
+    # All rows of a table have the same keys, because one function makes them.
     heads: Sequence[str] = list(every[0]) if every else []
     out = io.StringIO()
     writer = csv.DictWriter(out, heads, lineterminator="\n")
@@ -135,6 +136,8 @@ def _text(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _plain(value: Any) -> Any:
+    # A model called `=cmd|...` is a formula for a spreadsheet. Numbers are no texts here, so -0.5 stays a
+    # number.
     if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
         return f"'{value}"
     return value

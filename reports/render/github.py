@@ -32,12 +32,15 @@ def annotations(
     Failed and unjudged checks are errors. Violated cases are errors if the gate failed and warnings if it
     passed.
     """
+    # Both stop the pipeline: a check that could not be judged has exit code 3.
     stopped = [check for check in gate.checks if check.outcome in ("failed", "unknown")]
     lines = [command("error", sentence(check), title="codeaudit gate") for check in stopped[:MOST]]
     level: Level = "error" if gate.outcome == "failed" else "warning"
+    # Errors and warnings have separate limits of ten.
     room = MOST - len(lines) if level == "error" else MOST
     for case in first(violated, lasting)[:room]:
         place = locate(case.sample.origin.path)
+        # Without a file GitHub shows the annotation at the step, which is better than at a wrong line.
         where = {} if place is None else {"file": place, "line": str(max(1, case.sample.origin.line))}
         text = f"{plain(case.model)}: {case.headline}\n{diff(case, case.of('violated')[0])}"
         lines.append(command(level, text, **where, title=f"answer changed under {case.transform}"))
@@ -53,11 +56,13 @@ def summary(
     ordered = first(violated, lasting)
     parts = [table, f"\n<details><summary>{len(ordered)} samples with a changed answer</summary>\n\n"]
     end = "\n</details>\n"
+    # 100 bytes for the line about what is left out.
     left = room - len("".join(parts).encode("utf-8", "replace")) - len(end) - 100
     shown = 0
     for case in ordered[:DETAILED]:
         part = _detail(case)
         size = len(part.encode("utf-8", "replace"))
+        # The cases are sorted by importance: the first one that does not fit ends the list.
         if size > left:
             break
         parts.append(part)
@@ -76,11 +81,14 @@ def first(violated: Iterable[ReportedCase], lasting: Collection[Place]) -> list[
 def command(level: Level, message: str, **properties: str) -> str:
     """Return a workflow command on one line. Special characters of the message are escaped."""
     named = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    # Cut before the escaping: the limit of GitHub is on the message, and a cut escape such as %0 would be
+    # shown.
     short = message if len(message) <= LONGEST else f"{message[: LONGEST - 1]}…"
     return f"::{level} {named}::{_data(short)}"
 
 
 def _data(text: str) -> str:
+    # Percent signs first, because the escapes contain them.
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
@@ -112,4 +120,5 @@ def _longest_run(text: str) -> int:
 
 def _cut(text: str, room: int) -> str:
     data = text.encode("utf-8", "replace")
+    # `ignore` drops the letter that the cut went through.
     return text if len(data) <= room else data[: max(0, room)].decode("utf-8", "ignore")

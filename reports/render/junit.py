@@ -34,6 +34,7 @@ def junit(cases: Iterable[ReportedCase], *, started: str, checks: Sequence[Check
     suites: dict[tuple[str, str, int], list[ReportedCase]] = {}
     for case in cases:
         suites.setdefault((case.model, case.transform, case.seed), []).append(case)
+    # With one trial the seed in the name would make another series in CI for each seed.
     several = len({seed for _, _, seed in suites}) > 1
     for (model, transform, seed), found in suites.items():
         name = f"{model} {transform}"
@@ -44,6 +45,7 @@ def junit(cases: Iterable[ReportedCase], *, started: str, checks: Sequence[Check
             [_test(f"{model}.{transform}", case) for case in found],
             _counts(found),
         )
+    # Readable when it is opened in an editor; white space between elements means nothing.
     Xml.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{Xml.tostring(root, encoding="unicode")}\n'
 
@@ -81,6 +83,7 @@ def _suite(
     for key, number in (counts or {}).items():
         Xml.SubElement(properties, "property", {"name": key, "value": str(number)})
     suite.extend(tests)
+    # Ant's schema requires both, also if they are empty.
     Xml.SubElement(suite, "system-out")
     Xml.SubElement(suite, "system-err")
 
@@ -103,6 +106,8 @@ def _test(classname: str, case: ReportedCase) -> Xml.Element:
         case "violated":
             _ended(test, "failure", "invariance", case.headline, _told(case))
         case "unjudged":
+            # An error asks for a repair: the model gave no answer. If the edit changes the right answer there
+            # is nothing to repair.
             tag = "error" if any(variant.fault for variant in case.variants) else "skipped"
             _ended(test, tag, "unjudged", _reasons(case.of("unjudged")), _place(case))
         case "not applied":

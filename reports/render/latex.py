@@ -9,6 +9,7 @@ from codeaudit.reports.sheets import Cell, Sheet, sheets
 if TYPE_CHECKING:
     from rich.console import Console
 
+# A comment, because the packages belong into the preamble of the paper, and this file is read by \input.
 HEAD: Final = "% \\usepackage{booktabs,graphicx}\n"
 FITTED: Final = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 """LaTeX commands that print a table at its natural width, or scaled down to the width of the text."""

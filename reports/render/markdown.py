@@ -51,4 +51,5 @@ def _cell(cell: Cell) -> str:
 
 def escape(text: str) -> str:
     """Escape all characters with a special meaning in a Markdown table."""
+    # `f_1|x` in a cell would end it, and `_x_` would be set in italics.
     return re.sub(r"([\\`*_\[\]<>|~#])", r"\\\1", text)

@@ -28,6 +28,8 @@ def sarif(
     its identity if the lines above it change.
     """
     found = [case for case in cases if case.state == "violated"]
+    # False before True: new results first, because only the first 5,000 are shown. The sort is stable, so the
+    # rest keeps its order.
     found.sort(key=lambda case: case.known(lasting or ()))
     shown = found[:MOST]
     rules = list(dict.fromkeys(case.transform for case in shown))
@@ -73,6 +75,7 @@ def _result(
 ) -> dict[str, Any]:
     first = case.of("violated")[0]
     message = f"{case.model}: {case.headline}\n\n{diff(case, first)}"
+    # \0 keeps the parts apart: without it model `a` with transform `bc` equals `ab` with `c`.
     told = f"{case.model}\0{case.transform}\0{case.sample.language}\0{case.sample.source}"
     fingerprint = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     state = {}
@@ -86,6 +89,8 @@ def _result(
         "locations": [{"physicalLocation": _location(case, locate)}],
         "partialFingerprints": {
             "codeauditCase/v1": fingerprint,
+            # GitHub takes this name and computes its own hash of the line if it is missing, which would
+            # change with the code above.
             "primaryLocationLineHash": f"{fingerprint}:1",
         },
         **state,
@@ -97,6 +102,7 @@ def _location(case: ReportedCase, locate: Locate) -> dict[str, Any]:
     origin = case.sample.origin
     line = max(1, origin.line)
     inside = locate(origin.path)
+    # Only for a file of the repository: any other path would be resolved against it, too.
     artifact: dict[str, Any] = {"uri": quote(_encodable(inside or origin.path))}
     if inside is not None:
         artifact["uriBaseId"] = "%SRCROOT%"

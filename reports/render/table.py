@@ -42,6 +42,8 @@ def show_sheets(found: Iterable[Sheet], console: Console) -> None:
 
 def table(sheet: Sheet, console: Console) -> Table:
     """Return the sheet as a table: cells on one line if they fit, else stacked, else with less padding."""
+    # The natural width is asked for on a very wide console: on the real one it would be cut to the width
+    # already.
     unbound = console.options.update(width=WIDEST)
     for stack, gap in ((False, 1), (False, 0), (True, 1)):
         made = _build(sheet, stack=stack, gap=gap)
@@ -52,6 +54,8 @@ def table(sheet: Sheet, console: Console) -> Table:
 
 def _build(sheet: Sheet, *, stack: bool, gap: int) -> Table:
     merged = sheet.stacked if stack else 1
+    # A blank line between rows only if some row has several lines; else the table would be twice as long for
+    # nothing.
     high = any(len(cell.lines) > 1 for row in sheet.rows for cell in row[merged - 1 :])
     made = Table(
         title=Text(sheet.title, style="bold"),

@@ -92,6 +92,7 @@ def _scatter(summary: Summary) -> Chart | None:
     score = shown[0][1].score
     name, share = score.name.upper(), wording.is_share(score)
     values = [value for _, _, value, _ in shown]
+    # One model, or equal scores, have no range: a quarter of the value stands in for it.
     room = (max(values) - min(values)) / 4 or abs(values[0]) / 4 or 0.1
     most = 1.0 if share and score.better == "higher" else inf
     low, high = max(0.0, min(values) - room), min(most, max(values) + room)
@@ -107,6 +108,7 @@ def _scatter(summary: Summary) -> Chart | None:
     taken: list[tuple[float, float, float]] = []
     for number, model, value, rate in shown:
         x, y = _x((value - low) / (high - low)), _y(rate / top, height)
+        # The area grows with the number of weights, so the radius with its root. 4 is still visible.
         radius = max(4.0, 22 * sqrt((model.parameters or 0) / largest))
         told = f"{wording.value(value, share=share)} and {wording.percent(rate)}"
         words.append(f"{model.model} {told} ({wording.size(model.parameters)})")
@@ -117,6 +119,8 @@ def _scatter(summary: Summary) -> Chart | None:
         text = _short(model.model)
         half = len(text) * LETTER / 2
         u = min(max(x, half), WIDTH - half)
+        # Above and below in turn, a little further away each time, until the name overlaps no other. A name
+        # without room is left out; the legend has it.
         for n in range(2 * len(shown)):
             v = y + radius + 14 + 7 * (n - 1) if n % 2 else y - radius - 5 - 7 * n
             if 26 < v < height - 40 and not any(
@@ -242,6 +246,7 @@ def _curves(summary: Summary) -> Chart | None:
         return _x(log(queries) / log(most)) if most > 1 else _x(1)
 
     parts = _axes(height, top, "violated samples", "queries →", above=above)
+    # Powers of two on a logarithmic axis, at most about nine of them.
     ticks = [2**n for n in range(0, most.bit_length(), 1 + most.bit_length() // 9)]
     parts += [_label(place(tick), height - 22, str(tick), anchor="middle") for tick in ticks]
     words = []
@@ -277,6 +282,7 @@ def _histogram(summary: Summary, predictions: Mapping[str, Sequence[float]]) -> 
     if not filled:
         return None
     every = [value for _, _, values in filled for value in values]
+    # An axis from 0.99 to 1.01 at least, so that noise of 1e-7 does not fill the figure.
     low = max(min(*every, NARROWEST[0]), WIDEST[0])
     high = min(max(*every, NARROWEST[1]), WIDEST[1])
     row, left = 84, 8
@@ -296,6 +302,7 @@ def _histogram(summary: Summary, predictions: Mapping[str, Sequence[float]]) -> 
         base = row * (line + 1)
         for spot, count in enumerate(counts):
             if count:
+                # At least 3 high: a single answer among thousands is what the figure is for.
                 tall = 3 + (row - 32) * count / max(counts)
                 parts.append(
                     f'<rect class="c{number % COLOURS} blob" x="{left + wide * spot / BINS:.1f}" '
@@ -307,6 +314,7 @@ def _histogram(summary: Summary, predictions: Mapping[str, Sequence[float]]) -> 
         words.append(f"{model} {answers}, {same} equal, {min(values):.3f} to {max(values):.3f}")
     parts.append(_label(left, height - 4, f"{'≤ ' * (min(every) < low)}{low:.2f}"))
     parts.append(_label(WIDTH - left, height - 4, f"{'≥ ' * (max(every) > high)}{high:.2f}", anchor="end"))
+    # Near the ends the label would overlap that of the axis.
     if 0.15 < share(1.0) < 0.85:
         parts.append(_label(middle, height - 4, "1", anchor="middle"))
     return Chart(
@@ -340,6 +348,7 @@ def _y(share: float, height: float, *, above: float = 0) -> float:
 
 
 def _mark(number: int, x: float, y: float) -> str:
+    # Shifted by one after each round of colours, so that no two of 32 models share both.
     match MARKS[(number + number // COLOURS) % len(MARKS)]:
         case "circle":
             shape = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4"/>'

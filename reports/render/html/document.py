@@ -64,6 +64,7 @@ def browser(
     draw: Callable[[Sample], Drawing | None],
 ) -> Browser:
     """Collect every violation of a meaning-keeping transform: explained ones first, then by sample."""
+    # By the name of the variant, since explanations are kept in a table of their own.
     explained = {_name(row): row for row in explanations}
     found = Browser()
     places: dict[str, int] = {}
@@ -73,6 +74,7 @@ def browser(
             if not isinstance(verdict, Violated) or verdict.perturbed.kind != "preserving":
                 continue
             sample, perturbed = one.sample, verdict.perturbed
+            # A sample is stored once for all models and trials; its drawing is expensive.
             if sample.id not in places:
                 places[sample.id] = len(found.samples)
                 found.samples.append(_sample(sample, draw))
@@ -99,6 +101,7 @@ def browser(
                     "after": _shown(answer_from_json(why["after"])),
                 }
             found.rows.append(row)
+    # Explained ones first: the page opens with the smallest edits.
     found.rows.sort(key=lambda row: ("least" not in row, row["place"]))
     return found
 
@@ -107,10 +110,13 @@ def packed(found: Browser) -> str:
     """Return the data as base64 of deflated JSON. The last violations are dropped if there are too many."""
     code = _pack(found)
     if len(code) > BUDGET:
+        # First samples with large texts, because a few of them may take most of the room.
         longest = [max(map(len, (sample["source"], *sample["texts"]))) for sample in found.samples]
         _keep(found, [row for row in found.rows if longest[row["place"]] <= LARGE])
         code = _pack(found)
     while len(code) > BUDGET:
+        # In proportion to what is too much, a little less each time: compression makes the size no exact
+        # multiple.
         _keep(found, found.rows[: int(0.95 * len(found.rows) * BUDGET / len(code))])
         code = _pack(found)
     return code
@@ -122,12 +128,14 @@ def _keep(found: Browser, rows: list[dict[str, Any]]) -> None:
 
 
 def _pack(found: Browser) -> str:
+    # Samples whose violations were all dropped are dropped, too.
     used = sorted({row["place"] for row in found.rows})
     number = {place: new for new, place in enumerate(used)}
     data = {
         "samples": [found.samples[place] for place in used],
         "rows": [{**row, "place": number[row["place"]]} for row in found.rows],
     }
+    # ASCII escapes, so that lone surrogates survive; deflate makes up for their length.
     text = json.dumps(data, separators=(",", ":"))
     return base64.b64encode(zlib.compress(text.encode("ascii"), 9)).decode("ascii")
 
@@ -150,6 +158,7 @@ def _sample(sample: Sample, draw: Callable[[Sample], Drawing | None]) -> dict[st
 
 def _text_number(sample: dict[str, Any], texts: dict[tuple[int, str], int], place: int, source: str) -> int:
     """Return the index of a perturbed source among those of its sample. Several models share one copy."""
+    # Models mostly meet the same variants: each text is stored once per sample, and rows name its index.
     number = texts.setdefault((place, source), len(sample["texts"]))
     if number == len(sample["texts"]):
         sample["texts"].append(source)
@@ -314,6 +323,7 @@ def _table(sheet: Sheet) -> str:
 
 def _cells(sheet: Sheet, row: Sequence[Cell]) -> Iterable[str]:
     for number, (column, cell) in enumerate(zip(sheet.columns, row, strict=True)):
+        # Cut before the escaping, so that no entity such as &amp; is cut in two.
         lines = [_text(line[:CUT]) for line in cell.lines]
         inner = (
             "<br>".join([f"<strong>{lines[0]}</strong>" if cell.bold else lines[0], *lines[1:]])
