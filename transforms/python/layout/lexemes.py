@@ -189,6 +189,11 @@ def untouchable(code: PythonSource) -> int:
     return head if COOKIE.search(code.source, 0, head) else 0
 
 
+def comment_inside(code: PythonSource, start: int, end: int) -> bool:
+    """Whether a comment begins behind the first byte of a range."""
+    return any(one.type == tokenize.COMMENT and start < one.start < end for one in lexemes(code))
+
+
 def docstring(node: ast.AST) -> ast.Expr | None:
     """The docstring of a module, class or function, as a statement."""
     match node:

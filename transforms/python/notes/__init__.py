@@ -31,24 +31,24 @@ FAMILY: Final = TransformFamily.of(
     __name__,
     "notes",
     "Docstrings and annotations, which Python keeps and does not follow.",
-    keeps("local:REMOVE_LOCAL_ANNOTATIONS", "annotations of local variables go", _TOTAL),
+    keeps("rules:REMOVE_LOCAL_ANNOTATIONS", "annotations of local variables go", _TOTAL),
     keeps(
-        "local:REMOVE_INNER_DOCSTRINGS", "docstrings of inner functions that nobody else can reach go", _TOTAL
+        "rules:REMOVE_INNER_DOCSTRINGS", "docstrings of inner functions that nobody else can reach go", _TOTAL
     ),
     keeps(
-        "interface:REMOVE_DOCSTRINGS",
+        "rules:REMOVE_DOCSTRINGS",
         "the function's docstring goes; keeps the meaning for callers that read no docstring",
         _TOTAL,
         interface=True,
     ),
     keeps(
-        "interface:INSERT_DOCSTRINGS",
+        "rules:INSERT_DOCSTRINGS",
         "a docstring that says nothing; keeps the meaning for callers that read no docstring",
         _PRODUCT,
         interface=True,
     ),
     keeps(
-        "interface:REMOVE_ANNOTATIONS",
+        "rules:REMOVE_ANNOTATIONS",
         "annotations of parameters and result go; keeps the meaning for callers that read no annotation",
         _TOTAL,
         interface=True,

@@ -7,9 +7,13 @@ import pytest
 from codeaudit.transforms.interface import Rewritten
 from codeaudit.transforms.python import strings
 from codeaudit.transforms.python.rewriting import PythonRule
-from codeaudit.transforms.python.strings import fields, into, templates
-from codeaudit.transforms.python.strings.fields import F_STRING_TO_CONCAT, F_STRING_TO_FORMAT, FIELDS_SWAPPED
-from codeaudit.transforms.python.strings.into import (
+from codeaudit.transforms.python.strings import from_f_strings, to_f_strings
+from codeaudit.transforms.python.strings.from_f_strings import (
+    F_STRING_TO_CONCAT,
+    F_STRING_TO_FORMAT,
+    FIELDS_SWAPPED,
+)
+from codeaudit.transforms.python.strings.to_f_strings import (
     CONCAT_TO_F_STRING,
     FORMAT_TO_F_STRING,
     PERCENT_TO_F_STRING,
@@ -75,47 +79,47 @@ def test_before_and_after(case: str) -> None:
 
 
 DECLINED: dict[str, tuple[PythonRule, str, str]] = {
-    "a field that prints itself": (F_STRING_TO_FORMAT, 'f"{a=}"', templates.PRINTS_ITSELF),
-    "a field in a format": (F_STRING_TO_FORMAT, 'f"{a:{b}}"', templates.NESTED),
-    "pieces in a row": (F_STRING_TO_FORMAT, 'f"{a}" "b"', templates.SEVERAL),
-    "no field": (F_STRING_TO_FORMAT, 'f"a"', templates.NO_FIELD),
-    "an attribute may change what is formatted": (F_STRING_TO_FORMAT, 'f"{a} {a.b}"', templates.ORDER),
+    "a field that prints itself": (F_STRING_TO_FORMAT, 'f"{a=}"', from_f_strings.PRINTS_ITSELF),
+    "a field in a format": (F_STRING_TO_FORMAT, 'f"{a:{b}}"', from_f_strings.NESTED),
+    "pieces in a row": (F_STRING_TO_FORMAT, 'f"{a}" "b"', from_f_strings.SEVERAL),
+    "no field": (F_STRING_TO_FORMAT, 'f"a"', from_f_strings.NO_FIELD),
+    "an attribute may change what is formatted": (F_STRING_TO_FORMAT, 'f"{a} {a.b}"', from_f_strings.ORDER),
     "a call may change what is formatted": (
         FORMAT_TO_F_STRING,
         '"{} {}".format(a, a.pop())',
-        templates.ORDER,
+        from_f_strings.ORDER,
     ),
-    "a brace by its number": (F_STRING_TO_FORMAT, r'f"\x7b{a}"', templates.DIFFERENT),
-    "a brace by its number in a call": (FORMAT_TO_F_STRING, r'"\x7b}{}".format(a)', into.BY_ESCAPE),
-    "starred values": (FORMAT_TO_F_STRING, '"{}".format(*a)', into.SPREAD),
-    "starred names": (FORMAT_TO_F_STRING, '"{}".format(**a)', into.SPREAD),
-    "too few values": (FORMAT_TO_F_STRING, '"{} {}".format(a)', into.COUNT),
-    "attributes of values": (FORMAT_TO_F_STRING, '"{0.b}".format(a)', into.LOOKS_INSIDE),
-    "numbered and not": (FORMAT_TO_F_STRING, '"{} {0}".format(a)', into.COUNT),
-    "values used twice": (FORMAT_TO_F_STRING, '"{0} {0}".format(a())', into.REUSED),
-    "values not used": (FORMAT_TO_F_STRING, '"{0}".format(a, b())', into.REUSED),
-    "the same quote inside": (FORMAT_TO_F_STRING, '"{}".format(a["b"])', templates.QUOTES),
-    "a backslash inside": (FORMAT_TO_F_STRING, "\"{}\".format(a['\\n'])", templates.QUOTES),
-    "a comment inside": (FORMAT_TO_F_STRING, '"{}".format(a  # b\n)', templates.COMMENT),
-    "a field in a field": (FORMAT_TO_F_STRING, '"{:{}}".format(a, b)', templates.NESTED),
-    "a value that may be a tuple": (PERCENT_TO_F_STRING, '"%s" % a', into.MAYBE_TUPLE),
-    "a tuple": (PERCENT_TO_F_STRING, '"%s %s" % t', into.MAYBE_TUPLE),
-    "a dictionary": (PERCENT_TO_F_STRING, '"%(a)s" % {"a": a}', into.CONVERSION),
-    "a mapping's name": (PERCENT_TO_F_STRING, '"%(a)s" % (a,)', into.CONVERSION),
-    "an unknown number": (PERCENT_TO_F_STRING, '"%d" % (a,)', into.UNCERTAIN),
-    "a character": (PERCENT_TO_F_STRING, '"%c" % (n,)', into.CONVERSION),
-    "a width among the values": (PERCENT_TO_F_STRING, '"%*d" % (n, n)', into.CONVERSION),
-    "too many values": (PERCENT_TO_F_STRING, '"%s" % (a, b)', into.COUNT),
-    "a sign by its number": (PERCENT_TO_F_STRING, r'"\x25s %s" % (a,)', into.BY_ESCAPE),
-    "an unknown summand": (F_STRING_TO_CONCAT, 'f"a{a}"', fields.UNCERTAIN),
-    "a formatted summand": (F_STRING_TO_CONCAT, 'f"a{n:>5}"', fields.UNCERTAIN),
-    "a field alone": (F_STRING_TO_CONCAT, 'f"{s}"', fields.ONE_PART),
-    "a sum of unknowns": (CONCAT_TO_F_STRING, '"a" + a', into.UNCERTAIN),
-    "a sum of what an object says that it is": (CONCAT_TO_F_STRING, '"a" + str(a)', into.UNCERTAIN),
-    "a sum of how an object is formatted": (CONCAT_TO_F_STRING, '"a" + f"{a}"', into.UNCERTAIN),
-    "a sum of bytes": (CONCAT_TO_F_STRING, '"a" + s + b', into.UNCERTAIN),
-    "a sum of names": (CONCAT_TO_F_STRING, "s + s", into.NO_TEXT),
-    "different quotes": (CONCAT_TO_F_STRING, "'a' + s + \"b\"", templates.DIFFERENT),
+    "a brace by its number": (F_STRING_TO_FORMAT, r'f"\x7b{a}"', from_f_strings.DIFFERENT),
+    "a brace by its number in a call": (FORMAT_TO_F_STRING, r'"\x7b}{}".format(a)', to_f_strings.BY_ESCAPE),
+    "starred values": (FORMAT_TO_F_STRING, '"{}".format(*a)', to_f_strings.SPREAD),
+    "starred names": (FORMAT_TO_F_STRING, '"{}".format(**a)', to_f_strings.SPREAD),
+    "too few values": (FORMAT_TO_F_STRING, '"{} {}".format(a)', to_f_strings.COUNT),
+    "attributes of values": (FORMAT_TO_F_STRING, '"{0.b}".format(a)', to_f_strings.LOOKS_INSIDE),
+    "numbered and not": (FORMAT_TO_F_STRING, '"{} {0}".format(a)', to_f_strings.COUNT),
+    "values used twice": (FORMAT_TO_F_STRING, '"{0} {0}".format(a())', to_f_strings.REUSED),
+    "values not used": (FORMAT_TO_F_STRING, '"{0}".format(a, b())', to_f_strings.REUSED),
+    "the same quote inside": (FORMAT_TO_F_STRING, '"{}".format(a["b"])', to_f_strings.QUOTES),
+    "a backslash inside": (FORMAT_TO_F_STRING, "\"{}\".format(a['\\n'])", to_f_strings.QUOTES),
+    "a comment inside": (FORMAT_TO_F_STRING, '"{}".format(a  # b\n)', from_f_strings.COMMENT),
+    "a field in a field": (FORMAT_TO_F_STRING, '"{:{}}".format(a, b)', from_f_strings.NESTED),
+    "a value that may be a tuple": (PERCENT_TO_F_STRING, '"%s" % a', to_f_strings.MAYBE_TUPLE),
+    "a tuple": (PERCENT_TO_F_STRING, '"%s %s" % t', to_f_strings.MAYBE_TUPLE),
+    "a dictionary": (PERCENT_TO_F_STRING, '"%(a)s" % {"a": a}', to_f_strings.CONVERSION),
+    "a mapping's name": (PERCENT_TO_F_STRING, '"%(a)s" % (a,)', to_f_strings.CONVERSION),
+    "an unknown number": (PERCENT_TO_F_STRING, '"%d" % (a,)', to_f_strings.UNCERTAIN),
+    "a character": (PERCENT_TO_F_STRING, '"%c" % (n,)', to_f_strings.CONVERSION),
+    "a width among the values": (PERCENT_TO_F_STRING, '"%*d" % (n, n)', to_f_strings.CONVERSION),
+    "too many values": (PERCENT_TO_F_STRING, '"%s" % (a, b)', to_f_strings.COUNT),
+    "a sign by its number": (PERCENT_TO_F_STRING, r'"\x25s %s" % (a,)', to_f_strings.BY_ESCAPE),
+    "an unknown summand": (F_STRING_TO_CONCAT, 'f"a{a}"', from_f_strings.UNCERTAIN),
+    "a formatted summand": (F_STRING_TO_CONCAT, 'f"a{n:>5}"', from_f_strings.UNCERTAIN),
+    "a field alone": (F_STRING_TO_CONCAT, 'f"{s}"', from_f_strings.ONE_PART),
+    "a sum of unknowns": (CONCAT_TO_F_STRING, '"a" + a', to_f_strings.UNCERTAIN),
+    "a sum of what an object says that it is": (CONCAT_TO_F_STRING, '"a" + str(a)', to_f_strings.UNCERTAIN),
+    "a sum of how an object is formatted": (CONCAT_TO_F_STRING, '"a" + f"{a}"', to_f_strings.UNCERTAIN),
+    "a sum of bytes": (CONCAT_TO_F_STRING, '"a" + s + b', to_f_strings.UNCERTAIN),
+    "a sum of names": (CONCAT_TO_F_STRING, "s + s", to_f_strings.NO_TEXT),
+    "different quotes": (CONCAT_TO_F_STRING, "'a' + s + \"b\"", from_f_strings.DIFFERENT),
 }
 
 
@@ -130,7 +134,7 @@ def test_declined(case: str) -> None:
 
 def test_a_name_of_a_builtin_that_is_bound() -> None:
     source = "def f(a, str):\n    n = 1\n    return f'a{n}'\n"
-    assert reasons(F_STRING_TO_CONCAT, source) == {fields.BINDS_STR}
+    assert reasons(F_STRING_TO_CONCAT, source) == {from_f_strings.BINDS_STR}
 
 
 def test_words_stay_apart() -> None:

@@ -10,30 +10,28 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site
 from codeaudit.transforms.python.contexts import editable_nodes
-from codeaudit.transforms.python.layout.lexemes import Literal, token_at
-from codeaudit.transforms.python.rewriting import PythonRule, at_each
+from codeaudit.transforms.python.layout.lexemes import Literal, comment_inside, token_at
+from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.rewriting import PythonRule, at_each, edit
 from codeaudit.transforms.python.source import PythonSource
-from codeaudit.transforms.python.strings.templates import (
+from codeaudit.transforms.python.strings.from_f_strings import (
     COMMENT,
     DIFFERENT,
     NESTED,
     NO_FIELD,
     ORDER,
-    QUOTES,
     SEVERAL,
-    escaped,
-    expected,
-    field,
-    has_comment,
-    inside,
+    argument,
     may_wait,
-    pieces,
     separated,
+    texts_and_fields,
 )
 
+QUOTES: Final = "quote, backslash or comment inside a field"
 MAYBE_TUPLE: Final = "value may be a tuple"
 COUNT: Final = "fields and values do not match"
 CONVERSION: Final = "conversion of another kind"
@@ -50,9 +48,12 @@ _PERCENT: Final = re.compile(
     re.DOTALL,
 )
 _INTEGERS: Final = {"d": "d", "i": "d", "u": "d", "x": "x", "X": "X", "o": "o"}
+_FRACTIONS: Final = "feEgGF"
 _CUT: Final = re.compile(r"\\N\{[^}]*\}|\{\{|\}\}|\{([^{}]*)\}|\\.|[^\\{}]+|(.)", re.DOTALL)
 _RAW_CUT: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[^{}]+|(.)", re.DOTALL)
 _FIELD: Final = re.compile(r"([^!:]*)(?:!([ars]))?(?::(.*))?", re.DOTALL)
+_BRACED: Final = re.compile(r"\\N\{[^}]*\}|\\.|[{}]|[^\\{}]+", re.DOTALL)
+_RAW_BRACED: Final = re.compile(r"[{}]|[^{}]+", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,47 +68,54 @@ class _Slot:
 
     def written(self, code: PythonSource, quote: str) -> str | None:
         """The field as text inside quotes `quote`; `None` if Python 3.11 cannot read it there."""
-        text = inside(code, self.value, quote)
-        if text is None:
+        text = code.slice(code.span(self.value))
+        if any(mark in text for mark in (quote[0], "\\", "#", "\n")):
             return None
-        return f"{{{text}{self.conversion}{'' if self.spec is None else ':' + self.spec}}}"
+        if any(isinstance(inner, ast.JoinedStr) for inner in ast.walk(self.value)):
+            return None
+        text = argument(text, self.value)
+        # `{{` would be a brace: the blank keeps `{ {1: 2}}` a field.
+        blank = " " if text.startswith("{") else ""
+        return f"{{{blank}{text}{self.conversion}{'' if self.spec is None else ':' + self.spec}}}"
 
 
 _Part = str | _Slot
 """The source of a literal text, with braces doubled; or a field."""
 
 
-# ── % ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── % ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @at_each(ast.BinOp)
-def find_percents(code: PythonSource, node: ast.BinOp) -> Site | Refused | None:
+def _percents(code: PythonSource, node: ast.BinOp) -> Site | Refused | None:
     """Every literal with `%` whose values are known well enough.
 
     `%s` becomes `!s`. Assumed: the text that `__str__` gives is formatted as it is.
     """
     match node:
         case ast.BinOp(op=ast.Mod(), left=ast.Constant(value=str(text)) as left):
-            literal, values = _literal(code, left), _values(code, node.right)
+            literal = _literal(code, left)
         case _:
             return None
     if literal is None:
         return Refused(SEVERAL)
+    # In `"\x25s"` the source does not show the `%`.
     if text.count("%") != literal.body.count("%"):
         return Refused(BY_ESCAPE)
-    if isinstance(values, str):
-        return Refused(values)
+    match node.right:
+        case ast.Tuple(elts=values):
+            if any(isinstance(one, ast.Starred) for one in values):
+                return Refused(SPREAD)
+        # `"%(name)s" % {…}`
+        case ast.Dict():
+            return Refused(CONVERSION)
+        case single:
+            # `"%s" % x` spreads `x` if it is a tuple.
+            if code.kind(single) in (None, "tuple", "dict"):
+                return Refused(MAYBE_TUPLE)
+            values = [single]
     parts = _percent_parts(code, literal, values)
-    return parts if isinstance(parts, Refused) else _site(code, node, literal, parts, "%")
-
-
-def _values(code: PythonSource, right: ast.expr) -> list[ast.expr] | str:
-    """The values behind a `%`, or the reason why they are not known."""
-    if isinstance(right, ast.Tuple):
-        return SPREAD if any(isinstance(one, ast.Starred) for one in right.elts) else right.elts
-    if isinstance(right, ast.Dict):
-        return CONVERSION
-    return [right] if code.kind(right) not in (None, "tuple", "dict") else MAYBE_TUPLE
+    return parts if isinstance(parts, Refused) else _f_string(code, node, literal, parts, "%")
 
 
 def _percent_parts(code: PythonSource, literal: Literal, values: Sequence[ast.expr]) -> list[_Part] | Refused:
@@ -131,8 +139,7 @@ def _percent_parts(code: PythonSource, literal: Literal, values: Sequence[ast.ex
         parts.append(slot)
     if rest:
         return Refused(COUNT)
-    parts.append(_braced(literal, literal.body[at:]))
-    return parts
+    return [*parts, _braced(literal, literal.body[at:])]
 
 
 def _percent_slot(code: PythonSource, value: ast.expr, match: re.Match[str]) -> _Slot | Refused:
@@ -142,52 +149,62 @@ def _percent_slot(code: PythonSource, value: ast.expr, match: re.Match[str]) -> 
     flags, width, precision, letter = match["flags"], match["width"], match["precision"], match["letter"]
     kind = code.kind(value)
     left = "<" if flags == "-" and width else ""
+    digits = "" if precision is None else f".{precision}"
     if letter in "sra":
         if flags not in ("", "-"):
             return Refused(CONVERSION)
-        conversion = (
-            f"!{letter}" if letter != "s" or kind not in ("str", "int", "float", "bool", "none") else ""
-        )
         if not width and precision is None:
-            return _Slot(value, conversion)
+            # `format` shows these types as `str` does; of another one it calls `__format__`.
+            shown = letter == "s" and kind in ("str", "int", "float", "bool", "none")
+            return _Slot(value, "" if shown else f"!{letter}")
+        # `%5.s` cuts everything off, and `format` wants digits behind the point.
         if precision == "":
             return Refused(CONVERSION)
-        spec = f"{left or '>' if width else ''}{width}{'' if precision is None else '.' + precision}"
-        return _Slot(value, f"!{letter}" if kind != "str" or letter != "s" else "", spec)
+        # `%5s` puts any value to the right, `format` only numbers.
+        side = left or ">" if width else ""
+        return _Slot(value, "" if kind == "str" and letter == "s" else f"!{letter}", f"{side}{width}{digits}")
+    # `%0d` without a width is `%d`, and `format` takes the 0 for the width.
     if flags not in ("", "-", "0", "+") or (flags == "0" and not width):
         return Refused(CONVERSION)
     sign = "" if flags == "-" else flags
     if letter in _INTEGERS and kind in ("int", "bool") and precision is None:
         return _Slot(value, "", f"{left}{sign}{width}{_INTEGERS[letter]}")
-    if letter in "feEgGF" and kind == "float" and precision != "":
-        return _Slot(value, "", f"{left}{sign}{width}{'' if precision is None else '.' + precision}{letter}")
-    return Refused(UNCERTAIN if letter in _INTEGERS or letter in "feEgGF" else CONVERSION)
+    # `"%d" % 2.5` is `2`, `f"{2.5:d}"` raises.
+    if letter in _FRACTIONS and kind == "float" and precision != "":
+        return _Slot(value, "", f"{left}{sign}{width}{digits}{letter}")
+    return Refused(UNCERTAIN if letter in _INTEGERS or letter in _FRACTIONS else CONVERSION)
 
 
-# ── format ───────────────────────────────────────────────────────────────────────────────────────────
+PERCENT_TO_F_STRING: Final = PythonRule(
+    name="percent-to-f-string", find=_percents, nothing="no literal with %"
+)
+
+
+# ── format ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @at_each(ast.Call)
-def find_calls(code: PythonSource, node: ast.Call) -> Site | Refused | None:
+def _format_calls(code: PythonSource, node: ast.Call) -> Site | Refused | None:
     """Every call of `format` on a literal."""
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)) as template, attr="format")):
             literal = _literal(code, template)
         case _:
             return None
-    named = {one.arg: one.value for one in node.keywords}
     if literal is None:
         return Refused(SEVERAL)
-    if text.count("{") + text.count("}") != len(escaped(literal)) - len(literal.body):
+    # In `"\x7b}"` the source does not show the brace. Each brace is one character more when it is doubled.
+    if text.count("{") + text.count("}") != len(_braced(literal, literal.body)) - len(literal.body):
         return Refused(BY_ESCAPE)
-    if None in named or any(isinstance(one, ast.Starred) for one in node.args):
+    given = {str(number): one for number, one in enumerate(node.args)}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            return Refused(SPREAD)
+        given[keyword.arg] = keyword.value
+    if any(isinstance(one, ast.Starred) for one in node.args):
         return Refused(SPREAD)
-    given = {
-        **{str(number): one for number, one in enumerate(node.args)},
-        **{str(name): value for name, value in named.items()},
-    }
     parts = _format_parts(code, literal, given)
-    return parts if isinstance(parts, Refused) else _site(code, node, literal, parts, "format")
+    return parts if isinstance(parts, Refused) else _f_string(code, node, literal, parts, "format")
 
 
 def _format_parts(code: PythonSource, literal: Literal, given: dict[str, ast.expr]) -> list[_Part] | Refused:
@@ -196,6 +213,7 @@ def _format_parts(code: PythonSource, literal: Literal, given: dict[str, ast.exp
     used: list[str] = []
     automatic = 0
     for match in (_RAW_CUT if literal.raw else _CUT).finditer(literal.body):
+        # A brace left over: a field inside a specification, as in `{:{}}`.
         if match[2] is not None:
             return Refused(NESTED)
         if match[1] is None:
@@ -207,12 +225,15 @@ def _format_parts(code: PythonSource, literal: Literal, given: dict[str, ast.exp
         name = own[1]
         if not name:
             name, automatic = str(automatic), automatic + 1
+        # `{0.b}` and `{0[b]}` look inside the value.
         if name not in given:
             return Refused(COUNT if name.isidentifier() or name.isdigit() else LOOKS_INSIDE)
         used.append(name)
         parts.append(_Slot(given[name], f"!{own[2]}" if own[2] else "", own[3]))
-    if automatic and automatic != len([name for name in used if name.isdigit()]):
+    # `"{} {0}"` raises: numbers are given for all fields or for none.
+    if automatic and automatic != sum(name.isdigit() for name in used):
         return Refused(COUNT)
+    # A call evaluates every argument once, in order; an f-string evaluates each field.
     if used != list(given) and not all(
         isinstance(value, ast.Name | ast.Constant) and code.harmless(value) for value in given.values()
     ):
@@ -220,13 +241,19 @@ def _format_parts(code: PythonSource, literal: Literal, given: dict[str, ast.exp
     return parts
 
 
-# ── + ────────────────────────────────────────────────────────────────────────────────────────────────
+FORMAT_TO_F_STRING: Final = PythonRule(
+    name="format-to-f-string", find=_format_calls, nothing="no call of format on a literal"
+)
 
 
-def find_sums(code: PythonSource) -> Iterator[Site | Refused]:
+# ── + ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _sums(code: PythonSource) -> Iterator[Site | Refused]:
     """Every sum of strings with at least one literal and at least one other operand."""
     done: set[int] = set()
     for node in editable_nodes(code):
+        # The sums on the left of a rewritten sum are parts of it.
         if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add) or id(node) in done:
             continue
         spine, operands = _operands(node)
@@ -235,23 +262,26 @@ def find_sums(code: PythonSource) -> Iterator[Site | Refused]:
             if literals or any(code.kind(one) == "str" for one in operands):
                 yield Refused(NO_TEXT)
             continue
+        # `"a" + x` raises if `x` is no string, and an f-string shows it.
         if any(code.kind(one) != "str" for one in operands):
             yield Refused(UNCERTAIN)
             continue
-        read = [_literal(code, one) for one in literals]
-        first = read[0]
-        if first is None or any(one is None for one in read):
-            yield Refused(SEVERAL)
-            continue
-        if any(one is not None and (one.prefix, one.quote) != (first.prefix, first.quote) for one in read):
-            yield Refused(DIFFERENT)
-            continue
         parts: list[_Part] = []
+        read: list[Literal | None] = []
         for one in operands:
             own = _literal(code, one) if isinstance(one, ast.Constant) else None
-            parts.append(escaped(own) if own is not None else _Slot(one))
-        done.update(spine)
-        yield _site(code, node, first, parts, "sum")
+            if one in literals:
+                read.append(own)
+            parts.append(_braced(own, own.body) if own is not None else _Slot(one))
+        first = read[0]
+        if first is None or None in read:
+            yield Refused(SEVERAL)
+        # Escapes mean nothing in a raw string, so the texts cannot share one literal.
+        elif any(one is not None and (one.prefix, one.quote) != (first.prefix, first.quote) for one in read):
+            yield Refused(DIFFERENT)
+        else:
+            done.update(spine)
+            yield _f_string(code, node, first, parts, "sum")
 
 
 def _operands(node: ast.BinOp) -> tuple[list[int], list[ast.expr]]:
@@ -266,7 +296,10 @@ def _operands(node: ast.BinOp) -> tuple[list[int], list[ast.expr]]:
     return spine, [here, *reversed(found)]
 
 
-# ── all three ────────────────────────────────────────────────────────────────────────────────────────
+CONCAT_TO_F_STRING: Final = PythonRule(name="concat-to-f-string", find=_sums, nothing="no sum with a text")
+
+
+# ── all three ────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _literal(code: PythonSource, node: ast.Constant) -> Literal | None:
@@ -277,10 +310,14 @@ def _literal(code: PythonSource, node: ast.Constant) -> Literal | None:
 
 
 def _braced(literal: Literal, body: str) -> str:
-    return escaped(Literal(literal.prefix, literal.quote, body))
+    r"""A part of a literal's body for an f-string: braces doubled, named characters (`\N{…}`) unchanged."""
+    return "".join(
+        unit * 2 if unit in ("{", "}") else unit
+        for unit in (_RAW_BRACED if literal.raw else _BRACED).findall(body)
+    )
 
 
-def _site(
+def _f_string(
     code: PythonSource, node: ast.expr, literal: Literal, parts: Sequence[_Part], what: str
 ) -> Site | Refused:
     """The site that replaces `node` by an f-string of these parts, or why it cannot be replaced."""
@@ -288,46 +325,53 @@ def _site(
     start, end = code.start(node), code.end(node)
     if not slots:
         return Refused(NO_FIELD)
-    if has_comment(code, start, end):
+    if comment_inside(code, start, end):
         return Refused(COMMENT)
+    # A sum formats nothing: all its operands are strings.
     if what != "sum" and not may_wait(code, [one.value for one in slots], [not one.spec for one in slots]):
         return Refused(ORDER)
     written = [one if isinstance(one, str) else one.written(code, literal.quote) for one in parts]
+    body = "".join(one for one in written if one is not None)
     if None in written:
         return Refused(QUOTES)
-    text = str(
-        Literal(f"f{literal.prefix}", literal.quote, "".join(one for one in written if one is not None))
-    )
-    if not _same(code, literal, parts, text):
+    text = str(Literal(f"f{literal.prefix}", literal.quote, body))
+    if not _same(literal, parts, text):
         return Refused(DIFFERENT)
     patch = Patch(start, end, (separated(code, start, text),))
-    return Site(((patch,),), f"{what} -> f-string", code.line(node))
+    return edit(f"{what} -> f-string", code.line(node), patch)
 
 
-def _same(code: PythonSource, literal: Literal, parts: Sequence[_Part], text: str) -> bool:
+def _same(literal: Literal, parts: Sequence[_Part], text: str) -> bool:
     """Whether the f-string, parsed again, has exactly these texts and fields."""
-    wanted: list[str | ast.FormattedValue] = []
     try:
-        for one in parts:
-            if isinstance(one, _Slot):
-                spec = one.spec
-                if spec is not None:
-                    spec = ast.literal_eval(str(Literal(literal.prefix, literal.quote, spec)))
-                wanted.append(field(one.value, one.conversion, spec))
-            else:
-                body = ast.literal_eval(str(Literal(literal.prefix, literal.quote, one)))
-                wanted.append(body.replace("{{", "{").replace("}}", "}"))
-    except (SyntaxError, ValueError):
+        texts, fields = texts_and_fields(
+            _field_node(literal, one)
+            if isinstance(one, _Slot)
+            else _value(literal, one).replace("{{", "{").replace("}}", "}")
+            for one in parts
+        )
+        body = parse(f"({text})").body
+    except (SyntaxError, ValueError, SourceError):
         return False
-    return pieces(f"({text})") == expected(wanted)
+    match body:
+        case [ast.Expr(value=ast.JoinedStr(values=values))]:
+            read = texts_and_fields(
+                str(one.value) if isinstance(one, ast.Constant) else one for one in values
+            )
+            return read[0] == texts and list(map(ast.dump, read[1])) == list(map(ast.dump, fields))
+        case _:
+            return False
 
 
-PERCENT_TO_F_STRING: Final = PythonRule(
-    name="percent-to-f-string", find=find_percents, nothing="no literal with %"
-)
-FORMAT_TO_F_STRING: Final = PythonRule(
-    name="format-to-f-string", find=find_calls, nothing="no call of format on a literal"
-)
-CONCAT_TO_F_STRING: Final = PythonRule(
-    name="concat-to-f-string", find=find_sums, nothing="no sum with a text"
-)
+def _value(literal: Literal, body: str) -> str:
+    """What a body means between the quotes of a literal."""
+    return str(ast.literal_eval(str(Literal(literal.prefix, literal.quote, body))))
+
+
+def _field_node(literal: Literal, slot: _Slot) -> ast.FormattedValue:
+    spec = None
+    if slot.spec is not None:
+        text = _value(literal, slot.spec)
+        spec = ast.JoinedStr(values=[ast.Constant(value=text)] if text else [])
+    conversion = ord(slot.conversion[1]) if slot.conversion else -1
+    return ast.FormattedValue(value=slot.value, conversion=conversion, format_spec=spec)
