@@ -9,7 +9,6 @@ lines, has to be moved.
 import ast
 import io
 import tokenize
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -18,7 +17,7 @@ from typing import Final
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.function_context import REBOUND, mentions, rebound_names
-from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
+from codeaudit.transforms.python.parsing import FunctionNode, compiled, first_line, parse
 from codeaudit.transforms.source_files import DecodedFile, FileFormat, FunctionLocation
 
 IN_CLASS: Final = "class _:\n"
@@ -48,14 +47,10 @@ class DecodedPython(DecodedFile):
         """Whether Python reads the bytes of this text as a file in the same encoding, and compiles them."""
         try:
             data = self.write(text)
-            if self.encoding_of(data) != self.encoding:
-                return False
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                compile(data, "<file>", "exec", dont_inherit=True)
-        except (SourceError, SyntaxError, ValueError, RecursionError, MemoryError):
+            # The bytes are read anew: a new comment in line 1 or 2 may be a coding cookie.
+            return self.encoding_of(data) == self.encoding and compiled(data) is not None
+        except (SourceError, ValueError):
             return False
-        return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

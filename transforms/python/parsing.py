@@ -5,6 +5,7 @@ every module for Python.
 import ast
 import hashlib
 import warnings
+from types import CodeType
 from typing import Final, TypeAlias
 
 from codeaudit.transforms.errors import SourceError
@@ -31,6 +32,20 @@ def parse(source: str) -> ast.Module:
         raise SourceError(f"not valid Python: {error}") from error
     except (RecursionError, MemoryError) as error:
         raise SourceError("not readable: nested too deeply") from error
+
+
+def compiled(source: str | bytes | ast.Module) -> CodeType | None:
+    """The code of a text or tree, assertions included; `None` if it does not compile.
+
+    A text that parses may still not compile: `return` outside of a function, a stray `nonlocal`.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            # Without `dont_inherit`, the text would get the `__future__` flags of this module.
+            return compile(source, "<unit>", "exec", dont_inherit=True, optimize=0)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def parameter_nodes(arguments: ast.arguments) -> list[ast.arg]:

@@ -5,19 +5,20 @@ one function `find`.
 """
 
 import ast
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import Any, TypeAlias, TypeVar, overload
+from typing import Any, Final, TypeAlias, TypeVar, overload
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
 from codeaudit.transforms.patches import HARD, Patch, Site, Span, patched
 from codeaudit.transforms.python.contexts import editable_nodes
-from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.parsing import compiled, parse
 from codeaudit.transforms.python.source import PythonSource, read
 from codeaudit.transforms.rules import OTHER_TREE, SiteRule
+
+NOT_COMPILED: Final = "result does not compile"
 
 Finder: TypeAlias = Callable[[PythonSource], Iterator[Site | Refused]]
 """The `find` of a rule: the sites of a text, and the reasons for candidates that are left alone."""
@@ -84,9 +85,10 @@ class PythonRule(SiteRule):
         try:
             text = rendered(read(source), patches)
             tree = parse(text)
-            _compile(tree)
         except SourceError:
-            return Refused("result does not compile")
+            return Refused(NOT_COMPILED)
+        if compiled(tree) is None:
+            return Refused(NOT_COMPILED)
         if self.proof == "analysis":
             return Rewritten(source=text, evidence="analysis")
         if ast.dump(tree) != ast.dump(parse(source)):
@@ -119,14 +121,13 @@ def rendered(code: PythonSource, patches: Sequence[Patch]) -> str:
 
 
 def _shifted(text: bytes, add: bytes, drop: bytes) -> bytes:
-    """The lines with other indentation. Line breaks inside strings were replaced by `HARD` and do not begin a
-    line here.
-    """
+    """The lines with `add` instead of `drop` as the beginning of their indentation."""
     return b"\n".join(_shifted_line(line, add, drop) for line in text.split(b"\n"))
 
 
 def _shifted_line(line: bytes, add: bytes, drop: bytes) -> bytes:
     bare = line.lstrip(b" \t\f")
+    # A form feed resets the column to 0, so an indentation before it would have another depth.
     if b"\f" in line[: len(line) - len(bare)]:
         raise SourceError("form feed in an indentation")
     if not bare.strip(b"\r"):
@@ -134,14 +135,3 @@ def _shifted_line(line: bytes, add: bytes, drop: bytes) -> bytes:
     if line.startswith(drop):
         return add + line[len(drop) :]
     return add + bare  # a comment or a continuation line that is indented less than the block
-
-
-def _compile(tree: ast.Module) -> None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(tree, "<result>", "exec", dont_inherit=True)
-    except (SyntaxError, ValueError) as error:
-        raise SourceError(f"not valid Python: {error}") from error
-    except (RecursionError, MemoryError) as error:
-        raise SourceError("not readable: nested too deeply") from error

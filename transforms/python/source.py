@@ -16,6 +16,7 @@ from typing import Final, TypeAlias
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import Positions, Span
+from codeaudit.transforms.python.analysis.builder import StatementContext
 from codeaudit.transforms.python.analysis.effects import PythonEffects
 from codeaudit.transforms.python.analysis.facts import VariableFacts
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse_tree
@@ -280,24 +281,21 @@ class PythonSource:
         """What is known of the variables of the function in whose scope a node is evaluated; `None` if
         nothing is.
         """
-        statement = self.statement(node)
-        place = self.program.places.get(id(statement)) if statement is not None else None
+        place = self._context(node)
         return place.facts if place is not None else None
 
     def bound(self, node: ast.AST) -> frozenset[str]:
         """The locals that are certainly bound where the statement of a node begins."""
-        statement = self.statement(node)
-        place = self.program.places.get(id(statement)) if statement is not None else None
+        place = self._context(node)
         return place.definite if place is not None else frozenset()
 
+    def _context(self, node: ast.AST) -> StatementContext | None:
+        return self.program.places.get(id(self.statement(node)))
+
     def _read(self, node: ast.expr) -> tuple[str | None, PythonEffects]:
-        statement = self.statement(node)
-        place = self.program.places.get(id(statement)) if statement is not None else None
-        collector = (
-            PythonEffects(place.facts, place.definite)
-            if place
-            else PythonEffects(VariableFacts(), frozenset())
-        )
+        # Without a context (a type alias, say) nothing is known, and every name may be anybody's.
+        place = self._context(node) or StatementContext(VariableFacts(), frozenset())
+        collector = PythonEffects(place.facts, place.definite)
         collector.shadow = self._shadow(node)
         return collector.visit(node), collector
 
@@ -325,11 +323,7 @@ class PythonSource:
         return self.positions.line_column(offset)[0]
 
     def _breaks(self, start: int, end: int) -> list[int]:
-        found, at = [], self.source.find(b"\n", start, end)
-        while at >= 0:
-            found.append(at)
-            at = self.source.find(b"\n", at + 1, end)
-        return found
+        return [at for at in range(start, end) if self.source[at] == 0x0A]
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -343,34 +337,24 @@ class PythonSource:
         """The index of the first token that begins at an offset or behind it."""
         return bisect_left(self._starts, offset)
 
-    def _belongs_outside(self, node: ast.expr) -> int:
+    def _belongs_outside(self, node: ast.expr | ast.keyword) -> int:
         """The offset of the `(` that belongs to the node around an expression, such as a call's; -1 if there
         is none.
         """
         above = self.parent(node)
+        if isinstance(above, ast.keyword):
+            node, above = above, self.parent(above)
         match above:
             case ast.Call(func=func) if func is not node:
-                opening = self._opening(self.end(func))
-            case ast.keyword():
-                call = self.parent(above)
-                opening = (
-                    self._opening(self.end(call.func))
-                    if isinstance(call, ast.Call)
-                    else self._opening(self.start(call))
-                    if isinstance(call, ast.ClassDef)
-                    else -1
-                )
-            case ast.ClassDef():
-                opening = self._opening(self.start(above)) if node in above.bases else -1
+                return self._opening(self.end(func))
+            case ast.ClassDef(bases=bases, keywords=keywords) if node in bases or node in keywords:
+                return self._opening(self.start(above))
             case ast.arguments():
                 function = self.parent(above)
                 if isinstance(function, FunctionNode):
-                    opening = self._opening(self.positions.offset(function.lineno, function.col_offset))
-                else:
-                    opening = -1
-            case _:
-                opening = -1
-        return opening
+                    # Not `start`: the `(` of a decorator comes first.
+                    return self._opening(self.positions.offset(function.lineno, function.col_offset))
+        return -1
 
     def _opening(self, offset: int) -> int:
         """The offset of the first `(` behind an offset; -1 if there is none."""

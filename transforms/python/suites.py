@@ -9,7 +9,7 @@ import ast
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Final, TypeGuard
 from zlib import crc32
@@ -19,7 +19,7 @@ from codeaudit.transforms.python.analysis.facts import bound_by, stored_names
 from codeaudit.transforms.python.contexts import token_before
 from codeaudit.transforms.python.identifiers.names import NATURAL, reserved
 from codeaudit.transforms.python.source import PythonSource, PythonToken
-from codeaudit.transforms.rules import legal_orders, permuted
+from codeaudit.transforms.rules import MOST, legal_orders, permuted
 
 REFLECTION: Final = "reflection on names"
 SHARED: Final = "statement shares its line"
@@ -244,7 +244,7 @@ def rearranged(
     options = tuple(
         (permuted(parts, order),)
         for order in legal_orders(predecessors)
-        if [own[number] for number in order] != own
+        if [own[number] for number in order] != own  # equal regions may change places unseen
     )
     if not options:
         return None
@@ -262,10 +262,41 @@ def lines_with_comments(code: PythonSource, node: ast.stmt | ast.excepthandler, 
     while first - 1 > above:
         line = _line(code, first - 1)
         bare = line.lstrip(b" \t\f")
+        # The comment of a deeper block above must not leave it for this statement.
         if not bare.startswith(b"#") or len(line) - len(bare) > node.col_offset:
             break
         first -= 1
     return Span(code.positions.offset(first, 0), line_end(code, code.end(node)))
+
+
+def stacked(code: PythonSource, nodes: Sequence[ast.stmt | ast.excepthandler], above: int) -> list[Span]:
+    """The lines of neighbours, each with its comments; `above` is the line on which the code before ends."""
+    parts = []
+    for node in nodes:
+        parts.append(lines_with_comments(code, node, above))
+        above = node.end_lineno or above
+    return parts
+
+
+def runs(
+    body: Sequence[ast.stmt], wanted: Callable[[ast.stmt], bool], above: int
+) -> Iterator[tuple[int, int, int]]:
+    """The runs of neighbours that are wanted, of at most `MOST` statements.
+
+    Yields the indices of the first and behind the last statement of each run, and the line on which the code
+    before it ends: at least `above`.
+    """
+    start = 0
+    for end, node in enumerate([*body, None]):
+        if node is not None and wanted(node) and end - start < MOST:
+            continue
+        if end > start:
+            yield start, end, above
+            above = body[end - 1].end_lineno or 0
+        if node is None or wanted(node):
+            start = end
+        else:
+            start, above = end + 1, max(above, node.end_lineno or 0)
 
 
 def heading(code: PythonSource) -> int:

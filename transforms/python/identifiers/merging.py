@@ -20,9 +20,9 @@ from typing import Final
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python.analysis.scopes import PythonBinding, PythonScopes, resolve
 from codeaudit.transforms.python.identifiers.obstacles import REFLECTION, RenameGuard, reflects
-from codeaudit.transforms.python.identifiers.proofs import compiled, is_merge
+from codeaudit.transforms.python.identifiers.proofs import is_merge
 from codeaudit.transforms.python.identifiers.rename import NOT_A_MOVE, variables
-from codeaudit.transforms.python.parsing import FunctionNode
+from codeaudit.transforms.python.parsing import FunctionNode, compiled
 from codeaudit.transforms.renaming import Merging, VariableMerge
 
 _LOCAL_VIEWS: Final = frozenset({"local", "walrus", "import alias"})

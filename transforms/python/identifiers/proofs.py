@@ -15,7 +15,6 @@ to the occurrence of the other at the same place. The variables of both are reso
 """
 
 import ast
-import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import CodeType
@@ -40,18 +39,6 @@ class NameMapping:
     """
     globals: Mapping[str, str] = field(default_factory=dict)
     """Names of the module; none of them may also be the name of an attribute or a keyword."""
-
-
-def compiled(source: str) -> CodeType | None:
-    """The code of a text, assertions included; `None` if it does not compile, for example because of a stray
-    `nonlocal`.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return compile(source, "<unit>", "exec", dont_inherit=True, optimize=0)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
 
 
 def same_code(before: CodeType, after: CodeType, image: NameMapping) -> bool:

@@ -32,6 +32,7 @@ from typing import Final
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.naming import Lexicon
+from codeaudit.transforms.patches import Edit, splice
 from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, resolve
 from codeaudit.transforms.python.identifiers.names import PYTHON, usable
 from codeaudit.transforms.python.identifiers.obstacles import (
@@ -41,7 +42,8 @@ from codeaudit.transforms.python.identifiers.obstacles import (
     RenameGuard,
     reflects,
 )
-from codeaudit.transforms.python.identifiers.proofs import NameMapping, compiled, is_renaming, same_code
+from codeaudit.transforms.python.identifiers.proofs import NameMapping, is_renaming, same_code
+from codeaudit.transforms.python.parsing import compiled
 from codeaudit.transforms.records import Evidence
 from codeaudit.transforms.renaming import RenameVariables
 
@@ -100,12 +102,12 @@ class PythonVariables:
 
     def rewritten(self, names: Mapping[int, str]) -> str:
         """The text with new names at every occurrence of these variables, and nothing else changed."""
-        pieces, slots = self._pieces
-        parts = pieces.copy()
-        for number, name in names.items():
-            for slot in slots[number]:
-                parts[slot] = name
-        return "".join(parts)
+        edits = [
+            Edit(use.start, use.end, name)
+            for number, name in names.items()
+            for use in self.scopes.bindings[number].occurrences
+        ]
+        return splice(self.scopes.source, edits).decode()
 
     def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
         """The evidence that a text is this function with exactly these new names; `None` if it cannot be
@@ -146,32 +148,6 @@ class PythonVariables:
     def code(self) -> CodeType | None:
         """The compiled original; `None` if it does not compile by itself."""
         return compiled(self.source)
-
-    @cached_property
-    def _pieces(self) -> tuple[list[str], Mapping[int, list[int]]]:
-        """The text cut at every name, and for each variable the indices of the pieces that are its name.
-
-        Raises:
-            ValueError: names overlap, which is an error in the offsets that the analysis gave.
-        """
-        source = self.scopes.source
-        places = sorted(
-            (use.start, use.end, binding.number)
-            for binding in self.scopes.bindings
-            if binding.located
-            for use in binding.occurrences
-        )
-        pieces: list[str] = []
-        slots: dict[int, list[int]] = {}
-        done = 0
-        for start, end, number in places:
-            if start < done:
-                raise ValueError(f"two names overlap at byte {start}; give places that are disjoint")
-            slots.setdefault(number, []).append(len(pieces) + 1)
-            pieces += (source[done:start].decode(), source[start:end].decode())
-            done = end
-        pieces.append(source[done:].decode())
-        return pieces, slots
 
 
 @lru_cache(maxsize=4)

@@ -16,7 +16,7 @@ from codeaudit.transforms.patches import Site, Span
 from codeaudit.transforms.python.analysis.knowledge import PLAIN
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
-from codeaudit.transforms.python.suites import binders, is_elif, line_end, lines_with_comments, rearranged
+from codeaudit.transforms.python.suites import binders, is_elif, line_end, rearranged, stacked
 from codeaudit.transforms.rules import MOST, permuted
 
 _OS_ERRORS: Final = """
@@ -54,14 +54,12 @@ def find_except(code: PythonSource) -> Iterator[Site | Refused]:
     """The `except` clauses of a `try`."""
     bound = binders(code.tree)
     for node in code.nodes():
+        # `except*` splits one group among several clauses, so `ast.TryStar` is left out.
         if not isinstance(node, ast.Try) or not 2 <= len(node.handlers) <= MOST:
             continue
         caught = [_families(handler.type, bound) for handler in node.handlers]
         above = code.positions.line_column(code.end(node.body[-1]))[0]
-        parts = []
-        for handler in node.handlers:
-            parts.append(lines_with_comments(code, handler, above))
-            above = handler.end_lineno or above
+        parts = stacked(code, node.handlers, above)
         before = tuple(
             sum(1 << other for other in range(number) if not _disjoint(caught[other], caught[number]))
             for number in range(len(caught))
@@ -74,6 +72,7 @@ def _families(node: ast.expr | None, bound: Mapping[str, int]) -> frozenset[int]
     names = node.elts if isinstance(node, ast.Tuple) else [node]
     found: set[int] = set()
     for name in names:
+        # A bare `except` catches everything; a name that the text binds may be any class.
         if not isinstance(name, ast.Name) or name.id in bound or "*" in bound:
             return None
         own = [number for number, family in enumerate(DISJOINT) if name.id in family]
@@ -93,9 +92,11 @@ def find_cases(code: PythonSource) -> Iterator[Site | Refused]:
         if not isinstance(node, ast.Match) or len(node.cases) < 2:
             continue
         kind = code.kind(node.subject)
+        # The `__eq__` of a foreign subject may see which case asks first, or claim to equal two constants.
         if kind not in PLAIN:
             yield Refused(SUBJECT)
             continue
+        # A guard may do anything, so its case keeps its place.
         values = [None if case.guard else _constants(case.pattern) for case in node.cases]
         effects = [_among(found, kind) for found in values][:MOST]
         parts = [_case(code, case) for case in node.cases[:MOST]]
@@ -157,6 +158,7 @@ def _among(values: list[Value] | None, kind: str | None) -> Effects:
     kinds = {type(value).__name__ for value in values} | {kind}
     if "bytes" in kinds and len(kinds) > 1:
         return Effects(flags=BARRIER)
+    # Equal numbers have one hash (1, 1.0 and True), whatever their text.
     numbers = (int, float)
     return Effects(
         writes=frozenset(f"{hash(one)}" if isinstance(one, numbers) else f"={one!r}" for one in values)
@@ -177,6 +179,7 @@ def find_branches(code: PythonSource) -> Iterator[Site | Refused]:
         subject = next((test[0] for test in tests[:-1] if test is not None), None)
         if subject is None or sum(_on(test, subject) for test in tests) < 2:
             yield Refused(PATTERNS)
+        # Another test may rebind the subject if it is captured by a function or belongs to the module.
         elif (kind := code.kind(subject)) not in PLAIN or not code.harmless(subject):
             yield Refused(SUBJECT)
         else:
@@ -223,6 +226,7 @@ def find_swapped(code: PythonSource) -> Iterator[Site | Refused]:
         below = node.orelse[0]
         other = below.body if is_elif(below, code) else node.orelse
         bodies = (node.body, other)
+        # `if a: b; c` has no lines of its own to exchange.
         if not all(code.alone(part) for body in bodies for part in (body[0], body[-1])):
             yield Refused(LAYOUT)
         elif [ast.dump(part) for part in node.body] != [ast.dump(part) for part in other]:

@@ -22,8 +22,7 @@ from codeaudit.transforms.python.analysis.knowledge import BUILTINS
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
-from codeaudit.transforms.python.suites import binders, heading, line_above, lines_with_comments, rearranged
-from codeaudit.transforms.rules import MOST
+from codeaudit.transforms.python.suites import binders, heading, line_above, rearranged, runs, stacked
 
 Definition: TypeAlias = FunctionNode | ast.ClassDef
 
@@ -97,6 +96,7 @@ class _ModuleNames:
 
     def plain(self, node: ast.ClassDef, depth: int = 8) -> bool:
         """Whether only `type` sees the body of a class: no decorator, metaclass, or base with a hook."""
+        # A metaclass gets the class body as a dict, in the order of the text.
         special = [*node.decorator_list, *node.keywords, *getattr(node, "type_params", [])]
         return not special and all(self._plain_base(base, depth) for base in node.bases)
 
@@ -106,6 +106,7 @@ class _ModuleNames:
         if base.id in _PLAIN_BASES and self.builtin(base.id):
             return True
         above = self.classes.get(base.id)
+        # `__init_subclass__` of a base gets the finished class, with its `__dict__` in the order of the text.
         hooks = ("__init_subclass__", "__mro_entries__")
         return (
             above is not None
@@ -132,6 +133,7 @@ def find_methods(code: PythonSource) -> Iterator[Site | Refused]:
             continue
         if watched:
             refused = Refused(NAMESPACE_READ)
+        # `global x` in a class body binds names of the module.
         elif not text.plain(node) or any(isinstance(part, ast.Global) for part in node.body):
             refused = Refused(UNKNOWN_CLASS)
         else:
@@ -151,20 +153,16 @@ def _runs(
     every run.
     """
     taken = FunctionNode if noun == METHODS else Definition
-    certain = text.bound_above(body)
-    run: list[Definition] = []
-    for node in [*body, None]:
-        if isinstance(node, taken) and text.code.alone(node):
-            run.append(node)
-            if len(run) < MOST:
-                continue
-        if run:
-            yield from _run(text, run, noun, frozenset(certain), above, refused)
-            certain.update(one.name for one in run)
-            above, run = run[-1].end_lineno or 0, []
-        if node is not None:
-            above = max(above, node.end_lineno or 0)
-            certain |= text.surely_bound(node)
+
+    def wanted(node: ast.stmt) -> bool:
+        return isinstance(node, taken) and text.code.alone(node)
+
+    for start, end, line in runs(body, wanted, above):
+        run = [node for node in body[start:end] if isinstance(node, taken)]
+        certain = text.bound_above(body)
+        for node in body[:start]:
+            certain |= {node.name} if isinstance(node, taken) and wanted(node) else text.surely_bound(node)
+        yield from _run(text, run, noun, frozenset(certain), line, refused)
 
 
 def _run(
@@ -183,10 +181,7 @@ def _run(
         return
     names = certain | {node.name for node in run}
     effects = [_DefinitionEffects(text, names).effects(node) for node in run]
-    parts = []
-    for node in run:
-        parts.append(lines_with_comments(text.code, node, above))
-        above = node.end_lineno or 0
+    parts = stacked(text.code, run, above)
     yield rearranged(text.code, parts, conflicts(effects), f"{len(run)} {noun}") or Refused(ONE_ORDER)
 
 
@@ -215,6 +210,7 @@ class _DefinitionEffects:
         outside = node.bases if isinstance(node, ast.ClassDef) else _evaluated(node, lazy=self.text.lazy)
         inside = own_nodes(node.body) if isinstance(node, ast.ClassDef) else ()
         every = [*inside, *(deep for part in outside for deep in ast.walk(part))]
+        # Bodies of functions run later, so a definition depends only on the names that it reads at once.
         reads = {part.id for part in every if isinstance(part, ast.Name)}
         return Effects(frozenset(reads), frozenset([node.name]), 0 if certain else BARRIER)
 
@@ -228,6 +224,7 @@ class _DefinitionEffects:
             case ast.Name(id=name):
                 return name in _PLAIN_DECORATORS and self.text.builtin(name)
             case ast.Attribute(value=ast.Name(id=name), attr=attr):
+                # `@x.setter` makes a new property from the one that `x` is, and calls nothing else.
                 return attr in _ACCESSORS and name in self._properties(node)
             case _:
                 return False
@@ -239,6 +236,7 @@ class _DefinitionEffects:
         found: dict[str, bool] = {}
         for part in holder.body if holder else ():
             for name in [part.name] if isinstance(part, Definition) else stored_names(part):
+                # The first decorator is applied last, so it decides what the name is bound to.
                 first = (
                     part.decorator_list[0] if isinstance(part, FunctionNode) and part.decorator_list else None
                 )
@@ -277,6 +275,8 @@ class _DefinitionEffects:
                 return False
 
     def _value(self, node: ast.expr) -> bool:
+        # `x = y` may store a descriptor, whose `__set_name__` then runs in the order of the body. A function
+        # has none.
         if isinstance(node, ast.Name):
             return node.id in self.known
         return self.text.code.harmless(node)
@@ -294,6 +294,7 @@ class _DefinitionEffects:
                 defaults = [*args.defaults, *(part for part in args.kw_defaults if part is not None)]
                 return all(self._computes(default) for default in defaults)
             case ast.Subscript(value=ast.Name(id=name), slice=index):
+                # `list[x]` makes an alias whatever `x` is; `Foreign[x]` calls `__class_getitem__`.
                 return name in _GENERICS and self.text.builtin(name) and self._computes(index)
             case ast.BinOp(left=left, op=ast.BitOr(), right=right):
                 # `None | None` raises: one side must be a type.
@@ -337,6 +338,7 @@ def _reads_namespace(code: PythonSource, text: _ModuleNames, *, classes: bool) -
             case ast.Name(id="globals", ctx=ast.Load()):
                 if not _by_name(code, node):
                     return True
+            # In a function, `locals()` gives the names of the call.
             case ast.Name(id="locals", ctx=ast.Load()):
                 if code.function(node) is None:
                     return True
@@ -349,6 +351,7 @@ def _reads_namespace(code: PythonSource, text: _ModuleNames, *, classes: bool) -
             case ast.Attribute(attr="__dict__", value=value):
                 if not _own_instance(code, text, value, classes=classes):
                     return True
+            # Subclasses are listed in the order of their definition; line numbers tell the order of the text.
             case ast.Attribute(attr="__subclasses__" | "co_firstlineno" | "findsource" | "getsourcelines"):
                 return True
     return False
@@ -372,8 +375,10 @@ def _own_instance(code: PythonSource, text: _ModuleNames, node: ast.expr, *, cla
     every = [*function.args.posonlyargs, *function.args.args]
     if function.decorator_list or not every or every[0].arg != node.id:
         return False
+    # The first parameter of these is the class, though no decorator says so.
     if function.name in ("__new__", "__init_subclass__", "__class_getitem__"):
         return False
+    # `self` of a metaclass is a class, and that of a subclass of `ModuleType` a module.
     return text.plain(holder) if classes else "ModuleType" not in ast.dump(holder)
 
 

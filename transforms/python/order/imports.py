@@ -17,8 +17,7 @@ from codeaudit.transforms.patches import Site
 from codeaudit.transforms.python.analysis.facts import bound_by
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
-from codeaudit.transforms.python.suites import bodies, heading, line_above, lines_with_comments, rearranged
-from codeaudit.transforms.rules import MOST
+from codeaudit.transforms.python.suites import bodies, heading, line_above, rearranged, runs, stacked
 
 Import: TypeAlias = ast.Import | ast.ImportFrom
 
@@ -66,6 +65,7 @@ def find_imports(code: PythonSource) -> Iterator[Site | Refused]:
     """Runs of import statements, in modules and functions."""
     dropped = _dropped(code.tree)
     for node in code.nodes():
+        # A metaclass may see in which order a class body binds its names.
         if isinstance(node, ast.ClassDef):
             continue
         for body in bodies(node):
@@ -93,20 +93,15 @@ def _body(
     code: PythonSource, holder: ast.AST, body: list[ast.stmt], dropped: frozenset[str]
 ) -> Iterator[Site | Refused]:
     """The sites of one list of statements."""
-    run: list[Import] = []
     above = heading(code) if isinstance(holder, ast.Module) else line_above(code, body)
-    for node in [*body, None]:
-        if isinstance(node, Import) and not (
-            isinstance(node, ast.ImportFrom) and node.module == "__future__"
-        ):
-            run.append(node)
-            if len(run) < MOST:
-                continue
-        if len(run) > 1:
-            yield _run(code, run, above, dropped)
-        if run:
-            above, run = run[-1].end_lineno or 0, []
-        above = max(above, (node.end_lineno or 0) if node is not None else 0)
+    for start, end, line in runs(body, _is_import, above):
+        if end - start > 1:
+            yield _run(code, [node for node in body[start:end] if isinstance(node, Import)], line, dropped)
+
+
+def _is_import(node: ast.stmt) -> bool:
+    # `from __future__ import …` must stay first in its module.
+    return isinstance(node, Import) and not (isinstance(node, ast.ImportFrom) and node.module == "__future__")
 
 
 def _run(code: PythonSource, run: list[Import], above: int, dropped: frozenset[str]) -> Site | Refused:
@@ -116,10 +111,7 @@ def _run(code: PythonSource, run: list[Import], above: int, dropped: frozenset[s
     if not all(code.alone(node) for node in run):
         return Refused(SHARED)
     effects = [_effects(node, node.names, dropped) for node in run]
-    parts = []
-    for node in run:
-        parts.append(lines_with_comments(code, node, above))
-        above = node.end_lineno or 0
+    parts = stacked(code, run, above)
     known = [effect for effect in effects if not effect.flags & BARRIER]
     site = rearranged(code, parts, conflicts(effects), f"{len(run)} imports")
     return site or Refused(ONE_ORDER if len(known) > 1 else UNKNOWN)
@@ -133,6 +125,7 @@ def _effects(node: Import, names: Iterable[ast.alias], dropped: frozenset[str]) 
         modules = {alias.name.partition(".")[0] for alias in names}
     else:
         modules = {(node.module or "").partition(".")[0]} if not node.level else {""}
+    # `import *` binds names that are not in the text; a relative import (`.x`) is no standard module.
     if not modules <= SILENT | REGISTERING or "*" in bound:
         return Effects(writes=bound, flags=BARRIER)
     # Functions registered to run at exit run in the reverse order of the imports.
@@ -149,6 +142,7 @@ def _dropped(tree: ast.Module) -> frozenset[str]:
     )
 
 
+# The except clause of `try: import a; import b` sees which of the two was bound before the other one failed.
 def _guarded(code: PythonSource, node: ast.AST) -> bool:
     """Whether a statement around it may catch its exception and go on."""
     guards = (ast.Try, ast.TryStar, ast.With, ast.AsyncWith)

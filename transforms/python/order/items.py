@@ -54,7 +54,9 @@ def find_items(code: PythonSource) -> Iterator[Site | Refused]:
                     isinstance(one, ast.Name) and one.id in BUILTINS and one.id not in bound
                     for one in classes
                 )
-                yield from _free(code, classes) if builtin and "*" not in bound else [Refused(EQUALITY)]
+                # A foreign class may have a metaclass; matching asks one class after the other.
+                known = builtin and "*" not in bound
+                yield _free(code, classes, classes) if known else Refused(EQUALITY)
             case ast.Dict(keys=keys) if len(keys) > 1 and not _asked_for_key(code, node):
                 yield Refused(VISIBLE)
 
@@ -78,27 +80,20 @@ def _members(code: PythonSource, left: ast.expr, display: ast.Tuple | ast.List) 
     if len(display.elts) < 2:
         return
     kinds = {code.kind(left), *(code.kind(element) for element in display.elts)}
-    if not kinds <= PLAIN or (
-        "bytes" in kinds and len(kinds) > 1
-    ):  # comparing bytes with other types may warn (`python -b`)
-        yield Refused(EQUALITY)
-    elif not all(code.harmless(element) for element in display.elts):
-        yield Refused(EFFECTS)
-    else:
-        yield from _free(code, display.elts)
+    # `x in (a, b)` stops at the first equal item, and the `__eq__` of a foreign one may do anything.
+    # Comparing bytes with other types may warn (`python -b`).
+    sure = kinds <= PLAIN and not ("bytes" in kinds and len(kinds) > 1)
+    yield _movable(code, display.elts, display.elts, "" if sure else EQUALITY)
 
 
 def _affixes(code: PythonSource, text: ast.expr, display: ast.Tuple) -> Iterator[Site | Refused]:
     """`text.startswith((…))` and `text.endswith((…))`."""
-    kind = code.kind(text)
     if len(display.elts) < 2:
         return
-    if kind not in ("str", "bytes") or any(code.kind(element) != kind for element in display.elts):
-        yield Refused(EQUALITY)
-    elif not all(code.harmless(element) for element in display.elts):
-        yield Refused(EFFECTS)
-    else:
-        yield from _free(code, display.elts)
+    kind = code.kind(text)
+    # Of an item of another type, `startswith` makes a TypeError, but only if no item before it fits.
+    sure = kind in ("str", "bytes") and all(code.kind(element) == kind for element in display.elts)
+    yield _movable(code, display.elts, display.elts, "" if sure else EQUALITY)
 
 
 def _table(code: PythonSource, table: ast.Dict) -> Iterator[Site | Refused]:
@@ -113,23 +108,27 @@ def _keyed(
     code: PythonSource, keys: Sequence[ast.expr], values: Sequence[ast.expr]
 ) -> Iterator[Site | Refused]:
     """A set or dict asked for one key: the key is only compared with items of the same hash."""
-    if len(keys) < 2:
-        return
-    if not _distinct_keys(keys):
-        yield Refused(KEYS)
-    elif not all(code.harmless(value) for value in values):
-        yield Refused(EFFECTS)
-    else:
-        yield from _free(code, keys, values or keys)
+    if len(keys) > 1:
+        yield _movable(code, keys, values or keys, "" if _distinct_keys(keys) else KEYS)
 
 
-def _free(
-    code: PythonSource, firsts: Sequence[ast.expr], lasts: Sequence[ast.expr] | None = None
-) -> Iterator[Site | Refused]:
-    """Items that may stand in any order; each goes from a first to a last expression."""
-    pairs = list(zip(firsts, lasts or firsts, strict=True))[:MOST]
+def _movable(
+    code: PythonSource, firsts: Sequence[ast.expr], lasts: Sequence[ast.expr], obstacle: str
+) -> Site | Refused:
+    """Items in any order if nothing speaks against it and evaluating them only computes.
+
+    An item goes from a first to a last expression: from its key to its value in a dict.
+    """
+    if obstacle or not all(code.harmless(last) for last in lasts):
+        return Refused(obstacle or EFFECTS)
+    return _free(code, firsts, lasts)
+
+
+def _free(code: PythonSource, firsts: Sequence[ast.expr], lasts: Sequence[ast.expr]) -> Site | Refused:
+    """A site with every order of these items."""
+    pairs = list(zip(firsts, lasts, strict=True))[:MOST]
     parts = [Span(code.full(first).start, code.full(last).end) for first, last in pairs]
-    yield rearranged(code, parts, free(len(parts)), "items") or Refused(SAME)
+    return rearranged(code, parts, free(len(parts)), "items") or Refused(SAME)
 
 
 def _distinct_keys(keys: Sequence[ast.expr]) -> bool:
@@ -137,8 +136,10 @@ def _distinct_keys(keys: Sequence[ast.expr]) -> bool:
     constants = [key.value for key in keys if isinstance(key, ast.Constant)]
     if len(constants) != len(keys) or len({type(constant) for constant in constants}) != 1:
         return False
+    # Different texts have different hashes, but for a chance of one in 2**64 that every process draws anew.
     if all(isinstance(constant, str) for constant in constants):
         return len(set(constants)) == len(constants)
+    # `-1` and `-2` have one hash: the key is then compared with both, in the order of the display.
     if all(isinstance(constant, int) for constant in constants):
         return len({hash(constant) for constant in constants}) == len(constants)
     return False

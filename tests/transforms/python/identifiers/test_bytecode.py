@@ -4,8 +4,9 @@ from itertools import pairwise
 
 import pytest
 
-from codeaudit.transforms.python.identifiers.proofs import NameMapping, compiled, same_code
+from codeaudit.transforms.python.identifiers.proofs import NameMapping, same_code
 from codeaudit.transforms.python.identifiers.rename import variables
+from codeaudit.transforms.python.parsing import compiled
 from tests.support.stdlib import sample
 
 BEFORE = "def f(a):\n    x = a\n    y = 1\n    return [x.z(k=x) for z in y]\n"
