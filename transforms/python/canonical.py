@@ -43,6 +43,7 @@ def canonicalise(source: str) -> str:
 
 def _variables(scopes: PythonScopes) -> Mapping[int, PythonBinding]:
     """The variables that the renaming transforms may rename, by number."""
+    # With parameters if they may change; a function whose parameters must stay may still have locals.
     for parameters in (True, False):
         found = movable(scopes, parameters=parameters)
         if not isinstance(found, Refused):
@@ -54,6 +55,7 @@ def _with_canonical_names(source: str) -> str:
     scopes = resolve(source)
     variables = _variables(scopes)
     kept = {binding.name for binding in scopes.bindings if binding.number not in variables}
+    # A global called `v0` would be hidden by a variable of that name.
     kept |= {binding.name for binding in scopes.bindings if binding.scope == OUTER}
     prefix = "v"
     while any(name.startswith(prefix) and name[len(prefix) :].isdigit() for name in kept):
@@ -108,4 +110,5 @@ def _line_offsets(program: PythonProgram, scopes: PythonScopes) -> list[int]:
         if isinstance(node, ast.match_case):
             places = [node.pattern]
         found.append(min(scopes.positions.offset(place.lineno, place.col_offset) for place in places))
+    # Backwards, because `else` takes the offset of the line behind it.
     return found[::-1]

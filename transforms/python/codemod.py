@@ -100,6 +100,7 @@ def _rewritten(transform: CodemodTransform, source: str) -> Rewritten | Refused:
     """Cached because the driver proposes a move and then applies it to the same text."""
     parse(source)
     try:
+        # Standard output belongs to the report; a codemod may print to it.
         with redirect_stdout(sys.stderr), importable(transform.folder):
             # A command may ask for more arguments than the context; nothing can give them here.
             result = transform_module(transform.command(CodemodContext()), source)

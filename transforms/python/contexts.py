@@ -158,6 +158,7 @@ def parenthesized_inside(code: PythonSource, node: ast.expr, least: int) -> tupl
     replacement.
     """
     span = code.span(node)
+    # `(a\n + b)` needs its parentheses for the line break, however tightly it binds.
     if precedence(code, node) < least or breaks_line(code, span):
         return ("(", span, ")")
     return (span,)
@@ -209,6 +210,7 @@ def in_condition(code: PythonSource, node: ast.expr) -> bool:
             return True
         case ast.IfExp() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
             return in_condition(code, above)
+        # What is left are the conditions behind `if`.
         case ast.comprehension(iter=iterable, target=target):
             return node not in (iterable, target)
         case ast.match_case():

@@ -85,6 +85,7 @@ def _mistaken(code: PythonSource, node: ast.Name) -> Site | None:
         return None
     above = code.parent(node)
     known = code.bound(node) - _OWNERS
+    # A called name is a function, which no variable replaces without a crash.
     if node.id not in known or (isinstance(above, ast.Call) and above.func is node):
         return None
     options = tuple((patch_node(code, node, name),) for name in sorted(known - {node.id})[:_MOST_NAMES])
@@ -94,6 +95,7 @@ def _mistaken(code: PythonSource, node: ast.Name) -> Site | None:
 @at_each(ast.Call)
 def _uncalled(code: PythonSource, node: ast.Call) -> Site | None:
     """`f(x)` to `x`, and `x.f()` to `x`."""
+    # `x.close()` without its call would be a statement without effect, which gives the defect away.
     if isinstance(code.parent(node), ast.Expr | ast.Raise | ast.Await):
         return None
     match node:

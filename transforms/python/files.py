@@ -77,6 +77,7 @@ def places(text: str, around: frozenset[str] = frozenset(), /) -> tuple[Function
     strange = rebound_names(text)
     for name, node, wrapper in _definitions(parse(text).body, "", IN_BLOCK):
         seen[name] = seen.get(name, 0) + 1
+        # A property has up to three functions of one name.
         numbered = name if seen[name] == 1 else f"{name}#{seen[name]}"
         place = _place(source, starts, numbered, node, wrapper)
         if place.obstacle is None and mentions(source[place.start : place.end].decode(), strange):
@@ -121,6 +122,7 @@ def _place(
         start, blank = start + len(blank), b""
     elif b"\f" in blank:
         obstacle = "form feed in an indentation"
+    # A backslash joins the first line to the one above, which the transform would not see.
     if source[: starts[first - 1]].rstrip(b"\r\n").endswith(b"\\"):
         obstacle = "function begins inside a continued line"
     return FunctionPlace(
@@ -144,6 +146,7 @@ def _still_one_function(text: str, wrapper: str) -> bool:
     except SourceError:
         return False
     if wrapper and len(body) == 1 and isinstance(body[0], ast.ClassDef | ast.If):
+        # A dedented `else` would have become that of the wrapper line.
         if getattr(body[0], "orelse", []):
             return False
         body = body[0].body

@@ -57,6 +57,8 @@ def rebound_names(text: str) -> frozenset[str]:
         top = table.get_type() in ("module", "MODULE")
         for symbol in table.get_symbols():
             name = symbol.get_name()
+            # A local called `list` rebinds nothing for other functions; the analysis sees it in its own
+            # function.
             if not (top or symbol.is_declared_global()):
                 continue
             stored, imported = symbol.is_assigned(), symbol.is_imported()
@@ -87,6 +89,7 @@ def _cut(source: str) -> FunctionContext:
     found = [node for node in body if isinstance(node, FunctionNode)]
     if not found or len(body) == 1:
         return FunctionContext("", source, "")
+    # Helpers come first, the function in question last.
     node = found[-1]
     text = source.encode()
     starts = line_starts(text)

@@ -71,6 +71,7 @@ class PythonSource:
         decorators: list[ast.expr] = getattr(node, "decorator_list", [])
         if decorators:
             first = min(self.positions.offset(item.lineno, item.col_offset) for item in decorators)
+            # The position of a decorator is that of its expression, behind the `@`.
             return self.source.rindex(b"@", 0, first)
         return self.positions.offset(node.lineno, node.col_offset)
 
@@ -243,6 +244,7 @@ class PythonSource:
         """
         inner = node
         for above in self.ancestors(node):
+            # Decorators and defaults are children of the definition, but no part of its body.
             if isinstance(above, FunctionNode) and inner in above.body:
                 return above
             if isinstance(above, ast.ClassDef) and inner in above.body:

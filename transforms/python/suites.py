@@ -171,6 +171,7 @@ def always_leaves(body: Sequence[ast.stmt]) -> bool:
     match body[-1]:
         case ast.Return() | ast.Raise() | ast.Continue() | ast.Break():
             return True
+        # Without `else`, the test may be false. A `while True` is not looked into.
         case ast.If(body=then, orelse=otherwise) if otherwise:
             return always_leaves(then) and always_leaves(otherwise)
         case _:

@@ -35,7 +35,7 @@ from codeaudit.transforms.python.analysis.facts import (
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, PLAIN
 from codeaudit.transforms.python.parsing import FunctionNode, first_line
 
-_COMPOUND = (
+COMPOUND = (
     ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match,
 )  # fmt: skip
 
@@ -121,6 +121,7 @@ class _BlockContext:
 
         A local is certainly bound if every branch that reaches this point has bound it.
         """
+        # Behind `if c: x = 1` with `else: return`, `x` is bound.
         alive = [branch.definite for branch in branches if not branch.dead]
         self.dead = not alive
         self.definite = frozenset.intersection(*alive) if alive else self.definite
@@ -150,6 +151,7 @@ class PythonProgramBuilder:
     def alone(self, node: FunctionNode) -> StatementBlock:
         """Walk a text that is one function; returns a block with the function as its only statement."""
         line = self._line(node, -1, 0, Effects())
+        # In `def len(x): …`, `len` means the function itself.
         body = self._function_body(node, line, depth=1, rebound=self._rebound | {node.name} & BUILTINS)
         statement = BlockStatement(0, len(self._text), range(len(self.rows)), (line, body))
         return StatementBlock((statement,), (0,), "one statement", ())
@@ -183,6 +185,7 @@ class PythonProgramBuilder:
         fixed, last_line = None, 0
         for number, node in enumerate(body):
             line = first_line(node)
+            # `a = 1; b = a`: statements on one line cannot move as whole lines.
             if line <= last_line:
                 fixed = "statements share a line"
             start = len(self.rows)
@@ -190,6 +193,7 @@ class PythonProgramBuilder:
                 parts: tuple[int | StatementBlock, ...] = ()
                 effect = Effects(flags=BARRIER)
             else:
+                # A comment above a statement is about it, so it moves with it.
                 line = self._first_comment(line, node.col_offset, above)
                 parts, effect = self._statement(node, scope)
             above = last_line = node.end_lineno or line
@@ -197,8 +201,10 @@ class PythonProgramBuilder:
             statements.append(
                 BlockStatement(self._starts[line - 1], end, range(start, len(self.rows)), parts)
             )
+            # A class body and a module keep their order: other code may read their namespace in it.
             effects.append(Effects(flags=BARRIER) if scope.pinned else effect)
-            certain.append(not isinstance(node, _COMPOUND))
+            # `if c: x = 1` does not replace every earlier value of `x`.
+            certain.append(not isinstance(node, COMPOUND))
         if self._paper:
             relation = reaching_reads(effects, kills=certain)
         else:
@@ -259,6 +265,7 @@ class PythonProgramBuilder:
             collector.flags |= BARRIER if isinstance(node, ast.AsyncFor) else 0
         effect = self._effects(collector)
         line = self._line(node, scope.parent, scope.depth, effect, certain=False)
+        # What the loop binds is not certainly bound behind it: the body may never run.
         turn = scope.inner(line)
         turn.bind(frozenset(collector.writes - collector.sometimes))
         body, inside = self._block(node.body, turn, above=_header_end(node))
@@ -297,6 +304,7 @@ class PythonProgramBuilder:
             if handler.type is not None:
                 collector.visit(handler.type)
                 collector.flags |= OBSERVES | RAISES
+            # `except E as x` binds `x`, and unbinds it at the end of the clause.
             if handler.name is not None:
                 collector.write(handler.name)
             effect |= self._clause(handler, "except", handler.body, place, parts, collector)
@@ -319,6 +327,7 @@ class PythonProgramBuilder:
             for name in stored_names(case.pattern):
                 within.write(name)
             within.flags |= OBSERVES | RAISES
+            # A pattern reads the constants and classes that it names: `case Colour.RED`.
             for value in ast.walk(case.pattern):
                 if isinstance(value, ast.MatchValue):
                     within.visit(value.value)
@@ -348,6 +357,7 @@ class PythonProgramBuilder:
         effect = self._effects(collector)
         line = self._line(node, scope.parent, scope.depth, effect)
         scope.bind(frozenset({node.name}))
+        # The names of a class body are no variables of the function around it.
         facts = VariableFacts(rebound=scope.rebound | bound_names(node.body) & BUILTINS)
         place = _BlockContext(facts, depth=scope.depth + 1, parent=line, pinned=True, rebound=scope.rebound)
         return (line, self._block(node.body, place, above=_header_end(node), documented=True)[0]), effect
@@ -511,6 +521,7 @@ def simple_statement(collector: PythonEffects, node: ast.stmt) -> None:
                 collector.write(alias.asname or alias.name.partition(".")[0])
             collector.expect()
         case ast.Break() | ast.Continue():
+            # No statement may pass a jump: behind it, it would not run.
             collector.flags |= LEAVES_LOOP
         case ast.Pass():
             pass
@@ -536,6 +547,7 @@ def assign(
                 and len(value.elts) == len(elements)
                 and not any(isinstance(element, ast.Starred) for element in (*elements, *value.elts))
             )
+            # `a, b = c` iterates over `c`, and raises if there are more or fewer than two items.
             if not exact:
                 collector.flags |= OBSERVES | RAISES
                 if isinstance(value, ast.Name) and value.id in collector.facts.local and kind is None:

@@ -128,7 +128,7 @@ class PythonEffects(ExpressionEffects):
         starred = any(isinstance(argument, ast.Starred) for argument in node.args)
         count = len(node.args)
         if not (count or node.keywords) and name in EMPTY_CALLS:
-            return EMPTY_CALLS[name]
+            return name
         if name in CONSUMING and not starred and count == 1 and self._plain_keywords(node):
             self.iterate(node.args[0])
             # `list`, `tuple` and `bytes` only collect the items. The others test them for truth (`any`),

@@ -90,6 +90,7 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
     """
     facts = VariableFacts(parameters=frozenset(parameter_names(function.args)))
     values: dict[str, list[ast.expr | None]] = {name: [None] for name in facts.parameters}
+    # No caller can hand in the tuple of `*args` or the dict of `**kwargs` itself.
     values |= _variadic_values(function.args)
     outer: set[str] = set()
     fragile: set[str] = set()
@@ -130,6 +131,7 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
     facts.captured = facts.local & seen_inside
     facts.rebound = rebound
     facts.fragile = frozenset(fragile)
+    # Only the spelling says that the function is a method; it may be given without its class.
     first = [*function.args.posonlyargs, *function.args.args][:1]
     if first and first[0].arg in ("self", "cls") and facts.values.get(first[0].arg) == [None]:
         facts.receiver = first[0].arg
@@ -227,6 +229,8 @@ def _used(node: ast.AST) -> set[str]:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.ClassDef():
             return set(free_names(node)).union(*(_used(part) for part in _outer_expressions(node)))
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            # The first iterable is evaluated outside of the comprehension, where its targets are not bound
+            # yet.
             targets = {name for part in node.generators for name in stored_names(part.target)}
             parts = [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.comprehension)]
             parts += [condition for part in node.generators for condition in part.ifs]
@@ -260,11 +264,13 @@ def _assigned_values(node: ast.AST) -> Iterator[tuple[ast.Name, ast.expr | None]
             # Without a value nothing is bound, though the name is local.
             if value is not None:
                 yield target, value
+        # `x += y` binds `x` to a value of the type of `x + y`.
         case ast.AugAssign(target=ast.Name(id=name) as target):
             left = ast.copy_location(ast.Name(id=name, ctx=ast.Load()), target)
             yield target, ast.copy_location(ast.BinOp(left=left, op=node.op, right=node.value), node)
         case ast.NamedExpr(target=ast.Name() as target, value=value):
             yield target, value
+        # The item of a `range` is an int: `range(…)[0]` has its type.
         case ast.For(target=ast.Name() as target, iter=ast.Call(func=ast.Name(id="range"))):
             first = ast.copy_location(ast.Constant(value=0), target)
             yield target, ast.copy_location(ast.Subscript(node.iter, first, ast.Load()), target)
@@ -307,6 +313,7 @@ def settle_ownership(function: FunctionNode, facts: VariableFacts) -> frozenset[
         name
         for name, kind in facts.types.items()
         if kind in CONTAINERS
+        # `f = lambda: x` keeps the container where later code finds it.
         and name not in facts.captured
         and all(_makes_container(value, facts) for value in facts.values[name])
     }
@@ -338,6 +345,7 @@ def _makes_container(value: ast.expr | None, facts: VariableFacts) -> bool:
         case ast.List() | ast.Dict() | ast.Set() | ast.ListComp() | ast.DictComp() | ast.SetComp():
             return True
         case ast.Call(func=ast.Name(id="list" | "dict" | "set" as name), keywords=[]):
+            # A function of the text may be called `list`.
             return name not in facts.local | facts.rebound
         case _:
             return False
@@ -360,9 +368,11 @@ def _harmless_uses(node: ast.AST, facts: VariableFacts) -> Iterator[ast.AST]:
             yield from _iterated_names(use)
         case ast.Return(value=ast.Name() as use):
             yield use
+        # What a `return` hands out can be changed only after the call.
         case ast.Return(value=ast.Tuple(elts=elements)):
             yield from (element for element in elements if isinstance(element, ast.Name))
         case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()], comparators=[ast.Name() as use]):
+            # `x in x` compares the container with its own items, whose `__eq__` then gets it.
             if not (isinstance(left, ast.Name) and left.id == use.id):
                 yield use
         case ast.If(test=ast.Name() as use) | ast.UnaryOp(op=ast.Not(), operand=ast.Name() as use):
@@ -375,6 +385,7 @@ def _iterated_names(node: ast.expr) -> Iterator[ast.AST]:
         case ast.Name():
             yield node
         case ast.Call(func=ast.Attribute(value=ast.Name() as use, attr=attr), args=[], keywords=[]):
+            # `for k in d.keys()` iterates over the view and drops it; `v = d.keys()` would keep it.
             if attr in VIEWS:
                 yield use
         case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed"), args=args):

@@ -77,6 +77,7 @@ def _place(
     if len(values) != len(fields):
         raise _LostError
     for value, found in zip(values, fields, strict=True):
+        # Parentheses allow line breaks, as the braces of the field did.
         text = b"(" + source[found.start : found.end] + b")"
         fresh = ast.parse(text.decode(), mode="eval").body
         inside = Positions(text)
@@ -140,6 +141,7 @@ def _literals(source: bytes, start: int, end: int) -> Iterator[_Field]:
 
 def _closing(source: bytes, at: int, quote: bytes, end: int) -> int:
     while at < end:
+        # A backslash keeps the next character from ending the string, in raw strings too.
         if source[at] == 0x5C:
             at += 2
         elif source.startswith(quote, at):
@@ -157,10 +159,12 @@ def _fields(source: bytes, at: int, end: int, *, raw: bool, nested: bool) -> tup
     while at < end:
         char = source[at : at + 1]
         if char == b"\\" and not raw:
+            # `\N{BULLET}` is one character, no field.
             if source.startswith(b"\\N{", at):
                 at = source.index(b"}", at, end) + 1
             else:
                 at += 1 if source.startswith(b"{", at + 1) else 2
+        # `{{` is a brace, but in a format specification each `{` opens a field.
         elif char == b"{" and not nested and source.startswith(b"{{", at):
             at += 2
         elif char == b"{":
@@ -202,6 +206,7 @@ def _expression_end(source: bytes, at: int, end: int) -> int:
             depth += 1
         elif depth and char in b")]}":
             depth -= 1
+        # `!=`, `==`, `<=` and `>=` do not end the expression; a lone `!`, `:` or `=` does.
         elif not depth and char in b"!=<>" and source.startswith(b"=", at + 1):
             at += 1
         elif not depth and char in b"!:}=":

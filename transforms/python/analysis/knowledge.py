@@ -25,11 +25,8 @@ SEQUENCES: Final = frozenset({"str", "bytes", "tuple", "range"})
 REFLECTION: Final = frozenset({"locals", "vars", "eval", "exec", "dir", "_getframe", "currentframe", "stack"})
 """Calls that may see any variable of their caller. They are barriers, whatever they are called on."""
 
-EMPTY_CALLS: Final = {
-    "int": "int", "float": "float", "bool": "bool", "str": "str", "bytes": "bytes", "list": "list",
-    "dict": "dict", "set": "set", "tuple": "tuple",
-}  # fmt: skip
-"""Constructors without arguments, and the type that they return."""
+EMPTY_CALLS: Final = PLAIN - {"none", "ellipsis"} | CONTAINERS | {"tuple"}
+"""Types whose constructor, without arguments, returns an empty value of the type."""
 
 PURE: Final[Mapping[str, str | None]] = {
     "id": "int", "type": None, "callable": "bool", "super": None, "object": None,

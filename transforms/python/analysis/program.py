@@ -10,6 +10,7 @@ Lines are compared in normal form, as `ast.unparse` writes them, so that layout 
 
 import ast
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from random import Random
@@ -20,7 +21,12 @@ from codeaudit.transforms.dependence.blocks import StatementBlock, all_blocks, e
 from codeaudit.transforms.dependence.effects import Effects, conflicts, reaching_reads
 from codeaudit.transforms.dependence.graph import DependenceGraph
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.python.analysis.builder import DraftLine, PythonProgramBuilder, StatementContext
+from codeaudit.transforms.python.analysis.builder import (
+    COMPOUND,
+    DraftLine,
+    PythonProgramBuilder,
+    StatementContext,
+)
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
 from codeaudit.transforms.python.parsing import FunctionNode, parse
 
@@ -126,6 +132,8 @@ def analyse_tree(source: str, tree: ast.Module, dependence: Dependence = "full")
     Raises:
         SourceError: the text is nested too deeply to be read.
     """
+    # `global len` in any function makes `len` a variable of the module for all of them. Looking for the
+    # word first saves walking most trees.
     rebound = _rebound(tree) if "global" in source else frozenset[str]()
     builder = PythonProgramBuilder(source, names_only=dependence == "paper", rebound=rebound)
     try:
@@ -161,20 +169,10 @@ def header(node: ast.AST) -> str:
         case ast.ClassDef(name=name, bases=bases, keywords=keywords):
             parts = [ast.unparse(part) for part in (*bases, *keywords)]
             return f"{_decorators(node)}class {name}({', '.join(parts)}):"
-        case ast.If(test=test):
-            return f"if {ast.unparse(test)}:"
-        case ast.While(test=test):
-            return f"while {ast.unparse(test)}:"
-        case ast.For() | ast.AsyncFor():
-            word = "async for" if isinstance(node, ast.AsyncFor) else "for"
-            return f"{word} {_bare(node.target)} in {ast.unparse(node.iter)}:"
-        case ast.With() | ast.AsyncWith():
-            word = "async with" if isinstance(node, ast.AsyncWith) else "with"
-            return f"{word} {', '.join(ast.unparse(item) for item in node.items)}:"
-        case ast.Try() | ast.TryStar():
-            return "try:"
-        case ast.Match(subject=subject):
-            return f"match {ast.unparse(subject)}:"
+        case _ if isinstance(node, COMPOUND):
+            bare = copy(node)
+            vars(bare).update(body=[], orelse=[], finalbody=[], handlers=[], cases=[])
+            return ast.unparse(bare)
         case _:
             return ast.unparse(node)
 
@@ -196,8 +194,3 @@ def clause(node: ast.AST, name: str) -> str:
 
 def _decorators(node: FunctionNode | ast.ClassDef) -> str:
     return "".join(f"@{ast.unparse(decorator)} " for decorator in node.decorator_list)
-
-
-def _bare(target: ast.expr) -> str:
-    text = ast.unparse(target)
-    return text[1:-1] if isinstance(target, ast.Tuple) and text.startswith("(") else text

@@ -234,6 +234,8 @@ class _ScopeWalk:
             self.bind(name, view, self.scope)
         spelled = name.encode()
         end = start + len(spelled)
+        # The parser normalises names (NFKC): `ﬁ` in the text is `fi` in the tree. Such a name cannot be
+        # replaced.
         if start < 0 or _word(self.source, start) != spelled:
             start = end = -1
         self.noted.append((name, NameOccurrence(start, end, self.scope, use, self.context)))
@@ -241,6 +243,7 @@ class _ScopeWalk:
     def bind(self, name: str, view: View, scope: int) -> None:
         bound = self.tables[scope].bound
         known = bound.get(name)
+        # A parameter that is also assigned stays a parameter: the strictest view decides.
         if known is None or _RANK[view] < _RANK[known]:
             bound[name] = view
 
@@ -324,6 +327,7 @@ class _ScopeWalk:
         outside = self.scope
         if parameters := getattr(node, "type_params", None):
             self.type_parameters(node, parameters)
+        # Bases are evaluated outside of the class, but see its type parameters.
         self.visit_all(node.bases)
         self.visit_all(node.keywords)
         self.enter("class", node)
@@ -332,6 +336,8 @@ class _ScopeWalk:
 
     def comprehension(self, node: Comprehension) -> None:
         first, *rest = node.generators
+        # The first iterable belongs to the scope around: in `[x for x in x]` the last `x` is another
+        # variable.
         self.visit(first.iter)
         outside = self.enter("comprehension", node)
         self.visit(first.target)
@@ -362,6 +368,7 @@ class _ScopeWalk:
     def walrus(self, node: ast.NamedExpr) -> None:
         self.visit(node.value)
         target = self.scope
+        # PEP 572: a walrus in a comprehension binds in the scope around all comprehensions.
         while self.tables[target].kind == "comprehension":
             target = self.tables[target].parent
         self.bind(node.target.id, "walrus", target)
@@ -377,8 +384,10 @@ class _ScopeWalk:
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
             if alias.asname is not None:
+                # The name behind `as` is the last word; before it, the same word may stand as the module.
                 start = self.end(alias) - len(alias.asname.encode())
                 self.note(alias.asname, start, "write", "import alias")
+            # `import os.path` binds `os`.
             elif alias.name != "*":
                 self.note(alias.name.partition(".")[0], self.start(alias), "write", "import")
 
@@ -490,6 +499,7 @@ class _ScopeWalk:
             return OUTER
         if name in table.bound and name not in table.nonlocals:
             return scope
+        # PEP 695: the scope of type parameters sees the names of the class around it. Functions do not.
         sees_class = table.kind == "type parameters"
         around = table.parent
         while around > OUTER:

@@ -49,6 +49,7 @@ _READING_ATTRIBUTES: Final = frozenset(
         "tb_frame", "_getframe", "currentframe", "gi_frame", "cr_frame",
     }
 )  # fmt: skip
+# `pickle` stores classes and functions by name; `inspect` and `gc` find objects and their names.
 _READING_MODULES: Final = frozenset(
     {
         "builtins", "cloudpickle", "copyreg", "dill", "doctest", "gc", "importlib", "inspect", "joblib",
@@ -251,6 +252,7 @@ def _private(source: str, sort: Sort) -> _PrivateDefinitions | Refused:
 
 
 def _is_private(name: str) -> bool:
+    # `__x` is mangled in classes, and `_` means a throwaway value.
     return name.startswith("_") and not name.startswith("__") and bool(name.strip("_"))
 
 
@@ -265,6 +267,8 @@ def _looks_names_up(tree: ast.Module) -> bool:
             case ast.Name(id=name):
                 if name in _READERS or (name in _BY_NAME and id(node) not in seen):
                     return True
+            # PEP 562: a module's `__getattr__` is asked for names that the module lacks, such as an old
+            # name.
             case ast.FunctionDef(name="__getattr__"):
                 if node in tree.body:
                     return True
@@ -277,6 +281,7 @@ def _looks_names_up(tree: ast.Module) -> bool:
             case ast.ImportFrom(module=module, names=names):
                 if (module or "").partition(".")[0] in _READING_MODULES:
                     return True
+                # `from sys import modules` leads to the module, and from there to its names.
                 if any(alias.name in {"*", "modules", *_READING_ATTRIBUTES} for alias in names):
                     return True
     return False
@@ -332,6 +337,7 @@ def _pairs(source: str) -> _Pairs:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             calls.setdefault(node.func.id, []).append(node)
+        # A name that is defined twice may mean either definition.
         elif isinstance(node, FunctionNode | ast.ClassDef):
             bound[node.name] = bound.get(node.name, 0) + 1
     found: dict[tuple[int, str], tuple[Edit, Edit]] = {}
@@ -341,6 +347,7 @@ def _pairs(source: str) -> _Pairs:
         if isinstance(node, FunctionNode) and node.name in calls and bound[node.name] == 1
     ]
     for (number, one), (_, other) in combinations(functions, 2):
+        # A caller whose arguments do not fit the other function would fail with a TypeError at once.
         if not _interchangeable(one, other) or not all(
             fits(one.args, call) and fits(other.args, call) for call in calls[one.name] + calls[other.name]
         ):
@@ -361,6 +368,7 @@ def _interchangeable(one: FunctionNode, other: FunctionNode) -> bool:
         return False
     if one.decorator_list or other.decorator_list:
         return False
+    # Functions of equal bodies would still do the same.
     return [ast.dump(node) for node in one.body] != [ast.dump(node) for node in other.body]
 
 

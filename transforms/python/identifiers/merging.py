@@ -168,9 +168,11 @@ def _conflicts(block: list[ast.stmt], names: dict[str, PythonBinding]) -> Iterat
         text = ast.dump(value) if value is not None else ""
         for name in sorted(written & names.keys()):
             gone = names[name]
+            # The name of a parameter belongs to its callers.
             if gone.view == "parameter":
                 continue
             for other, into in names.items():
+                # `a = b = f()` gives both one value, and so do two statements `a = 0` and `b = 0`.
                 if other in written or (value is not None and values.get(other) == text):
                     continue
                 # `b = a` gives `b` the value of `a`: reading it under the name `a` changes nothing.
@@ -179,6 +181,7 @@ def _conflicts(block: list[ast.stmt], names: dict[str, PythonBinding]) -> Iterat
                 after = next((at for at in range(place + 1, len(block)) if other in mentioned[at]), None)
                 if after is not None and _is_read_first(block[after], other, name):
                     yield VariableMerge(gone.number, into.number)
+        # Only texts of values are compared, so `a = i; i += 1; b = i` loses a merge. No wrong one is made.
         values.update(dict.fromkeys(written, text))
 
 
@@ -263,6 +266,7 @@ def _first_reads(statement: ast.stmt) -> set[str]:
 
 def _evaluated(node: ast.expr) -> Iterator[str]:
     """The names that an expression reads whenever it is evaluated; none if it binds a name itself."""
+    # After `(a := 1)` a read of `a` gives the new value, so the order of reads within would count.
     if any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(node)):
         return
     pending: list[ast.AST] = [node]
@@ -276,10 +280,12 @@ def _evaluated(node: ast.expr) -> Iterator[str]:
 def _certain_parts(node: ast.AST) -> Iterable[ast.AST]:
     """The parts of an expression that are evaluated whenever the expression is."""
     match node:
+        # `a and b` may skip `b`.
         case ast.BoolOp(values=[first, *_]):
             return (first,)
         case ast.IfExp(test=test):
             return (test,)
+        # `a < b < c` stops after `a < b` if that is false.
         case ast.Compare(left=left, comparators=[first, *_]):
             return (left, first)
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
@@ -333,6 +339,7 @@ class _Liveness:
 
     def statement(self, statement: ast.stmt, needed: Names, targets: _Targets) -> Names:
         match statement:
+            # Nothing behind it runs, so nothing else is needed.
             case ast.Return() | ast.Raise():
                 return reads(statement)
             case ast.Break():
@@ -361,6 +368,7 @@ class _Liveness:
                 for case in cases:
                     inside |= self.block(case.body, needed, targets)
                 return inside | reads(subject)
+            # When the body of a nested definition runs is not known.
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 return needed
             case _:

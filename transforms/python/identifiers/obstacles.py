@@ -53,6 +53,7 @@ class RenameGuard:
             if isinstance(scope.node, ast.ClassDef) and any(prepares(word) for word in scope.node.keywords)
         }
         self._evaluated: frozenset[str] = frozenset()
+        # `frame.query("@x > 1")` reads the local `x` of its caller.
         if scopes.attributes & _EVALUATING_METHODS:
             self._evaluated = frozenset(WORDS.findall(" ".join(scopes.strings)))
 
@@ -69,10 +70,13 @@ class RenameGuard:
         name = binding.name
         if mangled(name):
             return "mangled or special name"
+        # By convention `_` says that a value is not used; in a `match` it is the wildcard.
         if not name.strip("_"):
             return "throwaway name"
         if not binding.located:
             return "name not found in the text"
+        # `f"{x=}"` prints its own text; annotations may be kept as text (`from __future__ import
+        # annotations`).
         contexts = {occurrence.context for occurrence in binding.occurrences}
         if "printed" in contexts:
             return "name is printed by an f-string"
@@ -80,6 +84,7 @@ class RenameGuard:
             return "name stands in an annotation"
         if name in self._evaluated or name in self._in_decorators:
             return "name may be read from text"
+        # `__prepare__` may return a mapping that gives any name a value: `class C(metaclass=M): y = x`.
         if any(use.scope in self._prepared for use in binding.occurrences):
             return "name is read in a class with a metaclass"
         return None
@@ -87,6 +92,7 @@ class RenameGuard:
 
 def mangled(name: str) -> bool:
     """Whether a name is special, mangled in a class, or looks mangled: `_C__x` is `__x` in `C`."""
+    # Inside `class C`, the compiler turns `__x` into `_C__x`.
     return name.startswith("_") and "__" in name
 
 
@@ -95,8 +101,10 @@ def reflects(scopes: PythonScopes) -> bool:
     outer = {binding.name for binding in scopes.bindings if binding.scope == OUTER}
     if outer & _READING_NAMES or scopes.attributes & _READING_ATTRIBUTES:
         return True
+    # `getattr(frame, "f_locals")` names the attribute in a string.
     if not _READING_ATTRIBUTES.isdisjoint(scopes.strings) or not _READING_NAMES.isdisjoint(scopes.strings):
         return True
+    # `vars(x)` and `dir(x)` look at `x`; without an argument they list the locals.
     return bool(outer & {"vars", "dir"}) and _lists_own_names(scopes)
 
 
@@ -179,10 +187,13 @@ class Parameters:
             # pytest passes fixtures and hook arguments by the names of parameters.
             if node is self._scopes.function and node.name.startswith(("test", "pytest_")):
                 return "test parameters are read by name"
+        # No caller can name `*args` or `**kwargs`.
         if place == "gathering":
             return None
+        # Callers name it, which no positional promise covers.
         if place == "keyword-only":
             return "keyword-only parameter"
+        # Before `/`, a parameter cannot be given by name.
         if any(parameter.arg == binding.name for parameter in node.args.posonlyargs):
             return None
         # A caller's keyword equal to the new name would no longer land in `**kwargs`.
@@ -211,6 +222,7 @@ class Parameters:
                 continue
             callee = node.func
             itself = callee.id if isinstance(callee, ast.Name) else getattr(callee, "attr", None)
+            # `super().f(x=1)` calls the method that this one overrides: its parameters are called alike.
             if itself == function.name and any(word.arg in {None, name} for word in node.keywords):
                 return "parameter passed by keyword"
         return None
@@ -219,6 +231,7 @@ class Parameters:
         """Whether every call of a nested function or lambda is seen and passes by position."""
         if isinstance(node, ast.Lambda):
             return self._lambda_called_by_position(node)
+        # Methods are called through objects, and decorated functions by their decorators, out of sight.
         if self._is_method(scope) or node.decorator_list:
             return False
         return self._name_called_by_position(self._at(node.name, scope.parent))
@@ -235,6 +248,7 @@ class Parameters:
     def _name_called_by_position(self, binding: PythonBinding | None) -> bool:
         if binding is None or binding.view not in {"function", "local"} or not binding.located:
             return False
+        # Every mention that is not a call may hand the function to code that calls it by keyword.
         places = {use.start for use in binding.occurrences if use.use == "read"}
         for call in ast.walk(self._scopes.function):
             match call:

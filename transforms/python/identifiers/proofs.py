@@ -50,6 +50,7 @@ def same_code(before: CodeType, after: CodeType, image: NameMapping) -> bool:
         or before.co_argcount != after.co_argcount
         or before.co_posonlyargcount != after.co_posonlyargcount
         or before.co_kwonlyargcount != after.co_kwonlyargcount
+        # A renaming moves no line, and tracebacks tell the first one.
         or before.co_firstlineno != after.co_firstlineno
         or len(before.co_consts) != len(after.co_consts)
     ):
@@ -104,6 +105,7 @@ def _same_constant(before: object, after: object, image: NameMapping) -> bool:
         return len(before) == len(after) and all(map(_same_constant, before, after, [image] * len(before)))
     if isinstance(before, frozenset) and isinstance(after, frozenset):
         return sorted(map(repr, before)) == sorted(map(repr, after))  # equal sets iterate in any order
+    # Floats and complex numbers: `repr` tells 0.0 from -0.0, and `nan` equals itself.
     return repr(before) == repr(after)
 
 
@@ -129,6 +131,7 @@ def is_renaming(before: PythonScopes, after: PythonScopes, names: Mapping[int, s
     if before.slots != after.slots or len(before.bindings) != len(after.bindings):
         return False
     for old, new in zip(before.bindings, after.bindings, strict=True):
+        # The view and the owner of a name must stay: a local may not become a global.
         if new.name != names.get(old.number, old.name) or (old.view, old.scope) != (new.view, new.scope):
             return False
     return same_structure(before.tree, after.tree)
@@ -142,6 +145,7 @@ def is_merge(before: PythonScopes, after: PythonScopes, gone: int, into: int) ->
         return False
     image: dict[int, int] = {}
     for old, new in zip(before.slots, after.slots, strict=True):
+        # The merged variable must be one with `into`, and every other one must stay apart.
         old = into if old == gone else old
         if image.setdefault(old, new) != new or before.bindings[old].name != after.bindings[new].name:
             return False
@@ -150,6 +154,7 @@ def is_merge(before: PythonScopes, after: PythonScopes, gone: int, into: int) ->
 
 def same_structure(one: ast.AST, other: ast.AST) -> bool:
     """Whether two trees are equal except for the names of variables and for positions."""
+    # A list instead of recursion: a sum of a thousand terms is a tree of that depth.
     pending: list[tuple[object, object]] = [(one, other)]
     while pending:
         here, there = pending.pop()
@@ -160,6 +165,7 @@ def same_structure(one: ast.AST, other: ast.AST) -> bool:
             for name in here._fields:
                 left, right = getattr(here, name, None), getattr(there, name, None)
                 if name == skipped:
+                    # `except E` and `except E as x` differ in more than a name.
                     if (left is None) is not (right is None):
                         return False
                 elif left is not right:

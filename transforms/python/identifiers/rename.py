@@ -96,6 +96,7 @@ class PythonVariables:
     def collides(self, names: Mapping[int, str]) -> bool:
         """Whether with these names some occurrence would belong to another variable than before."""
         fresh = set(names.values())
+        # The usual case, which needs no look at the scopes.
         if len(fresh) == len(names) and self.names.isdisjoint(fresh):
             return False  # names that occur nowhere cannot collide
         return collides(self.scopes, names)
@@ -117,6 +118,7 @@ class PythonVariables:
         - `analysis`: its tree and its variables are equal (`is_renaming`). This is tried if the code does not
           compile by itself, and if the order of the cells of closures changes with the names.
         """
+        # A function that uses `nonlocal` of the text around it does not compile alone.
         if self.code is not None:
             code = compiled(text)
             if code is None:
@@ -135,11 +137,14 @@ class PythonVariables:
         for number, name in names.items():
             binding = self.scopes.bindings[number]
             image.setdefault(binding.name, set()).add(name)
+            # The compiler stores the names of annotated parameters as constants. A string of the text that
+            # equals one must not be taken for it.
             if binding.view == "parameter" and binding.name not in self.scopes.strings:
                 keys[binding.name] = name
             elif binding.view == "function":
                 titles[binding.name] = name
         for binding in self.scopes.bindings:
+            # Another variable of the same name keeps it, so both names may follow the old one.
             if binding.name in image and binding.number not in names:
                 image[binding.name].add(binding.name)
         return NameMapping(image, titles, keys)
@@ -189,6 +194,7 @@ def collides(scopes: PythonScopes, names: Mapping[int, str]) -> bool:
     declared: dict[tuple[int, str], int] = {}
     for binding in scopes.bindings:
         name = names.get(binding.number, binding.name)
+        # Two variables of one scope would become one.
         if owned.setdefault((binding.scope, name), binding.number) != binding.number:
             return True
         for occurrence in binding.occurrences:
@@ -213,6 +219,7 @@ def _captured(
         while here != binding.scope:
             scope = scopes.scopes[here]
             claims = {declared.get((here, name), binding.number)}
+            # A class body hides its names from the functions in it.
             if scope.kind != "class" or here == start or scopes.scopes[start].kind == "type parameters":
                 claims.add(owned.get((here, name), binding.number))
             if claims != {binding.number}:

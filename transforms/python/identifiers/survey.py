@@ -110,6 +110,7 @@ class Survey:
                 self._fields(node, context)
                 self._in_fstring = before
             case ast.Constant(value=str() as text):
+                # `globals()["_f"]` or `getattr(module, "_f")` would find the old name.
                 for word in self._nodes.keys() & set(WORDS.findall(text)):
                     self._refuse(word, IN_TEXT)
             case _:
@@ -137,6 +138,7 @@ class Survey:
 
     def _call(self, call: ast.Call, node: Candidate, callee: ast.Name, context: _Context) -> None:
         self._mention(node.name, self._start(callee), context)
+        # An instance tells the name of its class.
         if isinstance(node, ast.ClassDef):
             self._refuse(node.name, VALUE)
         elif not fits(node.args, call):
@@ -146,10 +148,13 @@ class Survey:
         self._mention(node.name, self._start(owner), context)
         if not isinstance(node, ast.ClassDef):
             self._refuse(node.name, OUT_OF_SIGHT)
+        # `C.__name__` exists in every class; only the names that the class binds itself are plain.
         elif use.attr not in _members(node) or not isinstance(use.ctx, ast.Load):
             self._refuse(node.name, VALUE)
 
     def _definition(self, node: Candidate, context: _Context) -> None:
+        # Another definition of the same name inside a function is another variable; it is not told apart
+        # here.
         if self._nodes.get(node.name) is node:
             match = DEFINITION.match(self._source, self._start(node))
             self._mention(node.name, match.start(1) if match else -1, "code")
@@ -173,6 +178,7 @@ class Survey:
 
 def fits(arguments: ast.arguments, call: ast.Call) -> bool:
     """Whether the arguments of a call certainly fit a signature, so that no TypeError names the function."""
+    # The number of `*args` is not in the text.
     if any(isinstance(given, ast.Starred) for given in call.args):
         return False
     positional = [*arguments.posonlyargs, *arguments.args]
@@ -181,6 +187,7 @@ def fits(arguments: ast.arguments, call: ast.Call) -> bool:
     filled = {parameter.arg for parameter in positional[: len(call.args)]}
     by_key = {parameter.arg for parameter in (*arguments.args, *arguments.kwonlyargs)}
     for word in call.keywords:
+        # `f(**given)` may give anything; a parameter given twice is a TypeError.
         if word.arg is None or word.arg in filled:
             return False
         if word.arg not in by_key and arguments.kwarg is None:
@@ -192,6 +199,7 @@ def fits(arguments: ast.arguments, call: ast.Call) -> bool:
         for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
         if default is None
     }
+    # `f(x=1)` does not fill the `x` of `def f(x, /, **more)`.
     beyond = {parameter.arg for parameter in arguments.posonlyargs[len(call.args) :]}
     return needed <= filled - (beyond & {word.arg for word in call.keywords})
 
@@ -212,8 +220,10 @@ def _own_obstacle(node: Candidate, rebound: frozenset[str]) -> str | None:
     if getattr(node, "type_params", []):
         return INSIDE
     if isinstance(node, ast.ClassDef):
+        # A base or metaclass may look at the name of the new class.
         namespace = not node.bases and not node.keywords and all(map(_holds_literals, node.body))
         return None if namespace else NOT_NAMESPACE
+    # The `repr` of a coroutine or generator tells the qualified name of its function.
     if isinstance(node, ast.AsyncFunctionDef) or is_generator(node):
         return SPECIAL_KIND
     return INSIDE if _shows_itself(node, rebound) else None
@@ -221,6 +231,7 @@ def _own_obstacle(node: Candidate, rebound: frozenset[str]) -> str | None:
 
 def _shows_itself(function: ast.FunctionDef, rebound: frozenset[str]) -> bool:
     """Whether a function defines something that may go to a place where its qualified name is seen."""
+    # The `__qualname__` of an inner function, `f.<locals>.g`, tells the name of the outer one.
     nodes = list(_own_nodes(function.body))
     harmless: set[int] = set()
     for node in nodes:

@@ -133,6 +133,7 @@ def find_swapped(code: PythonSource) -> Iterator[Site | Refused]:
     for node in code.nodes():
         if not isinstance(node, ast.Call):
             continue
+        # The control must change the meaning, and `max(b, a)` is `max(a, b)`.
         if _name(node) in COMMUTATIVE:
             continue
         plain = [argument for argument in node.args if not isinstance(argument, ast.Starred)]
@@ -152,9 +153,11 @@ def _name(call: ast.Call) -> str | None:
 
 def commute(code: PythonSource, values: Sequence[ast.expr]) -> bool:
     """Whether the values of expressions do not depend on the order in which they are evaluated."""
+    # Values that only compute may be evaluated in any order; one that acts may change what others read.
     acting = [value for value in values if not code.harmless(value)]
     if not acting:
         return True
+    # `f(a=(n := 1), b=n)` binds what the other value reads.
     if len(acting) > 1 or any(isinstance(part, _BINDING) for part in ast.walk(acting[0])):
         return False
     return all(value is acting[0] or _fixed(value) for value in values)
@@ -187,6 +190,7 @@ class _Callees:
         self._replaced = any(
             isinstance(node, ast.Attribute)
             and isinstance(node.ctx, ast.Store)
+            # `C.__init__ = other` gives `C` another signature.
             and node.attr in ("__init__", "__new__")
             for node in ast.walk(code.tree)
         )
@@ -195,6 +199,7 @@ class _Callees:
         for node in code.nodes():
             if isinstance(node, ast.Import):
                 for alias in node.names:
+                    # `import os.path` binds `os`, so its full name is not that of the binding.
                     if alias.asname or "." not in alias.name:
                         self._imported[alias.asname or alias.name] = (alias.name, code.parent(node))
             elif isinstance(node, ast.ImportFrom) and not node.level:
@@ -216,6 +221,7 @@ class _Callees:
             return frozenset()
         if func.id not in self._binders:
             return KEYWORDS.get(func.id, frozenset()) if func.id in BUILTINS else frozenset()
+        # A name that is bound twice may mean another function at the call.
         if self._binders[func.id] != 1:
             return frozenset()
         if func.id in self._defined:
@@ -247,6 +253,7 @@ class _Callees:
             return frozenset()
         bound = 0
         if isinstance(node, ast.ClassDef):
+            # A base may define `__new__`, a metaclass `__call__`: they see the keywords in their order.
             if node.bases or node.keywords or getattr(node, "type_params", []):
                 return frozenset()
             made = [part for part in node.body if isinstance(part, FunctionNode)]
@@ -256,15 +263,18 @@ class _Callees:
                 return frozenset()
             node, bound = first[0], 1
         args = node.args
+        # `**kwargs` is a dict in the order of the call.
         if args.kwarg is not None or any(isinstance(argument, ast.Starred) for argument in call.args):
             return frozenset()
         positional = [*args.posonlyargs, *args.args]
+        # A parameter that is already filled cannot be given by name.
         taken = bound + len(call.args)
         by_name = {arg.arg for arg in [*args.args, *args.kwonlyargs]}
         return frozenset(by_name - {arg.arg for arg in positional[:taken]})
 
     def _seen(self, holder: ast.AST | None, node: ast.AST) -> bool:
         """Whether a name bound directly in the scope `holder` is the one that `node` sees."""
+        # `if` and `try` at the top of a module bind names of the module.
         if isinstance(holder, ast.If | ast.Try | ast.With) and self._code.parent(holder) is self._code.tree:
             holder = self._code.tree
         if isinstance(holder, ast.Module):

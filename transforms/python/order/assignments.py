@@ -63,6 +63,7 @@ def _split(code: PythonSource, node: ast.Assign, value: ast.Tuple) -> Iterator[S
         return
     names = [name for name in target.elts if isinstance(name, ast.Name)]
     if len(names) != len(value.elts) or len(names) != len(target.elts):
+        # `a[i], b = x, y` stores into objects, whose `__setitem__` may see the order.
         yield Refused(TARGETS)
         return
     if not _independent(code, names, value.elts):
@@ -72,6 +73,7 @@ def _split(code: PythonSource, node: ast.Assign, value: ast.Tuple) -> Iterator[S
     if _comments(code, Span(code.start(node), code.end(node)), spans):
         yield Refused(COMMENT)
         return
+    # Behind a header on its line (`if c: a, b = 1, 2`) only `;` keeps the statements in the block.
     between = code.newline + code.indentation(node) if code.alone(node) else "; "
     parts: list[str | Span] = []
     for name, item in zip(names, value.elts, strict=True):
@@ -87,6 +89,7 @@ def _independent(code: PythonSource, targets: Sequence[ast.expr], values: Sequen
     """Whether every value but the first may be evaluated before or after the earlier targets are bound."""
     bound: set[str] = set()
     for target, value in zip(targets, values, strict=True):
+        # `a, a = 1, 2` binds one name twice, and `a, b = *c, d` has no value for each name.
         if not isinstance(target, ast.Name) or isinstance(value, ast.Starred) or target.id in bound:
             return False
         names = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
@@ -102,6 +105,7 @@ def _item(code: PythonSource, node: ast.expr) -> tuple[str | Span, ...]:
     own, full = code.span(node), code.full(node)
     if full != own or (isinstance(node, _BARE) and b"\n" not in code.source[own.start : own.end]):
         return (full,)
+    # A tuple with parentheses of its own: `()` or `(1, 2)`.
     if isinstance(node, ast.Tuple) and (not node.elts or code.full(node.elts[0]).start > own.start):
         return (full,)
     return ("(", full, ")")

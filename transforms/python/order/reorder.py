@@ -126,6 +126,7 @@ class PythonBreakable(PythonOrdering):
     def pairs(self, site: int) -> Iterator[tuple[int, int]]:
         """Pairs (definition, use) of a variable."""
         block = self.blocks[site]
+        # In a block with a fixed order no statement may move, so none can be reversed.
         if block.fixed is None:
             yield from reversible(block.predecessors, self._names.blocks[site].predecessors)
 
