@@ -40,22 +40,18 @@ class Transform(Protocol):
     @property
     def name(self) -> str:
         """The name on the command line, such as `reorder`."""
-        ...
 
     @property
     def kind(self) -> Kind:
         """Whether the meaning is kept."""
-        ...
 
     @property
     def languages(self) -> frozenset[str]:
         """The languages that it rewrites; empty for all."""
-        ...
 
     @property
     def unit(self) -> Unit:
         """What its methods are given: one function, or the whole text."""
-        ...
 
     def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
         """Draw the moves of one variant, at as many sites as fit together. `rng` is the only source of
@@ -64,11 +60,9 @@ class Transform(Protocol):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        ...
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
         """The text after these moves: any subset of a proposal. An illegal subset is refused."""
-        ...
 
 
 @runtime_checkable
@@ -81,7 +75,6 @@ class Finite(Protocol):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        ...
 
     def every(self, source: str) -> Iterator[tuple[Move, ...]]:
         """The moves of each variant, each variant once.
@@ -89,7 +82,6 @@ class Finite(Protocol):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)

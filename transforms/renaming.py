@@ -36,28 +36,22 @@ class RenamableNames(Protocol):
     @property
     def current(self) -> Mapping[int, str]:
         """The name of each variable (or register) in the text."""
-        ...
 
     @property
     def unchanged(self) -> str:
         """The reason to refuse where no draw changes a name."""
-        ...
 
     def draw(self, rng: Random) -> Mapping[int, str] | Refused:
         """New names by number; some may be the current ones."""
-        ...
 
     def allows(self, names: Mapping[int, str]) -> bool:
         """Whether these names may be given while all others stay. No name is captured or given twice."""
-        ...
 
     def text(self, names: Mapping[int, str]) -> str | None:
         """The text with these names and nothing else changed; `None` if a name does not fit its place."""
-        ...
 
     def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
         """The evidence that a text is the original with exactly these names; `None` if it is not."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,17 +126,14 @@ class RenamableVariable(Protocol):
     @property
     def number(self) -> int:
         """Its number in the function."""
-        ...
 
     @property
     def name(self) -> str:
         """Its name."""
-        ...
 
     @property
     def view(self) -> str:
         """Its view: `parameter`, `local`, `label`, …"""
-        ...
 
 
 class RenamableVariables(Protocol):
@@ -151,37 +142,29 @@ class RenamableVariables(Protocol):
     @property
     def lexicon(self) -> Lexicon:
         """How names look in the language."""
-        ...
 
     @property
     def bindings(self) -> Sequence[RenamableVariable]:
         """All variables, also those that keep their names."""
-        ...
 
     @property
     def words(self) -> Collection[str]:
         """Every word of the text, also those of strings and comments."""
-        ...
 
     def movable(self, *, parameters: bool) -> Mapping[int, RenamableVariable] | Refused:
         """The variables that may be renamed, by number, or why there is none."""
-        ...
 
     def usable(self, name: str, own: Collection[str]) -> bool:
         """Whether a name may be given. `own` are names already in use, which may be reserved ones."""
-        ...
 
     def collides(self, names: Mapping[int, str]) -> bool:
         """Whether with these names an occurrence would mean another variable than before."""
-        ...
 
     def rewritten(self, names: Mapping[int, str]) -> str:
         """The text with new names at every occurrence of these variables, and nothing else changed."""
-        ...
 
     def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
         """The evidence that a text is this function with exactly these new names; `None` if it is not."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,25 +256,20 @@ class Merges(Protocol):
     @property
     def obstacle(self) -> str:
         """Why no variables may be merged; empty if they may."""
-        ...
 
     @property
     def certain(self) -> Sequence[VariableMerge]:
         """Merges after which some read certainly finds another value."""
-        ...
 
     @property
     def likely(self) -> Sequence[VariableMerge]:
         """The other merges: a read may find another value."""
-        ...
 
     def names(self, pair: VariableMerge) -> tuple[str, str]:
         """The names of the two variables."""
-        ...
 
     def text(self, pair: VariableMerge) -> str | None:
         """The merged text; `None` if the new text would not be exactly this one merge."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

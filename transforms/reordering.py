@@ -14,13 +14,14 @@ order. A language says with `Breakable` which pairs may be reversed.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from random import Random
 from typing import Final, Protocol
 
 from codeaudit.transforms.dependence import orders
+from codeaudit.transforms.dependence.blocks import BlockStatement, StatementBlock
 from codeaudit.transforms.dependence.graph import bits, closure, reduction
 from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
 from codeaudit.transforms.records import Evidence, Kind, Move, Unit
@@ -38,12 +39,10 @@ class Ordered(Protocol):
     @property
     def fixed(self) -> str | None:
         """Why its elements keep their order whatever they depend on; `None` if they need not."""
-        ...
 
     @property
     def predecessors(self) -> Sequence[int]:
         """One bit mask per element: bit i of mask j is set if element i has to stay before element j."""
-        ...
 
 
 class Ordering(Protocol):
@@ -52,34 +51,27 @@ class Ordering(Protocol):
     @property
     def obstacle(self) -> str:
         """Why the text is left alone as a whole; empty if it need not be."""
-        ...
 
     @property
     def blocks(self) -> Sequence[Ordered]:
         """Every block, in the order of the text, outer before inner."""
-        ...
 
     @property
     def immovable(self) -> str:
         """The reason to count where no block has another legal order."""
-        ...
 
     @property
     def noun(self) -> str:
         """The word for `numbers` in the note of a move: `lines`, `instructions`."""
-        ...
 
     def numbers(self, site: int) -> Sequence[int]:
         """For people: the number of each element of a block, such as its line, from 1."""
-        ...
 
     def changes(self, site: int, order: Sequence[int]) -> bool:
         """Whether an order other than the identity changes the text: equal instructions may change places."""
-        ...
 
     def text(self, orders: Mapping[int, Sequence[int]]) -> str | None:
         """The text with the blocks of these numbers in these orders; `None` if the result does not parse."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,78 +251,36 @@ def told(noun: str, numbers: Sequence[int], order: Sequence[int]) -> str:
     return f"{noun} {before} -> {after}"
 
 
-class ByteRange(Protocol):
-    """A half-open range of bytes."""
-
-    @property
-    def start(self) -> int:
-        """The first byte, from 0."""
-        ...
-
-    @property
-    def end(self) -> int:
-        """The byte behind the last one."""
-        ...
-
-
-class NestedStatement(Protocol):
-    """A statement with what is nested in it."""
-
-    @property
-    def parts(self) -> "Sequence[int | NestedBlock]":
-        """Its own lines and its blocks, in the order of the text."""
-        ...
-
-
-class NestedBlock(Protocol):
-    """A block whose statements may hold other blocks."""
-
-    @property
-    def statements(self) -> Sequence[NestedStatement]:
-        """Its statements, in the order of the text."""
-        ...
-
-
-def reordered(
-    text: bytes,
-    blocks: Sequence[NestedBlock],
-    chosen: Mapping[int, Sequence[int]],
-    ranges: Callable[[int], Sequence[ByteRange]],
-) -> str:
+def reordered(text: bytes, blocks: Sequence[StatementBlock], chosen: Mapping[int, Sequence[int]]) -> str:
     """The text with some blocks in other orders. What stands between two statements stays where it is.
 
     Args:
         text: the source as UTF-8.
         blocks: all blocks of the text, the outermost first.
         chosen: the new order by the number of the block; the other blocks keep theirs.
-        ranges: the bytes that move with each statement, by the number of the block.
     """
+    # Blocks are told apart by identity: two blocks of equal statements are equal records.
     numbers = {id(block): number for number, block in enumerate(blocks)}
 
-    def outermost(block: NestedBlock) -> Iterator[NestedBlock]:
+    def outermost(block: StatementBlock) -> Iterator[StatementBlock]:
         """The block if it is chosen, else the chosen blocks nested in it."""
         if numbers[id(block)] in chosen:
             yield block
         else:
             yield from nested(block.statements)
 
-    def nested(statements: Iterable[NestedStatement]) -> Iterator[NestedBlock]:
+    def nested(statements: Iterable[BlockStatement]) -> Iterator[StatementBlock]:
         for statement in statements:
             for part in statement.parts:
                 if not isinstance(part, int):
                     yield from outermost(part)
 
-    def render(start: int, end: int, found: Iterable[NestedBlock]) -> bytes:
+    def render(start: int, end: int, found: Iterable[StatementBlock]) -> bytes:
         """The bytes of a range with these blocks reordered, from the inside out."""
         out, position = [], start
         for block in found:
-            number = numbers[id(block)]
-            places = ranges(number)
-            pieces = [
-                render(place.start, place.end, nested([statement]))
-                for place, statement in zip(places, block.statements, strict=True)
-            ]
-            for place, old in zip(places, chosen[number], strict=True):
+            pieces = [render(each.start, each.end, nested([each])) for each in block.statements]
+            for place, old in zip(block.statements, chosen[numbers[id(block)]], strict=True):
                 out += [text[position : place.start], pieces[old]]
                 position = place.end
         return b"".join([*out, text[position:end]])
@@ -348,19 +298,15 @@ class Breakable(Ordering, Protocol):
     @property
     def unbreakable(self) -> str:
         """The reason to count where no pair may be reversed."""
-        ...
 
     def pairs(self, site: int) -> Iterable[tuple[int, int]]:
         """Pairs (before, after) of a block whose reversal changes the meaning."""
-        ...
 
     def breaks(self, site: int, pair: tuple[int, int]) -> bool:
         """Whether `apply` accepts an order that reverses only this pair of conflicting elements."""
-        ...
 
     def flaw(self, site: int, order: Sequence[int]) -> str:
         """Why the order keeps the meaning after all; empty if it does not."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

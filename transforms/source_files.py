@@ -187,7 +187,6 @@ class FunctionFinder(Protocol):
         Raises:
             SourceError: the text does not parse.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

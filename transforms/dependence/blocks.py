@@ -9,7 +9,7 @@ block can be reordered.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, Protocol
+from typing import Final
 
 from codeaudit.transforms.dependence.effects import ACTS, BARRIER, ENDS_CALL, LEAVES_LOOP, STORES, Effects
 from codeaudit.transforms.dependence.graph import DependenceGraph, bits
@@ -122,21 +122,7 @@ reason for neighbours that leave the block.
 """
 
 
-class Obstructed(Protocol):
-    """A block without a second legal order."""
-
-    @property
-    def fixed(self) -> str | None:
-        """Why its order stays whatever the statements do; `None` if only their effects decide."""
-        ...
-
-    @property
-    def effects(self) -> Sequence[Effects]:
-        """The effects of each statement."""
-        ...
-
-
-def why_not(large: Sequence[Obstructed], obstacles: Sequence[str]) -> str:
+def why_not(large: Sequence[StatementBlock], obstacles: Sequence[str]) -> str:
     """The reason to count if none of these blocks can be reordered: the one that is easiest to remove.
 
     Args:

@@ -11,37 +11,9 @@ Lines that the colours cannot tell apart are taken to be interchangeable; the re
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
+from codeaudit.transforms.dependence.blocks import StatementBlock
 from codeaudit.transforms.dependence.graph import bits, layers
-
-
-class Lined(Protocol):
-    """A statement of any language, as far as colours need it."""
-
-    @property
-    def lines(self) -> range:
-        """The numbers of the lines that it covers; empty for a statement without lines."""
-        ...
-
-
-class Permutable(Protocol):
-    """A block of any language, as far as colours need it."""
-
-    @property
-    def statements(self) -> Sequence[Lined]:
-        """In the order of the text."""
-        ...
-
-    @property
-    def predecessors(self) -> tuple[int, ...]:
-        """Bit i of mask j is set if statement j depends on statement i."""
-        ...
-
-    @property
-    def fixed(self) -> str | None:
-        """Why its text cannot be permuted; `None` if it can."""
-        ...
 
 
 def colours(
@@ -95,7 +67,7 @@ def colours(
         split = now
 
 
-def first_order(block: Permutable, colour: Sequence[str]) -> tuple[int, ...]:
+def first_order(block: StatementBlock, colour: Sequence[str]) -> tuple[int, ...]:
     """The legal order of a block that comes first by layer within the block, then colour."""
     layer = layers(block.predecessors)
     keys = [
@@ -107,7 +79,7 @@ def first_order(block: Permutable, colour: Sequence[str]) -> tuple[int, ...]:
     return tuple(sorted(range(len(keys)), key=keys.__getitem__))
 
 
-def first_orders(blocks: Sequence[Permutable], colour: Sequence[str]) -> dict[int, Sequence[int]]:
+def first_orders(blocks: Sequence[StatementBlock], colour: Sequence[str]) -> dict[int, Sequence[int]]:
     """The first order of each block that can be permuted and does not have it already, by the block's
     number.
     """

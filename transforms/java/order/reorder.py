@@ -94,10 +94,7 @@ class JavaReorder(Reorder):
 
 def reordered(program: JavaProgram, orders: Mapping[int, Sequence[int]]) -> str:
     """The method's text with the blocks of these numbers in these orders."""
-    blocks = program.blocks
-    return reordering.reordered(
-        program.reading.source, blocks, orders, lambda number: blocks[number].statements
-    )
+    return reordering.reordered(program.reading.source, program.blocks, orders)
 
 
 REORDER: Final = JavaReorder()

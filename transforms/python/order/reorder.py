@@ -97,10 +97,7 @@ class PythonReorder(Reorder):
 
 def reordered(program: PythonProgram, orders: Mapping[int, Sequence[int]]) -> str:
     """The program's text with the blocks of these numbers in these orders."""
-    blocks = program.blocks
-    return reordering.reordered(
-        program.source.encode(), blocks, orders, lambda number: blocks[number].statements
-    )
+    return reordering.reordered(program.source.encode(), program.blocks, orders)
 
 
 REORDER: Final = PythonReorder()
