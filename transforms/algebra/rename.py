@@ -10,16 +10,16 @@ its view. `rename-views` breaks views: x and another variable exchange their nam
 control is kept only if the values of the expressions show that the answer changes.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from random import Random
 from typing import Final, NamedTuple
 
 from codeaudit.transforms.algebra.calculus import holds
-from codeaudit.transforms.algebra.expressions import COEFFICIENTS, INPUTS, ExpressionPair, X, parse_pair
-from codeaudit.transforms.algebra.views import EXTRA, POOLS, equivalent, movable, pool, renamed
+from codeaudit.transforms.algebra.expressions import COEFFICIENTS, INPUTS, X, parse_pair
+from codeaudit.transforms.algebra.views import POOLS, WORD, equivalent, movable, pool, renamed
 from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
-from codeaudit.transforms.patches import Edit, splice
 from codeaudit.transforms.records import Evidence, Kind, Move, Unit
 from codeaudit.transforms.renaming import Rename
 
@@ -46,6 +46,7 @@ class PairNames:
         if not self.used:
             return Refused(NO_VARIABLE)
         renaming: dict[str, str] = {}
+        # Sampling without replacement gives every injection with the same probability, view by view.
         for names in POOLS:
             own = [old for old in self.used if old in names]
             if own:
@@ -82,39 +83,47 @@ class AlgebraRename(Rename):
         Raises:
             SourceError: the source is no pair of expressions.
         """
-        parse_pair(source)
+        parse_pair(source)  # raises; names are then found in the words of the text
         return PairNames(source, movable(source))
 
 
 RENAME: Final = AlgebraRename()
 
-
 TRIES: Final = 32
-"""The most pairs of place and name that are tried; each try costs two evaluations."""
+"""The most changes that are tried; each try costs two evaluations."""
 
 UNDECIDED: Final = "the values do not show whether it is the derivative"
 UNCHANGED: Final = "no change of the answer found"
 
 
-class VariablePlace(NamedTuple):
-    """One occurrence of a variable."""
+class PairChange(NamedTuple):
+    """A change of names that breaks views or referents. It may keep the answer by chance."""
 
-    start: int
-    """Its first byte in the text, from 0."""
+    site: int
     name: str
+    """The name that is given."""
+    note: str
+    text: str
+    """The text after the change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AlgebraMerging:
-    """Gives a variable another's name at one place. One place is one move, numbered among all variables'."""
+class AlgebraControl(ABC):
+    """Makes one change of names after which the answer is another one. One change is one move."""
 
-    name: str = "rename-merging"
+    name: str
+    move: str
+    """The kind of its moves."""
     kind: Kind = "control"
     languages: frozenset[str] = field(default=frozenset({"algebra"}))
     unit: Unit = "function"
 
+    @abstractmethod
+    def changes(self, source: str) -> list[PairChange]:
+        """All changes of a text, in a fixed order."""
+
     def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
-        """One place and name that change the answer; names that occur in the pair are tried first.
+        """One change that changes the answer; names that occur in the pair are tried first.
 
         Raises:
             SourceError: the source is no pair of expressions.
@@ -122,112 +131,81 @@ class AlgebraMerging:
         before = holds(parse_pair(source))
         if before is None:
             return Refused(UNDECIDED)
-        used = movable(source)
-        options = [
-            (site, old, new)
-            for site, (_, old) in enumerate(occurrences(source))
-            for new in pool(old, source)
-            if new != old
-        ]
+        options = self.changes(source)
         if not options:
             return Refused(NO_VARIABLE)
+        used = movable(source)
         rng.shuffle(options)
-        options.sort(key=lambda option: option[2] not in used)
-        for site, old, new in options[:TRIES]:
-            if holds(parse_pair(_replaced(source, site, new))) is (not before):
-                return (Move(kind="merge", site=site, value=new, note=f"{old} -> {new} at one place"),)
+        # A name that the pair does not have yet would tell a model that the pair was changed.
+        options.sort(key=lambda option: option.name not in used)
+        for option in options[:TRIES]:
+            # Values that do not decide (`None`) are no other answer: `is (not before)`, not `!= before`.
+            if holds(parse_pair(option.text)) is (not before):
+                return (Move(kind=self.move, site=option.site, value=option.name, note=option.note),)
         return Refused(UNCHANGED)
 
     def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
-        """Rename at one place; refuses a move that does not change the answer."""
+        """Make one change; refuses a change that keeps the answer.
+
+        Raises:
+            SourceError: the source is no pair of expressions.
+        """
         before = holds(parse_pair(source))
-        places = occurrences(source)
-        if len(moves) != 1:
-            return Refused(NOT_A_MOVE)
-        (move,) = moves
-        if move.kind != "merge" or not isinstance(move.value, str) or not 0 <= move.site < len(places):
-            return Refused(NOT_A_MOVE)
-        if move.value not in pool(places[move.site].name, source):
-            return Refused(NOT_A_MOVE)
-        text = _replaced(source, move.site, move.value)
-        return changed(before, parse_pair(text), text)
+        wanted = [(move.kind, move.site, move.value) for move in moves]
+        for option in self.changes(source):
+            if wanted == [(self.move, option.site, option.name)]:
+                if before is None:
+                    return Refused(UNDECIDED)
+                changed = holds(parse_pair(option.text)) is (not before)
+                return Rewritten(source=option.text, evidence="executed") if changed else Refused(UNCHANGED)
+        # No change, two changes (which may cancel out), or a change that `propose` never makes.
+        return Refused(NOT_A_MOVE)
 
 
-def changed(before: bool | None, pair: ExpressionPair, text: str) -> Rewritten | Refused:
-    """The text of the control if its values show another answer than before; else why it is refused."""
-    if before is None:
-        return Refused(UNDECIDED)
-    after = holds(pair)
-    return Rewritten(source=text, evidence="executed") if after is (not before) else Refused(UNCHANGED)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlgebraMerging(AlgebraControl):
+    """Gives a variable another's name at one place. Places are numbered among those of all variables.
+
+    So places that named the same variable name different ones, or the reverse.
+    """
+
+    name: str = "rename-merging"
+    move: str = "merge"
+
+    def changes(self, source: str) -> list[PairChange]:
+        """Each place of a variable with each other name of its view."""
+        variables = movable(source)
+        places = [found for found in WORD.finditer(source) if found[0] in variables]
+        return [
+            PairChange(
+                site=site,
+                name=name,
+                note=f"{place[0]} -> {name} at one place",
+                text=source[: place.start()] + name + source[place.end() :],
+            )
+            for site, place in enumerate(places)
+            for name in pool(place[0], source)
+            if name != place[0]
+        ]
 
 
-def occurrences(source: str) -> tuple[VariablePlace, ...]:
-    """Every place of a variable that may have another name, in order."""
-    found = []
-    place = 0
-    names = movable(source)
-    for word in source.split():
-        place = source.index(word, place)
-        if word in names:
-            found.append(VariablePlace(len(source[:place].encode()), word))
-        place += len(word)
-    return tuple(found)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlgebraViewExchange(AlgebraControl):
+    """Exchanges the names of x and another variable throughout.
 
+    This is a bijection, so the referent relation stays, but the view of x does not.
+    """
 
-def _replaced(source: str, site: int, new: str) -> str:
-    start, old = occurrences(source)[site]
-    return splice(source.encode(), [Edit(start, start + len(old), new)]).decode()
+    name: str = "rename-views"
+    move: str = "exchange"
+
+    def changes(self, source: str) -> list[PairChange]:
+        """The exchange with each variable, also with one that the pair does not have."""
+        return [
+            PairChange(0, name, f"x <-> {name}", renamed(source, {X: name, name: X}))
+            for name in (*pool(INPUTS[0], source), *pool(COEFFICIENTS[0], source))
+        ]
 
 
 RENAME_MERGING: Final = AlgebraMerging()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlgebraViewExchange:
-    """Exchanges x and another variable. One exchange is one move."""
-
-    name: str = "rename-views"
-    kind: Kind = "control"
-    languages: frozenset[str] = field(default=frozenset({"algebra"}))
-    unit: Unit = "function"
-
-    def propose(self, source: str, rng: Random) -> tuple[Move, ...] | Refused:
-        """One exchange that changes the answer, with a variable of the pair if one does.
-
-        Raises:
-            SourceError: the source is no pair of expressions.
-        """
-        before = holds(parse_pair(source))
-        if before is None:
-            return Refused(UNDECIDED)
-        others = list(partners(source))
-        rng.shuffle(others)
-        used = movable(source)
-        others.sort(key=lambda other: other not in used)
-        for other in others:
-            if holds(parse_pair(_exchanged(source, other))) is (not before):
-                return (Move(kind="exchange", site=0, value=other, note=f"x <-> {other}"),)
-        return Refused(UNCHANGED)
-
-    def apply(self, source: str, moves: tuple[Move, ...]) -> Rewritten | Refused:
-        """Exchange the names; refuses an exchange that does not change the answer."""
-        before = holds(parse_pair(source))
-        if len(moves) != 1:
-            return Refused(NOT_A_MOVE)
-        (move,) = moves
-        if move.kind != "exchange" or not isinstance(move.value, str) or move.value not in partners(source):
-            return Refused(NOT_A_MOVE)
-        text = _exchanged(source, move.value)
-        return changed(before, parse_pair(text), text)
-
-
-def partners(source: str) -> tuple[str, ...]:
-    """The variables that x may change names with."""
-    return tuple(name for name in (*INPUTS, *COEFFICIENTS) if name != EXTRA or EXTRA in source.split())
-
-
-def _exchanged(source: str, other: str) -> str:
-    return renamed(source, {X: other, other: X})
-
-
 RENAME_VIEWS: Final = AlgebraViewExchange()

@@ -33,7 +33,7 @@ _SINGLE: Final = len(TOKENS) - len(INPUTS) - len(COEFFICIENTS)
 VIEWS: Final = _SINGLE + len(POOLS)
 """The number of views; ids are 0 to VIEWS - 1."""
 _IDS: Final[Mapping[str, int]] = {token: number for number, token in enumerate(TOKENS)}
-_WORD: Final = re.compile(r"\S+")
+WORD: Final = re.compile(r"\S+")
 
 
 class EncodedPair(NamedTuple):
@@ -87,7 +87,7 @@ def movable(source: str) -> tuple[str, ...]:
 
 def renamed(source: str, renaming: Mapping[str, str]) -> str:
     """The text with other names and nothing else changed."""
-    return _WORD.sub(lambda found: renaming.get(found.group(), found.group()), source)
+    return WORD.sub(lambda found: renaming.get(found.group(), found.group()), source)
 
 
 def canonical(source: str) -> str:
