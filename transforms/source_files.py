@@ -8,8 +8,8 @@ a language are parsed is told by its `FileFormat`.
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final, Protocol, Self, TypeAlias
 
@@ -223,11 +223,15 @@ def perturb_file(
     whole = SourceUnit(path=path, name=MODULE, line=1)
     try:
         decoded = form.decode(data)
-        file_pass = _FilePass(form, decoded, path, series, only, around)
+        lines = {place.name: place.first for place in form.places(decoded.text, around)}
+        if not decoded.compiles(decoded.text):
+            raise SourceError(NOT_PARSED)
     except SourceError as error:
+        # A parser's message holds a place of the file; reasons without it can be counted together.
         reason = str(error) if not str(error).startswith("not valid ") else NOT_PARSED
         declined = [_declined(whole, transform, reason) for transform in series.transforms]
         return PerturbedFile(data=data, records=tuple(declined))
+    file_pass = _FilePass(form, decoded, path, series, only, around, lines, decoded.text)
     file_pass.perturb()
     return PerturbedFile(data=decoded.write(file_pass.text), records=tuple(file_pass.records))
 
@@ -255,6 +259,7 @@ def _pieces(form: FileFormat, data: bytes) -> dict[str, bytes]:
         found = form.places(text)
     except SourceError:
         return {MODULE: data}
+    # A null byte, which no source contains, stands for each function: moving text across one is a change.
     source, rest, done = text.encode(), b"", 0
     pieces = {}
     for place in found:
@@ -264,29 +269,21 @@ def _pieces(form: FileFormat, data: bytes) -> dict[str, bytes]:
     return {**pieces, MODULE: rest + source[done:]}
 
 
+@dataclass(slots=True)
 class _FilePass:
     """A text that passes through the transforms."""
 
-    def __init__(
-        self,
-        form: FileFormat,
-        decoded: DecodedFile,
-        path: str,
-        series: TransformSeries,
-        only: frozenset[Choice] | None,
-        around: frozenset[str],
-    ) -> None:
-        self.form = form
-        self.text = decoded.text
-        self.records: list[UnitRecord] = []
-        self._decoded = decoded
-        self._path = path
-        self._series = series
-        self._only = only
-        self._around = around
-        self._lines = {place.name: place.first for place in form.places(decoded.text, around)}
-        if not decoded.compiles(decoded.text):
-            raise SourceError(NOT_PARSED)
+    form: FileFormat
+    decoded: DecodedFile
+    path: str
+    series: TransformSeries
+    only: frozenset[Choice] | None
+    around: frozenset[str]
+    lines: Mapping[str, int]
+    """The first line of each function in the unchanged file, by name."""
+    text: str
+    """The text so far."""
+    records: list[UnitRecord] = field(default_factory=list)
 
     def perturb(self) -> None:
         """Give the text, or each of its functions, to one transform after the other.
@@ -294,7 +291,7 @@ class _FilePass:
         Consecutive transforms of functions are all applied to one function before the next function. The
         result is the same, and what was computed about a function's text can be reused.
         """
-        for unit, together in groupby(self._series.transforms, key=lambda transform: transform.unit):
+        for unit, together in groupby(self.series.transforms, key=lambda transform: transform.unit):
             if unit == "function":
                 self._functions(tuple(together))
             else:
@@ -304,11 +301,11 @@ class _FilePass:
     def _module(self, transform: Transform) -> None:
         if not self.chosen(MODULE, transform):
             return
-        unit = self.unit(MODULE)
+        unit = self.unit(MODULE, line=1)
         outcome = self.outcome(self.text, unit, transform)
         if isinstance(outcome, Declined):
             self.records.append(outcome)
-        elif outcome.source != self.text and not self._decoded.compiles(outcome.source):
+        elif outcome.source != self.text and not self.decoded.compiles(outcome.source):
             self.records.append(_declined(unit, transform, NOT_COMPILED))
         else:
             self.text = outcome.source
@@ -317,29 +314,29 @@ class _FilePass:
     def _functions(self, transforms: tuple[Transform, ...]) -> None:
         """Rewrite all functions at once; one after the other only if the file then does not compile."""
         source = self.text.encode()
-        places = self.form.places(self.text, self._around)
+        places = self.form.places(self.text, self.around)
         found = [_FunctionPass(self, source, place).through(transforms) for place in places]
-        text = splice(source, [chain.edit for chain in found]).decode()
-        if text != self.text and not self._decoded.compiles(text):
-            kept: list[Edit] = []
+        text = splice(source, [one.edit for one in found]).decode()
+        # Compiling the file costs more than a transform, so each step is compiled only if all together fail.
+        if text != self.text and not self.decoded.compiles(text):
             found = []
             for place in places:
-                chain = _FunctionPass(self, source, place, tuple(kept)).through(transforms)
-                kept.append(chain.edit)
-                found.append(chain)
-            text = splice(source, kept).decode()
+                others = [one.edit for one in found]
+                found.append(_FunctionPass(self, source, place, others).through(transforms))
+            text = splice(source, [one.edit for one in found]).decode()
         self.text = text
-        self.records += [record for chain in found for record in chain.records]
+        self.records += [record for one in found for record in one.records]
 
     def outcome(self, text: str, unit: SourceUnit, transform: Transform) -> Perturbed | Declined:
         """What a transform makes of a text; if it fails, the failure is the reason."""
         origin = Origin(path=unit.path, line=unit.line)
         name = self.form.language
+        # The id holds neither path nor line: a function that moves keeps its variant.
         identity = hashlib.sha256(f"{name}\0{text}".encode()).hexdigest()[:16]
         sample = Sample(id=identity, language=name, source=text, label=None, origin=origin)
-        series = self._series
+        seed, sites = self.series.seed, self.series.sites
         try:
-            (outcome,) = perturb_one(sample, transform, variants=1, seed=series.seed, sites=series.sites)
+            (outcome,) = perturb_one(sample, transform, variants=1, seed=seed, sites=sites)
         except Exception as error:  # one function on which a transform fails must not end the whole folder
             deep = isinstance(error, RecursionError)
             reason = "nested too deeply" if deep else f"transform failed: {type(error).__name__}"
@@ -347,37 +344,38 @@ class _FilePass:
         if isinstance(outcome, NotApplied):
             return _declined(unit, transform, outcome.reason)
         try:
-            self._decoded.write(outcome.source)
+            self.decoded.write(outcome.source)  # a new character may be missing in the file's encoding
         except SourceError as error:
             return _declined(unit, transform, str(error))
         return outcome
 
-    def unit(self, name: str, line: int = 1) -> SourceUnit:
+    def unit(self, name: str, line: int) -> SourceUnit:
         """The unit of this name; `line` is used if the unchanged file does not contain the name."""
-        return SourceUnit(path=self._path, name=name, line=self._lines.get(name, line))
+        return SourceUnit(path=self.path, name=name, line=self.lines.get(name, line))
 
     def chosen(self, name: str, transform: Transform) -> bool:
         """Whether this transform may rewrite this unit."""
-        return self._only is None or (name, transform.name) in self._only
-
-    def compiles(self, text: str) -> bool:
-        """Whether the file with this text compiles."""
-        return self._decoded.compiles(text)
+        return self.only is None or (name, transform.name) in self.only
 
 
 class _FunctionPass:
-    """One function that passes through transforms of functions."""
+    """One function that passes through transforms of functions.
+
+    Args:
+        file: the file that it belongs to.
+        source: the text of the file as UTF-8.
+        place: where it is in that text.
+        others: edits of other functions with which each step must compile; `None`: steps are not compiled.
+    """
 
     def __init__(
-        self, file: _FilePass, source: bytes, place: FunctionLocation, checked: tuple[Edit, ...] | None = None
+        self, file: _FilePass, source: bytes, place: FunctionLocation, others: Sequence[Edit] | None = None
     ) -> None:
         self.records: list[UnitRecord] = []
         self._file = file
         self._source = source
         self._place = place
-        self._checked = checked
-        """Edits of other functions that must compile together with each step; `None`: steps are not
-        checked."""
+        self._others = others
         self._text = place.wrapper + source[place.start : place.end].decode()
 
     @property
@@ -399,16 +397,16 @@ class _FunctionPass:
         outcome = self._file.outcome(self._text, unit, transform)
         if isinstance(outcome, Declined):
             return outcome
+        # A rewriting may put a second statement behind the function, or change the line above it.
         if not self._file.form.is_one(outcome.source, self._place.wrapper):
             return _declined(unit, transform, WRAPPER_LOST)
         before, self._text = self._text, outcome.source
-        if self._checked is not None and not self._compiles(self._checked):
-            self._text = before
-            return _declined(unit, transform, NOT_COMPILED)
+        if self._others is not None:
+            text = splice(self._source, [*self._others, self.edit]).decode()
+            if not self._file.decoded.compiles(text):
+                self._text = before
+                return _declined(unit, transform, NOT_COMPILED)
         return _applied(unit, outcome)
-
-    def _compiles(self, others: Iterable[Edit]) -> bool:
-        return self._file.compiles(splice(self._source, [*others, self.edit]).decode())
 
 
 def _applied(unit: SourceUnit, outcome: Perturbed) -> Applied:

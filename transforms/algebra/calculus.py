@@ -69,7 +69,7 @@ def derivative(expression: Expression, by: str = X) -> Expression:
             return ONE if name == by else ZERO
         case Unary(operator, u):
             inner = derivative(u, by)
-            if inner == ZERO:
+            if inner == ZERO:  # also saves the outer derivative, which would stay as a factor
                 return ZERO
             if operator in _OUTER:
                 return mul(inner, _OUTER[operator](u))
@@ -86,13 +86,13 @@ def _operation(operator: str, u: Expression, v: Expression, du: Expression, dv: 
             return sub(du, dv)
         case "mul":
             return add(mul(du, v), mul(u, dv))
-        case "div" if dv == ZERO:
+        case "div" if dv == ZERO:  # the quotient rule would leave v² below
             return div(du, v)
         case "div":
             return div(sub(mul(du, v), mul(u, dv)), power(v, TWO))
-        case _ if dv == ZERO:
+        case _ if dv == ZERO:  # the power rule; the general rule would bring in ln u, which may have no value
             return mul(du, mul(v, power(u, sub(v, ONE))))
-        case _:
+        case _:  # (u^v)' = u^v (v' ln u + v u' / u)
             grown = mul(dv, unary("ln", u))
             inner = grown if du == ZERO else add(grown, div(mul(v, du), u))
             return mul(power(u, v), inner)
@@ -142,6 +142,7 @@ def points() -> tuple[Point, ...]:
     found = []
     for number in range(POINTS):
         rng = stream(0, "algebra point", number)
+        # Off the real axis, because most cuts of the functions lie on it.
         found.append(
             {
                 name: complex(rng.uniform(0.3, 1.7), rng.choice((-1, 1)) * rng.uniform(0.1, 0.9))
@@ -169,6 +170,7 @@ def values(expression: Expression) -> tuple[complex | None, ...]:
 
 def _firm(expression: Expression, point: Point) -> complex | None:
     found = _bounded(expression, point)
+    # Half of the tolerance for each of two values: then rounding alone never makes equal ones differ by more.
     return found[0] if found is not None and found[1] <= EQUAL / 2 * abs(found[0]) else None
 
 
@@ -192,6 +194,7 @@ def _value(expression: Expression, point: Point) -> tuple[complex, float]:
             u, error = _value(operand, point)
             function, slope = FUNCTIONS[operator]
             found = function(u)
+            # To first order a function multiplies the error of its argument by its slope.
             if error:
                 error = inf if _crosses(operator, u, error) else error * abs(slope(u, found))
             return found, error + ROUNDING * abs(found)
@@ -202,7 +205,7 @@ def _value(expression: Expression, point: Point) -> tuple[complex, float]:
                     found, error = one + two, e1 + e2
                 case "sub":
                     found, error = one - two, e1 + e2
-                case "mul":
+                case "mul":  # the product of both errors is of second order
                     found, error = one * two, abs(one) * e2 + abs(two) * e1
                 case "div":
                     found = one / two
@@ -229,8 +232,9 @@ def _crosses(operator: str, u: complex, error: float) -> bool:
 
 def _power(base: complex, e1: float, exponent: complex, e2: float) -> tuple[complex, float]:
     found = base**exponent
-    if not base:
+    if not base:  # 0 has no logarithm, so no slope bounds the error
         return found, inf if e1 or e2 else 0.0
+    # A power with a whole exponent is a product, which has no cut.
     whole = not e2 and not exponent.imag and exponent.real.is_integer()
     if e1 and not whole and _crosses("ln", base, e1):
         return found, inf

@@ -97,8 +97,6 @@ class ExpressionPair(NamedTuple):
 
 def add(left: Expression, right: Expression) -> Expression:
     """The sum, without zeros."""
-    if not (isinstance(left, Number) or isinstance(right, Number)):
-        return Binary("add", left, right)
     match left, right:
         case Number(one), Number(two) if abs(one + two) <= LARGEST:
             return Number(one + two)
@@ -112,14 +110,12 @@ def add(left: Expression, right: Expression) -> Expression:
 
 def sub(left: Expression, right: Expression) -> Expression:
     """The difference; from zero it is a product with -1."""
-    if not (isinstance(left, Number) or isinstance(right, Number)):
-        return Binary("sub", left, right)
     match left, right:
         case Number(one), Number(two) if abs(one - two) <= LARGEST:
             return Number(one - two)
         case _, Number(0):
             return left
-        case Number(0), _:
+        case Number(0), _:  # the notation has no unary minus
             return mul(MINUS_ONE, right)
         case _:
             return Binary("sub", left, right)
@@ -127,17 +123,16 @@ def sub(left: Expression, right: Expression) -> Expression:
 
 def mul(left: Expression, right: Expression) -> Expression:
     """The product, without ones. It has at most one constant, which comes first."""
-    if not (isinstance(left, Number) or isinstance(right, Number)):
-        return Binary("mul", left, right)
     match left, right:
         case Number(one), Number(two) if abs(one * two) <= LARGEST:
             return Number(one * two)
-        case (Number(0), _) | (_, Number(0)):
+        case (Number(0), _) | (_, Number(0)):  # also of a factor without a value: `mul INT+ 0 ln INT+ 0`
             return ZERO
         case Number(1), _:
             return right
         case _, Number(1):
             return left
+        # A constant inside comes first, so looking at that place finds it: 2 * (3 * x) is 6 * x.
         case Number(one), Binary("mul", Number(two), rest) if abs(one * two) <= LARGEST:
             return mul(Number(one * two), rest)
         case _, Number():
@@ -148,14 +143,12 @@ def mul(left: Expression, right: Expression) -> Expression:
 
 def div(left: Expression, right: Expression) -> Expression:
     """The quotient; computed if it is an integer."""
-    if not (isinstance(left, Number) or isinstance(right, Number)):
-        return Binary("div", left, right)
     match left, right:
         case _, Number(1):
             return left
-        case Number(0), _ if right != ZERO:
+        case Number(0), _ if right != ZERO:  # 0 / 0 stays as it is, and has no value
             return ZERO
-        case Number(one), Number(two) if two and one % two == 0:
+        case Number(one), Number(two) if two and one % two == 0:  # a fraction stays a quotient
             return Number(one // two)
         case _:
             return Binary("div", left, right)
@@ -163,8 +156,6 @@ def div(left: Expression, right: Expression) -> Expression:
 
 def power(base: Expression, exponent: Expression) -> Expression:
     """The power; computed if base and exponent are small integers."""
-    if not (isinstance(base, Number) or isinstance(exponent, Number)):
-        return Binary("pow", base, exponent)
     match base, exponent:
         case _, Number(1):
             return base
@@ -172,6 +163,7 @@ def power(base: Expression, exponent: Expression) -> Expression:
             return ONE
         case Number(1), _:
             return ONE
+        # The bound on the exponent comes first: 9 ** 99999999 would be computed before it is compared.
         case Number(one), Number(two) if 0 < two < 8 and abs(one**two) <= LARGEST:
             return Number(one**two)
         case _:
@@ -211,7 +203,7 @@ def binary(operator: str, left: Expression, right: Expression) -> Expression:
 def heads(expression: Expression) -> list[Head]:
     """The contents of all nodes, in prefix order."""
     found: list[Head] = []
-    waiting = [expression]
+    waiting = [expression]  # a stack instead of recursion: this runs several times for each example
     while waiting:
         node = waiting.pop()
         if isinstance(node, Binary):
@@ -240,6 +232,7 @@ def _build(
     two: Callable[[str, Expression, Expression], Expression],
 ) -> Expression:
     done: list[Expression] = []
+    # From right to left every operator finds its operands finished, the first one on top.
     for head in reversed(found):
         if not isinstance(head, str):
             done.append(head)

@@ -117,6 +117,7 @@ def example(split: Split, index: int, *, seed: int = 0) -> Example:
         truth = derivative(function)
         if truth == ZERO or len(tokens(truth)) > MOST_TOKENS:
             continue
+        # A derivative without values at enough points could not be told from a wrong one.
         known = values(truth)
         if compare(known, known) != "equal":
             continue
@@ -141,6 +142,8 @@ def _function(rng: Random, split: Split) -> Expression:
             extended = _extended(found, rng)
             if extended is not None:
                 return extended
+        # The hash is of the canonical form, so all renamings of a function are in one split. crc32 because
+        # Python's own hash differs from process to process.
         elif crc32(canonical(" ".join(words)).encode()) % 4 in _CLASSES[split]:
             return found
 
@@ -151,6 +154,7 @@ def _extended(function: Expression, rng: Random) -> Expression | None:
     places = [number for number, head in enumerate(found) if head in _COEFFICIENTS]
     if len(places) < len(COEFFICIENTS):
         return None
+    # Each coefficient at least once, so no renaming makes the function from one of another split.
     drawn = [*_COEFFICIENTS, *rng.choices(_COEFFICIENTS, k=len(places) - len(COEFFICIENTS))]
     rng.shuffle(drawn)
     for place, head in zip(places, drawn, strict=True):
@@ -161,6 +165,7 @@ def _extended(function: Expression, rng: Random) -> Expression | None:
 def tree(rng: Random, coefficients: Sequence[str], inputs: Sequence[str]) -> Expression:
     """A random function of x and some other variables, folded; it may lack any of them."""
     done: list[Expression] = []
+    # The shape is in prefix order, so from the right every node finds its operands finished.
     for operands in reversed(_shape(rng)):
         if operands == 0:
             done.append(_leaf(rng, coefficients, inputs))
@@ -181,6 +186,8 @@ def _shape(rng: Random) -> list[int]:
     found: list[int] = []
     open_places = 1
     for left in range(rng.randint(FEWEST_OPERATORS, MOST_OPERATORS), 0, -1):
+        # Two entries for each slot (binary, unary), weighted by the number of trees behind that choice: so
+        # every tree of the size is equally likely, as in Lample and Charton.
         sums = _sums(open_places, left)
         passed, single = divmod(bisect(sums, rng.random() * sums[-1]), 2)
         found += [0] * passed
@@ -233,8 +240,10 @@ def _wrong(
         if found is None:
             continue
         words = tokens(found)
+        # With other variables than the true derivative, the variables alone would show that it is wrong.
         if len(words) > MOST_TOKENS or VARIABLES.intersection(words) != variables:
             continue
+        # An edit may give the true derivative in another form (`add x x` for `mul INT+ 2 x`).
         if compare(known, values(found)) == "different":
             return origin, found
     return None

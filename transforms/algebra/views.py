@@ -53,7 +53,7 @@ def encode(source: str) -> EncodedPair:
     Raises:
         SourceError: the text is no pair of expressions.
     """
-    parse_pair(source)
+    parse_pair(source)  # raises; a network must not get a text that is no pair
     words = source.split()
     first = {word: number for number, word in enumerate(dict.fromkeys(words))}
     return EncodedPair(
@@ -97,6 +97,7 @@ def canonical(source: str) -> str:
     """
     used = movable(source)
     renaming: dict[str, str] = {}
+    # `a3` is given only if all four coefficients occur, so a text without it gets none.
     for names in POOLS:
         renaming |= zip((word for word in used if word in names), names, strict=False)
     return renamed(source, renaming)
@@ -107,6 +108,7 @@ def equivalent(one: str, two: str) -> bool:
     before, after = one.split(), two.split()
     if len(before) != len(after):
         return False
+    # Both directions: without `back`, a renaming that makes two variables into one would pass.
     there: dict[str, str] = {}
     back: dict[str, str] = {}
     for old, new in zip(before, after, strict=True):
