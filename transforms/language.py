@@ -180,7 +180,7 @@ class Language:
             if twice := found.keys() & family.transforms.keys():
                 raise ValueError(f"registered twice for {self.title}: {', '.join(sorted(twice))}")
             found.update(family.transforms)
-        object.__setattr__(self, "transforms", found)
+        object.__setattr__(self, "transforms", found)  # the record is frozen
 
 
 LANGUAGES: Final[Registry[Language]] = Registry(
@@ -223,6 +223,7 @@ def _working(plug_ins: tuple[PlugIn, ...]) -> tuple[Language, ...]:
 
 def by_ending(ending: str) -> Language | None:
     """The language whose files have this ending, with the dot; `None` where no language claims it."""
+    # Most files are of a built-in language, and then no plug-in is imported.
     for languages in (map(LANGUAGES.get, LANGUAGES.built_in), every_language()):
         for one in languages:
             if ending in one.endings or ending in one.named_endings:

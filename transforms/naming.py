@@ -75,6 +75,9 @@ def draw(
         rng: the only source of chance.
         pool: the names for `natural`, and for strategies that run out of names; by default the lexicon's.
     """
+    # Any subset of the moves may be applied. If `a -> b` and `b -> c` were drawn, `a -> b` alone would
+    # collide, so old names are not given. Canonical names are exempt: a text that has v0 already must get v0
+    # again.
     used = set() if strategy == "canonical" else set(names.values())
     fresh: dict[int, str] = {}
     for position, (number, old) in enumerate(names.items()):
@@ -96,6 +99,7 @@ def shuffle(lexicon: Lexicon, names: Mapping[int, str], kept: Iterable[str], rng
     """
     fixed = set(kept)
     groups: dict[tuple[str, str], list[str]] = {}
+    # By name, not by variable: two variables of one name in different scopes get one name again.
     for name in dict.fromkeys(names.values()):
         if name not in fixed and not lexicon.reserved(name):
             groups.setdefault(_look(name), []).append(name)
@@ -109,7 +113,7 @@ def _derangement(group: Sequence[str], rng: Random) -> dict[str, str]:
     """A random cyclic order of the names, so that none stays where it was (Sattolo's algorithm)."""
     image = list(group)
     for last in range(len(image) - 1, 0, -1):
-        other = rng.randrange(last)
+        other = rng.randrange(last)  # below `last`: a shuffle that may keep places would use `last + 1`
         image[last], image[other] = image[other], image[last]
     return dict(zip(group, image, strict=True))
 
@@ -121,9 +125,11 @@ def _proposals(
     if strategy == "canonical":
         yield from (f"v{number}" for number in count(position))
     elif strategy == "random":
+        # Longer names after every 20 tries, because short ones may all be taken.
         yield from (_pronounceable(rng, 2 + rng.randrange(2) + tries // 20) for tries in count())
     elif strategy == "misleading":
         yield from _misleading(old, lexicon)
+    # All strategies end here if their own names are taken, so the iterator never ends.
     for tries in count():
         name = pool[int(rng.random() * len(pool))]
         yield name if tries < _PLAIN_TRIES else f"{name}{tries}"

@@ -36,6 +36,8 @@ def splice(source: bytes, edits: Iterable[Edit]) -> bytes:
     """
     pieces: list[bytes] = []
     done = 0
+    # Sorted, each edit is checked against the one before; an insertion sorts before a replacement at its
+    # place.
     for edit in sorted(edits):
         if not done <= edit.start <= edit.end <= len(source):
             raise ValueError(
@@ -118,8 +120,10 @@ class Site:
 
 def compatible(groups: Mapping[int, tuple[Patch, ...]]) -> frozenset[int]:
     """The sites whose patches do not clash. Of two sites that clash the later one in `groups` is dropped."""
+    # The order of `groups` is drawn at random, so which of two clashing sites stays is random as well.
     rank = {number: place for place, number in enumerate(groups)}
     kept = dict(groups)
+    # Dropping a site may take away the patch that held another one, so nesting is computed anew.
     while True:
         _, clashes = _nested(kept)
         gone = {max(pair, key=lambda number: rank[number]) for pair in clashes}
@@ -147,6 +151,7 @@ class _Node:
 def _nested(groups: Mapping[int, tuple[Patch, ...]]) -> tuple[list[_Node], list[tuple[int, int]]]:
     """The patches as a forest by nesting, and the pairs of sites that cannot both be edited."""
     nodes = [_Node(patch, number) for number, group in groups.items() for patch in group]
+    # Outer before inner. Insertions come first at their place, so that they stay in front of what is there.
     nodes.sort(
         key=lambda node: (node.patch.start, node.patch.start != node.patch.end, -node.patch.end, node.site)
     )
@@ -163,7 +168,7 @@ def _nested(groups: Mapping[int, tuple[Patch, ...]]) -> tuple[list[_Node], list[
         else:
             clashes.append((opened[-1].site, node.site))
             continue
-        if node.patch.end > node.patch.start:
+        if node.patch.end > node.patch.start:  # nothing can stand inside an insertion
             opened.append(node)
     return roots, clashes
 
@@ -173,8 +178,10 @@ def _same(one: _Node, other: _Node) -> bool:
 
 
 def _holds(part: Part, patch: Patch) -> bool:
+    # A replaced part is gone, so nothing can be edited in it.
     if isinstance(part, str) or patch.start < part.start or patch.end > part.end:
         return False
+    # An insertion at the end of a kept range belongs behind it: `a` in `f(a)` ends where `, b` is inserted.
     return patch.end > patch.start or patch.start < part.end
 
 

@@ -69,10 +69,12 @@ def perturb_one(
     `unconfirmed` lets meaning-keeping edits without evidence pass. Only a caller that executes the variants
     afterwards may set it.
     """
+    # The identity would repeat one text, so it has one variant.
     count = 1 if transform.kind == "identity" else variants
     if transform.languages and sample.language not in transform.languages:
         yield from (_refused(sample, transform, number, "other language") for number in range(count))
         return
+    # The identity is meant to repeat the text of the sample; every other variant must be a new text.
     seen = {sample.source} if transform.kind != "identity" else set()
     try:
         context = _context(sample, transform)
@@ -124,6 +126,7 @@ def reapply(
         rewritten = transform.apply(context.source, moves)
     except SourceError:
         return _refused(sample, transform, variant, NOT_PARSED)
+    # No subset is left to try here: the caller chose the moves.
     if isinstance(rewritten, Refused):
         return _refused(sample, transform, variant, rewritten.reason)
     source = context.before + rewritten.source + context.after
@@ -143,6 +146,7 @@ def reapply(
 
 def _context(sample: Sample, transform: Transform) -> FunctionContext:
     """The part of a sample that a transform is given, with the text around it."""
+    # The identity must give back every byte, and it fits texts that do not parse.
     if transform.unit == "function" and transform.kind != "identity":
         return function_context_of(sample.source, sample.language)
     return FunctionContext("", sample.source, "")
@@ -171,6 +175,7 @@ def _variant(
     seen: set[str],
     sites: Sites,
 ) -> Outcome:
+    # The number is part of the stream, so more variants never change the first ones.
     rng = stream(seed, sample.id, transform.name, number)
     for draw in range(DRAWS_PER_VARIANT):
         try:
@@ -205,6 +210,7 @@ def _chosen(proposed: tuple[Move, ...], rng: Random, sites: Sites, *, first: boo
         return proposed
     if sites == "one":
         return (rng.choice(proposed),)
+    # Each move with probability 1/2: every subset is equally likely, and the empty one would change nothing.
     kept = tuple(move for move in proposed if rng.random() < 0.5)
     return kept or (rng.choice(proposed),)
 

@@ -35,7 +35,7 @@ def load_target(target: str) -> Any:
 def load_foreign(target: str, *, folder: Path | None = None) -> Any:
     """The object behind `package.module:attribute`, for somebody else's code.
 
-    What the import prints goes to stderr, because stdout is for results.
+    What the import prints goes to stderr.
 
     Args:
         target: may name an inner attribute (`module:Class.member`) or, without a colon, the module itself.
@@ -46,6 +46,7 @@ def load_foreign(target: str, *, folder: Path | None = None) -> Any:
     """
     module, _, attribute = target.partition(":")
     try:
+        # stdout is for results: a machine that reads them must not meet what an import prints.
         with redirect_stdout(sys.stderr), importable(folder) if folder else nullcontext():
             found: object = importlib.import_module(module)
     except (Exception, SystemExit) as error:  # importing runs foreign code, which may raise anything
@@ -211,6 +212,7 @@ class Registry(Generic[T]):
         yield from {**self._entries, **self._late(), **self.plug_ins()}
 
     def __contains__(self, name: object) -> bool:
+        # The cheap questions first: the last two may load plug-ins.
         return (
             name in self._entries
             or self._in_project(name)
@@ -263,6 +265,7 @@ class Registry(Generic[T]):
             CannotAudit: the name is a broken plug-in's, or `py/MODULE:OBJECT` cannot be loaded.
         """
         value: T
+        # A built-in name comes first, so installing a package never changes what a command means.
         if (entry := self.entry(name)) is not None:
             value = load_target(entry.target)
         elif self._in_project(name):
@@ -286,7 +289,7 @@ class Registry(Generic[T]):
         value = plug_in.load()
         try:
             return fitting(value, self._expects, noun=self.noun, name=plug_in.name)
-        except CannotAudit as error:
+        except CannotAudit as error:  # the message must name the distribution that has to be mended
             raise plug_in.broken(str(error)) from error
 
     def _from_project(self, name: str) -> Any:
@@ -327,6 +330,7 @@ def fitting(value: Any, expects: type | None, *, noun: str, name: str) -> Any:
             value = value()
         except Exception as error:  # foreign code may raise anything
             raise CannotAudit(f"{value.__name__}() raised {one_line(error)}") from error
+    # `isinstance` on a protocol needs `@runtime_checkable`, and it does not say which member is missing.
     if not getattr(expects, "_is_protocol", False):
         if not isinstance(value, expects):
             raise CannotAudit(f"a {type(value).__name__} is no {noun}: expected a {expects.__name__}")
@@ -340,7 +344,7 @@ def _with_name(value: Any, name: str) -> Any:
     if value.name == name:
         return value
     try:
-        renamed = copy(value)
+        renamed = copy(value)  # the same object may be registered under two names
         object.__setattr__(renamed, "name", name)
     except (AttributeError, TypeError) as error:
         raise CannotAudit(f"its name is {value.name!r}; it must be {name!r}") from error
@@ -366,6 +370,7 @@ def first_line(value: object) -> str:
 def unknown(noun: str, name: str, known: Iterable[str]) -> str:
     """The message for a name that does not exist, with the nearest one or all of them."""
     names = list(known)
+    # One typo is nearer than 0.5. Without a near name the whole list helps more than a wrong guess.
     near = get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(names))}"
     return f"unknown {noun} {name!r}; {hint}"

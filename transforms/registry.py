@@ -77,6 +77,7 @@ def transform_for(name: str, language: str) -> Transform:
         UsageError: no such name in any language; the message holds the nearest one.
         CannotAudit: a plug-in is broken, or `py/MODULE:OBJECT` cannot be loaded.
     """
+    # The language first: `rename` of Python and `rename` of Java are two transforms of one name.
     record = find_language(language)
     if record is not None and (entry := record.transforms.get(name)) is not None:
         found: Transform = load_target(entry.target)
@@ -128,10 +129,11 @@ def expand(
         UsageError: no such transform or family; the message holds the nearest one.
         CannotAudit: a plug-in is broken, or `py/MODULE:OBJECT` cannot be loaded.
     """
+    # A family that the given languages lack is still a name, which then stands for nothing.
     known = {family.name for family in families()}
     found: list[str] = []
     for name in names:
-        if name in ENTRIES:
+        if name in ENTRIES:  # a transform comes before a family of the same name
             found.append(name)
         elif name == ALL or name in known:
             found += [
@@ -147,6 +149,7 @@ def expand(
         else:
             warn_of_broken_languages()
             raise UsageError(unknown("transform", name, [*TRANSFORMS, *sorted(known), ALL]))
+    # Two languages may share a name, and each name is run once.
     return tuple(dict.fromkeys(found))
 
 

@@ -84,6 +84,7 @@ class Rename(ABC):
         if isinstance(names, Refused):
             return names
         current = names.current
+        # A language with few names (two registers) often draws the identity, which is no variant.
         for _ in range(DRAWS):
             drawn = names.draw(rng)
             if isinstance(drawn, Refused):
@@ -103,7 +104,7 @@ class Rename(ABC):
         Raises:
             SourceError: the source cannot be parsed.
         """
-        names = self.names(source)
+        names = self.names(source)  # before the moves: a source that cannot be parsed raises in any case
         if not moves:
             return Rewritten(source=source, evidence="analysis")
         if isinstance(names, Refused):
@@ -111,11 +112,13 @@ class Rename(ABC):
         new = {
             move.site: move.value for move in moves if isinstance(move.value, str) and move.kind == "rename"
         }
+        # Two moves of one variable would leave one entry, so the counts differ.
         if len(new) != len(moves) or not new.keys() <= names.current.keys():
             return Refused(self.foreign)
         text = names.text(new) if names.allows(new) else None
         if text is None:
             return Refused(self.illegal)
+        # Nothing above is trusted: the proof looks at the finished text only.
         evidence = names.proof(text, new)
         return Refused(UNVERIFIED) if evidence is None else Rewritten(source=text, evidence=evidence)
 
@@ -199,6 +202,7 @@ class VariableNames:
 
     def allows(self, names: Mapping[int, str]) -> bool:
         """Whether every name is usable and no occurrence would mean another variable."""
+        # A shuffle gives names of the text again, which as new names would be refused.
         own = set(self.current.values())
         usable = all(self.variables.usable(name, own) for name in names.values())
         return usable and not self.variables.collides(names)
@@ -299,6 +303,7 @@ class Merging(ABC):
         merges = self.merges(source)
         if merges.obstacle:
             return Refused(merges.obstacle)
+        # The evidence of a certain merge is stronger, so a likely one is taken only if no certain one works.
         for candidates in (merges.certain, merges.likely):
             remaining = list(candidates)
             while remaining:
@@ -314,7 +319,7 @@ class Merging(ABC):
         if not moves:
             return Rewritten(source=source, evidence="parsed")
         merges = self.merges(source)
-        if len(moves) == 1:
+        if len(moves) == 1:  # a second merge could undo what the first one breaks
             for pair in (*merges.certain, *merges.likely):
                 if (pair.gone, merges.names(pair)[1]) == (moves[0].site, moves[0].value):
                     text = merges.text(pair)

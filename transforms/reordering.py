@@ -113,6 +113,7 @@ class Reorder(ABC):
         for _ in range(DRAWS):
             if moves := _drawn(found, movable, rng):
                 return moves
+        # A movable block has another order, so this ends; 32 identities in a row mean that it has few.
         while not moves:
             moves = _drawn(found, [rng.choice(movable)], rng)
         return moves
@@ -131,6 +132,7 @@ class Reorder(ABC):
             return chosen
         for site, order in chosen.items():
             block = found.blocks[site]
+            # Searches and shrinking pass orders that were never proposed.
             if block.fixed or not orders.is_legal(block.predecessors, order):
                 return Refused(ILLEGAL)
         text = found.text(chosen)
@@ -163,6 +165,7 @@ class Reorder(ABC):
                 None,
                 *(
                     order_move(found, site, order)
+                    # The first order is the text's own, for which `None` stands.
                     for order in list(orders.enumerate_orders(block.predecessors))[1:]
                 ),
             ]
@@ -231,6 +234,7 @@ def milder(move: Move) -> Iterator[Move]:
         return
     order = move.value
     place = {statement: number for number, statement in enumerate(order)}
+    # Neither the original (no move) nor the order itself (not milder) is yielded.
     own = list(range(len(order)))
     seen = {tuple(own), tuple(order)}
     exchanged = [(own, n) for n in own[:-1] if place[n] > place[n + 1]]
@@ -277,6 +281,7 @@ def reordered(text: bytes, blocks: Sequence[StatementBlock], chosen: Mapping[int
 
     def render(start: int, end: int, found: Iterable[StatementBlock]) -> bytes:
         """The bytes of a range with these blocks reordered, from the inside out."""
+        # A statement is rendered before it moves, because a block inside it may be reordered as well.
         out, position = [], start
         for block in found:
             pieces = [render(each.start, each.end, nested([each])) for each in block.statements]
@@ -334,6 +339,7 @@ class ReorderBreaking(ABC):
         found = self.ordering(source)
         if found.obstacle:
             return Refused(found.obstacle)
+        # All pairs of all blocks: a large block is not drawn as rarely as a small one.
         pairs = [(site, pair) for site in range(len(found.blocks)) for pair in found.pairs(site)]
         flaw = found.unbreakable
         while pairs:
@@ -380,6 +386,8 @@ def reversible(predecessors: Sequence[int], true: Sequence[int]) -> Iterator[tup
         predecessors: the conflict relation as bit masks.
         true: the true dependences among them, in the same form.
     """
+    # An edge that a longer path implies cannot be reversed alone: with a -> b -> c and a -> c, c before a
+    # would also break one of the other two.
     for use, mask in enumerate(reduction(predecessors)):
         yield from ((definition, use) for definition in bits(mask & true[use]))
 

@@ -56,9 +56,10 @@ class SiteRule(ABC):
             return Refused(declined or self.nothing)
         numbers = list(range(len(sites)))
         rng.shuffle(numbers)
-        if self.kind == "control":
+        if self.kind == "control":  # two changes of the meaning may cancel out
             numbers = numbers[:1]
         drawn = {number: rng.randrange(len(sites[number].options)) for number in numbers}
+        # In drawn order: of two sites that clash, each is kept equally often.
         kept = compatible({number: sites[number].options[drawn[number]] for number in numbers})
         return tuple(self._move(number, sites[number], drawn[number]) for number in sorted(kept))
 
@@ -94,6 +95,7 @@ class SiteRule(ABC):
         return Move(kind=self.name, site=number, value=(option,), note=f"line {site.line}: {site.note}")
 
 
+# `propose` and `apply` ask for the same sites, and so do all variants of one sample.
 @lru_cache(maxsize=8)
 def _found(rule: SiteRule, source: str) -> tuple[tuple[Site, ...], str | None]:
     """The sites of a rule, and its most frequent reason to refuse a candidate."""
@@ -120,8 +122,10 @@ def legal_orders(predecessors: Sequence[int]) -> tuple[tuple[int, ...], ...]:
         predecessors: for each region the set of regions that must stand before it, as a bit mask.
     """
     own = tuple(range(len(predecessors)))
+    # Two more than are offered: the text's own, and one that shows that there are too many to list.
     found = dict.fromkeys(islice(orders.enumerate_orders(predecessors), OPTIONS + 2))
     if len(found) > OPTIONS + 1:
+        # Fixed, because a move names an order by its number among the options.
         draws = Random(len(predecessors))
         found = dict.fromkeys(orders.sample(predecessors, draws) for _ in range(2 * OPTIONS))
     return tuple(order for order in found if order != own)[:OPTIONS]

@@ -7,6 +7,7 @@ a language are parsed is told by its `FileFormat`.
 """
 
 import hashlib
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -54,6 +55,7 @@ class DecodedFile(ABC):
             raise SourceError("not UTF-8" if encoding.startswith("utf-8") else NO_RETURN) from error
         newline = _newline(text)
         found = cls(text=text.replace(newline, "\n"), encoding=encoding, newline=newline)
+        # Some encodings write one text in several ways, as UTF-7 does.
         if found.write(found.text) != data:
             raise SourceError(NO_RETURN)
         return found
@@ -85,11 +87,8 @@ class DecodedFile(ABC):
 
 def _newline(text: str) -> str:
     """The line end of a text in which all line ends are equal; `\\n` for a mixture."""
-    pairs = text.count("\r\n")
-    feeds, returns = text.count("\n") - pairs, text.count("\r") - pairs
-    if pairs and not feeds and not returns:
-        return "\r\n"
-    return "\r" if returns and not feeds and not pairs else "\n"
+    found = set(re.findall(r"\r\n|\r|\n", text))
+    return found.pop() if len(found) == 1 else "\n"
 
 
 MODULE: Final = "<module>"
