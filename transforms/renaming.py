@@ -202,7 +202,7 @@ class VariableNames:
 
     def allows(self, names: Mapping[int, str]) -> bool:
         """Whether every name is usable and no occurrence would mean another variable."""
-        # A shuffle gives names of the text again, which as new names would be refused.
+        # A function may call a variable `list`: its own names stay usable although they are reserved.
         own = set(self.current.values())
         usable = all(self.variables.usable(name, own) for name in names.values())
         return usable and not self.variables.collides(names)

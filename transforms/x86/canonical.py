@@ -38,6 +38,7 @@ def canonicalise(source: str) -> str:
         SourceError: a line of the source is no instruction.
     """
     block = read(source)
+    # Where no register may be renamed, each keeps its name, and the form is only about the order.
     found = RegisterChoices({}) if obstacle(block) else choices(block)
     lines = [block.operations[number] for number in canonical_order(block, found)]
     used = dict.fromkeys(token.register.base for line in lines for token in line.tokens)
@@ -57,6 +58,7 @@ def canonical_names(used: Sequence[str], found: RegisterChoices) -> Mapping[str,
 
     A legal renaming exists, because the current names are one.
     """
+    # The greedy choice of the first name is right only if the rest can still be named: a matching is kept.
     owners = {base: base for base in used}
     settled: set[str] = set()
     names: dict[str, str] = {}
@@ -100,13 +102,8 @@ def _housed(base: str, moved: dict[str, str], found: RegisterChoices, tried: set
 
 
 def _written(line: Operation, spelled: Callable[[Register], str]) -> str:
-    """The text of an instruction, with `spelled` giving the text of each register."""
-    pieces: list[str] = []
-    done = 0
-    for token in line.tokens:
-        pieces += (line.text[done : token.start], spelled(token.register))
-        done = token.end
-    return " ".join(("".join(pieces) + line.text[done:]).split())
+    """The text of an instruction with single blanks, with `spelled` giving the text of each register."""
+    return " ".join(line.spelled(spelled(token.register) for token in line.tokens).split())
 
 
 def canonical_order(block: BasicBlock, found: RegisterChoices) -> list[int]:
@@ -119,6 +116,7 @@ def canonical_order(block: BasicBlock, found: RegisterChoices) -> list[int]:
     depth = layers(predecessors)
 
     def shape(register: Register) -> str:
+        # A register that keeps its name is told apart by it from the beginning.
         return register.view if _is_free(register.base, found) else f"%{register.name}"
 
     lines = [_written(line, shape) for line in block.operations]
@@ -129,8 +127,9 @@ def canonical_order(block: BasicBlock, found: RegisterChoices) -> list[int]:
         for number, colour in enumerate(colours):
             cells[colour].append(number)
         tied = [cells[colour] for colour in sorted(cells) if _differ(block, cells[colour])]
-        if not tied:
+        if not tied:  # Python's sort is stable: interchangeable instructions keep the order of the text
             return sorted(range(len(colours)), key=colours.__getitem__)
+        # Doubled, there is room for a colour just before that of the tied ones.
         colours = [2 * colour for colour in colours]
         colours[tied[0][0]] -= 1
 

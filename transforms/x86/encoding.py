@@ -47,8 +47,10 @@ def encode(text: str, syntax: Syntax) -> tuple[iced.Instruction, bytes]:
             made = built(candidate, operands, statement.prefixes)
             if made is None or (read := _confirmed(made)) is None:
                 continue
+            # Another arrangement of these operands would be an instruction as well: the printer decides.
             if _is_doubtful(candidate) and not _printed_alike(read[0], statement, syntax):
                 continue
+            # `add $1, (%rax)` fits encodings of four sizes. They mean different things, so none is preferred.
             key = read[0].memory_size if _unsized(statement.operands) and not candidate.wide else None
             cost = (_is_unusual(read[0]), len(read[1]), rank)
             if key not in found or cost < found[key][0]:
@@ -71,7 +73,7 @@ def decode(code: bytes) -> Iterator[tuple[iced.Instruction, bytes]]:
     """
     place = 0
     while place < len(code):
-        decoder = iced.Decoder(BITS, code[place : place + 15])
+        decoder = iced.Decoder(BITS, code[place : place + 15])  # no instruction is longer than 15 bytes
         instruction = decoder.decode()
         if instruction.is_invalid:
             raise SourceError(f"byte {place} begins no instruction")
@@ -101,38 +103,22 @@ def _is_unusual(instruction: iced.Instruction) -> bool:
     return instruction.encoding == iced.EncodingKind.EVEX or instruction.stack_pointer_increment % 8 != 0
 
 
-# Confirmation by decoding
-
-
 def _confirmed(made: iced.Instruction) -> tuple[iced.Instruction, bytes] | None:
     """The instruction as decoded from its own bytes, with the bytes; `None` if they decode to another one."""
-    if made.is_ip_rel_memory_operand:
-        return _confirmed_relative(made)
     code = encoded(made)
-    return None if code is None else _read_back(made, code)
-
-
-def _confirmed_relative(made: iced.Instruction) -> tuple[iced.Instruction, bytes] | None:
-    """As `_confirmed`, for an address relative to the instruction pointer.
-
-    The displacement counts from the end of the instruction. So the instruction is encoded twice: first to
-    learn its length, then with the displacement corrected by it.
-    """
-    wanted = made.memory_displacement
-    code = encoded(made)
+    if code is not None and made.is_ip_rel_memory_operand:
+        # The displacement counts from the end of the instruction, whose length is known only now.
+        limit = _LIMIT if made.memory_base == iced.Register.RIP else 1 << 32
+        made.memory_displacement = (made.memory_displacement + len(code)) % limit
+        code = encoded(made)
     if code is None:
         return None
-    limit = _LIMIT if made.memory_base == iced.Register.RIP else 1 << 32
-    made.memory_displacement = (wanted + len(code)) % limit
-    code = encoded(made)
-    return None if code is None else _read_back(made, code)
-
-
-def _read_back(made: iced.Instruction, code: bytes) -> tuple[iced.Instruction, bytes] | None:
     read = iced.Decoder(BITS, code).decode()
+    # The built instruction has no place and no length yet, and `shape` of a relative address needs both.
     made.len, made.ip = read.len, 0
-    same = read.len == len(code) and read.code == made.code
-    return (read, code) if same and shape(read) == shape(made) else None
+    # An operand that the encoder dropped (a segment, a mask) is missing in what is decoded.
+    same = read.len == len(code) and read.code == made.code and shape(read) == shape(made)
+    return (read, code) if same else None
 
 
 def _printed_alike(instruction: iced.Instruction, statement: AssemblyStatement, syntax: Syntax) -> bool:
@@ -159,6 +145,15 @@ _ROUNDINGS: Final = {
     "ru-sae": "ROUND_UP",
     "rz-sae": "ROUND_TOWARD_ZERO",
 }
+_PREFIX_FLAGS: Final = {
+    "lock": "has_lock_prefix",
+    **dict.fromkeys(("rep", "repe", "repz"), "has_rep_prefix"),
+    # `bnd` and `repne` are one byte.
+    **dict.fromkeys(("repne", "repnz", "bnd"), "has_repne_prefix"),
+    "xacquire": "has_xacquire_prefix",
+    "xrelease": "has_xrelease_prefix",
+}
+"""iced's flag for each prefix that may stand before an instruction of a block."""
 _STRING_PLACES: Final[Mapping[int, tuple[str, str]]] = {
     iced.OpKind.MEMORY_SEG_RSI: ("", "rsi"),
     iced.OpKind.MEMORY_SEG_RDI: ("", "rdi"),
@@ -168,6 +163,11 @@ _STRING_PLACES: Final[Mapping[int, tuple[str, str]]] = {
 
 class _DoesNotFitError(Exception):
     """The operands do not fit this encoding."""
+
+
+def _require(fits: bool) -> None:
+    if not fits:
+        raise _DoesNotFitError
 
 
 def arrangements(
@@ -189,7 +189,7 @@ def arrangements(
             if place >= 0:
                 arranged[place] = operand
         yield [*arranged, *rounding]
-    ordered = rest[::-1] if syntax == "att" else rest
+    ordered = rest[::-1] if syntax == "att" else rest  # AT&T text has the target last, iced has it first
     if len(rest) == len(slots) and (len(candidate.places) != len(slots) or -1 in candidate.places):
         yield [*ordered, *rounding]
     elif len(rest) < len(slots):
@@ -206,21 +206,16 @@ def _implied(ordered: Sequence[Operand], slots: tuple[Slot, ...]) -> Iterator[li
         yield [None] * len(slots)
         return
     if len(ordered) == len(slots) - 1:
+        string = any(slot.kind in _STRING_PLACES for slot in slots)
         for gone, slot in enumerate(slots):
             constant = slot.bits == 8 and slot.kind == iced.OpKind.IMMEDIATE8
-            if constant or slot.fixed == iced.Register.ST0 or (slot.fixed and _has_string(slots)):
+            if constant or slot.fixed == iced.Register.ST0 or (slot.fixed and string):
                 yield [*ordered[:gone], None, *ordered[gone:]]
+        # `imul $3, %rax` is `imul $3, %rax, %rax`.
         if len(slots) == 3 and slots[2].bits and isinstance(ordered[0], RegisterOperand):
             yield [ordered[0], *ordered]
-    elif not ordered and {slot.family for slot in slots} == {"", "st"}:
+    elif not ordered and {slot.family for slot in slots} == {"", "st"}:  # `faddp` is `faddp %st, %st(1)`
         yield [None if slot.fixed else RegisterOperand("st(1)") for slot in slots]
-
-
-def _has_string(slots: tuple[Slot, ...]) -> bool:
-    return any(slot.kind in _STRING_PLACES for slot in slots)
-
-
-# Building
 
 
 def built(
@@ -251,7 +246,9 @@ def built(
                     made.suppress_all_exceptions = True
                 else:
                     made.rounding_control = getattr(iced.RoundingControl, _ROUNDINGS[operand.mode])
-        _put_prefixes(made, prefixes)
+        for prefix in prefixes:
+            _require(prefix in _PREFIX_FLAGS)
+            setattr(made, _PREFIX_FLAGS[prefix], True)
     except _DoesNotFitError:
         return None
     return made
@@ -268,8 +265,8 @@ def _put_immediate(
         value = 1
     elif isinstance(operand, ImmediateOperand) and candidate.last is None:
         value = _stored(operand.value, slot)
-        if value != 1 and _is_one(candidate, number):
-            raise _DoesNotFitError
+        # `shl $1` has an encoding without an immediate; `shl $2` does not fit it.
+        _require(value == 1 or not _is_one(candidate, number))
     else:
         raise _DoesNotFitError
     made.set_op_kind(number, untyped(immediate_kind(candidate.slots, number)))
@@ -283,31 +280,27 @@ def _is_one(candidate: Candidate, number: int) -> bool:
 
 def _stored(value: int, slot: Slot) -> int:
     """The value as it is stored: signed where it is extended, of the operand's width elsewhere."""
-    if not -(1 << slot.width - 1) <= value < 1 << slot.width:
-        raise _DoesNotFitError
+    # Both ways to write a value of the width are read: `$-1` and `$255` are the same byte.
+    _require(-(1 << slot.width - 1) <= value < 1 << slot.width)
     if slot.bits < slot.width:
         value %= 1 << slot.width
         value -= (1 << slot.width) if value >> slot.width - 1 else 0
-        if not -(1 << slot.bits - 1) <= value < 1 << slot.bits - 1:
-            raise _DoesNotFitError
+        _require(-(1 << slot.bits - 1) <= value < 1 << slot.bits - 1)
     value %= _LIMIT
     return value - _LIMIT if value >= _LIMIT >> 1 else value
 
 
 def _put_fixed(made: iced.Instruction, slot: Slot, number: int, operand: Operand | None) -> None:
-    if isinstance(operand, RegisterOperand):
-        if _number(operand.register) != slot.fixed or operand.mask:
-            raise _DoesNotFitError
-    elif operand is not None:
-        raise _DoesNotFitError
+    if operand is not None:  # the text may leave the register out
+        named = isinstance(operand, RegisterOperand) and not operand.mask and _number(operand.register)
+        _require(named == slot.fixed)
     made.set_op_kind(number, iced.OpKind.REGISTER)
     made.set_op_register(number, untyped(slot.fixed))
 
 
 def _put_register(made: iced.Instruction, slot: Slot, number: int, operand: RegisterOperand) -> None:
     register = _number(operand.register)
-    if register not in family(slot.family):
-        raise _DoesNotFitError
+    _require(register in family(slot.family))
     made.set_op_kind(number, iced.OpKind.REGISTER)
     made.set_op_register(number, untyped(register))
     _put_mask(made, operand)
@@ -324,71 +317,47 @@ def _put_address(made: iced.Instruction, number: int, operand: MemoryOperand) ->
     made.set_op_kind(number, iced.OpKind.MEMORY)
     base = _number(operand.base) if operand.base else 0
     index = _number(operand.index) if operand.index else 0
-    if operand.scale not in (1, 2, 4, 8):
-        raise _DoesNotFitError
-    narrow = _is_narrow(base) or _is_narrow(index)
-    if (base or index) and not -(1 << 31) <= operand.displacement < 1 << (32 if narrow else 31):
-        raise _DoesNotFitError
+    _require(operand.scale in (1, 2, 4, 8))
+    narrow = any(one in family("r32") or one == iced.Register.EIP for one in (base, index))
+    # Beside a register the displacement has 32 bits. They are extended with their sign to 64 bits, but an
+    # address of 32 bits wraps around, so there the upper half may also be written without a sign.
+    if base or index:
+        _require(-(1 << 31) <= operand.displacement < 1 << (32 if narrow else 31))
     made.memory_base = untyped(base)
     made.memory_index = untyped(index)
     made.memory_index_scale = operand.scale
     moffs = iced.OpCodeInfo(made.code).op_kind(number) == iced.OpCodeOperandKind.MEM_OFFS
-    if moffs and (base or index):
-        raise _DoesNotFitError
+    _require(not moffs or not (base or index))
     if base in (iced.Register.RIP, iced.Register.EIP):
         made.memory_displ_size = 8 if base == iced.Register.RIP else 4
         made.memory_displacement = operand.displacement % _LIMIT
-    elif not base or moffs:
+    elif not base or moffs:  # an absolute address, or an index without a base, has a full displacement
         made.memory_displ_size = 4 if narrow else 8
         made.memory_displacement = operand.displacement % _LIMIT
     else:
-        made.memory_displ_size = 1 if operand.displacement else 0
+        made.memory_displ_size = 1 if operand.displacement else 0  # the encoder takes 1 or 4 bytes as needed
         made.memory_displacement = operand.displacement % (1 << 32 if narrow else _LIMIT)
     if operand.segment:
         made.segment_prefix = untyped(_number(operand.segment))
     if operand.broadcast:
         made.is_broadcast = True
     _put_mask(made, operand)
-    if operand.size is not None and made.memory_size and _size(made) not in (0, operand.size):
-        raise _DoesNotFitError
-
-
-def _size(made: iced.Instruction) -> int:
-    return iced.MemorySizeExt.size(made.memory_size)
-
-
-def _is_narrow(register: int) -> bool:
-    return register in family("r32") or register == iced.Register.EIP
+    # Of an operand of unknown size iced gives 0, and any size of the text fits.
+    if operand.size is not None and made.memory_size:
+        _require(iced.MemorySizeExt.size(made.memory_size) in (0, operand.size))
 
 
 def _put_string(made: iced.Instruction, slot: Slot, number: int, operand: Operand | None) -> None:
     segment, base = _STRING_PLACES[slot.kind]
     if isinstance(operand, MemoryOperand):
         plain = (operand.base, operand.index, operand.displacement) == (base, "", 0)
-        if not plain or (segment and operand.segment not in ("", segment)):
-            raise _DoesNotFitError
+        # The target of a string instruction is always in `es`; only the source may have another segment.
+        _require(plain and (not segment or operand.segment in ("", segment)))
         if operand.segment and not segment:
             made.segment_prefix = untyped(_number(operand.segment))
-    elif operand is not None:
-        raise _DoesNotFitError
+    else:
+        _require(operand is None)
     made.set_op_kind(number, untyped(slot.kind))
-
-
-def _put_prefixes(made: iced.Instruction, prefixes: tuple[str, ...]) -> None:
-    for prefix in prefixes:
-        match prefix:
-            case "lock":
-                made.has_lock_prefix = True
-            case "rep" | "repe" | "repz":
-                made.has_rep_prefix = True
-            case "repne" | "repnz" | "bnd":
-                made.has_repne_prefix = True
-            case "xacquire":
-                made.has_xacquire_prefix = True
-            case "xrelease":
-                made.has_xrelease_prefix = True
-            case _:
-                raise _DoesNotFitError
 
 
 def _number(name: str) -> int:

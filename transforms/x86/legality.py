@@ -39,7 +39,7 @@ from typing import Final, TypeAlias
 import iced_x86 as iced
 
 from codeaudit.transforms.x86.reading import BasicBlock, Operation
-from codeaudit.transforms.x86.registers import BASES, HIGH_BYTES, class_of
+from codeaudit.transforms.x86.registers import BASES, HIGH_BYTES, base_of, class_of
 
 ACCUMULATOR: Final = "rax"
 STACK: Final = "rsp"
@@ -101,6 +101,8 @@ class RegisterChoices:
         for base, bound in self._bounds:
             # Sorted, because the order of a set of strings differs from process to process.
             free = sorted(self.targets[base] - taken)
+            # Rejection: where fewer names are free than the bound, the attempt survives with the probability
+            # free / bound. So every renaming has the same probability, 1 / product of the bounds.
             if not free or (len(free) < bound and rng.random() * bound >= len(free)):
                 return None
             drawn[base] = rng.choice(free)
@@ -144,7 +146,7 @@ def _all(name: str) -> frozenset[str]:
 
 def _fixed(block: BasicBlock, *, stack: bool) -> frozenset[str]:
     fixed = set(chain.from_iterable(operation.implicit for operation in block.operations))
-    fixed.add("k0")
+    fixed.add("k0")  # as a write mask, the encoding of k0 means "no mask"
     if not stack:
         fixed.add(STACK)
     if any(_is_x87(operation) for operation in block.operations):
@@ -168,8 +170,9 @@ def _narrow(operation: Operation, targets: dict[str, frozenset[str]]) -> None:
     if any(register.high for register in used):
         for register in used:
             if register.kind == "gp":
+                # With a REX prefix the encodings of ah, ch, dh and bh mean spl, bpl, sil and dil.
                 _keep(targets, register.base, HIGH_BYTES if register.width == 8 else _LEGACY)
-    if instruction.memory_index and (index := operation.index):
+    if index := base_of(instruction.memory_index):
         _drop(targets, index, STACK)
     if _may_be_short(instruction):
         for register in used:
@@ -237,9 +240,11 @@ def compare(before: BasicBlock, after: BasicBlock) -> Judgement:
     for place, pair in enumerate(zip(before.operations, after.operations, strict=True)):
         if reason := _obstacle(*pair, forth, back):
             return Different(reason, place)
+        # With equal offsets the two addresses differ by the displacements alone, which are in the shape.
         offsets = [offset + len(one.code) for offset, one in zip(offsets, pair, strict=True)]
-        if pair[0].is_relative and offsets[0] != offsets[1]:
+        if pair[0].instruction.is_ip_rel_memory_operand and offsets[0] != offsets[1]:
             return Different(RELATIVE, place)
+    # The bijection is complete only now: a register that is implied may be named in a later instruction.
     for place, pair in enumerate(zip(before.operations, after.operations, strict=True)):
         one, other = pair
         if {(view, forth.get(base, base), access) for view, base, access in one.effects} != other.effects:

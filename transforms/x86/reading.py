@@ -6,7 +6,7 @@ without labels.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import Final
@@ -107,25 +107,14 @@ class Operation:
             if (name := found[1].lower()) in known
         )
 
-    @property
-    def index(self) -> str:
-        """The base of the index register of its address; empty without one."""
-        return base_of(self.instruction.memory_index)
-
-    @cached_property
-    def leaves(self) -> bool:
-        """Whether control may leave the block: a call, a return, a trap."""
-        return self.instruction.flow_control != iced.FlowControl.NEXT
-
-    @cached_property
-    def saves_state(self) -> bool:
-        """Whether it saves or restores registers that no operand names, each at its own place in memory."""
-        return self.instruction.is_save_restore_instruction
-
-    @cached_property
-    def is_relative(self) -> bool:
-        """Whether an address counts from the end of the instruction."""
-        return self.instruction.is_ip_rel_memory_operand
+    def spelled(self, names: Iterable[str]) -> str:
+        """The text with these names in place of the tokens, each with its `%`."""
+        pieces: list[str] = []
+        done = 0
+        for token, name in zip(self.tokens, names, strict=True):
+            pieces += (self.text[done : token.start], name)
+            done = token.end
+        return "".join(pieces) + self.text[done:]
 
 
 @dataclass(frozen=True, slots=True)

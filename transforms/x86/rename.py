@@ -18,10 +18,12 @@ bits, or a vector operation on 128 bits becomes one on 256 bits.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Final
+
+import iced_x86 as iced
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
@@ -29,8 +31,8 @@ from codeaudit.transforms.records import Evidence, Kind, Move, Unit
 from codeaudit.transforms.renaming import Rename
 from codeaudit.transforms.x86.effects import touch
 from codeaudit.transforms.x86.legality import REFERENT, Different, RegisterChoices, choices, compare
-from codeaudit.transforms.x86.reading import BasicBlock, Operation, Token, read, read_operation
-from codeaudit.transforms.x86.registers import class_of, part
+from codeaudit.transforms.x86.reading import BasicBlock, Operation, read, read_operation
+from codeaudit.transforms.x86.registers import Register, class_of, part
 
 NO_REGISTER: Final = "no register in an operand"
 ALL_FIXED: Final = "no register may be renamed"
@@ -101,18 +103,17 @@ class RegisterRename(Rename):
 
 
 def obstacle(block: BasicBlock) -> str:
-    """Why no register of a block may be renamed at all; empty if some may.
-
-    - A called function finds its arguments in fixed registers.
-    - An instruction that saves all registers stores each of them at a fixed place.
-    - An address relative to the instruction pointer moves with the length of the code.
-    """
+    """Why no register of a block may be renamed at all; empty if some may."""
     for operation in block.operations:
-        if operation.leaves:
+        instruction = operation.instruction
+        # A called function finds its arguments in fixed registers.
+        if instruction.flow_control != iced.FlowControl.NEXT:
             return LEAVES
-        if operation.saves_state:
+        # `xsave` stores each register at a place of its own, whatever the registers are called elsewhere.
+        if instruction.is_save_restore_instruction:
             return SAVES
-        if operation.is_relative:
+        # `movq 8(%rip), %rax` names another place when `%r8` makes an instruction before it longer.
+        if instruction.is_ip_rel_memory_operand:
             return RELATIVE
     return ""
 
@@ -126,15 +127,17 @@ def renamed(block: BasicBlock, renaming: Mapping[str, str]) -> str | None:
     pieces: list[str] = []
     done = 0
     for start, operation in zip(block.starts, block.operations, strict=True):
+        names: list[str] = []
         for token in operation.tokens:
-            target = renaming.get(token.register.base)
-            if target is None:
-                continue
-            register = part(target, token.register)
-            if register is None:
-                return None
-            pieces += (source[done : start + token.start], f"%{register.name}")
-            done = start + token.end
+            name = operation.text[token.start : token.end]  # a register that stays may be in upper case
+            if token.register.base in renaming:
+                register = part(renaming[token.register.base], token.register)
+                if register is None:
+                    return None
+                name = f"%{register.name}"
+            names.append(name)
+        pieces += (source[done:start], operation.spelled(names))
+        done = start + len(operation.text)
     return "".join(pieces) + source[done:]
 
 
@@ -198,6 +201,7 @@ def candidates(block: BasicBlock, bases: tuple[str, ...]) -> Iterator[list[tuple
     3. Both registers are read before they are written.
     """
     read_first, written = _uses(block)
+    # A register that is written before it is read takes no input: another name may change nothing.
     pairs = [
         (gone, into)
         for gone in bases
@@ -216,6 +220,7 @@ def merged(block: BasicBlock, gone: str, into: str) -> str | None:
     text = renamed(block, {gone: into})
     if text is None:
         return None
+    # `read` fails where no instruction has this register at this place: an index cannot be `%rsp`.
     try:
         judged = compare(block, read(text))
     except SourceError:
@@ -237,6 +242,7 @@ def _uses(block: BasicBlock) -> tuple[set[str], set[str]]:
 def _loads(block: BasicBlock) -> set[tuple[str, str]]:
     """Pairs (address register, target) of loads whose target no other instruction of the block writes."""
     touches = [touch(operation) for operation in block.operations]
+    # If another instruction writes the target behind the load, the next run does not wait for the load.
     writers = Counter(base for touched in touches for base in touched.writes)
     return {
         (address, target)
@@ -274,14 +280,12 @@ class RegisterWidths:
         sites = list(range(len(block.operations)))
         rng.shuffle(sites)
         for site in sites:
-            found = list(broken(block, site))
-            if found:
+            if found := list(broken(block, site)):
                 names = rng.choice(found)
-                own = [token.register.name for token in block.operations[site].tokens]
-                changed = [
-                    f"{old} -> {new}" for old, new in zip(own, names.split(","), strict=True) if old != new
-                ]
-                note = f"instruction {site + 1}: {', '.join(dict.fromkeys(changed))}"
+                old = [token.register.name for token in block.operations[site].tokens]
+                pairs = dict.fromkeys(zip(old, names.split(","), strict=True))
+                changed = ", ".join(f"{one} -> {other}" for one, other in pairs if one != other)
+                note = f"instruction {site + 1}: {changed}"
                 return (Move(kind="view", site=site, value=names, note=note),)
         return Refused(NO_VIEW)
 
@@ -299,56 +303,53 @@ class RegisterWidths:
             return Refused(NOT_A_MOVE)
         one = block.operations[move.site]
         start = block.starts[move.site]
-        text = _spliced(one, move.value.split(","))
+        text = _respelled(one, move.value.split(","))
         changed = source[:start] + text + source[start + len(one.text) :]
-        if not isinstance(compare(block, read(changed)), Different):
-            return Refused(NO_VIEW)
         return Rewritten(source=changed, evidence="analysis")
 
 
 def broken(block: BasicBlock, site: int) -> Iterator[str]:
     """The ways to change views in one instruction, each as the names of its registers joined by commas."""
     one = block.operations[site]
-    for group in _groups(one.tokens):
-        for width in _WIDTHS.get(group[0].register.kind, ()):
-            names = [_other(token, width) if token in group else token.register.name for token in one.tokens]
-            if None in names or names == [token.register.name for token in one.tokens]:
-                continue
-            chosen = [name for name in names if name is not None]
-            if _is_another(one, chosen):
-                yield ",".join(chosen)
+    own = [token.register for token in one.tokens]
+    for group in _groups(own):
+        for width in _WIDTHS.get(own[group[0]].kind, ()):
+            wanted = [
+                replace(register, width=width, high=False) if number in group else register
+                for number, register in enumerate(own)
+            ]
+            found = [part(register.base, register) for register in wanted]
+            names = [register.name for register in found if register is not None]
+            if len(names) == len(own) and found != own and _is_another(one, names):
+                yield ",".join(names)
 
 
-def _groups(tokens: tuple[Token, ...]) -> Iterator[tuple[Token, ...]]:
-    """The sets of registers that may change together: one register, all of one view, or all of one class."""
-    found: dict[tuple[Token, ...], None] = {}
-    for token in tokens:
-        found[(token,)] = None
-        found[tuple(one for one in tokens if one.register.view == token.register.view)] = None
-        found[tuple(one for one in tokens if one.register.kind == token.register.kind)] = None
-    yield from found
+def _groups(registers: Sequence[Register]) -> Iterable[tuple[int, ...]]:
+    """The numbers of registers that may change together: one, all of one view, or all of one class.
+
+    Most instructions want equal widths (`addq %rax, %rbx`), so one register alone often gives no instruction.
+    """
+    found: dict[tuple[int, ...], None] = {}
+    for number, register in enumerate(registers):
+        found[(number,)] = None
+        found[tuple(n for n, other in enumerate(registers) if other.view == register.view)] = None
+        found[tuple(n for n, other in enumerate(registers) if other.kind == register.kind)] = None
+    return found
 
 
-def _other(token: Token, width: int) -> str | None:
-    found = part(token.register.base, replace(token.register, width=width, high=False))
-    return None if found is None else found.name
+def _is_another(one: Operation, names: Sequence[str]) -> bool:
+    """Whether with these registers the line is an instruction of another shape.
 
-
-def _is_another(one: Operation, names: list[str]) -> bool:
+    A register that is no operand, as in some no-ops, may change without a change of the shape.
+    """
     try:
-        other = read_operation(_spliced(one, names), "att")
+        return read_operation(_respelled(one, names), "att").shape != one.shape
     except SourceError:
         return False
-    return other.shape != one.shape
 
 
-def _spliced(one: Operation, names: list[str]) -> str:
-    pieces: list[str] = []
-    done = 0
-    for token, name in zip(one.tokens, names, strict=True):
-        pieces += (one.text[done : token.start], f"%{name}")
-        done = token.end
-    return "".join(pieces) + one.text[done:]
+def _respelled(one: Operation, names: Iterable[str]) -> str:
+    return one.spelled(f"%{name}" for name in names)
 
 
 RENAME_VIEWS: Final = RegisterWidths()
