@@ -4,14 +4,15 @@ Importing this needs no torch.
 A new family of networks adds its folder and one row of `FAMILIES`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from codeaudit.audit.interface import Model, Task
 from codeaudit.transforms.errors import UsageError
+from codeaudit.transforms.registration import unknown
 
 if TYPE_CHECKING:
     from codeaudit.audit.corpora.records import Corpus, LabelColumn
@@ -133,6 +134,33 @@ def family(network: str, task: str | None) -> tuple[NetworkFamily, str]:
             return one, task
     others = [name for one in FAMILIES if task in one.tasks for name in one.networks]
     raise UsageError(f"{network} is not trained for task {task!r}; known: {', '.join(others)}")
+
+
+class HasOptions(Protocol):
+    """A row of a family's table of networks."""
+
+    @property
+    def options(self) -> Collection[str]:
+        """The settings that the network takes beside its sizes."""
+        ...
+
+
+Row = TypeVar("Row", bound=HasOptions)
+
+
+def entry_of(noun: str, table: Mapping[str, Row], name: str, options: Collection[str]) -> Row:
+    """The row of a network that takes these options.
+
+    Raises:
+        UsageError: an unknown name, or an option that the network does not take; the message has the nearest.
+    """
+    if name not in table:
+        raise UsageError(unknown(noun, name, list(table)))
+    entry = table[name]
+    for option in options:
+        if option not in entry.options:
+            raise UsageError(unknown(f"option of {noun} {name!r}", option, list(entry.options)))
+    return entry
 
 
 def foreign(family: NetworkFamily, task: str, option: str) -> bool:

@@ -80,25 +80,11 @@ class Streams:
         return found
 
 
-def places(ids: Sequence[int], newline: int, start: int) -> tuple[Integers, Integers]:
-    """Of each token the number of its line, and the position of that line's anchor.
-
-    Line breaks and `start` end their lines. The anchor is the token that ended the line before; where there
-    is none, position 0 stands for it.
-    """
-    lines, anchors = (np.zeros(len(ids), dtype=np.int64) for _ in range(2))
-    line = anchor = 0
-    for number, one in enumerate(ids):
-        lines[number], anchors[number] = line, anchor
-        if one in (newline, start):
-            line, anchor = line + 1, number
-    return lines, anchors
-
-
 def learn(texts: Iterable[str], vocabulary: int) -> Streams:
     """A tokenizer of the most frequent pairs in texts: `vocabulary` ids, or fewer without more pairs."""
     tokenizer = Tokenizer(BPE())
     tokenizer.pre_tokenizer = Steps(
+        # Bytes last: no text is unknown then, and the alphabet of 256 signs is all that has to be given.
         [Split(Regex(WORDS), "isolated"), ByteLevel(add_prefix_space=False, use_regex=False)]
     )
     tokenizer.decoder = Bytes()
@@ -262,6 +248,7 @@ def material(found: Splits[Sample], recipe: StreamRecipe, left_out: Mapping[str,
     """The splits as tokens that were learned from the first."""
     streams = learn((sample.source for sample in found.train), recipe.vocabulary)
     named = dict(zip(NAMES, found, strict=True))
+    # A part of the test texts, because each is read alone.
     rng = np.random.default_rng(recipe.seed)
     tested = [found.test[number] for number in rng.permutation(len(found.test))[: recipe.tested]]
     return StreamMaterial(
@@ -284,6 +271,7 @@ def documents(samples: Sequence[Sample], streams: Streams) -> Iterator[list[list
     for path in sorted(files):
         ordered = sorted(files[path], key=lambda sample: (sample.origin.line, sample.id))
         texts = [streams.ids(sample.source.rstrip("\n") + "\n\n") for sample in ordered]
+        # One text after another as they stand in the file, because a function uses those above it.
         yield [*texts[:-1], [*texts[-1], streams.start]]
 
 
@@ -303,6 +291,8 @@ def windows(samples: Sequence[Sample], streams: Streams, size: int) -> Windows:
 
 def _cut(texts: Sequence[Sequence[int]], size: int, *, newline: int, start: int) -> Iterator[list[int]]:
     whole = [one for text in texts for one in text]
+    # A window that begins in the middle of a function shows a context that no text has; the second half of
+    # the window before it is shown twice then, never left out.
     begins = set(np.cumsum([len(text) for text in texts]).tolist())
     place = 0
     while place < len(whole):

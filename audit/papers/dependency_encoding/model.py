@@ -126,6 +126,7 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder]):
         if len(ids) > LONGEST:
             return TOO_LONG
         row = torch.tensor([[self.streams.start, *ids]], device=self.device)
+        # `start` is read and never predicted, so the bits are those of the text's own tokens.
         logits = self.module(row[:, :-1])[0].double()
         nats = float(F.cross_entropy(logits, row[0, 1:], reduction="sum"))
         return Predicted(answer=nats / math.log(2) / len(source.encode()))
@@ -143,6 +144,7 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder]):
                 break
             written.append(best)
             text = self.streams.text(written)
+            # On the text, not on tokens: the end may begin in one token and finish in the next.
             if any(end in text for end in stop):
                 break
             row = torch.tensor([[best]], device=self.device)
@@ -154,5 +156,6 @@ class DecoderModel(PaperModel[DecoderConfig, Decoder]):
         if len(ids) <= most:
             return ids
         kept = ids[len(ids) - most :]
+        # From the start of a line, because a network of lines would take half a line for a whole one.
         breaks = [place for place, one in enumerate(kept[:-1], start=1) if one == self.streams.newline]
         return kept[breaks[0] :] if breaks else kept

@@ -79,6 +79,7 @@ class LineWiseAttention(TrunkAttention):
         self.decode = nn.Linear(features, width, bias=False)
         self.mixed = nn.Linear(4 * heads, 4 * heads)
         self.mix = nn.Linear(4 * heads, heads)
+        # From zero: at first the scores are a + b + c.
         nn.init.zeros_(self.mix.weight)
         nn.init.zeros_(self.mix.bias)
 
@@ -91,6 +92,7 @@ class LineWiseAttention(TrunkAttention):
         more = F.linear(depended, self.projections.inward.weight)
         parts = more.view(*x.shape[:2], 3, self.projections.heads, -1)
         query_d, key_d, value_d = parts.permute(2, 0, 3, 1, 4)
+        # The four terms as four times as many heads of one product: a, b, c and d in this order.
         left = torch.cat([query, query, query_d, query_d], 1) * query.shape[-1] ** -0.5
         right = torch.cat([key, key_d, key, key_d], 1)
         terms = left @ right.transpose(-2, -1)
@@ -100,6 +102,7 @@ class LineWiseAttention(TrunkAttention):
 
     def dependences(self, x: Tensor, anchors: Tensor) -> Tensor:
         """(B, T, D) states and the (B, T) anchors, 0 for the learned one, to d of each token."""
+        # No token stands before the first line, so its anchor is learned; the decoder has `start` there.
         first = self.first_anchor.to(x.dtype).expand(len(x), 1, -1)
         read: Tensor = self.decode(F.relu(self.encode(torch.cat([first, x], 1))))
         return read.gather(1, anchors[:, :, None].expand(-1, -1, read.shape[-1]))
@@ -143,6 +146,9 @@ class CoDE(LineNetwork):
         later = places[:, None] < places
         other = batch.line[:, :, None] != batch.line[:, None, :]
         causal = padding_bias(batch.real, dtype).masked_fill(later, -torch.inf)
+        # Section 3.1 forgets causality: its mask lets a token see the rest of its line. Both are required
+        # here, as in the paper's decoder. Rows of padding keep the causal mask, or their softmax would divide
+        # 0 by 0.
         in_line = causal.masked_fill((other & batch.real[:, :, None])[:, None], -torch.inf)
         return in_line, causal, anchors(batch), pace(places, self.window)
 
@@ -150,6 +156,7 @@ class CoDE(LineNetwork):
 def anchors(batch: Batch) -> Tensor:
     """(B, T) the place of the anchor of each token's line, counted from 1; 0 for the first line's."""
     places = torch.arange(batch.ids.shape[1], device=batch.ids.device)
+    # The first token of a line stands at p, its anchor at p - 1, which is p when counted from 1.
     return (places - batch.position) * batch.real
 
 

@@ -56,8 +56,7 @@ from codeaudit.audit.papers.dependency_encoding.trunk import (
     Rows,
     TokenPlaces,
 )
-from codeaudit.transforms.errors import UsageError
-from codeaudit.transforms.registration import unknown
+from codeaudit.audit.papers.registry import entry_of
 
 BASE: Final = 10_000.0
 """Of the angles of RoPE."""
@@ -99,6 +98,8 @@ class Rotary(Position):
         if size % 2:
             raise ValueError(f"heads of {size} numbers cannot be turned in pairs; take an even number")
         angles = BASE ** (-torch.arange(0, size, 2, dtype=torch.float64) / size)
+        # HoPE: a pair whose wavelength exceeds the training length has never turned fully in training, and
+        # its angles beyond are new to the network. A zero angle leaves it without a position.
         angles = torch.where(2 * math.pi / angles <= longest, angles, 0.0)
         self.register_buffer("angles", angles.float(), persistent=False)
 
@@ -106,6 +107,8 @@ class Rotary(Position):
         """The numbers 2k and 2k + 1 are a pair."""
         turn = positions[:, None].to(self.angles.dtype) * self.angles
         cosine, sine = turn.cos().to(x.dtype), turn.sin().to(x.dtype)
+        # Neighbours are a pair, as in the paper; other code pairs the two halves, which is a fixed
+        # permutation.
         even, odd = x[..., 0::2], x[..., 1::2]
         return torch.stack((even * cosine - odd * sine, even * sine + odd * cosine), -1).flatten(-2)
 
@@ -185,6 +188,7 @@ class PositionedAttention(DecoderAttention):
         query = self.position.turned(self.split(self.query(h)), new)
         key = memory.extended("key", self.position.turned(self.split(self.key(h)), new))
         value = memory.extended("value", self.split(self.value(h)))
+        # NoPE_λ sharpens the trained network only: λ is no part of the training.
         scale = query.shape[-1] ** -0.5 * (1.0 if self.training else self.position.sharpness)
         mixed = []
         for rows in places.rows(len(h) * self.heads + self.position.held, self.budget):
@@ -206,6 +210,7 @@ class PositionedAttention(DecoderAttention):
 
 def positioned(sizes: DecoderSizes, position: Callable[[], Position]) -> Decoder:
     """A baseline: one layer more than CoDE has, which stands for CoDE's dictionaries (appendix A.3)."""
+    # Each layer calls `position` anew, so FIRE's function is learned per layer.
     return Decoder(sizes, [lambda: PositionedAttention(sizes, position())] * (sizes.layers + 1))
 
 
@@ -271,6 +276,7 @@ class Mixer(nn.Module):
         super().__init__()
         self.inward = nn.Linear(4 * heads, 4 * heads)
         self.outward = nn.Linear(4 * heads, heads)
+        # From zero: at first the scores are (a) + (b) + (c), as without the MLP. The paper does not say.
         nn.init.zeros_(self.outward.weight)
         nn.init.zeros_(self.outward.bias)
 
@@ -307,6 +313,7 @@ class LineAttention(DecoderAttention):
 
     def forward(self, h: Tensor, places: TokenPlaces, memory: Memory) -> Tensor:
         """(B, T, D) to (B, T, D)."""
+        # q and k of h + d without adding: (h + d) W = h W + d W, which gives the four terms of section 3.2.
         d = self._encodings(h, places, memory)
         queries = [
             self.split(self.query(one)) * (self.query.in_features // self.heads) ** -0.5 for one in (h, d)
@@ -322,12 +329,15 @@ class LineAttention(DecoderAttention):
             for rows in places.rows(each, self.budget)
         ]
         out = self.join(torch.cat(mixed, 2))
+        # The paper's x <- x + d before the norm would make q and k those of norm(x + d), which is no sum of
+        # the four terms. So d is local; the option adds it to the stream behind the attention.
         return out + d if self.residual_add else out
 
     def enhancement(self, positions: Tensor) -> Tensor:
         """PACE: (T,) positions from 0 to log_m(max(l, m)), which is 1 within the training length."""
         if not self.pace:
             return torch.ones_like(positions, dtype=torch.float32)
+        # A lower bound, where the text of the paper has an upper one, see above.
         return (positions + 1).clamp(min=self.window).float().log() / math.log(self.window)
 
     def _encodings(self, h: Tensor, places: TokenPlaces, memory: Memory) -> Tensor:
@@ -335,6 +345,8 @@ class LineAttention(DecoderAttention):
         features, own = self.dictionary(h)
         places.codes.append(features)
         known = memory.extended("encoding", own)
+        # Features of every token are computed, those of anchors are used: a line's anchor may lie in an
+        # earlier call, so its encoding must be in the memory already.
         anchors = places.anchors[:, places.before :, None].expand(-1, -1, known.shape[-1])
         factor = self.enhancement(places.positions[places.before :]).to(known.dtype)
         return known.gather(1, anchors) * factor[:, None]
@@ -365,6 +377,8 @@ def code(
     """
     if sizes.layers <= in_line + plain:
         raise ValueError(f"{sizes.layers} layers leave no line-wise one; take {in_line + plain + 1} or more")
+    # The plain layer in between gives each line break the context that its line's encoding is made from
+    # (footnote 1 of the paper).
     first = partial(PositionedAttention, sizes, in_line=in_line_mask)
     rest = partial(LineAttention, sizes, **variant)
     whole = partial(PositionedAttention, sizes)
@@ -378,6 +392,7 @@ def sparsity(places: TokenPlaces, real: Tensor) -> Tensor:
     """
     if not places.codes:
         return real.new_zeros((), dtype=torch.float32)
+    # Only a token that ends a line is an anchor; the features of others are never read.
     ends = places.ends[:, places.before :] & real
     sums = torch.stack([features.float().sum(-1)[ends].mean() for features in places.codes])
     return sums.mean()
@@ -418,10 +433,4 @@ def build(name: str, sizes: DecoderSizes, options: Mapping[str, object]) -> Deco
         UsageError: an unknown name, or an option that it does not take.
         ValueError: sizes that do not fit together.
     """
-    if name not in DECODERS:
-        raise UsageError(unknown("decoder", name, list(DECODERS)))
-    entry = DECODERS[name]
-    for option in options:
-        if option not in entry.options:
-            raise UsageError(unknown(f"option of decoder {name!r}", option, list(entry.options)))
-    return entry.make(sizes, **options)
+    return entry_of("decoder", DECODERS, name, options).make(sizes, **options)

@@ -39,6 +39,7 @@ class StreamLearner(checkpoint.CheckpointLearner[Decoder, Integers]):
     def __init__(self, recipe: StreamRecipe, material: StreamMaterial, *, device: str = "cpu") -> None:
         super().__init__(recipe, material.hashes, len(material.train), device=device)
         self.recipe, self.material = recipe, material
+        # Not a pass over the corpus: validation comes equally often, whatever the size of the corpus.
         self.per_epoch = recipe.stretch
 
     def make(self) -> Decoder:
@@ -146,6 +147,7 @@ def prepared(request: TrainingRequest) -> StreamLearner:
 
 def batch_of(recipe: StreamRecipe, count: int, step: int) -> Integers:
     """The windows of a step, out of `count`. Every pass over the windows has an order of its own."""
+    # From the number of the step alone, so a resumed training goes on with the same windows.
     epoch, place = divmod(step, recipe.per_epoch(count))
     return _order(recipe.seed, epoch, count)[place * recipe.batch : (place + 1) * recipe.batch]
 
@@ -276,6 +278,7 @@ def rules(material: StreamMaterial) -> tuple[StreamRule, ...]:
         np.add.at(after, (real[:-1], real[1:]), 1)
     alone /= alone.sum()
     seen = after.sum(1, keepdims=True)
+    # A pair seen often is told by its own counts, a rare one by how frequent the second token is.
     blended: Counts = (after + BLEND * alone) / (seen + BLEND)
     texts = [[material.streams.start, *text] for text in material.test]
     lengths = byte_counts(material.streams)

@@ -74,6 +74,8 @@ class TokenPlaces:
         ends = (ids == sizes.newline) | (ids == sizes.start)
         count = ends.long()
         numbers = torch.arange(ids.shape[1], device=ids.device)
+        # The running maximum of the places of ends is the last end so far. Shifted by one, because the anchor
+        # ended the line *before*; a line break is a token of the line that it ends (section 3.1).
         last = torch.where(ends, numbers, 0).cummax(1).values
         return cls(new=new, lines=count.cumsum(1) - count, anchors=F.pad(last, (1, -1)), ends=ends)
 
@@ -94,6 +96,8 @@ class TokenPlaces:
 
     def rows(self, each: int, budget: int) -> "Iterator[Rows]":
         """The new tokens in portions for which `each` numbers per pair of tokens stay within a budget."""
+        # With no gradient to keep all scores, memory is bounded: 4,096 tokens and 9 · 8 numbers per pair
+        # would take 4.8 GB at once.
         size = min(PORTION, max(1, budget // max(1, each * self.total)))
         for first in range(0, self.new, size):
             yield Rows(first, min(first + size, self.new), self.before)
@@ -260,13 +264,18 @@ class Decoder(nn.Module):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """(…, D) to (…, V)."""
+        # One table for both ends: at a few million weights a second one would be most of the network.
         return F.linear(hidden, self.tokens.weight)
 
     @torch.no_grad()
     def _initialise(self) -> None:
+        # As in GPT-2: each block adds to the stream twice, so the last layers of its branches start smaller
+        # the deeper the network is.
         ways_out = (2 * len(self.blocks)) ** -0.5
         nn.init.normal_(self.tokens.weight, std=SPREAD)
         for name, module in self.blocks.named_modules():
+            # Only layers without a bias are Llama's; those of CoDE's dictionary and MLP have set their own
+            # weights.
             if isinstance(module, nn.Linear) and "bias" not in dict(module.named_parameters()):
                 out = name.endswith((".outward", ".down"))
                 nn.init.normal_(module.weight, std=self.sizes.spread * (ways_out if out else 1.0))

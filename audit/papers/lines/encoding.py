@@ -124,9 +124,11 @@ class LineEncoder:
         if isinstance(read, Failed):
             return read
         texts = [[word.text for word in line] for line in read]
+        # Line by line, so no token crosses a line, and a moved line keeps its tokens.
         coded = self._tokenizer.encode_batch(texts, is_pretokenized=True, add_special_tokens=False)
         ids = [one.ids[:LINE_TOKENS] for one in coded]
         lengths = [len(one) for one in ids]
+        # Refused, not cut: in another legal order other lines would stand behind the cut.
         if sum(lengths) > self._window:
             return TOO_LONG
         starts = np.repeat(np.array([0, *accumulate(lengths)][:-1], dtype=np.int32), lengths)
@@ -169,6 +171,7 @@ def _nothing(predecessors: Sequence[int]) -> Bytes:
 
 def _mask(predecessors: Sequence[int]) -> Bytes:
     """The symmetry mask of SPE attention, Definition 4.4."""
+    # The rows come as bit masks of any length, which numpy unpacks byte by byte, lowest bit first.
     count = len(predecessors)
     packed = (row.to_bytes(count // 8 + 1, "little") for row in symmetry_mask(predecessors))
     rows = [np.frombuffer(row, np.uint8) for row in packed]
@@ -239,9 +242,10 @@ def marked(source: str) -> Marked:
     """
     known = variables(source)
     stem = _STEM
-    while stem in source:
+    while stem in source:  # a mark must not be a word of the text already, not even of a string
         stem += "_x"
     found = [one for one in known.scopes.bindings if one.view in MOVABLE_VIEWS and one.located]
+    # Counted by first occurrence: the numbers are the same for a function and its renamings.
     names = {one.number: f"{stem}_{number}_" for number, one in enumerate(found, 1)}
     return Marked(analyse(known.rewritten(names), PYTHON.name), re.compile(rf"({stem}_\d+_)"))
 
@@ -268,6 +272,7 @@ def wordpiece_tokenizer(counts: Counter[str], labels: Sequence[str], *, size: in
             break
         entries.setdefault(word)
     pieces: Counter[str] = Counter()
+    # Words left over fall apart into pieces; counting these makes the frequent ones whole again.
     for word, count in counts.items():
         if word not in entries and len(word) <= _LONGEST:
             for length in (2, 3):

@@ -62,12 +62,25 @@ class Naming:
         return found
 
     def decide(self, logits: Tensor, threshold: float) -> Tensor:
-        """(B, K) to a (B, K) mask of the chosen labels."""
-        return decide(logits, threshold)
+        """(B, K) to a (B, K) mask of the chosen labels; of equal best ones the alphabet's first."""
+        # The best label is chosen even below the threshold, because no function is without a name.
+        best = torch.zeros_like(logits, dtype=torch.bool).scatter_(1, logits.argmax(1, keepdim=True), True)
+        return (logits > threshold) | best
 
     def margin(self, logits: Tensor, threshold: float) -> Tensor:
-        """(B, K) to (B,): by how much all logits may move without another choice."""
-        return margin(logits, threshold)
+        """(B, K) to (B,): by how much all logits may move without another choice.
+
+        With two or more labels above the threshold t, one logit must cross it. With one or none the answer is
+        the best label alone, and changes when the second crosses t, or when it overtakes the best below t.
+        """
+        if logits.shape[1] == 1:
+            return torch.full_like(logits[:, 0], torch.inf)  # the only label is always the best
+        first, second = logits.topk(2, dim=1).values.unbind(1)
+        crossing = (logits - threshold).abs().amin(1)
+        # Half the gap: the first may fall while the second rises by as much.
+        overtaking = torch.maximum((first - second) / 2, first - threshold)
+        alone = torch.minimum(threshold - second, overtaking)
+        return torch.where(second > threshold, crossing, alone)
 
     def answer(self, chosen: Sequence[str]) -> Answer:
         """The answer that the chosen labels mean."""
@@ -123,27 +136,6 @@ class Detection:
         return BUGGY
 
 
-def decide(logits: Tensor, threshold: float) -> Tensor:
-    """(B, K) to a (B, K) mask of the chosen labels; of equal best ones the first in the alphabet's order."""
-    best = torch.zeros_like(logits, dtype=torch.bool).scatter_(1, logits.argmax(1, keepdim=True), True)
-    return (logits > threshold) | best
-
-
-def margin(logits: Tensor, threshold: float) -> Tensor:
-    """(B, K) to (B,).
-
-    With two or more labels above the threshold t, one logit must cross it. With one or none the answer is
-    the best label alone, and changes when the second crosses t, or when it overtakes the best below t.
-    """
-    if logits.shape[1] == 1:
-        return torch.full_like(logits[:, 0], torch.inf)
-    first, second = logits.topk(2, dim=1).values.unbind(1)
-    crossing = (logits - threshold).abs().amin(1)
-    overtaking = torch.maximum((first - second) / 2, first - threshold)
-    alone = torch.minimum(threshold - second, overtaking)
-    return torch.where(second > threshold, crossing, alone)
-
-
 LineTask: TypeAlias = Naming | Detection
 NAMING: Final = Naming()
 DETECTION: Final = Detection()
@@ -171,6 +163,7 @@ def read_splits(
     grouped = any(sample.group for sample in samples)
     paths = {sample.origin.path for sample in samples}
     keys = [sample.origin.path if len(paths) >= FEWEST_FILES else sample.id for sample in samples]
+    # By file where there are enough, because the functions of a file resemble each other.
     for_valid, for_test = held_out(keys, str)
     for sample, key in zip(samples, keys, strict=True):
         side = split_of(sample.group or sample.id) if grouped else ""
@@ -180,6 +173,7 @@ def read_splits(
             found.test.append(sample)
         else:
             found.train.append(sample)
+    # An id is a hash of the text, so a copy of a learned function in another corpus is found by it.
     known = {sample.id for sample in found.train}
     groups = {sample.group for sample in found.train if sample.group}
     for corpus, split in ((valid, found.valid), (test, found.test)):
@@ -229,6 +223,7 @@ def _prepared(task: Task, corpus: Corpus) -> Iterator[Sample]:
             and truth(sample.label) is not None
         ):
             found.setdefault(sample.id, []).append(sample)
+    # Two labels for one text cannot both be learned, and either answer would count as wrong half of the time.
     for same in found.values():
         if len({sample.label for sample in same}) == 1:
             yield from same

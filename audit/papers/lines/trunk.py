@@ -80,6 +80,8 @@ class Batch:
 
     def between_tokens(self, number: int) -> Tensor:
         """(B, T, T) one relation between lines, looked up for all pairs of tokens."""
+        # The relation is kept per pair of lines and looked up here: for 256 tokens on 20 lines that is 400
+        # numbers to move to the device, not 65,536.
         lines = self.relation.shape[-1]
         pairs = self.line[:, :, None] * lines + self.line[:, None, :]
         flat = self.relation[:, number].flatten(1)
@@ -152,6 +154,7 @@ class BiasedAttention(TrunkAttention):
         """(B, T, D) and biases that broadcast to (B, H, T, T), to (B, T, D)."""
         query, key, value = self.projections.split(x)
         scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-2, -1)
+        # Added before the softmax and in place, see `SPEAttention`.
         weights = scores.add_(relation[self.bias]).softmax(-1)
         return self.projections.join(weights.to(value.dtype) @ value)
 
@@ -203,10 +206,13 @@ class Trunk(nn.Module):
         for block in () if self.bag else self.blocks:
             x = block(x, relation)
         x = self.norm(x)
+        # Section 5.2 pools hidden states. A sum over tokens in any order is the same up to rounding, so each
+        # pooling keeps the equivariance of the blocks as invariance of the answer (Theorem 4.6).
         if self.pooling == "votes":
             said = self._loudest(self._said(x), batch.real)
         else:
             said = self._said(self._pool(x, batch.real))
+        # The logarithm keeps a word that stands a hundred times from outvoting everything else.
         return said + self.vote_weight * torch.log1p(self._votes(x, batch))
 
     def ways_out(self) -> list[nn.Linear]:
@@ -220,11 +226,13 @@ class Trunk(nn.Module):
 
     def _said(self, x: Tensor) -> Tensor:
         """(…, D) to (…, K): the head."""
+        # "Two linear layers" of section 5.2; without a function between them they would be one linear map.
         mixed = F.gelu(self.mix(self.dropout(x)))
         return F.linear(mixed, self.tokens.weight[self.label_tokens], self.label_bias)
 
     def _loudest(self, said: Tensor, real: Tensor) -> Tensor:
         """(B, T, K) over the real tokens to (B, K): log of the mean of exp."""
+        # Less the log of the count: without it longer functions would have larger logits for any content.
         heard = said.to(self.label_bias.dtype).masked_fill(~real[:, :, None], -torch.inf)
         return heard.logsumexp(1) - real.sum(1, keepdim=True).to(heard.dtype).log()
 
@@ -244,6 +252,7 @@ class Trunk(nn.Module):
         """(B, T, D) over the real tokens to (B, D)."""
         if self.pooling == "max":
             return x.masked_fill(~real[:, :, None], -torch.inf).amax(1)
+        # Weighted sums instead of a mean, so that padding counts neither above nor below the line.
         weight = real.to(x.dtype)
         return torch.einsum("btd,bt->bd", x, weight) / weight.sum(1, keepdim=True)
 

@@ -93,6 +93,8 @@ class Word(NamedTuple):
     """The number of the variable, counted from 1; 0 for other words, and where names are read."""
 
 
+# One pattern for all languages, tried in this order: a string before the word that its prefix would be
+# (`rb"x"`), an operator of two signs before that of one.
 _PATTERN: Final = r"""
     (?P<string>(?:\b[rbfuRBFU]{1,2})?(?:'''.*?'''|\"\"\".*?\"\"\"|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"))
   | (?P<number>\d[\w.]*)
@@ -100,7 +102,7 @@ _PATTERN: Final = r"""
   | (?P<operator>{more}
       \*\*=|//=|>>=|<<=|->|:=|==|!=|<=|>=|\+=|-=|\*=|/=|%=|&=|\|=|\^=|@=|\*\*|//|<<|>>|\.\.\.|\S)
     """
-_LETTERS: Final = re.compile(r"[^\W\d_]{2,}")
+LETTERS: Final = re.compile(r"[^\W\d_]{2,}")
 _MASKED: Final = re.compile(rf"\s({MASK}(?:_\d+)?)\s*\(")
 """A name with an opening parenthesis behind `def`, or behind Java's type of the result."""
 
@@ -138,6 +140,7 @@ def words(
             case "word" if marks is not None and marks.fullmatch(text):
                 yield text
             case "word":
+                # A name such as `_1` has no subtokens. It stays visible as `_`.
                 yield from [part for part in subtokens(text) if not part.isdecimal()] or ["_"]
             case _:
                 yield text
@@ -146,10 +149,11 @@ def words(
 def _in_string(text: str, marks: re.Pattern[str] | None) -> Iterator[str]:
     """The first words of a string, and every mark in it."""
     left = STRING_WORDS
+    # `split` by a pattern with a group gives texts at even places and the marks between them at odd ones.
     for number, piece in enumerate(marks.split(text) if marks else [text]):
         if number % 2:
             yield piece
         else:
-            found = _LETTERS.findall(piece)[:left]
+            found = LETTERS.findall(piece)[:left]
             left -= len(found)
             yield from (part.lower() for part in found)

@@ -236,6 +236,7 @@ def material(
     """The splits as one network reads them."""
     task, reading = TASKS[recipe.task], NETWORKS[recipe.network].reading
     words = {one for example in found.train for one in spelled(example.terms, reading)}
+    # Contexts are words of the same table; unlike names they are known from the training set alone.
     words |= {one for example in found.train for term in example.terms for one in term.context}
     tokenizer = tokenizer_of([*words, *task.language.words(reading)])
     reader = TermReader(tokenizer, reading, window=recipe.window, end=task.language.end)
@@ -261,6 +262,7 @@ def _samples(task: Task, recipe: TermRecipe, corpus: Corpus, left_out: Counter[s
         sample = task.prepare(raw)
         if isinstance(sample, str):
             left_out[sample] += 1
+        # Longer texts are left out, never cut: the cost of half a block is not known.
         elif len(language.terms(sample.source)) > recipe.window:
             left_out[LONG] += 1
         elif not recipe.implied and language.implied(sample.source):

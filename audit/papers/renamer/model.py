@@ -68,6 +68,8 @@ class TermModel(PaperModel[TermConfig, Renamer]):
         with one_thread():
             return [self._predicted(query) for query in queries]
 
+    # In a batch, padding changes the order in which rows are summed, and the last bits with it. Alone, a text
+    # and its renaming are the same numbers in the same shapes.
     @torch.no_grad()
     def _predicted(self, query: Query) -> Prediction:
         self.check_task(query)

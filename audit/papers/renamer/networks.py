@@ -117,6 +117,7 @@ class BertLayer(nn.Module):
         query, key, value = self.projections.split(x)
         scores = (query * query.shape[-1] ** -0.5) @ key.transpose(-2, -1)
         mixed = self.projections.join(scores.add(bias).softmax(-1) @ value)
+        # Normalised behind the sum, as in BERT, where the trunk of `lines` normalises before each branch.
         x = self.after_attention(x + self.dropout(mixed))
         fed: Tensor = self.after_feed(x + self.dropout(self.feed(x)))
         return fed
@@ -145,6 +146,7 @@ class Renamer(nn.Module):
 
     def forward(self, batch: TermBatch) -> Tensor:
         """(B,) the logarithm of the answer."""
+        # The context is not in the paper, see above. Its words are no names, so the input stays invariant.
         x = self.words(batch.ids) + self.words(batch.context).sum(2) + self.positions(batch.steps)
         x = self.dropout(self.norm(x))
         real = batch.ids != PAD
@@ -153,6 +155,8 @@ class Renamer(nn.Module):
         if self.referents:
             same = batch.referents[:, :, None] == batch.referents[:, None, :]
             bound = _bias(same, x.dtype)  # padding is coreferential with padding only
+        # Section 4.1: A_jk = q_j k_k / √d where j and k are coreferential, else minus infinity, in the first
+        # layer alone. Later layers see everything, or terms with different referents would never meet.
         for number, layer in enumerate(self.layers):
             x = layer(x, free if number else bound)
         return self._read(x, real)
@@ -166,6 +170,8 @@ class Renamer(nn.Module):
             x = torch.einsum("btd,bt->bd", x, weight) / weight.sum(1, keepdim=True)
         with torch.autocast(x.device.type, enabled=False):  # in bfloat16 a cost would be one of few
             scores: Tensor = self.head(x.to(self.head.weight.dtype)).squeeze(-1)
+        # The log of Σ exp(score): a cost is the sum of the parts' costs, and the network answers its
+        # logarithm.
         if self.readout == "sum":
             return scores.masked_fill(~real, -torch.inf).logsumexp(1)
         return scores
@@ -229,7 +235,7 @@ class Referents(LineNetwork):
         super().__init__()
         if shape.layers < 2:
             raise ValueError(f"Renamer needs at least 2 layers, got {shape.layers}")
-        layers = count()
+        layers = count()  # the first attention takes the bias of referents, the later ones that of padding
         self.trunk = Trunk(shape, lambda: BiasedAttention(shape.width, shape.heads, min(next(layers), 1)))
         self.positions: nn.Embedding = nn.Embedding(shape.window, shape.width)
 
@@ -252,7 +258,8 @@ class Referents(LineNetwork):
         """
         if batch.referents is None:
             raise ValueError("the batch has no referents; encode for the relation 'referents'")
-        # Variables are numbered from 1, so as negative numbers they are no word's.
+        # A token that names no variable is coreferential with equal tokens, so the relation is on the
+        # vocabulary. Variables are numbered from 1, so as negative numbers they are no word's.
         kind = torch.where(batch.referents > 0, -batch.referents, batch.ids)
         other = kind[:, :, None] != kind[:, None, :]  # padding is like padding only
         bound = torch.zeros_like(other, dtype=dtype).masked_fill(other, -torch.inf)

@@ -110,6 +110,7 @@ def block_renamings(source: str) -> TermChoices:
     return legal_renamings(read(source))
 
 
+# A corpus has far fewer distinct instructions than lines.
 @lru_cache(maxsize=LINES)
 def _of(text: str) -> tuple[Term, ...]:
     one = read_operation(text, "att")
@@ -118,6 +119,7 @@ def _of(text: str) -> tuple[Term, ...]:
     opcode = f"{told.mnemonic} {form}".rstrip()
     found = [Term(name) for name in (*told.prefixes, opcode)]
     found += _implied_terms(one)
+    # AT&T text has the destination last; places are counted from it, so `@1` is what an instruction writes.
     for place, operand in zip(range(len(told.operands), 0, -1), told.operands, strict=True):
         found += (
             replace(term, context=("".join((f"@{place}", *term.context)),)) for term in _operand(operand)
@@ -126,6 +128,7 @@ def _of(text: str) -> tuple[Term, ...]:
 
 
 def _implied_terms(one: Operation) -> list[Term]:
+    # In the fixed order of the registers: a set has none, and equal blocks must have equal terms.
     bases = sorted(one.implicit, key=lambda base: _ORDER[base])
     return [_implied(base) for base in bases] if len(bases) <= MOST_IMPLIED else []
 
@@ -144,6 +147,7 @@ def _operand(operand: Operand) -> Iterator[Term]:
         case RoundingOperand(mode=mode):
             yield Term(mode)
         case MemoryOperand():
+            # In 64-bit mode the other segments begin at 0, so naming one changes neither address nor cost.
             if operand.segment in ("fs", "gs"):
                 yield Term(f"{operand.segment}:")
             yield Term("[")
@@ -169,6 +173,7 @@ def _decorations(mask: str, *, zeroing: bool, broadcast: int) -> Iterator[Term]:
 
 
 def _register(name: str) -> Term:
+    # A register that no renaming may touch (`rip`, a segment) is a word like an opcode.
     found = registers().get(name)
     return Term(name) if found is None else Term(found.view, found.kind, found.base)
 
@@ -233,6 +238,7 @@ def pair_words(reading: Reading) -> Iterator[str]:
 def pair_renamings(source: str) -> PairRenamings:
     """The legal renamings of a pair's variables; the extra coefficient only where it occurs already."""
     used = movable(source)
+    # All names of a view have the same pool, so any one of them can be asked for it.
     own = (tuple(name for name in used if name in names) for names in POOLS)
     return PairRenamings(tuple((some, pool(some[0], source)) for some in own if some))
 
@@ -264,6 +270,8 @@ class Cost:
 
     def losses(self, outputs: Tensor, labels: Tensor) -> Tensor:
         """(B,) outputs and (B,) labels y to (B,) errors |f - y| / y."""
+        # The paper writes the sum of errors over y; the mean over the batch is taken, so the rate fits any
+        # batch.
         return (outputs.exp() - labels).abs() / labels
 
     def errors(self, outputs: Tensor, labels: Tensor) -> Tensor:

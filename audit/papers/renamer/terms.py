@@ -110,6 +110,8 @@ def spelled(terms: Iterable[Term], reading: Reading) -> list[str]:
             found: list[str] = []
             for term in terms:
                 key = (term.kind, term.referent)
+                # Counted within the kind: the first general register is #0, whatever vector registers came
+                # before.
                 if term.kind and key not in numbers:
                     numbers[key] = counts[term.kind] = counts.get(term.kind, -1) + 1
                 found.append(word(term.view, f"#{numbers[key]}" if term.kind else ""))
@@ -123,6 +125,8 @@ def word(view: str, name: str) -> str:
 
 def partition(terms: Iterable[Term]) -> list[int]:
     """The class of each term under the referent relation, numbered from 1 in the order of first use."""
+    # The kind is part of the key: a class exchanges its names for itself only. A term without a referent is
+    # its own referent by its view, so two `;` are coreferential.
     numbers: dict[tuple[str, str], int] = {}
     return [numbers.setdefault((term.kind, term.referent or term.view), len(numbers) + 1) for term in terms]
 
@@ -131,6 +135,7 @@ def steps(terms: Sequence[Term], end: str) -> list[int]:
     """The number of the step in which each term stands; the start is step 0."""
     if not end:
         return list(range(len(terms)))
+    # The term that ends a step still belongs to it: only the terms behind it count one more.
     ended = accumulate((term.view == end for term in terms[1:-1]), initial=1)
     return [0, *ended][: len(terms)]
 

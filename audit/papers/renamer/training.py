@@ -65,6 +65,7 @@ class TermLearner(checkpoint.CheckpointLearner[Renamer, Integers]):
     def loss(self, network: Renamer, batch: Integers, step: int) -> tuple[Tensor, int]:
         """The task's mean loss; an augmented network sees another renaming of each text in every step."""
         augmented = NETWORKS[self.recipe.network].augmented
+        # The stream is that of the step, so a resumed training sees the same renamings.
         renaming = stream(self.recipe.seed, "renaming", "step", step) if augmented else None
         inputs, right = self.material.train.batch(batch, renaming)
         with self.autocast(enabled=self.recipe.autocast):
@@ -144,6 +145,7 @@ def prepared(request: TrainingRequest) -> TermLearner:
     try:
         material = read(request.task, recipe, truth, *request.corpora(truth.column), note=request.note)
     except CorpusError as error:
+        # A corpus without any label is most often one whose labels stand elsewhere.
         if UNLABELLED in str(error):
             raise CorpusError(f"{error}; say what is true with --labels {SYNTAX}") from error
         raise
@@ -169,6 +171,7 @@ def recipe_for(network: str, task: str, settings: Mapping[str, Any]) -> TermReci
 def _begin_at(network: Renamer, train: TermExamples) -> None:
     """Set the bias so that outputs begin at the median: an overestimated cost has an unbounded error."""
     right = train.task.target.outputs(train.labels)
+    # A sum over T terms starts at log T more than its bias.
     if network.readout == "sum":
         right = right - torch.from_numpy(np.log(train.lengths)).float()
     network.head.bias.fill_(float(right.median()))
@@ -253,6 +256,7 @@ def _instructions(examples: TermExamples) -> Numbers:
 def _factor(sizes: Numbers, labels: Numbers) -> float:
     """The factor c with the least Σ |c·size - y| / y: the median of y / size, weighted with size / y."""
     ratios, weights = labels / sizes, sizes / labels
+    # Σ |c·size - y| / y = Σ (size / y) |c - y / size|: least at the weighted median of y / size.
     order = np.argsort(ratios)
     half = np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2)
     return float(ratios[order][min(int(half), len(ratios) - 1)])
@@ -266,6 +270,7 @@ def _truths(train: TermExamples, test: TermExamples) -> tuple[TermRule, ...]:
     frequent = float(train.labels.mean() >= 0.5)
     words = {word: number for number, word in enumerate(sorted(train.task.language.words("names")))}
     table, labels = _counts(train, words)[:LEARNED], train.labels[:LEARNED]
+    # Standardised, so that one penalty fits frequent and rare words. Constant columns would divide by zero.
     middle, width = table.mean(0), table.std(0) + 1e-9
     weights = _regression((table - middle) / width, labels)
     told = ((_counts(test, words) - middle) / width) @ weights[:-1] + weights[-1]

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache, partial
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -94,6 +94,8 @@ class LineRecipe(Recipe):
         return self.sized(LineShape, vocabulary=vocabulary, labels=labels, pooling=pooling)
 
 
+C = TypeVar("C")
+D = TypeVar("D")
 Chosen: TypeAlias = Sequence[int] | Integers
 CHUNK: Final = 256
 """Samples that a worker gets at once."""
@@ -103,6 +105,8 @@ CHUNK: Final = 256
 class Examples:
     """Many encoded functions with their labels, each kind of number in one flat array."""
 
+    # Flat arrays of small integers, not a record per function: the whole corpus is a few arrays in one file,
+    # and an example is a few slices of them.
     ids: npt.NDArray[np.uint16]
     line: npt.NDArray[np.uint16]
     position: npt.NDArray[np.uint8]
@@ -129,23 +133,18 @@ class Examples:
         return len(self.tokens)
 
     @cached_property
-    def _token_ends(self) -> Integers:
-        return np.cumsum(self.tokens)
+    def _starts(self) -> dict[str, Integers]:
+        """Where each example begins in the flat arrays, by what these hold."""
+        sizes = {"token": self.tokens, "line": self.lines, "square": self.lines**2, "label": self.known}
+        return {kind: np.cumsum(size) - size for kind, size in sizes.items()}
 
-    @cached_property
-    def _line_ends(self) -> Integers:
-        return np.cumsum(self.lines)
-
-    @cached_property
-    def _square_ends(self) -> Integers:
-        return np.cumsum(self.lines**2)
-
-    @cached_property
-    def _label_ends(self) -> Integers:
-        return np.cumsum(self.known)
+    def _part(self, kind: str, example: int, size: int) -> slice:
+        start = self._starts[kind][example]
+        return slice(start, start + size)
 
     def save(self, path: Path) -> None:
         """Write all arrays to one compressed file, completely or not at all."""
+        # Written beside the file and moved there, so that an interrupted training leaves no half cache.
         part = path.with_suffix(".part.npz")
         np.savez_compressed(part, **{one.name: getattr(self, one.name) for one in fields(self)})
         part.replace(path)
@@ -157,13 +156,13 @@ class Examples:
             with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                 return cls(**{one.name: file[one.name] for one in fields(cls)})
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-            return None
+            return None  # made again, as a file of another version or a damaged one can be
 
     def encoded(self, example: int, relation: Relation, order: int | None = None) -> EncodedLines:
         """One example, in one of its stored orders or in the text's own."""
-        tokens = slice(self._token_ends[example] - self.tokens[example], self._token_ends[example])
         count = int(self.lines[example])
-        square = slice(self._square_ends[example] - count * count, self._square_ends[example])
+        tokens = self._part("token", example, self.tokens[example])
+        square = self._part("square", example, count * count)
         found = EncodedLines(
             ids=self.ids[tokens].astype(np.int32),
             line=self.line[tokens].astype(np.int32),
@@ -173,7 +172,7 @@ class Examples:
         )
         if order is None:
             return found
-        return found.permuted(self.orders[order, self._line_ends[example] - count : self._line_ends[example]])
+        return found.permuted(self.orders[order, self._part("line", example, count)])
 
     def batch(self, chosen: Chosen, relation: Relation, orders: Chosen | None = None) -> Batch:
         """The chosen examples, padded to the longest of them; each in its stored order if `orders` says."""
@@ -185,8 +184,8 @@ class Examples:
         """(B, K) 1 where the label belongs to the name."""
         found = torch.zeros(len(chosen), labels)
         for row, example in enumerate(chosen):
-            end = self._label_ends[example]
-            found[row, self.labels[end - self.known[example] : end].astype(np.int64)] = 1
+            known = self._part("label", int(example), self.known[example])
+            found[row, self.labels[known].astype(np.int64)] = 1
         return found
 
 
@@ -207,10 +206,23 @@ def featurise(
     chunks = _chunks(
         _Labelled(one.id, one.language, one.source, task.truth(one.label) or ()) for one in samples
     )
+    return _flat([row for done in _mapped(work, chunks, workers) for row in done], labels, orders)
+
+
+def _mapped(work: Callable[[C], D], chunks: Iterable[C], workers: int) -> Iterator[D]:
+    """`map` in this process or, with more workers than one, in others; the results come in order."""
     if workers == 1:
-        return _flat([row for done in map(work, chunks) for row in done], labels, orders)
+        yield from map(work, chunks)
+        return
+    # Not forked: a fork of a process with torch's threads can wait for ever for a lock that no thread holds.
     with get_context("spawn").Pool(workers) as pool:
-        return _flat([row for done in pool.imap(work, chunks) for row in done], labels, orders)
+        yield from pool.imap(work, chunks)
+
+
+def _chunks(given: Iterable[C]) -> Iterator[list[C]]:
+    remaining = iter(given)
+    while chunk := list(islice(remaining, CHUNK)):
+        yield chunk
 
 
 class _Labelled(NamedTuple):
@@ -234,6 +246,7 @@ class _Row(NamedTuple):
     truth: tuple[str, ...]
 
 
+# Kept per process: a worker gets many chunks, and the tokenizer's text would be parsed again for each.
 @lru_cache(maxsize=1)
 def _encoder(setting: _Setting) -> LineEncoder:
     return LineEncoder(
@@ -254,6 +267,8 @@ def _row(encoder: LineEncoder, setting: _Setting, given: _Labelled) -> _Row | Fa
     features = encoder.features(program, given.language)
     if isinstance(features, Failed):
         return features
+    # The sample's id is part of the stream: its orders do not depend on the worker or on the samples before
+    # it.
     drawn = [
         program.sample_lines(stream(setting.seed, given.id, "training order", number))
         for number in range(setting.orders)
@@ -263,15 +278,10 @@ def _row(encoder: LineEncoder, setting: _Setting, given: _Labelled) -> _Row | Fa
     )
 
 
-def _chunks(given: Iterator[_Labelled]) -> Iterator[list[_Labelled]]:
-    while chunk := list(islice(given, CHUNK)):
-        yield chunk
-
-
 def _flat(found: list[_Row | Failed], labels: Mapping[str, int], orders: int) -> Examples:
     rows = [row for row in found if isinstance(row, _Row)]
     known = [[labels[part] for part in row.truth if part in labels] for row in rows]
-    empty = np.zeros(0, dtype=np.int32)
+    empty = np.zeros(0, dtype=np.int32)  # without rows there would be nothing to concatenate
     told = [row.features.referents for row in rows if row.features.referents is not None]
     return Examples(
         ids=np.concatenate([empty, *(row.features.ids for row in rows)]).astype(np.uint16),
@@ -349,7 +359,9 @@ def prepare(
     )
     found: dict[str, Examples] = {}
     for name, split in zip(NAMES, splits, strict=True):
+        # Only training is augmented: validation and test judge the network on the text as it is.
         orders = recipe.orders if name == "train" else 0
+        # Without orders the seed decides nothing here, so trainings with other seeds share the features.
         drawn = (orders, recipe.seed if orders else 0)
         key = _key(digests[name], tokenizer.to_str(), labels, recipe.window, *drawn, *_apart(kept))
         path = cache / f"features-{key}.npz"
@@ -416,15 +428,9 @@ def word_counts(samples: Sequence[Sample], *, workers: int, relation: Relation =
     """How often each word occurs in the sources, as a network with this relation reads them."""
     count = partial(_count, relation=relation)
     sources = ((sample.language, sample.source) for sample in samples)
-    chunks = iter(partial(lambda: list(islice(sources, CHUNK))), [])
     total: Counter[str] = Counter()
-    if workers == 1:
-        for counts in map(count, chunks):
-            total.update(counts)
-        return total
-    with get_context("spawn").Pool(workers) as pool:
-        for counts in pool.imap(count, chunks):
-            total.update(counts)
+    for counts in _mapped(count, _chunks(sources), workers):
+        total.update(counts)
     return total
 
 

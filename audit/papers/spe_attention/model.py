@@ -80,6 +80,7 @@ class LineModel(PaperModel[LineConfig, LineNetwork]):
     def __init__(self, config: LineConfig, network: LineNetwork, files: Files, *, device: str) -> None:
         super().__init__(config, network, files, device=device)
         spoken = [files.tokenizer.token_to_id(label) for label in config.labels]
+        # The head reads the labels' rows of the embeddings. With another tokenizer it would name other words.
         if network.trunk.label_tokens.tolist() != spoken:
             raise broken(files.folder / WEIGHTS, "made with another tokenizer.json or other labels")
         relation = NETWORKS[config.network].relation
@@ -100,6 +101,8 @@ class LineModel(PaperModel[LineConfig, LineNetwork]):
                 found[number] = features
             else:
                 readable.append((number, features))
+        # By length, not in the order of the queries: less padding, and memory grows with the square of the
+        # length.
         for some in _batches(readable):
             logits = self.logits([features for _, features in some])
             for (number, _), prediction in zip(some, self._predictions(logits), strict=True):
@@ -113,6 +116,7 @@ class LineModel(PaperModel[LineConfig, LineNetwork]):
         return logits.cpu()
 
     def _predictions(self, logits: torch.Tensor) -> list[Prediction]:
+        # In float64 the margin is not rounded a second time.
         exact, task = logits.double(), TASKS[self.task]
         chosen = task.decide(exact, self.config.threshold).tolist()
         margins = task.margin(exact, self.config.threshold).tolist()

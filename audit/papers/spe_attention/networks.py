@@ -26,7 +26,7 @@ Dimension key: B batch, T tokens, N lines, D width, H heads, K labels.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor, nn
@@ -42,78 +42,10 @@ from codeaudit.audit.papers.lines.trunk import (
     padding_bias,
     score_type,
 )
-from codeaudit.transforms.errors import UsageError
-from codeaudit.transforms.registration import unknown
-
-_PAPERS: Final = "codeaudit.audit.papers"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LineArchitecture:
-    """One network."""
-
-    target: str
-    """MODULE:CALLABLE, called with the shape and the options."""
-    relation: Relation
-    """The relation between lines that it reads."""
-    summary: str
-    options: Mapping[str, object]
-    """Settings beside the shape, with their defaults."""
-
-
-NETWORKS: Final[Mapping[str, LineArchitecture]] = {
-    "spe": LineArchitecture(
-        target=f"{_PAPERS}.spe_attention.networks:made",
-        relation="mask",
-        summary="SPE attention: equivariant to legal reorderings",
-        options={"mask_mode": "hadamard", "all_heads": False, "line_positions": True},
-    ),
-    "symc": LineArchitecture(
-        target=f"{_PAPERS}.spe_attention.networks:SYMC",
-        relation="distances",
-        summary="SYMC: attention biased by distances in the dependence graph",
-        options={"sign": -1},
-    ),
-    "vanilla": LineArchitecture(
-        target=f"{_PAPERS}.spe_attention.networks:Vanilla",
-        relation="none",
-        summary="a plain transformer with absolute positions",
-        options={},
-    ),
-    "renamer": LineArchitecture(
-        target=f"{_PAPERS}.renamer.networks:Referents",
-        relation="referents",
-        summary="Renamer's views and referents: invariant to renaming variables",
-        options={},
-    ),
-    "code": LineArchitecture(
-        target=f"{_PAPERS}.dependency_encoding.naming:CoDE",
-        relation="none",
-        summary="CoDE: in-line and line-wise attention without positions",
-        options={"features": 64},
-    ),
-}
-
-
-def build(name: str, shape: LineShape, options: Mapping[str, object]) -> LineNetwork:
-    """A network with torch's initial weights.
-
-    Raises:
-        UsageError: an unknown name, or an option that it does not take.
-        ValueError: sizes that do not fit together.
-    """
-    if name not in NETWORKS:
-        raise UsageError(unknown("network", name, list(NETWORKS)))
-    entry = NETWORKS[name]
-    for option in options:
-        if option not in entry.options:
-            raise UsageError(unknown(f"option of network {name!r}", option, list(entry.options)))
-    module, _, made = entry.target.partition(":")
-    network: LineNetwork = getattr(import_module(module), made)(shape, **{**entry.options, **options})
-    return network
-
+from codeaudit.audit.papers.registry import entry_of
 
 MaskMode: TypeAlias = Literal["hadamard", "additive"]
+Sign: TypeAlias = Literal[1, -1]
 
 
 class HeadPlan(NamedTuple):
@@ -122,17 +54,6 @@ class HeadPlan(NamedTuple):
     mask: int
     transposed: int
     plain: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SPEVariant:
-    """The paper's ablations (Table 3) and the choice of the mask's place."""
-
-    mask_mode: MaskMode = "hadamard"
-    all_heads: bool = False
-    """`SPE (all)`: no plain heads; the mask and its transpose in the published ratio of two to one."""
-    line_positions: bool = True
-    """Without them, `SPE (w.o. pe)`: no positions at all, so tokens inside a line become a bag too."""
 
 
 def head_plan(heads: int, *, all_heads: bool = False) -> HeadPlan:
@@ -148,15 +69,17 @@ def head_plan(heads: int, *, all_heads: bool = False) -> HeadPlan:
     if heads < kinds:
         raise ValueError(f"SPE needs at least {kinds} heads, got {heads}")
     if all_heads:
+        # Without plain heads the other two keep their published ratio of 6 to 3.
         transposed = max(1, round(heads / 3))
         return HeadPlan(heads - transposed, transposed, 0)
+    # The upper limits leave a head for each kind that is still to come.
     mask = max(1, min(round(heads / 2), heads - 2))
     transposed = max(1, min(round(heads / 4), heads - mask - 1))
     return HeadPlan(mask, transposed, heads - mask - transposed)
 
 
 class SPEAttention(TrunkAttention):
-    """softmax(Q Kᵀ / √d ∘ M + padding) V with one mask per head."""
+    """softmax(Q Kᵀ / √d ∘ M + padding) V with one mask per head (Definition 4.5)."""
 
     def forward(self, x: Tensor, relation: tuple[Tensor, Tensor]) -> Tensor:
         """(B, T, D) and the factor and bias of `SPE.relate`, to (B, T, D)."""
@@ -169,14 +92,27 @@ class SPEAttention(TrunkAttention):
 
 
 class SPE(LineNetwork):
-    """The naming network with SPE attention."""
+    """The naming network with SPE attention, and with the ablations of Table 3.
 
-    def __init__(self, shape: LineShape, variant: SPEVariant | None = None) -> None:
+    `all_heads` is `SPE (all)`: no plain heads. Without `line_positions` it is `SPE (w.o. pe)`: no positions
+    at all, so the tokens inside a line become a bag too.
+    """
+
+    def __init__(
+        self,
+        shape: LineShape,
+        *,
+        mask_mode: MaskMode = "hadamard",
+        all_heads: bool = False,
+        line_positions: bool = True,
+    ) -> None:
         super().__init__()
-        self.variant = variant or SPEVariant()
-        self.plan = head_plan(shape.heads, all_heads=self.variant.all_heads)
+        self.mask_mode = mask_mode
+        self.plan = head_plan(shape.heads, all_heads=all_heads)
         self.trunk = Trunk(shape, lambda: SPEAttention(shape.width, shape.heads))
-        self.positions = nn.Embedding(shape.line, shape.width) if self.variant.line_positions else None
+        # The index inside the line, not in the text: a legal order moves a line and keeps its inside (section
+        # 5.2).
+        self.positions = nn.Embedding(shape.line, shape.width) if line_positions else None
 
     def forward(self, batch: Batch) -> Tensor:
         """(B, K) logits of the labels."""
@@ -187,27 +123,27 @@ class SPE(LineNetwork):
 
     def relate(self, batch: Batch, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
         """The factor of the scores, (B, H, T, T), and the bias added after it, (B, 1 or H, 1 or T, T)."""
+        # Definition 4.4: M_ij = 1 on one layer or where j depends on i. So heads with the mask let a
+        # definition look at its uses, heads with the transpose let a use look at its definitions.
         mask = batch.between_tokens(0).to(dtype)
         one = torch.ones_like(mask)
         masks = [mask] * self.plan.mask + [mask.transpose(1, 2)] * self.plan.transposed
         factor = torch.stack([*masks, *[one] * self.plan.plain], 1)
+        # Padding is never multiplied: a factor of 0 would give each padded token the weight exp(0) = 1, and
+        # the prediction would depend on the longest input of the batch.
         bias = padding_bias(batch.real, dtype)
-        if self.variant.mask_mode == "additive":
+        if self.mask_mode == "additive":
             bias = bias.masked_fill(factor == 0, -torch.inf)
             factor = torch.ones_like(factor[:1, :1, :1, :1])
         return factor, bias
 
 
-def made(shape: LineShape, **options: Any) -> SPE:
-    """The network with the ablations of `SPEVariant` as options."""
-    return SPE(shape, SPEVariant(**options))
-
-
-Sign: TypeAlias = Literal[1, -1]
-
-
 class SYMC(LineNetwork):
-    """The naming network with SYMC's attention."""
+    """The naming network with SYMC's attention: softmax(Q Kᵀ / √d ± distance) V.
+
+    The bias is positive as written in the paper, which favours far lines. `sign=-1` favours near ones, and is
+    the default of `codeaudit train`.
+    """
 
     def __init__(self, shape: LineShape, sign: Sign = 1) -> None:
         super().__init__()
@@ -225,19 +161,20 @@ class SYMC(LineNetwork):
         return logits
 
     def relate(self, batch: Batch, dtype: torch.dtype) -> Tensor:
-        """The bias of the scores, (B, H, T, T)."""
-        near, far = (batch.between_tokens(number).to(dtype) for number in (0, 1))
+        """The bias of the scores, (B, H, T, T): p for the first half of the heads, n for the others."""
+        positive, negative = (batch.between_tokens(number).to(dtype) for number in (0, 1))
         half = self.heads // 2
-        bias = torch.stack([near] * half + [far] * (self.heads - half), 1)
+        bias = torch.stack([positive] * half + [negative] * (self.heads - half), 1)
         return self.sign * bias + padding_bias(batch.real, dtype)
 
 
 class Vanilla(LineNetwork):
-    """The naming network with plain attention."""
+    """The naming network with plain attention and learned absolute positions."""
 
     def __init__(self, shape: LineShape) -> None:
         super().__init__()
         self.trunk = Trunk(shape, lambda: BiasedAttention(shape.width, shape.heads))
+        # One position for each place of the window, where the other networks count inside the line.
         self.positions: nn.Embedding = nn.Embedding(shape.window, shape.width)
 
     def forward(self, batch: Batch) -> Tensor:
@@ -246,3 +183,65 @@ class Vanilla(LineNetwork):
         positions = self.positions(torch.arange(batch.ids.shape[1], device=batch.ids.device))
         logits: Tensor = self.trunk(batch, positions[None], (bias,))
         return logits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineArchitecture:
+    """One network."""
+
+    target: str
+    """FOLDER.MODULE:CLASS under the folder of all papers, called with the shape and the options."""
+    relation: Relation
+    """The relation between lines that it reads."""
+    summary: str
+    options: Mapping[str, object]
+    """Settings beside the shape, with their defaults."""
+
+
+NETWORKS: Final[Mapping[str, LineArchitecture]] = {
+    "spe": LineArchitecture(
+        target="spe_attention.networks:SPE",
+        relation="mask",
+        summary="SPE attention: equivariant to legal reorderings",
+        options={"mask_mode": "hadamard", "all_heads": False, "line_positions": True},
+    ),
+    "symc": LineArchitecture(
+        target="spe_attention.networks:SYMC",
+        relation="distances",
+        summary="SYMC: attention biased by distances in the dependence graph",
+        options={"sign": -1},
+    ),
+    "vanilla": LineArchitecture(
+        target="spe_attention.networks:Vanilla",
+        relation="none",
+        summary="a plain transformer with absolute positions",
+        options={},
+    ),
+    "renamer": LineArchitecture(
+        target="renamer.networks:Referents",
+        relation="referents",
+        summary="Renamer's views and referents: invariant to renaming variables",
+        options={},
+    ),
+    "code": LineArchitecture(
+        target="dependency_encoding.naming:CoDE",
+        relation="none",
+        summary="CoDE: in-line and line-wise attention without positions",
+        options={"features": 64},
+    ),
+}
+
+
+def build(name: str, shape: LineShape, options: Mapping[str, object]) -> LineNetwork:
+    """A network with torch's initial weights.
+
+    Raises:
+        UsageError: an unknown name, or an option that it does not take.
+        ValueError: sizes that do not fit together.
+    """
+    entry = entry_of("network", NETWORKS, name, options)
+    # Imported by name: the import contract keeps the papers apart, and only a network in use is loaded.
+    module, _, kind = entry.target.partition(":")
+    made = getattr(import_module(f"codeaudit.audit.papers.{module}"), kind)
+    network: LineNetwork = made(shape, **{**entry.options, **options})
+    return network

@@ -120,6 +120,8 @@ def of_answers(task: LineTask, said: Tensor, truth: Tensor, wanted: Tensor) -> S
 def f1(said: Tensor, truth: Tensor, wanted: Tensor) -> NameScores:
     """(B, K) answers against the (B, K) truth, of (B,) subtokens with the unknown ones."""
     hits = (said & truth).sum(1).double()
+    # F1 = 2 hits / (said + wanted). `wanted` counts unknown subtokens too, so a small vocabulary of labels
+    # cannot raise the score.
     total = said.sum(1).double() + wanted.double()
     return NameScores(
         micro=float(2 * hits.sum() / total.sum()), macro=float((2 * hits / total).mean()), count=len(said)
@@ -182,7 +184,9 @@ def copying(valid: Examples, test: Examples, *, tokens: Mapping[str, int]) -> Ba
         size = int(max(words.max(), ids.max())) + 1
         counts = np.bincount(words, minlength=size)
         first = np.full(size, len(words))
+        # Written from the end, so the first occurrence is what remains.
         first[words[::-1]] = np.arange(len(words))[::-1]
+        # The second part is below 1, so it only orders words of one count.
         found = counts[ids] - first[ids] / (len(words) + 1)
         return np.where((counts[ids] > 0) & ~barred, found, -1.0)
 
@@ -192,6 +196,7 @@ def copying(valid: Examples, test: Examples, *, tokens: Mapping[str, int]) -> Ba
 def _tuned(name: str, rank: Rank, valid: Examples, test: Examples, labels: int) -> Baseline:
     on_valid = _answers(rank, valid)
     sizes = range(1, min(MOST, labels) + 1)
+    # The size is chosen on validation data, as the network's threshold is.
     best = max(sizes, key=lambda size: _scores(on_valid, valid, size, labels).worth)
     return Baseline(name=name, subtokens=best, test=_scores(_answers(rank, test), test, best, labels))
 
@@ -223,6 +228,7 @@ def always_buggy(test: Examples) -> Baseline:
 
 def longer(train: Examples, valid: Examples, test: Examples) -> Baseline:
     """A bug where a function has more, or fewer, tokens than the middle one of the training set."""
+    # Buggy functions may simply be longer, so a detector has to beat the length alone.
     middle = np.median(train.tokens)
 
     def said(examples: Examples, *, more: bool) -> Scores:

@@ -75,6 +75,7 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
 
     def make(self) -> LineNetwork:
         """As of `Learner`; also a ValueError where the material was prepared for another reading."""
+        # Features with and without referents differ in their words, so one cannot stand for the other.
         if (self.relation == "referents") != bool(len(self.material.train.referents)):
             raise ValueError(
                 f"the features are not those of {self.recipe.network}; prepare them with its recipe"
@@ -91,6 +92,7 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
 
     def rate(self, step: int) -> float:
         """As of `Learner`."""
+        # The second stage warms up anew, because its blocks have not been trained yet.
         if step < self.bag_steps:
             return self.recipe.bag_rate * min(1.0, (step + 1) / 100)
         step, total = step - self.bag_steps, self.total - self.bag_steps
@@ -106,12 +108,14 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
 
     def loss(self, network: LineNetwork, batch: LineBatch, step: int) -> tuple[Tensor, int]:
         """Cross entropies, summed over labels and averaged over examples."""
+        # Decided by the step alone, so that a resumed training goes on in the right stage.
         network.trunk.bag = step < self.bag_steps
         inputs = self.material.train.batch(batch.chosen, self.relation, batch.orders)
         targets = self.material.train.targets(batch.chosen, len(self.material.labels))
         with self.autocast(enabled=self.recipe.half):
             logits = network(inputs)
         count = len(batch.chosen)
+        # Summed over labels: their mean would shrink the gradient of each name with the number of labels.
         return F.binary_cross_entropy_with_logits(logits.float(), targets, reduction="sum") / count, count
 
     def validate(self, network: LineNetwork) -> Validation:
@@ -146,6 +150,7 @@ class LineLearner(checkpoint.CheckpointLearner[LineNetwork, LineBatch]):
             threshold=threshold_of(trained),
             languages=material.languages,
         )
+        # Before anything is measured, because the file holds the rounded weights.
         weights = checkpoint.rounded(trained.network)
         splits = {"train": material.train, "valid": material.valid, "test": material.test}
         valid, test = (self._measured(trained, one) for one in (material.valid, material.test))
@@ -185,6 +190,8 @@ def prepared(request: TrainingRequest) -> LineLearner:
     settings = dict(request.options)
     own = NETWORKS[request.network].options
     options: dict[str, object] = {}
+    # The command line has one set of options for all networks; those of another network are refused, because
+    # they would have no effect.
     for owner, entry in NETWORKS.items():
         for name in [one for one in entry.options if one in settings]:
             if name not in own:
@@ -210,12 +217,15 @@ def initialise(network: LineNetwork, material: LineMaterial) -> None:
     trunk.mix.weight.normal_(0, width**-0.5)
     if network.positions is not None:
         network.positions.weight.normal_(0, POSITION_SPREAD)
+    # With output layers of zero a block adds nothing, so the second stage begins where the first ended.
     zeros = [trunk.mix.bias, trunk.vote.weight, trunk.vote.bias]
     for way_out in trunk.ways_out():
         zeros += [way_out.weight, way_out.bias]
     for weight in zeros:
         weight.zero_()
     counts = np.bincount(material.train.labels, minlength=len(material.labels))
+    # At the log-odds of its share a label starts as probable as it is, and the first steps need not learn
+    # that.
     share = torch.from_numpy(counts / len(material.train)).clamp(RAREST, 0.99)
     trunk.label_bias.copy_(torch.log(share / (1 - share)))
 

@@ -81,7 +81,11 @@ class Placed:
 
 def placed(parents: Array, orders: Array, counts: Array, *, levels: int, degree: Degree) -> Placed:
     """Positions from flat arrays; `parents` are places in them, -1 for roots."""
+    # `prefix`: the siblings seen so far instead of all. The full number tells a decoder how many are still to
+    # come.
     own = coordinate(orders, counts if degree == "full" else orders)
+    # All nodes go up one level at once, until none has a parent left: as many steps as the deepest tree has
+    # levels.
     ancestors = [np.arange(len(own), dtype=np.int64)]
     while True:
         above = np.where(ancestors[-1] >= 0, parents[ancestors[-1]], -1)
@@ -90,6 +94,7 @@ def placed(parents: Array, orders: Array, counts: Array, *, levels: int, degree:
         ancestors.append(above)
     upwards = np.stack(ancestors, axis=1)
     depths = (upwards >= 0).sum(1) - 1
+    # The ancestors stand from the node upwards; section 3.2 reads from the root down and cuts the deep end.
     at = depths[:, None] - np.arange(levels)
     inside = at >= 0
     downwards = np.take_along_axis(upwards, np.where(inside, at, 0), axis=1)
@@ -152,6 +157,8 @@ def collate(pieces: Sequence[Piece], *, levels: int, degree: Degree) -> TreeBatc
         made["values"][row, :size] = piece.tree.values[inner]
         for name in ("own", "paths", "nearest", "depths"):
             made[name][row, :size] = getattr(found, name)[flat]
+        # A parent in an earlier piece cannot be attended to; the node is its own parent then, which counts as
+        # none.
         up = piece.tree.parents[inner] - piece.start
         above[row, :size] = np.where(up >= 0, up, above[row, :size])
     tensors = {name: torch.from_numpy(array) for name, array in made.items()}

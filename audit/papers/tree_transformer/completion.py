@@ -24,7 +24,12 @@ from codeaudit.audit.papers.tree_transformer.material import (
 )
 from codeaudit.audit.papers.tree_transformer.networks import Completer, completer
 from codeaudit.audit.papers.tree_transformer.nodes import EMPTY, SPECIALS, Degree, Tree, read
-from codeaudit.audit.papers.tree_transformer.scores import CompletionScores, CompletionTally
+from codeaudit.audit.papers.tree_transformer.scores import (
+    CompletionRanks,
+    CompletionScores,
+    completions,
+    ranked,
+)
 from codeaudit.audit.papers.tree_transformer.training import TreeLearner, count_relations
 from codeaudit.audit.records import Failed
 from codeaudit.audit.training.splits import NAMES, Splits
@@ -113,8 +118,10 @@ class CompletionLearner(TreeLearner[Completer]):
         recipe, train = self.recipe, self.material.train
         inputs = train.batch(batch, levels=recipe.levels, degree=recipe.degree)
         right = following(inputs.types, inputs.values, train.fresh(batch))
+        # As in the paper's code, unknown and missing values have no loss; only their types are learned.
         known = (right.values != UNKNOWN_ID) & (right.values != EMPTY_ID)
         with self.autocast(enabled=recipe.half):
+            # Only where the next node counts: of pieces that overlap, the later one counts its second half.
             hidden = network.hidden(inputs)[:, :-1][right.at]
             types = network.type_logits(hidden)
             values = network.value_logits(hidden[known])
@@ -146,18 +153,12 @@ def judged(
 ) -> CompletionScores:
     """The scores on the chosen examples, computed in batches of like length."""
     ordered = chosen[np.argsort(examples.lengths[chosen], kind="stable")]
-    tally = CompletionTally()
+    found: list[CompletionRanks] = []
     for start in range(0, len(ordered), AT_ONCE):
         some = ordered[start : start + AT_ONCE]
         inputs = examples.batch(some, levels=levels, degree=degree)
         right = following(inputs.types, inputs.values, examples.fresh(some))
         hidden = network.hidden(inputs)[:, :-1][right.at]
-        tally.add(
-            network.type_logits(hidden),
-            network.value_logits(hidden),
-            right.types,
-            right.values,
-            unknown=UNKNOWN_ID,
-            empty=EMPTY_ID,
-        )
-    return tally.scores()
+        types, values = network.type_logits(hidden), network.value_logits(hidden)
+        found.append(ranked(types, values, right.types, right.values, unknown=UNKNOWN_ID, empty=EMPTY_ID))
+    return completions(found)

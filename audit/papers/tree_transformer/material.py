@@ -166,6 +166,8 @@ def _pieces(tree: int, size: int, window: int | None) -> list[tuple[int, int, in
     if window is None or size <= window:
         return [(tree, 0, size, 0)]
     found, seen = [], 0
+    # Half a window of context for all but the first nodes, and each node counts once: in the first piece it
+    # is in.
     for start in range(0, size, max(1, window // 2)):
         stop = min(start + window, size)
         found.append((tree, start, stop, seen))
@@ -185,6 +187,7 @@ def told(names: Sequence[Sequence[int]], spoken: Sequence[int]) -> tuple[Tensor,
     given = torch.zeros(len(names), longest, dtype=torch.long)
     targets = torch.full((len(names), longest), IGNORED)
     for row, name in enumerate(names):
+        # A word that is never said still stands before the next ones, as unknown.
         before = [BEGIN_ID, *(1 if word < 0 else spoken[word] for word in name)][:longest]
         after = [*(IGNORED if word < 0 else word for word in name), 0][:longest]
         given[row, : len(before)] = torch.tensor(before)

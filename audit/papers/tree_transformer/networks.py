@@ -18,6 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from codeaudit.audit.papers.registry import entry_of
 from codeaudit.audit.papers.tree_transformer.batches import TreeBatch
 from codeaudit.audit.papers.tree_transformer.nodes import BEGIN, END, LIMIT, SPECIALS, Degree
 from codeaudit.audit.papers.tree_transformer.positions import (
@@ -30,8 +31,6 @@ from codeaudit.audit.papers.tree_transformer.positions import (
     Shiv,
     TreePositions,
 )
-from codeaudit.transforms.errors import UsageError
-from codeaudit.transforms.registration import unknown
 
 Norm: TypeAlias = Literal["post", "pre"]
 
@@ -137,6 +136,7 @@ class TreeBlock(nn.Module):
         steps: list[Callable[[Tensor], Tensor]] = [look, listen, self.feed]
         if self.cross is None:
             del steps[1]
+        # The pre-norm branch of the paper's code adds to the normed input instead of x; that is not copied.
         for norm, step in zip(self.norms, steps, strict=True):
             x = x + self.dropout(step(norm(x))) if self.norm == "pre" else norm(x + self.dropout(step(x)))
         return x
@@ -158,6 +158,7 @@ class Embedded(nn.Module):
     def forward(self, batch: TreeBatch) -> Tensor:
         """(B, n, d): the type, and the mean of the value's words."""
         words = batch.values
+        # Embeddings of rows of norm 1 and a mean over words: a value of five words is as large as one of one.
         counts = (words != 0).sum(-1, keepdim=True).clamp(min=1)
         values = self.values(words).sum(2) / counts
         found: Tensor = (self.types(batch.types) + values) * self.scale
@@ -199,6 +200,7 @@ class Namer(nn.Module):
         self.dropout = nn.Dropout(shape.dropout)
         self.register_buffer("spoken", torch.full((1 + shape.names,), END_ID))
         with torch.no_grad():
+            # Small, so that the first words are chosen by what they are, not by where they stand.
             self.places.weight.normal_(0, 0.02)
             for block in self.decoder:
                 assert isinstance(block, TreeBlock)
@@ -240,9 +242,10 @@ class Namer(nn.Module):
         for place in range(LONGEST):
             logits = self.decode(memory, memory_mask, given)[:, -1].double()
             if place == 0:
-                logits[:, 0] = -torch.inf
+                logits[:, 0] = -torch.inf  # the end; a name has at least one word
             best = logits.topk(min(2, logits.shape[1]), dim=1)
             word = best.indices[:, 0].masked_fill(ended, 0)
+            # Half the gap to the second: one logit may fall while the other rises by as much.
             gap = (best.values[:, 0] - best.values[:, -1]) / 2
             margins = torch.where(ended, margins, torch.minimum(margins, gap))
             words = torch.cat([words, word[:, None]], 1)
@@ -367,27 +370,13 @@ TREE_NETWORKS: Final[Mapping[str, TreeArchitecture]] = {
 DEGREES: Final[tuple[Degree, ...]] = ("full", "prefix")
 
 
-def tree_architecture(name: str) -> TreeArchitecture:
-    """The entry of that name.
-
-    Raises:
-        UsageError: there is none; the message holds the nearest.
-    """
-    if name not in TREE_NETWORKS:
-        raise UsageError(unknown("network", name, list(TREE_NETWORKS)))
-    return TREE_NETWORKS[name]
-
-
 def scheme(name: str, shape: TreeShape, options: Mapping[str, object], purpose: Purpose) -> Scheme:
     """How a network knows where nodes are.
 
     Raises:
         UsageError: an unknown name, or an option that it does not take.
     """
-    entry = tree_architecture(name)
-    for option in options:
-        if option not in entry.options:
-            raise UsageError(unknown(f"option of network {name!r}", option, list(entry.options)))
+    entry = entry_of("network", TREE_NETWORKS, name, options)
     return entry.make(shape, purpose, **{**entry.options, **options})
 
 

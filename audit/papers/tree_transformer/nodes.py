@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from codeaudit.audit.papers.lines.encoding import PAD, UNKNOWN
-from codeaudit.audit.papers.lines.words import NUMBER, SHORT_NUMBER, STRING, STRING_WORDS
+from codeaudit.audit.papers.lines.words import LETTERS, NUMBER, SHORT_NUMBER, STRING, STRING_WORDS
 from codeaudit.audit.records import Failed
 from codeaudit.audit.tasks.function_name import MASK, subtokens
 from codeaudit.transforms.errors import SourceError
@@ -76,7 +76,6 @@ UNPARSABLE: Final = Failed(reason="source does not parse")
 Integers: TypeAlias = npt.NDArray[np.int32]
 
 _WORD: Final = re.compile(r"[^\W\d][\w.]*")
-_LETTERS: Final = re.compile(r"[^\W\d_]{2,}")
 
 _GROUPED: Final = frozenset(
     {
@@ -143,7 +142,7 @@ def spelled(value: str, spelling: Spelling) -> list[str]:
         return [part for part in subtokens(value) if not part.isdecimal()][:PIECES] or [value]
     if value[:1].isdecimal():
         return [value if len(value) <= SHORT_NUMBER else NUMBER]
-    return [STRING, *(part.lower() for part in _LETTERS.findall(value)[:STRING_WORDS])]
+    return [STRING, *(part.lower() for part in LETTERS.findall(value)[:STRING_WORDS])]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,9 +211,11 @@ def _flat(root: object, branch: Callable[[object], Branch], limit: int | None) -
     orders: list[int] = []
     counts: list[int] = []
     pending: list[tuple[object, int, int, int]] = [(root, -1, 1, 1)]
+    # A stack of its own: a chain of 1,000 operators is deeper than Python's recursion limit.
     while pending:
         node, parent, order, count = pending.pop()
         found = node if isinstance(node, Branch) else branch(node)
+        # Refused as soon as it is too long: a generated table may have a million nodes.
         if limit is not None and len(types) == limit:
             return TOO_LONG
         here = len(types)
@@ -244,10 +245,12 @@ def _python_branch(node: object) -> Branch:
     children: list[Branch | object] = []
     if isinstance(node, ast.Constant):
         return Branch(f"Constant{type(node.value).__name__}", _constant(node.value), ())
+    # Keys and values alternate; `**other` has a value without a key.
     if isinstance(node, ast.Dict):
         for key, item in zip(node.keys, node.values, strict=True):
             children += [key or Branch("DictUnpack", EMPTY, ()), item]
         return Branch(kind, value, children)
+    # The operators of `a < b <= c` are words, the first one in the type of the node.
     if isinstance(node, ast.Compare):
         names = [type(one).__name__ for one in node.ops]
         more = [Branch(name, EMPTY, ()) for name in names[1:]]
@@ -264,6 +267,8 @@ def _python_branch(node: object) -> Branch:
             else:
                 children.append(Branch(field, name, ()))
         elif isinstance(found, int):
+            # Numbers such as the level of a relative import or a conversion in an f-string belong to the
+            # type.
             kind += {"is_async": "Async" if found else ""}.get(field, "" if found in (-1, 0) else str(found))
         elif isinstance(found, list):
             listed = list(_listed(node, field, found))

@@ -83,6 +83,8 @@ class Local:
 
     def scores(self, query: Tensor, key: Tensor) -> Tensor:
         """(B, H, n, k) queries and keys to γ, (B, H, n, n), before it is divided by √k."""
+        # Eq. 9, for adjacent pairs only: each node has one parent, so γ has at most 2 n entries that are not
+        # 0. They are computed per node and scattered to their places.
         shape = query.shape
         above = self.parents[:, None, :, None].expand(shape)
         up = (query * self.up_key + self.up_query * key.gather(2, above)).sum(-1)
@@ -104,6 +106,7 @@ class LayerScheme(nn.Module):
 
     def scores(self, scores: Tensor, query: Tensor, key: Tensor, prepared: Prepared) -> Tensor:
         """(B, H, n, n) scores q k / √k of (B, H, n, k) queries and keys, as they enter the softmax."""
+        # Eq. 10. γ is computed per layer from its queries and keys; β, which is `constant`, is shared.
         if prepared.local is not None:
             scores = scores + prepared.local.scores(query, key) / math.sqrt(query.shape[-1])
         if prepared.factor is not None:
@@ -159,6 +162,7 @@ class TreePositions(Scheme):
 
     def absolute_positions(self, batch: TreeBatch) -> Tensor:
         """(B, n, d) a."""
+        # Eq. 6.
         found: Tensor = self.absolute_norm(self.absolute(self.table(self.remap[batch.paths]).flatten(2)))
         return found
 
@@ -168,11 +172,13 @@ class TreePositions(Scheme):
         The first row of each half is LN(W_r 0).
         """
         vectors = self.table(self.remap)
+        # Eq. 7. All r that there are: the sums of two lists differ by the child's coordinate, plus or minus.
         found: Tensor = self.relative_norm(self.relative(torch.cat([vectors, -vectors])))
         return found
 
     def _between(self, batch: TreeBatch) -> Tensor:
         position = self.absolute_positions(batch)
+        # Eq. 8. Both factors come from the positions alone, so all layers share the sum.
         query, key = (self._heads(part(position)) for part in (self.absolute_query, self.absolute_key))
         between: Tensor = query @ key.transpose(2, 3) / math.sqrt(query.shape[-1])
         return between
@@ -180,6 +186,8 @@ class TreePositions(Scheme):
     def _local(self, batch: TreeBatch) -> Local:
         positions = self.relative_positions()
         keys, queries = self.relative_key(positions), self.relative_query(positions)
+        # Eq. 7 has r = 0 for pairs that are not parent and child. The paper's code looks row 0 up, whose
+        # embedding is zero, but bias and norm make a constant vector of it; `learned` is that.
         learned = self.nonadjacent == "learned"
         other_key, other_query = keys[0].view(self.heads, -1), queries[0].view(self.heads, -1)
         if learned:
@@ -266,6 +274,7 @@ class _Distances(LayerScheme):
     def scores(self, scores: Tensor, query: Tensor, key: Tensor, prepared: Prepared) -> Tensor:
         """Adds q_i a^K / √k."""
         distances, rows = self._distances(query.shape[2], query.device)
+        # One product with each distinct distance, looked up per pair; never (n, n, k) vectors.
         near = query @ self.keys.weight[rows].T / math.sqrt(query.shape[-1])
         return scores + near.gather(3, distances.expand(*query.shape[:2], -1, -1))
 
@@ -273,6 +282,7 @@ class _Distances(LayerScheme):
         """Σ α_ij a^V."""
         distances, rows = self._distances(weights.shape[2], weights.device)
         size = int(rows.stop) - int(rows.start)
+        # Attention is summed by distance first: (n, distances) numbers instead of a vector for each pair.
         heard = weights.new_zeros(*weights.shape[:3], size)
         heard = heard.scatter_add(3, distances.expand_as(weights), weights)
         return heard @ self.values.weight[rows].to(weights.dtype)
@@ -324,6 +334,7 @@ class Kim(Scheme):
         super().__init__()
         self.combination = combination
         self.relations = relations
+        # Neutral at first: 0 is added, or scores are multiplied with 1.
         start = 0.0 if combination == "additive" else 1.0
         self.weights = nn.Parameter(torch.full((relations + 1, heads), start))
         self.register_buffer("known", torch.zeros(STEPS * STEPS, dtype=torch.long))
@@ -331,6 +342,7 @@ class Kim(Scheme):
     def learn(self, counts: Tensor) -> None:
         """Choose the frequent relations, given how often each occurs; ties by their numbers."""
         order = torch.argsort(counts, descending=True, stable=True)[: self.relations]
+        # A relation that never occurred has nothing to learn from and shares number 0.
         order = order[counts[order] > 0]
         self.known.zero_()
         self.known[order] = torch.arange(1, len(order) + 1)
@@ -348,6 +360,8 @@ def between(depths: Tensor) -> Tensor:
     Between i and a later j, the shallowest node after i hangs on the lowest common ancestor.
     """
     nodes = depths.shape[1]
+    # In depth-first order the nodes between i and j are below their lowest common ancestor or its children,
+    # so a running minimum of depths finds it without walking up.
     later = torch.ones(nodes, nodes, dtype=torch.bool, device=depths.device).triu(1)
     after = depths[:, None, :].expand(-1, nodes, -1).masked_fill(~later, _FAR)
     shallowest = after.cummin(2).values - 1

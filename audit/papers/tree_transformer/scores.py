@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import torch
 from torch import Tensor
@@ -82,6 +82,7 @@ def bleu(said: Sequence[Words], gold: Sequence[Words]) -> float:
             hits[order - 1] += (found & wanted).total()
             tries[order - 1] += found.total()
             runs[order - 1] += wanted.total()
+    # The brevity penalty of BLEU is of the whole corpus.
     length, reference = sum(map(len, said)), sum(map(len, gold))
     if not length:
         return 0.0
@@ -114,67 +115,52 @@ class CompletionScores:
     """Those with a value."""
 
 
-@dataclass(slots=True)
-class CompletionTally:
-    """Adds up batches to `CompletionScores`."""
+class CompletionRanks(NamedTuple):
+    """The places of the right types and values among all, from 0, for (N,) nodes."""
 
-    type_mrr: float = 0.0
-    types: int = 0
-    value_mrr: float = 0.0
-    values: int = 0
-    both: int = 0
-    both_with_empty: int = 0
-    count: int = 0
-    valued: int = 0
+    types: Tensor
+    values: Tensor
+    """`RANKS` for an unknown value, which nobody can predict."""
+    valued: Tensor
+    """Whether the node has a value."""
 
-    def add(
-        self,
-        types: Tensor,
-        values: Tensor,
-        right_types: Tensor,
-        right_values: Tensor,
-        *,
-        unknown: int,
-        empty: int,
-    ) -> None:
-        """(N, types) and (N, V) logits of nodes, and the (N,) right types and values."""
-        type_rank, value_rank = rank(types, right_types), rank(values, right_values)
-        valued = right_values != empty
-        value_rank = torch.where(right_values == unknown, RANKS, value_rank)
-        type_right, value_right = type_rank == 0, (value_rank == 0) & valued
-        self.type_mrr += float(reciprocal(type_rank).sum())
-        self.types += int(type_right.sum())
-        self.value_mrr += float(reciprocal(value_rank)[valued].sum())
-        self.values += int(value_right.sum())
-        self.both += int((type_right & value_right).sum())
-        self.both_with_empty += int((type_right & (value_right | ~valued)).sum())
-        self.count += len(right_types)
-        self.valued += int(valued.sum())
 
-    def scores(self) -> CompletionScores:
-        """The scores of all that was added."""
-        every, some = max(1, self.count), max(1, self.valued)
-        return CompletionScores(
-            type_mrr=self.type_mrr / every,
-            type_accuracy=self.types / every,
-            value_mrr=self.value_mrr / some,
-            value_accuracy=self.values / some,
-            both=self.both / some,
-            both_with_empty=self.both_with_empty / every,
-            count=self.count,
-            valued=self.valued,
-        )
+def ranked(
+    types: Tensor, values: Tensor, right_types: Tensor, right_values: Tensor, *, unknown: int, empty: int
+) -> CompletionRanks:
+    """(N, types) and (N, V) logits of nodes, and the (N,) right types and values, to their ranks."""
+    value_rank = torch.where(right_values == unknown, RANKS, rank(values, right_values))
+    return CompletionRanks(rank(types, right_types), value_rank, right_values != empty)
+
+
+def completions(batches: Sequence[CompletionRanks]) -> CompletionScores:
+    """The scores of all nodes of one or more batches."""
+    types, values, valued = (torch.cat(part) for part in zip(*batches, strict=True))
+    type_right, value_right = types == 0, (values == 0) & valued
+    count, with_value = max(1, len(types)), max(1, int(valued.sum()))
+    return CompletionScores(
+        type_mrr=float(reciprocal(types).sum()) / count,
+        type_accuracy=int(type_right.sum()) / count,
+        value_mrr=float(reciprocal(values)[valued].sum()) / with_value,
+        value_accuracy=int(value_right.sum()) / with_value,
+        both=int((type_right & value_right).sum()) / with_value,
+        both_with_empty=int((type_right & (value_right | ~valued)).sum()) / count,
+        count=len(types),
+        valued=int(valued.sum()),
+    )
 
 
 def rank(logits: Tensor, right: Tensor) -> Tensor:
     """(N, K) logits to the (N,) places of the right answers, from 0; equal logits count as better ones."""
+    # A constant network has equal logits everywhere; counted as better ones, they earn it nothing.
     own = logits.gather(1, right[:, None])
     return (logits >= own).sum(1) - 1
 
 
 def reciprocal(ranks: Tensor) -> Tensor:
     """1 / (place + 1), 0 from the place `RANKS` on."""
-    return torch.where(ranks < RANKS, 1.0 / (ranks + 1), 0.0)
+    # In float64, because the sum is over all nodes of a corpus.
+    return torch.where(ranks < RANKS, 1.0 / (ranks.double() + 1), 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -175,6 +175,7 @@ def prepared(request: TrainingRequest) -> NameLearner:
 
 def count_relations(network: nn.Module, examples: TreeExamples, recipe: TreeRecipe) -> None:
     """Tell Kim's scheme which relations are frequent; no effect on other schemes."""
+    # Kim's vocabulary of relations is data, as that of words is: it is counted before the first step.
     scheme = network.scheme
     if not isinstance(scheme, Kim):
         return
@@ -191,6 +192,7 @@ def begin(network: Namer, material: TreeMaterial) -> None:
     """Set the words that can be said, and their biases to the log of their shares."""
     spoken = material.words.spoken
     network.spoken.copy_(torch.tensor(spoken))
+    # From one, so that no share is 0 and no bias minus infinity.
     counts = torch.ones(len(spoken))
     counts[0] += len(material.train)
     for name in material.train.names:

@@ -1,11 +1,13 @@
 """Texts as streams of tokens: lossless, line breaks apart, `start` beyond the reach of any text."""
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from codeaudit.audit.papers.dependency_encoding.material import Streams, learn, places
+from codeaudit.audit.papers.dependency_encoding.material import Streams, learn
+from codeaudit.audit.papers.dependency_encoding.trunk import DecoderSizes, TokenPlaces
 from codeaudit.transforms.errors import SourceError
 
 TEXTS = ["def area(width, height):\n    return width * height\n", "for i in range(10):\n    print(i)\n"] * 5
@@ -77,6 +79,7 @@ def test_lines_and_anchors() -> None:
     """A line break belongs to the line that it ends; the first line's anchor is `start`."""
     start, newline = 9, 3
     ids = [start, 1, 2, newline, newline, 4, newline, 5]
-    lines, anchors = places(ids, newline, start)
-    assert lines.tolist() == [0, 1, 1, 1, 2, 3, 3, 4]
-    assert anchors.tolist() == [0, 0, 0, 0, 3, 4, 4, 6]
+    sizes = DecoderSizes(vocabulary=10, newline=newline, start=start)
+    found = TokenPlaces.of(torch.tensor([ids]), len(ids), sizes)
+    assert found.lines[0].tolist() == [0, 1, 1, 1, 2, 3, 3, 4]
+    assert found.anchors[0].tolist() == [0, 0, 0, 0, 3, 4, 4, 6]

@@ -11,7 +11,6 @@ from codeaudit.audit.papers.spe_attention.networks import (
     SPE,
     SYMC,
     SPEAttention,
-    SPEVariant,
     Vanilla,
     build,
     head_plan,
@@ -60,7 +59,7 @@ def slow_head(
 
 @pytest.mark.parametrize("mode", ["hadamard", "additive"])
 def test_attention_is_the_formula(mode: str) -> None:
-    made = SPE(shape(), SPEVariant(mask_mode=mode)).double()  # type: ignore[arg-type]
+    made = SPE(shape(), mask_mode=mode).double()  # type: ignore[arg-type]
     batch = collate([encoded("spe", CHAIN)])
     attention = made.trunk.blocks[0].attention
     assert isinstance(attention, SPEAttention)
@@ -96,7 +95,7 @@ def test_a_masked_pair_keeps_the_weight_one_in_hadamard_mode() -> None:
     batch = collate([encoded("spe", CHAIN)])
     x = torch.randn(1, batch.ids.shape[1], 16, dtype=torch.float64)
     for mode, uniform in (("hadamard", True), ("additive", False)):
-        made = SPE(shape(), SPEVariant(mask_mode=mode)).double()  # type: ignore[arg-type]
+        made = SPE(shape(), mask_mode=mode).double()  # type: ignore[arg-type]
         attention = made.trunk.blocks[0].attention
         assert isinstance(attention, SPEAttention)
         with torch.no_grad():

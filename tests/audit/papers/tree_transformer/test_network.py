@@ -21,7 +21,6 @@ from codeaudit.audit.papers.tree_transformer.networks import (
     namer,
     scheme,
     sizes,
-    tree_architecture,
 )
 from codeaudit.audit.papers.tree_transformer.nodes import TreeInput
 from codeaudit.transforms.errors import UsageError
@@ -211,6 +210,6 @@ def test_networks_of_one_shape_differ_only_in_what_they_know_of_places() -> None
 
 def test_unknown_names_and_options_are_told() -> None:
     with pytest.raises(UsageError, match="tree-shaw"):
-        tree_architecture("tree-show")
+        namer("tree-show", SHAPE, {})
     with pytest.raises(UsageError, match="terms"):
         scheme("tree", SHAPE, {"term": "local"}, "names")

@@ -19,11 +19,12 @@ from codeaudit.audit.papers.tree_transformer.model import TreeModel
 from codeaudit.audit.papers.tree_transformer.networks import TREE_NETWORKS, Namer
 from codeaudit.audit.papers.tree_transformer.nodes import SPECIALS, Tree, read
 from codeaudit.audit.papers.tree_transformer.scores import (
-    CompletionTally,
     bleu,
+    completions,
     most_frequent,
     multiset_f1,
     names,
+    ranked,
 )
 from codeaudit.audit.papers.tree_transformer.training import NameLearner
 from codeaudit.audit.records import Failed, Predicted, Query
@@ -104,14 +105,12 @@ def test_scores_of_names() -> None:
 
 def test_scores_of_completions() -> None:
     unknown, empty = 1, 2
-    tally = CompletionTally()
     types = torch.zeros(4, 20)
     types[:, 5] = 1.0  # right for the first two, and eleventh or worse for none of the others
     values = torch.zeros(4, 20) - torch.arange(20.0) / 100
     right_types = torch.tensor([5, 5, 7, 5])
     right_values = torch.tensor([0, empty, 3, unknown])
-    tally.add(types, values, right_types, right_values, unknown=unknown, empty=empty)
-    found = tally.scores()
+    found = completions([ranked(types, values, right_types, right_values, unknown=unknown, empty=empty)])
     assert (found.count, found.valued) == (4, 3)
     assert found.type_accuracy == 3 / 4
     assert found.type_mrr == pytest.approx(3 / 4)  # nineteen others are as likely as the third
@@ -123,10 +122,10 @@ def test_scores_of_completions() -> None:
 
 def test_a_right_answer_behind_ten_others_is_worth_nothing() -> None:
     logits = -torch.arange(20.0)[None].expand(3, -1)
-    tally = CompletionTally()
-    tally.add(logits, logits, torch.tensor([9, 10, 0]), torch.tensor([9, 10, 0]), unknown=18, empty=19)
-    assert tally.scores().type_mrr == pytest.approx((1 / 10 + 0 + 1) / 3)
-    assert tally.scores().value_mrr == pytest.approx((1 / 10 + 0 + 1) / 3)
+    right = torch.tensor([9, 10, 0])
+    found = completions([ranked(logits, logits, right, right, unknown=18, empty=19)])
+    assert found.type_mrr == pytest.approx((1 / 10 + 0 + 1) / 3)
+    assert found.value_mrr == pytest.approx((1 / 10 + 0 + 1) / 3)
 
 
 def test_the_rule_without_a_network_says_what_is_frequent() -> None:
