@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,7 @@ _SCHEMA: Final = (
     "key BLOB PRIMARY KEY, run TEXT NOT NULL, answer TEXT NOT NULL) WITHOUT ROWID"
 )
 _CHUNK: Final = 500
+"""Keys in one query; SQLite before 3.32 allows 999 parameters."""
 
 
 def default_folder() -> Path:
@@ -49,6 +50,8 @@ class AnswerCache:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(path, timeout=60, isolation_level=None)
             try:
+                # A write-ahead log: several runs may read while one writes, and `kill -9` leaves no torn
+                # page.
                 self._connection.execute("PRAGMA journal_mode=WAL")
                 self._connection.execute("PRAGMA synchronous=NORMAL")
                 self._connection.execute(_SCHEMA)
@@ -116,12 +119,11 @@ class ModelMemory:
         return self.run if again or self.fingerprint.startswith(VOLATILE) else ""
 
     def _key(self, query: Query, *, again: bool) -> bytes:
-        digest = hashlib.sha256(b"codeaudit-1")
+
+        # Answers to repeated queries never meet the first ones: the noise floor compares the two.
         scope = self._scope(again=again) + ("again" if again else "")
-        for part in (self.fingerprint, scope, query.task, query.language, query.source):
-            data = part.encode("utf-8", "surrogatepass")
-            digest.update(len(data).to_bytes(8, "big") + data)
-        return digest.digest()
+        parts = (self.fingerprint, scope, query.task, query.language, query.source)
+        return digest_of(b"codeaudit-1", parts)
 
 
 def answers_scope(fingerprint: str, task: Task) -> str:
@@ -135,6 +137,24 @@ def answers_scope(fingerprint: str, task: Task) -> str:
     if not task.version:
         return fingerprint if fingerprint.startswith(VOLATILE) else f"{VOLATILE}{fingerprint}"
     return f"{fingerprint}&{task.version}&{task.prompt.digest if task.prompt else ''}"
+
+
+def open_results(path: Path) -> AnswerCache | None:
+    """A file for results of executions. It only saves time, so it is `None` if it cannot be used."""
+    try:
+        return AnswerCache(path)
+    except RunError:
+        return None
+
+
+def digest_of(start: bytes, parts: Iterable[str]) -> bytes:
+    """The key of an entry: a hash of several texts."""
+    digest = hashlib.sha256(start)
+    for part in parts:
+        # With the length of each part, so that ("ab", "c") and ("a", "bc") have different keys.
+        data = part.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.digest()
 
 
 class NoMemory:

@@ -126,9 +126,12 @@ def execute(cases: Iterable[Case], known: Mapping[str, Witness], findings: Findi
         CannotAudit: this machine cannot contain programs.
     """
     with ExitStack() as stack:
+        # A judge starts processes, so it lives as long as the run. Cases of one language mostly stand
+        # together.
         judges: dict[str, Judge] = {}
         for language, run in groupby(cases, key=lambda case: case.sample.language):
             if language not in known or not known[language].tools:
+                # No tool: variants that only a witness could have confirmed are not applied (`promised`).
                 for case in run:
                     yield replace(case, outcomes=tuple(map(promised, case.outcomes)))
                 continue
@@ -167,12 +170,11 @@ def combined(witness_findings: Iterable[WitnessFinding]) -> WitnessFinding:
     A difference found by one tool outweighs sameness found by the others; then the strongest evidence counts.
     """
     told = list(witness_findings)
-    others = [one for one in told if isinstance(one, BehavesDifferently)]
-    if others:
-        return max(others, key=lambda one: _STRENGTH[one.evidence])
-    same = [one for one in told if isinstance(one, BehavesSame)]
-    if same:
-        return max(same, key=lambda one: _STRENGTH[one.evidence])
+    # One execution that differs is a proof; no number of equal executions is one.
+    for kind in (BehavesDifferently, BehavesSame):
+        found = [one for one in told if isinstance(one, kind)]
+        if found:
+            return max(found, key=lambda one: _STRENGTH[one.evidence])
     return Undecided(", ".join(one.reason for one in told if isinstance(one, Undecided)))
 
 

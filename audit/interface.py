@@ -31,6 +31,7 @@ class OneWordOf:
     def read(self, answer: object) -> str | None:
         """The word that a text, a truth value or a number means; `None` if it means none."""
         if isinstance(answer, bool | int | float):
+            # `True`, `1` and `1.0` are one class of a classifier: all become "1.0", as `spellings` has it.
             answer = str(float(answer))
         if not isinstance(answer, str):
             return None
@@ -103,6 +104,7 @@ class Model(Protocol):
         """Largest change of a score that arithmetic alone may cause (reduction order, batch composition)."""
         ...
 
+    # A failure is a value, because one query that is too long must not lose the answers to its whole batch.
     def predict(self, queries: Sequence[Query]) -> list[Prediction]:
         """One prediction per query, in the same order. A query that fails gives a `Failed`, not an exception.
 
@@ -256,6 +258,8 @@ class Task(ABC):
     """As on the command line. A plug-in is given the name under which it was asked for."""
     question: str
     """What is asked, as one line for people."""
+    # A task names the kind, and models that work differently for different kinds read it here: a
+    # classifier, a mask filler, a fake. So no model has to know a task by name.
     answers: AnswerKind
     """What an answer is."""
     score_name: str
@@ -287,24 +291,27 @@ class Task(ABC):
         """An answer from outside in the task's normal form; `None` if it is malformed."""
 
     @abstractmethod
-    def same(self, before: Predicted, after: Predicted) -> bool:
-        """The criterion: whether two answers count as the same."""
-
-    @abstractmethod
-    def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
-        """What a perturbation does to the right answer.
-
-        It depends on the kind of the perturbation, and on the label of the perturbed sample if the right
-        answer depends on more than the meaning of the code.
-        """
-
-    @abstractmethod
     def score(self, answer: Answer, sample: Sample) -> float | None:
         """The score of one answer against the sample's label; `None` without a label."""
 
-    @abstractmethod
+    def same(self, before: Predicted, after: Predicted) -> bool:
+        """The criterion: whether two answers count as the same. By default equal ones do."""
+        return before.answer == after.answer
+
+    def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
+        """What a perturbation does to the right answer.
+
+        By default a control changes it and every other perturbation keeps it. Tasks whose right answer
+        depends on more than the meaning of the code compare the label of the perturbed sample.
+        """
+        return "other" if perturbed.kind == "control" else "same"
+
     def corpus_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
-        """The score over a corpus (for function names the micro-averaged F1); `None` without labels."""
+        """The score over a corpus; `None` without labels. By default the mean of the scores."""
+        # Not every score can be averaged: the F1 of a corpus is computed from summed counts.
+        scores = [self.score(answer, sample) for answer, sample in answers]
+        known = [score for score in scores if score is not None]
+        return sum(known) / len(known) if known else None
 
 
 @runtime_checkable

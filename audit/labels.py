@@ -1,7 +1,7 @@
 """Sources of labels: where the right answers for samples come from, and those for their variants.
 
-`labels` and `of_corpus` choose a source for a task. By default it is the corpus (`CorpusLabels`) or a
-column of a table (`ColumnLabels`). A task with another source names it in `Task.labels`:
+`labels` and `of_corpus` choose a source for a task. By default it is the corpus or a column of a table
+(`GivenLabels`). A task with another source names it in `Task.labels`:
 
 - `cost_labels`: llvm-mca measures blocks (`CostLabels`). The cycles depend on its version, the processor
   and the iterations, so all three are kept with the labels, and results are cached on disk.
@@ -43,59 +43,44 @@ variants."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _GivenLabels(LabelSource):
-    """Labels that exist before the run."""
+class GivenLabels(LabelSource):
+    """Labels that exist before the run: the corpus's own, or those in a column of a table."""
 
+    column: LabelColumn | None = None
+    """`None`: the corpus's own labels."""
     costs: bool = False
     """Whether a label is a cost. A variant in another order may have another cost, so its label is
     dropped."""
+    found: bool = False
+    """Whether any sample of the corpus has one."""
+    ignored: bool = False
+    """`--labels none`: labels of the corpus do not count."""
+
+    @property
+    def about(self) -> Mapping[str, object]:
+        """As `LabelSource.about`."""
+        if self.column is not None:
+            return {"column": self.column.name, "divisor": self.column.divisor}
+        return {"corpus": "its own"} if self.found else {}
 
     @property
     def follows_variants(self) -> bool:
         """As `LabelSource.follows_variants`."""
         return self.costs
 
+    def settled(self, samples: Iterable[Sample]) -> LabelSource:
+        """As `LabelSource.settled`."""
+        if self.column is not None or self.ignored or all(sample.label is None for sample in samples):
+            return self
+        return replace(self, found=True)
+
+    def filled(self, samples: Sequence[Sample]) -> tuple[Sample, ...]:
+        """The samples, without labels if these do not count."""
+        return tuple(replace(sample, label=None) if self.ignored else sample for sample in samples)
+
     def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
         """As `LabelSource.relabelled`."""
         return (_with_costs(case, {}) for case in cases) if self.costs else cases
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CorpusLabels(_GivenLabels):
-    """The corpus's own labels."""
-
-    found: bool = False
-    """Whether any sample has one."""
-
-    @property
-    def about(self) -> Mapping[str, object]:
-        """As `LabelSource.about`."""
-        return {"corpus": "its own"} if self.found else {}
-
-    def settled(self, samples: Iterable[Sample]) -> LabelSource:
-        """As `LabelSource.settled`."""
-        return self if all(sample.label is None for sample in samples) else replace(self, found=True)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnLabels(_GivenLabels):
-    """A column of a table."""
-
-    column: LabelColumn
-
-    @property
-    def about(self) -> Mapping[str, object]:
-        """As `LabelSource.about`."""
-        return {"column": self.column.name, "divisor": self.column.divisor}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoLabels(_GivenLabels):
-    """`--labels none`: labels of the corpus do not count."""
-
-    def filled(self, samples: Sequence[Sample]) -> tuple[Sample, ...]:
-        """The samples without labels."""
-        return tuple(replace(sample, label=None) for sample in samples)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +107,7 @@ class CostLabels(LabelSource):
         """The corpus's own labels if it has any, because those of a table and those of a tool are not
         comparable."""
         given = not self.replaces and any(sample.label is not None for sample in samples)
-        return CorpusLabels(found=True, costs=True) if given else self
+        return GivenLabels(found=True, costs=True) if given else self
 
     def filled(self, samples: Sequence[Sample]) -> tuple[Sample, ...]:
         """As `LabelSource.filled`."""
@@ -131,6 +116,7 @@ class CostLabels(LabelSource):
 
     def relabelled(self, cases: Iterator[Case]) -> Iterator[Case]:
         """The cases; variants whose cost may differ from their sample's are measured."""
+        # Starting llvm-mca takes longer than measuring a block, so many blocks share one process.
         while chunk := list(islice(cases, CASES_AT_ONCE)):
             texts = {one.source for case in chunk for one in case.outcomes if _may_cost_otherwise(one)}
             found = self._measured(sorted(texts))
@@ -146,12 +132,14 @@ class CostLabels(LabelSource):
         found = [one.throughput if isinstance(one, Measured) else None for one in results]
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
+            # Renamed when complete: a killed run must not leave half a list of cycles.
             part = path.with_suffix(".part")
             part.write_text(json.dumps(found), encoding="utf-8")
             part.replace(path)
         return dict(zip(sources, found, strict=True))
 
     def _key(self, sources: Sequence[str]) -> str:
+        # Another version of llvm-mca has other tables of instructions, and so other cycles.
         about = (self.mca.version, self.mca.cpu, self.mca.iterations)
         digest = sha256(repr(about).encode())
         for source in sources:
@@ -225,12 +213,13 @@ def cost_labels(request: LabelRequest) -> LabelSource:
     """
     from codeaudit.transforms.x86.witnesses.mca import HASWELL, find
 
+    # The default measures if it can. A named tool that is missing is an error.
     spec = request.spec
     if spec is None and request.measure:
         try:
             return CostLabels(mca=find(), replaces=False, cache=request.cache)
         except CannotAudit:  # not installed: nothing is measured
-            return CorpusLabels(costs=True)
+            return GivenLabels(costs=True)
     head, colon, cpu = (spec or "").partition(":")
     if head != MCA:
         return _given(request, costs=True)
@@ -256,13 +245,14 @@ def prompt_labels(request: LabelRequest) -> LabelSource:
 
 def _given(request: LabelRequest, *, costs: bool) -> LabelSource:
     if request.spec is None:
-        return CorpusLabels(found=not request.measure, costs=costs)
+        return GivenLabels(found=not request.measure, costs=costs)
     if request.spec == NO_LABELS:
-        return NoLabels(costs=costs)
-    return ColumnLabels(column=_column(request.spec), costs=costs)
+        return GivenLabels(ignored=True, costs=costs)
+    return GivenLabels(column=_column(request.spec), costs=costs)
 
 
 def _column(spec: str) -> LabelColumn:
+    # "cycles/100" has a divisor; "a/b" is a column whose name has a slash.
     name, slash, text = spec.rpartition("/")
     if not slash:
         return LabelColumn(name=spec)

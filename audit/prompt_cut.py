@@ -64,6 +64,7 @@ def shown_part(source: str, share: float = HALF) -> str | None:
     if isinstance(found, str):
         return None
     number = len(found.kinds)
+    # At least one statement stays to be written; without any, the right answer would be nothing.
     wanted = max(1, int(number * share)) if share > 0 else 0
     place = found.cut(min(wanted, number - 1))
     return None if place is None else source[:place]
@@ -127,6 +128,8 @@ def same_cut(original: str, asked: str, source: str) -> str | None:
     if isinstance(before, str) or isinstance(after, str) or len(asked) not in before.places:
         return None
     index = before.places.index(len(asked))
+    # As many statements as before: the edit was inside of statements, and the same number stands before the
+    # cut.
     place = after.places[index] if len(after.places) == len(before.places) else None
     if place is None:
         place = _unchanged(original, len(asked), after)
@@ -150,6 +153,7 @@ def _aligned(kinds: Sequence[str], index: int, after: FunctionBody) -> int | Non
     """The place found by aligning the types of statements: before the statement that followed the cut, or
     else after the statement that preceded it.
     """
+    # `autojunk` would ignore types that are frequent in bodies of 200 statements and more, such as `Assign`.
     for block in SequenceMatcher(None, kinds, after.kinds, autojunk=False).get_matching_blocks():
         for wanted, step in ((index, 0), (index - 1, 1)):
             if block.a <= wanted < block.a + block.size:
@@ -165,6 +169,7 @@ def _half(source: str) -> str:
         return source
 
 
+# Each text is asked for several times: by the task, the driver and the rows of the suite.
 @lru_cache(maxsize=4096)
 def body_of(source: str) -> FunctionBody | str:
     """The last function of a text, or the reason why there is none to cut.
@@ -184,6 +189,7 @@ def body_of(source: str) -> FunctionBody | str:
     places: list[int | None] = []
     for statement in statements:
         start = starts[first_line(statement) - 1]
+        # `a = 1; b = 2` cannot be cut in the middle: what is shown must end with a line.
         alone = not text[start : start + _column(statement)].strip()
         places.append(len(text[:start].decode()) if alone else None)
     kinds = tuple(type(one).__name__ for one in statements)
@@ -191,6 +197,7 @@ def body_of(source: str) -> FunctionBody | str:
 
 
 def _column(statement: ast.stmt) -> int:
+    # A nested function begins with the `@` of its first decorator, one character before the expression.
     decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
     return min([statement.col_offset, *(one.col_offset - 1 for one in decorators)])
 

@@ -93,6 +93,7 @@ class QuestionPrompt(_Prompt):
         _, first = lines[0]
         found = self.reader(first)
         if found is None:
+            # Only marked lines: prose such as "it is not clean" contains words that could be answers.
             later = {self.reader(line) for labelled, line in lines if labelled or self._is_marked(line)}
             later.discard(None)
             found = later.pop() if len(later) == 1 else None
@@ -153,6 +154,8 @@ def filled(template: str, query: Query) -> str:
     language = find_language(query.language)
     name, tag = (language.title, language.fence) if language else (query.language, "")
     values = {CODE: _fenced(query.source, tag), SOURCE: query.source, LANGUAGE: name}
+    # Not `str.format`: code and templates have braces of their own, and a source that contains "{language}"
+    # must stay as it is.
     return _PLACES.sub(lambda place: values[place.group()], template)
 
 
@@ -170,6 +173,7 @@ _WRAPPED: Final = re.compile(r"(\*{1,3}|_{2,3}|`+)(?P<inner>.+)\1\.?")
 
 
 def _fenced(source: str, tag: str) -> str:
+    # A docstring may contain a fence; a longer one around it is not closed by it (CommonMark, section 4.5).
     longest = max((len(run) for run in re.findall("`+", source)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{tag}\n{source.rstrip(chr(10))}\n{fence}"
@@ -204,6 +208,8 @@ def plain_line(line: str) -> str:
 def one_of(*words: str) -> ReplyReader:
     """Reads one of these words, alone or in front of a reason that does not name another one."""
     quotes = "[\"'*_`]*"
+    # "buggy: it divides by zero" states an answer, "buggy or clean" does not: `read` looks for the other
+    # words.
     reason = rf"(?:[.,;:!]{quotes}(?:\s.*)?|\s+[-(\u2013\u2014].*)?"
     asked = re.compile(rf"{quotes}({'|'.join(words)}){quotes}{reason}", re.I)
     named = re.compile(rf"\b(?:{'|'.join(words)})\b", re.I)

@@ -53,6 +53,7 @@ def answer_from_json(value: object) -> Answer:
     Raises:
         RunError: it is no answer.
     """
+    # Attempts and sets of labels are both lists in JSON; only graded attempts are lists of objects.
     if isinstance(value, list) and value and all(isinstance(part, Mapping) for part in value):
         return tuple(Attempt(text=str(part["text"]), failure=part["failure"]) for part in value)
     return label_from_json(value)
@@ -68,7 +69,7 @@ def label_from_json(value: object) -> str | float | tuple[str, ...]:
         case str() | float():
             return value
         case int():
-            return float(value)
+            return float(value)  # `2` and `2.0` are one answer, and JSON writers drop the fraction
         case list():
             return tuple(str(part) for part in value)
         case _:
@@ -108,8 +109,8 @@ Prediction: TypeAlias = Predicted | Failed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """The answer is the same before and after."""
+class _Judged:
+    """A perturbation with the answers before and after it."""
 
     perturbed: Perturbed
     before: Predicted
@@ -118,15 +119,15 @@ class Held:
     """Largest absolute difference between the scores of labels on both sides; 0 if no label is on both."""
 
 
+# Two classes and not a flag, so that a `match` over verdicts is exhaustive and mypy shows a forgotten case.
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Violated:
-    """The answer changed. Under a control that is wanted: it is sensitivity."""
+class Held(_Judged):
+    """The answer is the same before and after."""
 
-    perturbed: Perturbed
-    before: Predicted
-    after: Predicted
-    deviation: float
-    """As in `Held`."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violated(_Judged):
+    """The answer changed. Under a control that is wanted: it is sensitivity."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,7 +41,7 @@ class Tasks(Registry[Task]):
         try:
             value = float(share)
         except ValueError:
-            value = -1.0
+            value = -1.0  # no share, as any number outside of 0 to 1; `nan` fails the comparison below, too
         if not 0 <= value <= 1:
             raise UsageError(f"task {name!r}: the share of statements that are shown is a number from 0 to 1")
         return task.showing(value)
@@ -49,6 +49,7 @@ class Tasks(Registry[Task]):
 
 def _split(name: str) -> tuple[str, str | None]:
     """A task's name and its share; `py/MODULE:OBJECT` has one colon more."""
+    # "generation:0.25", but "py/my_tasks:TASK:0.25": there the first colon belongs to the name.
     head, *rest = name.split(":", 2 if name.startswith(PROJECT) else 1)
     if name.startswith(PROJECT) and rest:
         head = f"{head}:{rest.pop(0)}"

@@ -154,6 +154,7 @@ def keep_explanations(folder: RunFolder, explained: Iterable[Explained]) -> None
     """
     path = folder.path / EXPLANATIONS
     rows = [*(read_lines(path) if path.exists() else ()), *map(explanation_row, explained)]
+    # Later rows win, and a dict keeps the place of the first: explaining again replaces a line in place.
     named = {tuple(row[name] for name in VIOLATION): row for row in rows}
     folder.write_text(EXPLANATIONS, "".join(json.dumps(row) + "\n" for row in named.values()))
 
@@ -201,6 +202,8 @@ def read_audited(folder: Path, *, seed: int) -> Iterator[Audited]:
     Raises:
         RunError: a table is missing or damaged, or the two do not belong together.
     """
+    # Verdicts stand model by model, those of each in the order of the suite. So both files are read side by
+    # side, once per model, and memory holds one case.
     for model, rows in groupby(read_rows(folder / VERDICTS, seed=seed), key=lambda row: row["model"]):
         yield from _of_model(folder, str(model), rows, seed)
 
@@ -306,6 +309,7 @@ def _relabelled(sample: Sample, told: str | None) -> Sample:
         return sample
     value = json.loads(told)
     label = None if value is None else label_from_json(value)
+    # The same object where nothing differs, because a suite has dozens of variants for each sample.
     return sample if label == sample.label else replace(sample, label=label)
 
 

@@ -137,6 +137,7 @@ def audit(cases: Iterable[Case], setup: AuditSetup) -> Iterator[Audited]:
         ModelError: the model cannot answer at all, or gives another number of answers than queries.
     """
     for window in _windows(cases):
+        # Equal texts are one query: many variants of short functions are equal, and answers cost money.
         firsts = list(dict.fromkeys(query for case in window for query in queries(case, setup.task.name)))
         repeated = list(dict.fromkeys(query for case in window for query in repeats(case, setup.task.name)))
         answers = first_answers(firsts, setup)
@@ -160,6 +161,7 @@ def repeats(case: Case, task: str) -> tuple[Query, ...]:
 
 def batches(rest: Sequence[Query], size: int) -> Iterator[QueryBatch]:
     """Batches of queries of similar length, longest first: little padding, and memory fails early."""
+    # The text decides among equal lengths, so that batches do not depend on the order of the corpus.
     ordered = sorted(rest, key=lambda query: (-len(query.source), query.source))
     for start in range(0, len(ordered), size):
         yield QueryBatch(ordered[start : start + size])
@@ -171,13 +173,15 @@ def rebatches(rest: Sequence[Query], company: Sequence[Query], size: int) -> Ite
     If `size` allows it, a query that would be alone is asked beside one of `company`, because a batch of one
     has another shape.
     """
+    # The noise floor is what another batch size and position change: both alter the order of reductions.
     other = size // 2 + 1
     for batch in batches(rest, other):
         if len(batch.queries) > 1 or size == 1:
             yield QueryBatch([*batch.queries[1:], batch.queries[0]])
         else:
             alone = batch.queries[0]
-            beside = max((query for query in company if query != alone), key=_length, default=alone)
+            others = (query for query in company if query != alone)
+            beside = max(others, key=lambda query: (len(query.source), query.source), default=alone)
             yield QueryBatch([beside, alone], company=1)
 
 
@@ -193,10 +197,6 @@ def answer_to(sample: Sample, source: str, answers: Mapping[Query, Prediction], 
     if isinstance(task, GradesByExecution) and isinstance(found, Predicted):
         return task.graded(found, query.source, sample)
     return found
-
-
-def _length(query: Query) -> tuple[int, str]:
-    return len(query.source), query.source
 
 
 def _windows(cases: Iterable[Case]) -> Iterator[list[Case]]:
@@ -227,6 +227,7 @@ def _second_answers(
     wanted: Sequence[Query], company: Sequence[Query], setup: AuditSetup
 ) -> dict[Query, Prediction]:
     if isinstance(setup.model, RecordedAnswers):
+        # A file would repeat itself and show no noise, which is not the same as a model without noise.
         setup.monitor.answered(len(wanted), recalled=False)
         return dict.fromkeys(wanted, Failed(reason=setup.model.once))
     answers = _recalled(wanted, setup, again=True)
@@ -253,6 +254,8 @@ def _asked(plan: Iterable[QueryBatch], setup: AuditSetup, *, again: bool) -> dic
             )
         checked = [_checked(setup.task, prediction) for prediction in predictions]
         found = dict(zip(batch.queries[batch.company :], checked[batch.company :], strict=True))
+        # Stored after each batch, so that a killed run loses one batch. A failure such as `endpoint: 429` is
+        # not stored, because the same query may succeed later.
         setup.memory.remember(
             {query: one for query, one in found.items() if isinstance(one, Predicted) or one.reason in FINAL},
             again=again,
@@ -282,6 +285,7 @@ def _audited(
     scores: list[float | None] = []
     for outcome in case.outcomes:
         if isinstance(outcome, Perturbed):
+            # The identity is the repeated query: its text equals the original's, so only the book differs.
             book = second if outcome.kind == "identity" else answers
             after = answer_to(case.sample, outcome.source, book, setup.task)
             verdicts.append(
@@ -327,6 +331,7 @@ def judge(
     moved = deviation(before, after)
     if task.same(before, after):
         return Held(perturbed=perturbed, before=before, after=after, deviation=moved)
+    # After `same`, because noise excuses a change and never turns an equal answer into no verdict.
     if _within_noise(before, after, NOISE_FACTOR * noise):
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=NUMERIC_NOISE)
     return Violated(perturbed=perturbed, before=before, after=after, deviation=moved)
@@ -354,10 +359,12 @@ def _within_noise(before: Predicted, after: Predicted, bound: float) -> bool:
     if before.margin is not None and after.margin is not None:
         return max(before.margin, after.margin) <= bound
     old, new = dict(before.scores), dict(after.scores)
-    changed = _labels(before.answer) ^ _labels(after.answer)
+    # Labels on both sides did not change. One without a score leaves the size of its change unknown.
+    changed = labels_of(before.answer) ^ labels_of(after.answer)
     known = changed and changed <= old.keys() & new.keys()
     return bool(known) and all(abs(old[label] - new[label]) <= bound for label in changed)
 
 
-def _labels(answer: Answer) -> set[str]:
+def labels_of(answer: Answer) -> set[str]:
+    """The labels that an answer consists of, as the keys of scores have them: a set's members, or itself."""
     return set(map(str, answer)) if isinstance(answer, tuple) else {str(answer)}

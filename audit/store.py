@@ -12,11 +12,10 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from codeaudit.transforms.errors import RunError
 
@@ -49,6 +48,7 @@ class RunFolder:
         new = not self.path.exists()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
+            # Permissions do not tell everything: a disk may be read-only or full. So a file is made.
             with tempfile.TemporaryFile(dir=self.path):
                 pass
         except OSError as error:
@@ -76,6 +76,7 @@ class RunFolder:
         place = self.path / PREVIOUS
         try:
             place.mkdir(exist_ok=True)
+            # The manifest is moved last: whoever finds one finds the files that it names.
             for name in (SUMMARY, SUITE, VERDICTS, ATTACKS, EXPLANATIONS, MANIFEST):
                 (place / name).unlink(missing_ok=True)
                 if (self.path / name).exists():
@@ -107,6 +108,7 @@ class RunFolder:
         place = self.path / f".{name}.partial"
         try:
             yield place
+            # Without it some file systems rename before they write, and a power cut leaves an empty file.
             with place.open("rb") as file:
                 os.fsync(file.fileno())
             place.replace(self.path / name)
@@ -207,7 +209,7 @@ ABOUT: Final = frozenset({"schema", "task", "corpus"})
 _ROWS: Final = 1024
 
 
-class TableWriter:
+class TableWriter(AbstractContextManager["TableWriter"]):
     """Appends rows to a Parquet file, a thousand at a time."""
 
     def __init__(self, path: Path, columns: Mapping[str, str], about: Mapping[str, object]) -> None:
@@ -220,12 +222,7 @@ class TableWriter:
         self._writer = ParquetWriter(path, self._schema, compression="zstd")
         self._rows: list[TableRow] = []
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._flush()
         self._writer.close()
 
@@ -243,7 +240,7 @@ class TableWriter:
             self._rows = []
 
 
-class LinesWriter:
+class LinesWriter(AbstractContextManager["LinesWriter"]):
     """Writes rows as lines of JSON, each with the metadata of the table."""
 
     def __init__(self, path: Path, columns: Mapping[str, str], about: Mapping[str, object]) -> None:
@@ -252,12 +249,7 @@ class LinesWriter:
         self._about = about
         self._file = path.open("w", encoding="utf-8")
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._file.close()
 
     def write(self, rows: Iterable[TableRow]) -> None:
@@ -282,6 +274,7 @@ def read_rows(path: Path, *, seed: int | None = None) -> Iterator[TableRow]:
     try:
         with ParquetFile(path) as file:
             for batch in file.iter_batches(batch_size=_ROWS):
+                # Filtered by Arrow, so that no Python object is made for the rows of other trials.
                 if seed is not None:
                     batch = batch.filter(compute.equal(batch["seed"], seed))
                 yield from batch.to_pylist()

@@ -125,7 +125,10 @@ def spread(work: Callable[[T], R], items: Iterable[T], *, workers: int, chunk: i
         yield from map(work, chain(first, pending))
         return
     pending = chain(first, pending)
+    # `spawn`: a forked process inherits the locks of other threads, for example those of PyTorch, and may
+    # hang.
     with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_serve) as pool:
+        # In windows, because `pool.map` reads its whole input before it gives the first result.
         while window := list(islice(pending, workers * chunk * 4)):
             yield from pool.map(work, window, chunksize=chunk)
 
@@ -139,6 +142,7 @@ def _serve() -> None:
 
 
 def _end_with_parent() -> None:
+    # A killed parent cannot tell its workers, and a worker that waits for work would wait for ever.
     if (parent := parent_process()) is not None:
         parent.join()
         os._exit(1)

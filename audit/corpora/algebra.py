@@ -45,6 +45,7 @@ def generated(spec: str, rest: str, resources: CorpusResources) -> GeneratedPair
         raise CorpusError(unknown(f"split of {ALGEBRA.name!r}", name, list(SPLITS)))
     if not colon:
         return GeneratedPairs(spec=spec, split=split, size=SIZES[split])
+    # `int` also reads " 7", "1_000" and Arabic digits, and takes long for thousands of digits.
     if not (size.isascii() and size.isdecimal() and len(size) < 9 and 0 < int(size) <= MOST):
         raise CorpusError(f"corpus {spec!r} needs a size from 1 to {MOST:,} after the split")
     return GeneratedPairs(spec=spec, split=split, size=int(size))

@@ -12,9 +12,10 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -91,18 +92,22 @@ class SeededBugs:
         """
         (drawn,) = select(self.base, _fit, limit=self.size, seeds=[self.seed])
         skipped.update(dict(drawn.skipped))
+        # The clean text's id names the group, so a bug lies in the same split as its original.
         wanted = [one for one in drawn.samples if self.split in (None, split_of(one.id))]
-        book = BugRecords(self._path())
-        with _Seeder(self.seed) as seeder:
-            for sample, found in _Progress(self.spec, book, self.note).through(wanted, seeder):
-                if isinstance(found, str):
-                    skipped[found] += 1
-                    continue
-                yield _labelled(sample, sample.source, CLEAN)
-                yield _labelled(sample, found.source, BUGGY)
+        for sample, found in _found(wanted, BugRecords(self._path()), self.seed, self._tell):
+            if isinstance(found, str):
+                skipped[found] += 1
+                continue
+            yield _labelled(sample, sample.source, CLEAN)
+            yield _labelled(sample, found.source, BUGGY)
+
+    def _tell(self, text: str) -> None:
+        if self.note is not None:
+            self.note(f"{self.spec}: {text}")
 
     def _path(self) -> Path:
         names = [*(one.name for one in DEFECTS), *CONTROLS]
+        # Everything that decides a result, because a stale one would be read as if it had been executed.
         python = f"{sys.version_info.major}.{sys.version_info.minor}"
         key = hashlib.sha256(repr((SCHEMA, self.seed, TRIES, names, python)).encode()).hexdigest()[:16]
         return (self.cache or default_folder()) / NAME / f"{key}.jsonl"
@@ -157,73 +162,47 @@ class BugRecords:
         self._known[row["key"]] = found
 
 
-class _Seeder:
-    """Makes bugs and executes them. The sandbox starts with the first bug."""
-
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
-        self._stack = ExitStack()
-        self._oracle: Oracle | None = None
-
-    def __enter__(self) -> "_Seeder":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._stack.close()
-
-    def seeded(self, sample: Sample) -> Seeded | str:
-        """The first bug that execution shows, or the reason why there is none."""
-        reason = NO_PLACE
-        for bug in islice(_drafts(sample, self._seed), TRIES):
-            match self._judged(sample, bug):
-                case Differed(returned=True):
-                    return Seeded(bug.source, bug.transform)
-                case Inconclusive(told):
-                    return f"not executed: {told}"
-                case Differed() | Agreed():
-                    reason = NOT_SHOWN
-        return reason
-
-    def _judged(self, sample: Sample, bug: Perturbed) -> Agreed | Differed | Inconclusive:
-        if self._oracle is None:
-            self._oracle = self._stack.enter_context(Oracle())
-        return self._oracle.judge(sample.source, bug.source, setup=sample.context, seed=self._seed)
-
-
-class _Progress:
-    """Gives the result for each function, from disk or by execution, and shows progress."""
-
-    def __init__(self, spec: str, book: BugRecords, note: Note | None) -> None:
-        self._spec, self._book, self._note = spec, book, note
-
-    def through(self, wanted: Sequence[Sample], seeder: _Seeder) -> Iterator[tuple[Sample, Seeded | str]]:
-        """Each function with its result."""
-        untried = sum(self._book.get(sample) is None for sample in wanted)
-        bugs, tried = Counter[str](), 0
-        began = told = time.monotonic()
+# A generator, because the sandbox starts with the first bug and ends with the last function; if all results
+# are on disk it never starts, so the corpus can be read on machines that cannot contain programs.
+def _found(
+    wanted: Sequence[Sample], book: BugRecords, seed: int, tell: Note
+) -> Iterator[tuple[Sample, Seeded | str]]:
+    """Each function with its result, from disk or by execution; shows progress."""
+    untried = sum(book.get(sample) is None for sample in wanted)
+    bugs, tried = Counter[str](), 0
+    began = told = time.monotonic()
+    with ExitStack() as stack:
+        oracle = cache(lambda: stack.enter_context(Oracle()))
         for sample in wanted:
-            found = self._book.get(sample)
+            found = book.get(sample)
             if found is None:
-                found = seeder.seeded(sample)
-                self._book.add(sample, found)
+                found = _seeded(sample, seed, oracle)
+                book.add(sample, found)
                 tried += 1
             if isinstance(found, Seeded):
                 bugs[found.maker] += 1
             if tried and time.monotonic() - told >= NOTE_SECONDS:
                 told = time.monotonic()
                 left = (untried - tried) * (told - began) / tried
-                self._tell(
-                    f"tried {tried:,} of {untried:,} functions, {bugs.total():,} bugs, {left:,.0f} s left"
-                )
+                tell(f"tried {tried:,} of {untried:,} functions, {bugs.total():,} bugs, {left:,.0f} s left")
             yield sample, found
-        makers = ", ".join(f"{name} {count:,}" for name, count in bugs.most_common())
-        self._tell(
-            f"{bugs.total():,} of {len(wanted):,} functions have a bug that execution shows ({makers})"
-        )
+    makers = ", ".join(f"{name} {count:,}" for name, count in bugs.most_common())
+    tell(f"{bugs.total():,} of {len(wanted):,} functions have a bug that execution shows ({makers})")
 
-    def _tell(self, text: str) -> None:
-        if self._note is not None:
-            self._note(f"{self._spec}: {text}")
+
+def _seeded(sample: Sample, seed: int, oracle: Callable[[], Oracle]) -> Seeded | str:
+    """The first bug that execution shows, or the reason why there is none."""
+    reason = NO_PLACE
+    for bug in islice(_drafts(sample, seed), TRIES):
+        match oracle().judge(sample.source, bug.source, setup=sample.context, seed=seed):
+            # `returned`: the original gave a value. If it raised, who can say which behaviour is the bug?
+            case Differed(returned=True):
+                return Seeded(bug.source, bug.transform)
+            case Inconclusive(told):
+                return f"not executed: {told}"
+            case Differed() | Agreed():
+                reason = NOT_SHOWN
+    return reason
 
 
 def _fit(sample: Sample) -> Sample | str:
@@ -234,6 +213,7 @@ def _drafts(sample: Sample, seed: int) -> Iterator[Perturbed]:
     """One text for each kind of bug that fits the function, in a random order per function."""
     makers: list[Transform] = [*DEFECTS, *map(TRANSFORMS.get, CONTROLS)]
     stream(seed, sample.id, NAME).shuffle(makers)
+    # One site per bug: a function with five bugs at once is no mistake that a person makes.
     for maker in makers:
         for one in perturb_one(sample, maker, variants=1, seed=seed, sites="one"):
             if isinstance(one, Perturbed):

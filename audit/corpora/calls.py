@@ -81,6 +81,7 @@ def called(sample: Sample) -> FunctionNode | str:
         tree = parse(sample.source)
     except SourceError:
         return "source does not parse"
+    # A later definition of a name replaces the earlier one, as in Python.
     functions = {node.name: node for node in tree.body if isinstance(node, FunctionNode)}
     if not functions:
         return "no function to call"
@@ -98,6 +99,7 @@ def find(sample: Sample, *, longest: int) -> Calls | str:
     drawn = _tested(sample.tests) if sample.tests else _drawn(sample.source, function.name)
     calls = [f"{function.name}({arguments})" for arguments in dict.fromkeys(drawn)]
     short = [call for call in calls if len(call) <= longest]
+    # A docstring with `>>> f(3)` and its result would tell the answer.
     untold = [call for call in short if _plain(call) not in _plain(sample.source)]
     if not untold:
         return "every call is told in the source" if short else "no call with short literals"
@@ -107,11 +109,13 @@ def find(sample: Sample, *, longest: int) -> Calls | str:
 def _obstacle(function: FunctionNode, source: str) -> str | None:
     """Why calls of the function have no result to ask about; `None` if its text shows no reason."""
     parameters = [*function.args.posonlyargs, *function.args.args]
+    # Calling a generator or coroutine runs none of its body: the result is an object without a value.
     suspends = any(isinstance(one, ast.Yield | ast.YieldFrom) for one in _own(function))
     if suspends or isinstance(function, ast.AsyncFunctionDef):
         return "generator or coroutine"
     if parameters and parameters[0].arg in ("self", "cls"):
-        return "method"
+        return "method"  # no literal is an object of its class
+    # `def f(*, width)`: a keyword-only parameter without a default is `None` in `kw_defaults`.
     if any(default is None for default in function.args.kw_defaults):
         return "no call by position"
     return "it needs what is not there" if _missing(source) else None
@@ -167,6 +171,7 @@ def _arguments(call: ast.Call) -> Iterator[str]:
     """The arguments of a call as text, if they are positional literals."""
     if call.keywords or not _are_literals(call.args):
         return
+    # Written anew, because the call in the tests may span lines, and the question has one last line.
     text = ", ".join(map(ast.unparse, call.args))
     if text.isprintable():
         yield text

@@ -92,6 +92,7 @@ class Defects4JCheckouts:
             for fixed, buggy in self._pairs(copies, skipped)
         ]
         groups = _groups(pairs)
+        # A method may be fixed for one bug and buggy for another one in the same project.
         labels: dict[str, set[float]] = defaultdict(set)
         for _, fixed, buggy in pairs:
             labels[fixed.bare].add(CLEAN)
@@ -151,7 +152,7 @@ def checkouts(spec: str, rest: str, resources: CorpusResources) -> Defects4JChec
 def _working_copies(folder: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(folder):
         if CONFIG in names:
-            folders.clear()
+            folders.clear()  # a working copy holds a whole project, with thousands of folders
             yield Path(place)
         else:
             folders[:] = sorted(name for name in folders if name not in FOREIGN and not name.startswith("."))
@@ -254,6 +255,7 @@ def _bare(reading: ParsedJava, method: MethodText) -> str:
 
 def _groups(pairs: Sequence[tuple[Defects4JBug, MethodInCopy, MethodInCopy]]) -> dict[Defects4JBug, str]:
     """The group of each bug, named after the first bug in it."""
+    # A union-find: if bugs 1 and 2 share a method, and 2 and 3 another one, all three are one group.
     leader: dict[Defects4JBug, Defects4JBug] = {bug: bug for bug, _, _ in pairs}
 
     def first(bug: Defects4JBug) -> Defects4JBug:
@@ -320,6 +322,7 @@ def applied(text: str, hunks: Sequence[Hunk], *, back: bool = False) -> str:
     for hunk in (one.back for one in hunks) if back else hunks:
         place = _place(lines, hunk, hunk.start + moved)
         lines[place : place + len(hunk.old)] = hunk.new
+        # Later hunks are looked for as far from their stated line as this one was found.
         moved = place - hunk.start + len(hunk.new) - len(hunk.old)
     return "\n".join(lines)
 
@@ -337,7 +340,7 @@ def _hunk(head: re.Match[str], lines: Sequence[str], at: int) -> tuple[Hunk, int
     while at < len(lines) and (len(old) < count or len(new) < more):
         sign, text = lines[at][:1], lines[at][1:]
         at += 1
-        if sign in (" ", "", "-"):
+        if sign in (" ", "", "-"):  # "": an editor removed the blank of an empty line
             old.append(text)
         if sign in (" ", "", "+"):
             new.append(text)
@@ -353,6 +356,7 @@ def _place(lines: Sequence[str], hunk: Hunk, near: int) -> int:
     if not fits:
         raise Misfit
     ranked = sorted(fits, key=lambda place: abs(place - near))
+    # Code repeats itself. A hunk at the wrong one of two equal places would make a label wrong.
     if len(ranked) > 1 and abs(ranked[0] - near) == abs(ranked[1] - near):
         raise Misfit
     return ranked[0]

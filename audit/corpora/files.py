@@ -41,6 +41,7 @@ def endings() -> frozenset[str]:
 def _reader(path: Path) -> Units:
     """The reader of a file; a file of unknown ending is read as one of the default language."""
     language = by_ending(path.suffix)
+    # Only a file that the user named gets here with another ending: scripts often have none.
     if language is None or not language.reader:
         language = LANGUAGES.get(DEFAULT)
     found: Units = load_target(language.reader)
@@ -85,6 +86,7 @@ class SourceFiles:
         try:
             yield from _reader(path)(decode(read_bytes(path)), self._origin(path), skipped)
         except SourceError as error:
+            # In a folder of thousands a broken file is a count; a file that was named is the whole request.
             if self.named:
                 raise SourceError(f"cannot use {str(path)!r}: {error}") from error
             skipped[str(error)] += 1
@@ -105,7 +107,7 @@ def read_bytes(path: Path) -> bytes:
     """
     try:
         with path.open("rb") as file:
-            return file.read(LARGEST_FILE + 1)
+            return file.read(LARGEST_FILE + 1)  # one byte more shows that the file is too large
     except OSError as error:
         raise SourceError(f"unreadable: {error.strerror}") from error
 
@@ -114,12 +116,21 @@ def _source_files(root: Path, without: frozenset[str], endings: frozenset[str]) 
     if root.is_file():
         yield root
         return
+    # Opening a pipe or a device would block. A broken link is kept, to be counted as unreadable.
+    found = walked(root, without)
+    yield from (one for one in found if one.suffix in endings and (one.is_file() or not one.exists()))
+
+
+def walked(root: Path, without: frozenset[str] = FOREIGN) -> Iterator[Path]:
+    """Everything below a folder that is no folder, in the order of names.
+
+    Leaves out hidden folders, those named in `without`, and virtual environments.
+    """
     for folder, folders, names in os.walk(root):
         inside = [name for name in folders if not name.startswith(".") and name not in without]
+        # `os.walk` enters the folders in this list. An environment may have any name, but it has this file.
         folders[:] = sorted(name for name in inside if not Path(folder, name, "pyvenv.cfg").exists())
-        paths = [Path(folder, name) for name in sorted(names) if Path(name).suffix in endings]
-        # Opening a pipe or a device would block. A broken link is kept, to be counted as unreadable.
-        yield from (path for path in paths if path.is_file() or not path.exists())
+        yield from (Path(folder, name) for name in sorted(names))
 
 
 def standard_library(spec: str, rest: str, resources: CorpusResources) -> SourceFiles:
@@ -135,6 +146,10 @@ def standard_library(spec: str, rest: str, resources: CorpusResources) -> Source
     if not base.is_dir():
         raise CorpusError(f"the standard library is not in a folder of its own: {base}")
     roots = tuple(_module(base, name) for name in modules) or (base,)
+    return _installed(spec, roots, base)
+
+
+def _installed(spec: str, roots: tuple[Path, ...], base: Path) -> SourceFiles:
     return SourceFiles(spec=spec, roots=roots, base=base, without=FOREIGN | TESTS, endings=_PYTHON)
 
 
@@ -156,6 +171,7 @@ def installed_package(spec: str, name: str, resources: CorpusResources) -> Sourc
     if not name:
         raise CorpusError(f"corpus {spec!r} names no package; write package:NAME")
     head, *rest = name.split(".")
+    # Only `PathFinder`: built-in and frozen modules have no source to read.
     found = PathFinder.find_spec(head)
     if found is None:
         return _distribution(spec, name)
@@ -166,7 +182,7 @@ def installed_package(spec: str, name: str, resources: CorpusResources) -> Sourc
     roots = tuple(path for root in roots for path in (root, root.with_suffix(".py")) if path.exists())
     if not roots:
         raise CorpusError(f"package {name!r} has no folder or file of Python code")
-    return SourceFiles(spec=spec, roots=roots, base=roots[0].parent, without=FOREIGN | TESTS, endings=_PYTHON)
+    return _installed(spec, roots, roots[0].parent)
 
 
 def _distribution(spec: str, name: str) -> SourceFiles:
@@ -179,9 +195,7 @@ def _distribution(spec: str, name: str) -> SourceFiles:
     )
     if not tops:
         raise CorpusError(f"package {name!r} has no folder of Python code")
-    return SourceFiles(
-        spec=spec, roots=tuple(tops), base=tops[0].parent, without=FOREIGN | TESTS, endings=_PYTHON
-    )
+    return _installed(spec, tuple(tops), tops[0].parent)
 
 
 def _is_code(parts: tuple[str, ...]) -> bool:

@@ -56,6 +56,7 @@ def parse(text: str) -> ast.Module:
     try:
         return reading.parse(text)
     except SourceError as error:
+        # Python's own messages name lines and tokens, so each would be a reason of its own.
         deep = "nested too deeply" in str(error) or "too many nested" in str(error)
         raise SourceError("nested too deeply" if deep else "syntax error") from error
 
@@ -70,24 +71,26 @@ def functions(text: str, path: str, left_out: Counter[str]) -> Iterator[Sample]:
     """
     lines = text.split("\n")
     for node in _definitions(parse(text).body):
-        reason = _unfit(node)
         start = first_line(node)
-        unit = lines[start - 1 : node.end_lineno]
-        if reason is None and not SHORTEST <= len(unit) <= LONGEST:
-            reason = (
-                f"function under {SHORTEST} lines"
-                if len(unit) < SHORTEST
-                else f"function over {LONGEST} lines"
-            )
-        source = dedented(unit)
-        if reason is None and len(source) > MOST_CHARACTERS:
-            reason = f"function over {MOST_CHARACTERS} characters"
+        source = dedented(lines[start - 1 : node.end_lineno])
+        reason = _unfit(node) or unfit_size(source, "function")
         if reason is None:
             yield raw_sample(
                 source, language=PYTHON.name, label=node.name, path=path, line=start, context=text
             )
         else:
             left_out[reason] += 1
+
+
+def unfit_size(source: str, noun: str) -> str | None:
+    """Why a unit is too short or too long for an example; `None` if it is neither."""
+    count = source.count("\n") + 1
+    if count < SHORTEST:
+        return f"{noun} under {SHORTEST} lines"
+    if count > LONGEST:
+        return f"{noun} over {LONGEST} lines"
+    # Sixty lines may hold a table of thousands of characters, which no model reads as a whole.
+    return f"{noun} over {MOST_CHARACTERS} characters" if len(source) > MOST_CHARACTERS else None
 
 
 def _definitions(body: list[ast.stmt]) -> Iterator[Function]:
@@ -97,6 +100,7 @@ def _definitions(body: list[ast.stmt]) -> Iterator[Function]:
                 yield node
             case ast.ClassDef() | ast.With():
                 yield from _definitions(node.body)
+            # Definitions under a condition count too: `if sys.platform == "win32": def f(): ...`
             case ast.If():
                 yield from _definitions(node.body + node.orelse)
             case ast.Try():
@@ -112,7 +116,7 @@ def _unfit(node: Function) -> str | None:
     for decorator in node.decorator_list:
         name = decorator.attr if isinstance(decorator, ast.Attribute) else getattr(decorator, "id", None)
         if name == "overload":
-            return "overload"
+            return "overload"  # a signature for type checkers; the code stands in another definition
     return "stub" if all(_says_nothing(statement) for statement in node.body) else None
 
 
@@ -131,5 +135,6 @@ def _says_nothing(statement: ast.stmt) -> bool:
 
 def dedented(unit: list[str]) -> str:
     """The lines without the first line's indentation. Lines of strings that are indented less stay."""
+    # Not `textwrap.dedent`: one line of a multi-line string at column 0 would keep it from removing anything.
     indent = unit[0][: len(unit[0]) - len(unit[0].lstrip())]
     return "\n".join(line.removeprefix(indent) if line.strip() else "" for line in unit)

@@ -5,14 +5,14 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from codeaudit.audit.corpora.functions import LONGEST, MOST_CHARACTERS, SHORTEST, dedented
+from codeaudit.audit.corpora.functions import dedented, unfit_size
 from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.language import JAVA
 from codeaudit.transforms.java.parsing import Node, ParsedJava, callables, read
 from codeaudit.transforms.records import Sample
 
-_ACCESSOR: Final = re.compile(r"(?:get|set|is|has)(?![a-z])")
+_ACCESSOR: Final = re.compile(r"(?:get|set|is|has)(?![a-z])")  # `getName`, but not `gettysburg` or `issue`
 
 
 class MethodText(NamedTuple):
@@ -24,11 +24,6 @@ class MethodText(NamedTuple):
     """Annotations, signature and body, dedented."""
     line: int
     """Its first line in the file, from 1."""
-
-    @property
-    def is_constructor(self) -> bool:
-        """Whether it is a constructor, which has no name of its own."""
-        return self.node.kind != "method_declaration"
 
 
 def parse(text: str) -> ParsedJava:
@@ -91,18 +86,14 @@ def method_name(source: str) -> str | None:
 
 def _unfit(reading: ParsedJava, method: MethodText) -> str | None:
     body = method.node.child("body")
-    count = method.source.count("\n") + 1
-    if method.is_constructor:
-        return "constructor"
+    if method.node.kind != "method_declaration":
+        return "constructor"  # its name is that of its class
     if body is None:
         return "method without a body"
     if not body.children:
         return "empty method"
-    if count < SHORTEST:
-        return f"method under {SHORTEST} lines"
-    if count > LONGEST:
-        return f"method over {LONGEST} lines"
-    if len(method.source) > MOST_CHARACTERS:
-        return f"method over {MOST_CHARACTERS} characters"
+    if (reason := unfit_size(method.source, "method")) is not None:
+        return reason
+    # `getName() { return name; }`: no code but the field's name, which the accessor's name repeats.
     one_line = len(body.children) == 1 and "\n" not in reading.text(body.children[0])
     return "accessor" if one_line and _ACCESSOR.match(method.name) else None

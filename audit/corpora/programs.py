@@ -19,6 +19,7 @@ FIRST: Final = 10_000
 ASSEMBLY: Final = frozenset(X86.named_endings)
 _MAGIC: Final = b"\x7fELF"
 _INTEL: Final = re.compile(r"^\s*\.intel_syntax\b", re.MULTILINE)
+# A label is a place that other blocks jump to, and a directive changes what follows, so both end a block.
 _NOT_CODE: Final = re.compile(r"\s*(?:\.|[\w.$]+:)")
 """A directive or a label."""
 
@@ -96,6 +97,6 @@ def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
         if line.partition("#")[0].strip() and not _NOT_CODE.match(line):
             begin = begin or number
             lines.append(line)
-        elif lines and not line.lstrip().startswith("#"):
+        elif lines and not line.lstrip().startswith("#"):  # a comment alone on its line does not end a block
             yield begin, "\n".join(lines)
             begin, lines = 0, []

@@ -1,4 +1,4 @@
-"""What a corpus is, what one is made with, and how a raw sample is made."""
+"""What a corpus is, what one is made with, how a raw sample is made, and how groups are split."""
 
 import hashlib
 from collections import Counter
@@ -11,6 +11,10 @@ from codeaudit.transforms.records import Origin, Sample
 
 Note: TypeAlias = Callable[[str], None]
 """Shows a line of progress to the user."""
+
+
+Prepare: TypeAlias = Callable[[Sample], Sample | str]
+"""A task's `prepare`: the sample as the task asks about it, or the reason why it is no example."""
 
 
 class Corpus(Protocol):
@@ -70,6 +74,7 @@ def raw_sample(
     group: str = "",
 ) -> Sample:
     """A sample whose id is derived from its language and text alone."""
+    # Not from its place: a draw must not change when a file is renamed or another one is added before it.
     digest = hashlib.sha256(f"{language}\0{source}".encode("utf-8", "surrogatepass")).hexdigest()
     shown = path.encode("utf-8", "replace").decode()  # a file's name may contain bytes that are not text
     return Sample(
@@ -110,7 +115,3 @@ class LabelColumn:
     name: str
     divisor: float = 1.0
     """Its numbers are divided by this, for example cycles of 100 iterations by 100."""
-
-
-Prepare: TypeAlias = Callable[[Sample], Sample | str]
-"""A task's `prepare`: the sample as the task asks about it, or the reason why it is no example."""

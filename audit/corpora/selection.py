@@ -46,6 +46,8 @@ def select(
     Raises:
         CorpusError: there is not one example.
     """
+    # How many candidates become examples is known only after `prepare`, which may execute code. So a few more
+    # than needed are kept, and the corpus is read again in the rare case that they do not suffice.
     size = None if limit is None else 2 * limit + SLACK
     while True:
         skipped: Counter[str] = Counter()
@@ -94,6 +96,7 @@ class _Draw:
             # The same text in two places keeps the origin that sorts first, whatever the order of reading.
             self._kept[sample.id] = min(self._kept[sample.id], sample, key=_place)
             return
+        # `heapq` keeps the smallest on top; with negative ranks that is the worst one kept, the next to go.
         entry = (-_rank(self._seed, sample.id), sample.id)
         if self._size is None or len(self._heap) < self._size:
             heapq.heappush(self._heap, entry)
@@ -118,6 +121,7 @@ def _examples(
         if len(chosen) == limit:
             break
         prepared = prepare(raw)
+        # Of the raw text: a prepared one has its name masked, so two functions might look like copies.
         key = _content(raw)
         if isinstance(prepared, str):
             skipped[prepared] += 1
@@ -129,6 +133,7 @@ def _examples(
     return chosen, skipped
 
 
+# A hash, not a random draw: a sample keeps its rank when the corpus grows, so runs stay comparable.
 def _rank(seed: int, identity: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed}:{identity}".encode()).digest()[:8], "big")
 

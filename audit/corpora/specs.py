@@ -116,6 +116,7 @@ def corpus(spec: str, column: LabelColumn | None = None, resources: CorpusResour
         CannotAudit: the NAME is a broken plug-in's.
     """
     name, _, rest = spec.partition(":")
+    # A folder called `stdlib` is what a user means who stands beside it.
     if not Path(spec).exists() and name in CORPORA:
         found = CORPORA.get(name)(spec, rest, resources or CorpusResources())
     else:
@@ -148,6 +149,7 @@ def _at_path(spec: str, column: LabelColumn | None) -> Corpus:
 
 
 def _path_and_split(spec: str) -> tuple[Path, str | None]:
+    # `PATH:SPLIT`: a file's name may contain a colon, so the whole text is tried first.
     path = Path(spec)
     if path.exists():
         return path, None

@@ -63,11 +63,12 @@ class Table:
         splits: set[str] = set()
         columns = COLUMNS if self.column is None else COLUMNS | {self.column.name}
         try:
-            for number, row in _rows(self.path, columns, skipped):
+            for number, row in READERS[_kind(self.path)](self.path, columns, skipped):
                 if number == 1 and self.column is not None and self.column.name not in row:
                     known = [name for name in row if name is not None]
                     raise CorpusError(unknown(f"column of {self.path.name!r}", self.column.name, known))
                 split = _split(row)
+                # Bounded, because a column `split` may hold something else, such as a number for each row.
                 if len(splits) < _SPLITS:
                     splits.add(split)
                 if self.split is None or split == self.split:
@@ -92,10 +93,6 @@ def _kind(path: Path) -> str:
     return PurePosixPath(name.removesuffix(".gz")).suffix
 
 
-def _rows(path: Path, columns: Collection[str], skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
-    return READERS[_kind(path)](path, columns, skipped)
-
-
 def _bytes(path: Path) -> gzip.GzipFile | io.BufferedReader:
     return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")
 
@@ -117,8 +114,11 @@ def _json_lines(path: Path, columns: Collection[str], skipped: Counter[str]) -> 
 
 
 def _csv(path: Path, columns: Collection[str], skipped: Counter[str]) -> Iterator[tuple[int, Row]]:
+    # The default, 131,072 characters, is less than some cells of code have. `sys.maxsize` does not fit the C
+    # `long` of Windows.
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     with _bytes(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
+        # "utf-8-sig": spreadsheets write a byte order mark, which would be part of the first column's name.
         head = next((row for row in csv.reader(text) if row), [])
         text.seek(0)
         yield from enumerate(csv.DictReader(text, _names(head, path)), start=1)
@@ -146,6 +146,7 @@ def _parquet(path: Path, columns: Collection[str], skipped: Counter[str]) -> Ite
 
     try:
         with ParquetFile(path) as file:
+            # Other columns may hold nested values or embeddings that take longer to read than the code.
             present = [name for name in file.schema_arrow.names if name in columns]
             batches = file.iter_batches(batch_size=1024, columns=present)
             yield from enumerate((row for batch in batches for row in batch.to_pylist()), start=1)
@@ -170,6 +171,7 @@ def _sample(row: Row, *, path: str, number: int, column: LabelColumn | None) -> 
         return "row without source"
     if row.get(CONFLICT) in (True, "True", "true"):
         return "text that has another label too"
+    # JSON can spell half of a surrogate pair, "\ud800", which no file and no tokenizer can hold.
     if not source.isascii() and source.encode("utf-8", "replace").decode() != source:
         return "row that is not Unicode"
     file, line = _text(row.get("file")), row.get("line")
@@ -192,6 +194,7 @@ def _group(row: Row) -> str:
 
 
 def _split(row: Row) -> str:
+    # Not by the row: methods of one repository on both sides of a split would leak names into the test.
     if "split" not in row and (group := _group(row)):
         return split_of(group)
     return str(row.get("split"))
@@ -233,6 +236,7 @@ def _language(row: Row, file: str | None) -> str:
         return named.lower()
     if file and (language := by_ending(PurePosixPath(file).suffix)) is not None:
         return language.name
+    # Without a column for the language: a file name decides, then a column that one language claims (`asm`).
     machine = HEX in row and not row.keys() & set(SOURCES)
     claimed = (one.name for one in every_language() if one.column in row or (machine and one.machine_code))
     return next(claimed, DEFAULT)

@@ -59,10 +59,13 @@ def bisect(copy: WorkingCopy, trial: VerifyTrial) -> Bisection:
     every = [
         (unit, name) for one in trial.files.values() for unit, names in one.applied.items() for name in names
     ]
+    # One wrong rewrite mostly fails many tests, so a culprit is found for one test and checked against the
+    # others.
     while left and len(culprits) < CULPRITS:
         test = left[0]
         search = _CulpritSearch(copy=copy, seed=trial.seed, test=test, left=frozenset(left))
         copy.say(f"seed {trial.seed}: looking for what makes {test} fail")
+        # Most failures name their culprit in the traceback, and a few units take fewer runs than hundreds.
         near = [one for one in every if one[0] in units_of[test]]
         start = next((part for part in (near, every) if search.fails(part)), None)
         if start is None:
@@ -94,7 +97,7 @@ class _CulpritSearch:
         if wanted in self._known:
             return self._known[wanted]
         if self.runs >= RUNS or not wanted:
-            return False
+            return False  # not kept in `_known`: nothing was learned
         self.runs += 1
         self._known[wanted] = found = self._run(wanted)
         return found
@@ -106,6 +109,7 @@ class _CulpritSearch:
             wanted = set(units)
             return [one for one in every if one[0] in wanted]
 
+        # First whole units: a unit of ten transforms leaves or stays with one run.
         units = list(dict.fromkeys(unit for unit, _ in every))
         kept = minimal(units, lambda part: self.fails(of(part)))
         smallest = tuple(minimal(of(kept), self.fails))

@@ -5,7 +5,6 @@ language.
 """
 
 import difflib
-import os
 import shutil
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -15,7 +14,7 @@ from pathlib import Path, PurePath
 from stat import S_ISDIR, S_ISLNK, S_ISREG
 from typing import Final, Protocol
 
-from codeaudit.audit.corpora.files import FOREIGN
+from codeaudit.audit.corpora.files import walked
 from codeaudit.audit.suite import spread
 from codeaudit.transforms.errors import RunError, SourceError
 from codeaudit.transforms.interface import Transform
@@ -140,7 +139,9 @@ def copy_tree(
 
     def left_out(folder: str, names: list[str]) -> set[str]:
         unwanted = {name for name in names if name in without or not _copyable(Path(folder, name))}
-        return unwanted if environments else unwanted | {n for n in names if _is_environment(Path(folder, n))}
+        if not environments:
+            unwanted |= {name for name in names if Path(folder, name, "pyvenv.cfg").exists()}
+        return unwanted
 
     try:
         shutil.copytree(source, target, symlinks=True, ignore=left_out, dirs_exist_ok=True)
@@ -154,12 +155,9 @@ def copy_tree(
 
 
 def _copyable(path: Path) -> bool:
+    # Reading a pipe would wait for a writer for ever. `lstat`, because a link is copied as a link.
     mode = path.lstat().st_mode
     return S_ISDIR(mode) or S_ISREG(mode) or S_ISLNK(mode)
-
-
-def _is_environment(path: Path) -> bool:
-    return (path / "pyvenv.cfg").exists()
 
 
 def source_files(root: Path) -> Iterator[str]:
@@ -168,13 +166,10 @@ def source_files(root: Path) -> Iterator[str]:
     Leaves out hidden folders, virtual environments, build folders (`FOREIGN`) and symbolic links.
     """
     endings = source_languages()
-    for folder, folders, names in os.walk(root):
-        inside = [name for name in folders if not name.startswith(".") and name not in FOREIGN]
-        folders[:] = sorted(name for name in inside if not _is_environment(Path(folder, name)))
-        for name in sorted(names):
-            path = Path(folder, name)
-            if path.suffix in endings and path.is_file() and not path.is_symlink():
-                yield path.relative_to(root).as_posix()
+    for path in walked(root):
+        # A link leads to a file that is listed itself, or to one outside of the project, which is not ours.
+        if path.suffix in endings and path.is_file() and not path.is_symlink():
+            yield path.relative_to(root).as_posix()
 
 
 def perturb_files(
@@ -211,6 +206,7 @@ def _perturbed(root: Path, plan: ProjectPlan, item: tuple[str, frozenset[Choice]
 
 def _beside(path: Path) -> frozenset[str]:
     """The stems of the other files of the same language in a file's folder."""
+    # In Java these are the classes of the package, which a file names without an import.
     return frozenset(name.stem for name in path.parent.glob(f"*{path.suffix}") if name != path)
 
 
@@ -232,6 +228,7 @@ def replace_file(path: Path, data: bytes) -> None:
     Raises:
         RunError: it cannot be written.
     """
+    # Written under another name and renamed, because Ctrl-C in a write would leave half a file.
     place = path.with_name(f".{path.name}.partial")
     try:
         place.write_bytes(data)
@@ -269,6 +266,8 @@ def _diff(old: str, new: str, before: str, after: str) -> Iterator[str]:
 
 def _lines(text: str) -> list[str]:
     """The lines with their ends. Only `\\n` ends a line, unlike in `str.splitlines`."""
+    # `splitlines` also splits at form feeds, which stand between functions in old Python files, and `patch`
+    # does not know such lines.
     parts = text.split("\n")
     return [f"{part}\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
@@ -276,7 +275,7 @@ def _lines(text: str) -> list[str]:
 def _text(path: str, data: bytes) -> str:
     try:
         decoded = file_format(path).decode(data)
-    except SourceError:
+    except SourceError:  # the diff of a file that cannot be read is shown as well as it can be
         return data.decode("utf-8", "backslashreplace")
     return decoded.text.replace("\n", decoded.newline)
 

@@ -112,6 +112,8 @@ class ProjectTestCommand:
         if only is not None:
             chosen.write_text(json.dumps(sorted(only)), encoding="utf-8")
             extra["_CODEAUDIT_ONLY"] = str(chosen)
+        # Older reports are of earlier runs. The file system's clock is compared with itself, because the
+        # system's clock may be a few milliseconds ahead of it.
         output.touch()
         since = output.stat().st_mtime_ns
         began = time.monotonic()
@@ -164,7 +166,10 @@ class ProjectTestCommand:
             **os.environ,
             **extra,
             "PYTHONPATH": os.pathsep.join(path),
+            # A cached module has the time of its source in whole seconds, so a file that is perturbed within
+            # the second would not be compiled again.
             "PYTHONDONTWRITEBYTECODE": "1",
+            # Sets have one order in all runs, so that their order is no difference between them.
             "PYTHONHASHSEED": "0",
             "PYTEST_ADDOPTS": f"{options} -p _codeaudit_pytest".strip(),
         }
@@ -183,7 +188,7 @@ def _started(
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            start_new_session=True,
+            start_new_session=True,  # so that killing the group ends the servers that tests start, too
         )
     except OSError as error:
         raise RunError(
@@ -209,8 +214,11 @@ def pytest_results(lines: Sequence[str]) -> Results:
         name, when, outcome = row["id"], row["when"], row["outcome"]
         known = found.get(name)
         if when == "start":
+            # Replaced by its result, unless the process is killed or exits in the middle of the test.
             found[name] = ProjectTestResult("failed", "the test did not finish")
         elif outcome == "failed":
+            # An error in the teardown does not hide that of the test, which has the traceback that is
+            # searched.
             earlier = known.text + "\n" if known and known.state == "failed" and when == "teardown" else ""
             found[name] = ProjectTestResult("failed", (earlier + row["text"])[-SHOWN:])
         elif outcome == "skipped":
@@ -224,10 +232,13 @@ def unittest_results(output: str) -> Results:
     """The results in the verbose output of `unittest`; empty if the output is not from it."""
     if not _RAN.search(output) and " ... ok" not in output:
         return {}
+    # The first line of 70 `=` ends the list of tests; the failures with their tracebacks follow it.
     listed = output.split("\n" + "=" * 70 + "\n")[0]
     headers = list(_HEADER.finditer(listed))
     found: dict[str, ProjectTestResult] = {}
     for number, header in enumerate(headers):
+        # What a test prints stands between its header and its result, so the result is looked for up to the
+        # next.
         end = headers[number + 1].start() if number + 1 < len(headers) else len(listed)
         told = listed[header.start() : end]
         state: State = "failed"

@@ -123,12 +123,14 @@ def _baseline(copy: WorkingCopy) -> BaselineTests:
     passed = first.passed()
     if not passed:
         raise CannotAudit(_nothing_passed(first))
+    # A test that fails now and then would look like a change of meaning. Two runs that differ show it.
     every = passed
     if first.seconds < CHEAP:
         again = copy.run({}).passed()
         every, passed = passed | again, passed & again
     if not passed:
         raise CannotAudit("no test passes twice on the unchanged project; make its tests repeatable")
+    # A perturbed program may loop for ever, but it may also be a little slower.
     if copy.command.timeout is None:
         constant, factor = PATIENCE
         copy.command = replace(copy.command, timeout=constant + factor * first.seconds)
@@ -179,6 +181,7 @@ def _power(
     functions = [unit for unit in changed if unit[1] != MODULE]
     executed = len(copy.run(_with_first(changed, noted)).hits)
     run = copy.run(_with_first(changed, {unit: probes(unit[0]).raising for unit in functions or changed}))
+    # "exit code" after "pytest" means that the runner itself did not start, so no test was asked.
     if not run.timed_out and run.told_by != before.told_by:
         raise CannotAudit(
             "with an error raised in every changed unit the test command tells of no test; run it yourself: "
@@ -191,6 +194,7 @@ def _power(
         else f"{caught:,} of {len(before.passed):,} tests fail when these raise"
     )
     copy.say(f"power check: tests run {executed:,} of the {len(changed):,} changed units; {noticed}")
+    # Without this check, tests of an installed copy would pass under every perturbation.
     if caught == 0:
         raise CannotAudit(
             "the tests did not notice errors raised in every changed unit: they run no changed code, or "
@@ -226,6 +230,7 @@ def _trial(
     run = copy.run(new_bytes(files))
     if copy.request.keep is not None:
         copy_tree(copy.folder, copy.request.keep / f"seed-{seed}")
+    # Tests without a result count as failing: an error at import makes all tests of a file disappear.
     suspects = before.passed - run.passed()
     flaky: frozenset[str] = frozenset()
     if suspects:
@@ -256,6 +261,7 @@ def _failure(
 
 def _missing(test: str, run: ProjectTestRun) -> ProjectTestResult:
     """The failure of a test without a result: that of its file or folder, else the end of the output."""
+    # A syntax error in a test file, or in its conftest.py, is one result for all tests below.
     file = test.split("::")[0]
     for name, result in run.results.items():
         if result.state == "failed" and name and (file == name or file.startswith(name + "/")):
@@ -288,12 +294,15 @@ def units_in_traceback(text: str, folder: Path, files: Mapping[str, bytes]) -> t
         for frame in _JVM.finditer(part):
             package = frame[1].rpartition(".")[0].replace(".", "/")
             name = f"{package}/{frame[2]}".lstrip("/")
+            # The JVM knows the package and the file's name, but not the folder of sources above them.
             for path in [path for path in files if f"/{path}".endswith(f"/{name}")]:
                 found[path, _unit(path, files[path], int(frame[3]))] = None
     return tuple(found)
 
 
 def _relative(name: str, folder: Path) -> str:
+    # pytest writes paths relative to its folder, Python absolute ones; a temporary folder may be behind a
+    # link, as on macOS.
     absolute = os.path.normpath(os.path.join(folder, name))
     for root in (folder, folder.resolve()):
         if absolute.startswith(f"{root}{os.sep}"):

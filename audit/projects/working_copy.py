@@ -125,7 +125,7 @@ class WorkingCopy:
         self, seed: int, only: Mapping[str, frozenset[Choice]] | None = None
     ) -> Iterator[FileResult]:
         """The files perturbed under one seed; nothing is written. `only` as in `perturb_files`."""
-        self.put({})
+        self.put({})  # the transforms must read the originals, not the perturbed files
         plan = ProjectPlan(transforms=self.request.transforms, seed=seed, sites=self.request.sites)
         workers = self.request.workers
         return perturb_files(self.folder, self.paths, plan, workers=workers, only=only)
@@ -162,6 +162,7 @@ def _is_source(path: str, sources: Sequence[str]) -> bool:
     It is named, or it lies in a named folder (by default the project) and is neither a test nor a build file.
     """
     pure = PurePosixPath(path)
+    # A file that is named is perturbed even if it looks like a test: the user wants it.
     return any(
         path == source or (pure.is_relative_to(source) and _is_code(pure.relative_to(source)))
         for source in sources or (".",)
@@ -176,10 +177,12 @@ def _is_code(path: PurePosixPath) -> bool:
 
 def _import_roots(folder: Path, sources: Sequence[str]) -> tuple[Path, ...]:
     """Folders for the import path of the tests: the copy, its `src`, the folder of each source's package."""
+    # Before installed packages on the path: the tests must import the copy even if the project is installed.
     roots = [folder, folder / "src"]
     for source in sources:
         place = folder / source
         place = place if place.is_dir() else place.parent
+        # A package is imported from the folder above its topmost `__init__.py`.
         while (place / "__init__.py").exists() and place != folder:
             place = place.parent
         roots.append(place)

@@ -12,12 +12,13 @@ gets batches.
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from random import Random
 from typing import Final, NamedTuple, TypeAlias
 
 from codeaudit.audit.records import Attacked, Case, Failed, Predicted, Prediction, Query, Unjudged, Violated
-from codeaudit.audit.run import AuditSetup, answer_to, first_answers, judge, query_of
+from codeaudit.audit.run import AuditSetup, answer_to, first_answers, judge, labels_of, query_of
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Finite, Refused, Transform
 from codeaudit.transforms.perturb import reapply
@@ -42,6 +43,10 @@ SPENT: Final = "budget spent"
 UNCOUNTED: Final = "variants cannot be counted"
 
 
+# A strategy is a generator, not a loop that asks: so 64 searches stand still at the same time, and the driver
+# asks the model about all their next perturbations in one batch.
+
+
 class Tried(NamedTuple):
     """A perturbation that was asked about and did not flip the answer."""
 
@@ -52,10 +57,11 @@ class Tried(NamedTuple):
     """
 
 
-Strategy: TypeAlias = Callable[["Space"], Generator[Sequence[Perturbed], Sequence[Tried], str]]
+Search: TypeAlias = Generator[Sequence[Perturbed], Sequence[Tried], str]
 """Yields perturbations, receives those that were asked about and held, and returns the reason why it
 ended.
 """
+Strategy: TypeAlias = Callable[["Space"], Search]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +78,7 @@ class Space:
         """Return a random perturbation that was not tried before; `None` if several draws found none."""
         for _ in range(MUTATIONS):
             moves = self.proposal(transform)
+            # Half of the draws are partial edits: with all sites moved, a space of few sites is soon seen.
             if moves and len(moves) > 1 and self.rng.random() < 0.5:
                 moves = tuple(move for move in moves if self.rng.random() < 0.5) or (self.rng.choice(moves),)
             if moves and (made := self.make(transform, moves)):
@@ -104,6 +111,7 @@ class Space:
             if not fresh:
                 return None
             move = self.rng.choice(fresh)
+            # Fresh moves are drawn from the original, so one replaces the move at its site, if there is one.
             rest = tuple(each for each in one.moves if each.site != move.site)
             smaller = len(rest) and self.rng.random() < 0.25
             if made := self.make(transform, _ordered(rest if smaller else (*rest, move))):
@@ -115,7 +123,7 @@ class Space:
         transforms.
         """
         if one.transform != other.transform:
-            return None
+            return None  # sites of different transforms name different things
         sites = {move.site for move in (*one.moves, *other.moves)}
         chosen = {site: self.rng.choice((one, other)) for site in sites}
         moves = [move for parent in (one, other) for move in parent.moves if chosen[move.site] is parent]
@@ -137,47 +145,39 @@ def attack(
     Raises:
         ModelError: the model as a whole cannot answer.
     """
-    found = iter(cases)
-    while window := list(islice(found, TOGETHER)):
-        yield from _window(window, strategy, setup, transforms=transforms, budget=budget, seed=seed)
+    remaining = iter(cases)
+    while window := list(islice(remaining, TOGETHER)):
+        originals = [query_of(case.sample, case.sample.source, setup.task.name) for case in window]
+        before = first_answers(list(dict.fromkeys(originals)), setup)
+        hunts = []
+        for case in window:
+            space = _space(case.sample, strategy, transforms=transforms, budget=budget, seed=seed)
+            answer = answer_to(case.sample, case.sample.source, before, setup.task)
+            hunts.append(_Hunt(case=case, space=space, before=answer, steps=STRATEGIES[strategy](space)))
+        while searching := [hunt for hunt in hunts if hunt.next_batch()]:
+            texts = {query: None for hunt in searching for query in hunt.queries(setup)}
+            answers = first_answers(list(texts), setup)
+            for hunt in searching:
+                hunt.judge(answers, setup)
+        for hunt in hunts:
+            yield hunt.result(setup.model.name, strategy, seed)
 
 
-def _window(
-    cases: Sequence[Case],
-    strategy: str,
-    setup: AuditSetup,
-    *,
-    transforms: Sequence[str],
-    budget: int,
-    seed: int,
-) -> Iterator[Attacked]:
-    originals = {case.sample.id: query_of(case.sample, case.sample.source, setup.task.name) for case in cases}
-    before = first_answers(list(dict.fromkeys(originals.values())), setup)
-    hunts = []
-    for case in cases:
-        engines = [transform_for(name, case.sample.language) for name in transforms]
-        space = Space(
-            sample=replace(case.sample, label=None),
-            transforms=tuple(
-                one for one in engines if one.kind == "preserving" and _speaks(one, case.sample)
-            ),
-            rng=stream(seed, case.sample.id, f"attack-{strategy}", 0),
-            budget=budget,
-            seen={case.sample.source},
-        )
-        answer = answer_to(case.sample, case.sample.source, before, setup.task)
-        hunts.append(_Hunt(case=case, space=space, before=answer, steps=STRATEGIES[strategy](space)))
-    while open_ := [hunt for hunt in hunts if hunt.next_batch(setup)]:
-        texts = {query: None for hunt in open_ for query in hunt.queries(setup)}
-        answers = first_answers(list(texts), setup)
-        for hunt in open_:
-            hunt.judge(answers, setup)
-    for hunt in hunts:
-        yield hunt.result(setup.model.name, strategy, seed)
-
-
-def _speaks(transform: Transform, sample: Sample) -> bool:
-    return not transform.languages or sample.language in transform.languages
+def _space(sample: Sample, strategy: str, *, transforms: Sequence[str], budget: int, seed: int) -> Space:
+    engines = [transform_for(name, sample.language) for name in transforms]
+    return Space(
+        # Without the label, because the search cannot know the right answer for each new text. A task that
+        # needs it then says so.
+        sample=replace(sample, label=None),
+        transforms=tuple(
+            one
+            for one in engines
+            if one.kind == "preserving" and (not one.languages or sample.language in one.languages)
+        ),
+        rng=stream(seed, sample.id, f"attack-{strategy}", 0),
+        budget=budget,
+        seen={sample.source},
+    )
 
 
 @dataclass(slots=True, kw_only=True)
@@ -187,7 +187,7 @@ class _Hunt:
     case: Case
     space: Space
     before: Prediction
-    steps: Generator[Sequence[Perturbed], Sequence[Tried], str]
+    steps: Search
     asked: list[Perturbed] = field(default_factory=list)
     batch: list[Perturbed] = field(default_factory=list)
     held: list[Tried] | None = None
@@ -198,7 +198,7 @@ class _Hunt:
     violated: Violated | None = None
     ended: str | None = None
 
-    def next_batch(self, setup: AuditSetup) -> bool:
+    def next_batch(self) -> bool:
         """Get the next perturbations from the strategy. Returns False if the search is over."""
         if isinstance(self.before, Failed):
             self.ended = self.before.reason
@@ -228,8 +228,8 @@ class _Hunt:
                 one, self.before, after, self.case.sample, task=setup.task, noise=setup.model.noise
             )
             if isinstance(verdict, Violated):
-                made = replace(one, sample=self.case.sample)
-                self.violated = replace(verdict, perturbed=made)
+                # The rest of the batch does not count as queries, as if each text had been asked alone.
+                self.violated = replace(verdict, perturbed=replace(one, sample=self.case.sample))
                 return
             if isinstance(verdict, Unjudged):
                 self.open += 1
@@ -242,6 +242,7 @@ class _Hunt:
 
         A sample is certified only if the exhaustive strategy tried every variant and every answer was judged.
         """
+        # A sample whose answers all failed was not attacked; it must not count as one that held.
         judged = len(self.asked) > self.open
         reason = self.unjudged or self.ended or ""
         every = strategy == "exhaustive" and self.ended == "" and not self.open
@@ -269,33 +270,44 @@ def hold(before: Predicted, after: Predicted) -> float:
     if isinstance(before.answer, float) and isinstance(after.answer, float):
         return -abs(after.answer - before.answer)
     scores = dict(after.scores)
-    own = set(map(str, before.answer)) if isinstance(before.answer, tuple) else {str(before.answer)}
+    own = labels_of(before.answer)
     inside = [score for label, score in scores.items() if label in own]
     outside = [score for label, score in scores.items() if label not in own]
     return min(inside, default=0.0) - max(outside, default=0.0)
 
 
-def random(space: Space) -> Generator[Sequence[Perturbed], Sequence[Tried], str]:
+def random(space: Space) -> Search:
     """Try random variants, cycling through the transforms."""
-    yield from _drawn(space, space.budget)
+    left = space.budget
+    while left > 0 and (batch := list(_fresh(space, min(STEP, left)))):
+        yield batch
+        left -= len(batch)
     return NO_VARIANT
 
 
-def greedy(space: Space) -> Generator[Sequence[Perturbed], Sequence[Tried], str]:
-    """Move from the best of a few random variants to its best neighbour, repeatedly; restart when no
-    neighbour is better.
+def climb(space: Space, *, width: int) -> Search:
+    """Move from the best `width` of a few random variants to their best neighbours, repeatedly; restart when
+    no neighbour is better.
     """
-    yield from _climb(space, width=1)
+    idle = 0
+    best: list[Tried] = []
+    while idle < IDLE:
+        around = [space.near(tried.perturbed) for tried in best for _ in range(STEP // len(best))]
+        batch = [one for one in around if one is not None] or list(_fresh(space, STEP))
+        if not batch:
+            idle += 1
+            best = []
+            continue
+        idle = 0
+        held = yield batch
+        reached = best[0].hold if best else float("inf")
+        found = sorted([*best, *held], key=lambda tried: tried.hold)[:width]
+        # A summit, or a plain where no score leads on: begin elsewhere.
+        best = found if found and found[0].hold < reached else []
     return NO_VARIANT
 
 
-def beam(space: Space) -> Generator[Sequence[Perturbed], Sequence[Tried], str]:
-    """Like `greedy`, from several variants at a time."""
-    yield from _climb(space, width=WIDTH)
-    return NO_VARIANT
-
-
-def genetic(space: Space) -> Generator[Sequence[Perturbed], Sequence[Tried], str]:
+def genetic(space: Space) -> Search:
     """Keep a population. The better half has children: at each site one parent's move, or one
     changed move.
     """
@@ -316,7 +328,7 @@ def genetic(space: Space) -> Generator[Sequence[Perturbed], Sequence[Tried], str
     return NO_VARIANT
 
 
-def exhaustive(space: Space) -> Generator[Sequence[Perturbed], Sequence[Tried], str]:
+def exhaustive(space: Space) -> Search:
     """Try every variant of the countable transforms, if there are at most `budget` of them."""
     countable = [(one, one) for one in space.transforms if isinstance(one, Finite)]
     if not countable:
@@ -325,6 +337,7 @@ def exhaustive(space: Space) -> Generator[Sequence[Perturbed], Sequence[Tried], 
         counts = [finite.count(space.sample.source) for finite, _ in countable]
     except SourceError:
         return NO_VARIANT
+    # A part of the variants would certify nothing, so none is asked about.
     if None in counts or sum(number or 0 for number in counts) > space.budget:
         return MANY
     batch: list[Perturbed] = []
@@ -339,8 +352,8 @@ def exhaustive(space: Space) -> Generator[Sequence[Perturbed], Sequence[Tried], 
 
 STRATEGIES: Final[Mapping[str, Strategy]] = {
     "random": random,
-    "greedy": greedy,
-    "beam": beam,
+    "greedy": partial(climb, width=1),
+    "beam": partial(climb, width=WIDTH),
     "genetic": genetic,
     "exhaustive": exhaustive,
 }
@@ -355,34 +368,10 @@ def _fresh(space: Space, number: int) -> Iterator[Perturbed]:
                 return
             made = space.draw(transform)
             if made is None:
-                engines.remove(transform)
+                engines.remove(transform)  # its variants are used up, or it refuses this sample
             else:
                 number -= 1
                 yield made
-
-
-def _drawn(space: Space, number: int) -> Generator[Sequence[Perturbed], Sequence[Tried], None]:
-    while number > 0 and (batch := list(_fresh(space, min(STEP, number)))):
-        yield batch
-        number -= len(batch)
-
-
-def _climb(space: Space, *, width: int) -> Generator[Sequence[Perturbed], Sequence[Tried], None]:
-    idle = 0
-    best: list[Tried] = []
-    while idle < IDLE:
-        around = [space.near(tried.perturbed) for tried in best for _ in range(STEP // len(best))]
-        batch = [one for one in around if one is not None] or list(_fresh(space, STEP))
-        if not batch:
-            idle += 1
-            best = []
-            continue
-        idle = 0
-        held = yield batch
-        reached = best[0].hold if best else float("inf")
-        found = sorted([*best, *held], key=lambda tried: tried.hold)[:width]
-        # A summit, or a plain where no score leads on: begin elsewhere.
-        best = found if found and found[0].hold < reached else []
 
 
 def _ordered(moves: Iterable[Move]) -> tuple[Move, ...]:

@@ -6,7 +6,7 @@ closer to the original order. Answers come through the driver's cache, so no tex
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, pairwise
+from itertools import combinations, islice, pairwise
 from typing import Final, TypeAlias
 
 from codeaudit.audit.records import Explained, Gone, Predicted, Prediction, Violated
@@ -46,6 +46,7 @@ def explain(violated: Violated, setup: AuditSetup, *, seed: int) -> Explained | 
         before=before,
         setup=setup,
     )
+    # The answers of the run may be gone from the cache, and the model may have changed since.
     whole = trials.flips([violated.perturbed.moves])[0]
     if whole is None:
         return Gone(model=setup.model.name, seed=seed, violated=violated, reason=_why_gone(before))
@@ -85,7 +86,7 @@ class _Trials:
         fresh: dict[Moves, Perturbed] = {}
         for moves in several:
             if moves not in self.known:
-                self.known[moves] = None
+                self.known[moves] = None  # until an answer shows otherwise
                 made = reapply(self.sample, self.transform, moves, variant=self.variant, unconfirmed=True)
                 if isinstance(made, Perturbed):
                     fresh[moves] = made
@@ -95,18 +96,13 @@ class _Trials:
 
     def first(self, several: Iterator[Moves], size: int) -> Moves | None:
         """Return the first set of moves that flips the answer. `size` sets are asked about together."""
-        chunk: list[Moves] = []
-        for moves in several:
-            chunk.append(moves)
-            if len(chunk) == size:
-                if found := self._first(chunk):
-                    return found
-                chunk = []
-        return self._first(chunk)
-
-    def _first(self, chunk: list[Moves]) -> Moves | None:
-        flipped = zip(chunk, self.flips(chunk), strict=True)
-        return next((moves for moves, violated in flipped if violated is not None), None)
+        # `several` may be an iterator over two hundred pairs: those behind the first hit are never made.
+        while chunk := list(islice(several, size)):
+            flipped = zip(chunk, self.flips(chunk), strict=True)
+            found = next((moves for moves, violated in flipped if violated is not None), None)
+            if found is not None:
+                return found
+        return None
 
     def _judge(self, fresh: dict[Moves, Perturbed]) -> None:
         task = self.setup.task
@@ -129,16 +125,19 @@ def _fewest(moves: Moves, trials: _Trials) -> tuple[Moves, bool]:
     if single := trials.first(((move,) for move in moves), size):
         return single, True
     if len(moves) == 2:
-        return moves, True
+        return moves, True  # both single moves were tried above
     if len(moves) * (len(moves) - 1) // 2 <= MOST_PAIRS:
         if pair := trials.first(combinations(moves, 2), size):
             return pair, True
         if len(moves) == 3:
             return moves, True
     kept = _ddmin(moves, trials)
+    # All single moves and all pairs failed, so a set of three cannot be beaten; a larger one might be.
     return kept, len(kept) == 3 and len(moves) * (len(moves) - 1) // 2 <= MOST_PAIRS
 
 
+# `projects.bisect.minimal` is the same algorithm for tests instead of answers. It is not shared, because here
+# all chunks of a round are one batch of queries, and there each chunk is a run of the tests.
 def _ddmin(moves: Moves, trials: _Trials) -> Moves:
     """Return a set from which no single move can be removed (ddmin): halves first, then ever smaller
     chunks.

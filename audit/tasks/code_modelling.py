@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from codeaudit.audit.interface import Expectation, Task, TextLikelihood
+from codeaudit.audit.interface import Task, TextLikelihood
 from codeaudit.audit.records import Answer, Predicted
 from codeaudit.audit.tasks.scoring import nearly_equal, number
-from codeaudit.transforms.records import Perturbed, Sample
+from codeaudit.transforms.records import Sample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,10 +39,6 @@ class CodeModelling(Task):
         """Equal up to `TOLERANCE`."""
         return nearly_equal(before, after)
 
-    def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
-        """A text with the same meaning should be as likely; one with another meaning should not."""
-        return "other" if perturbed.kind == "control" else "same"
-
     def score(self, answer: Answer, sample: Sample) -> float | None:
         """The answer itself."""
         return answer if isinstance(answer, float) else None
@@ -54,6 +50,7 @@ class CodeModelling(Task):
             for answer, sample in answers
             if isinstance(answer, float)
         ]
+        # Not the mean of the answers: a long text has more bits to guess than a short one.
         total = sum(size for _, size in sized)
         return sum(bits * size for bits, size in sized) / total if total else None
 

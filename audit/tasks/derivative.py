@@ -7,13 +7,13 @@ The text of a sample is `FUNCTION =? CANDIDATE` in prefix notation. The label an
 from dataclasses import dataclass, replace
 from typing import Final
 
-from codeaudit.audit.interface import Expectation, OneWordOf
+from codeaudit.audit.interface import OneWordOf
 from codeaudit.audit.prompts import QuestionPrompt, one_of
 from codeaudit.audit.tasks.scoring import ExactMatch
 from codeaudit.transforms.algebra import ALGEBRA
 from codeaudit.transforms.algebra.expressions import parse_pair
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.records import Perturbed, Sample
+from codeaudit.transforms.records import Sample
 
 TRUE: Final = "true"
 FALSE: Final = "false"
@@ -26,6 +26,8 @@ _WORDS: Final = OneWordOf(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Derivative(ExactMatch):
     """The type of `DERIVATIVE`."""
+
+    # `expects` is the default: the transform keeps only controls whose values show the change.
 
     def prepare(self, sample: Sample) -> Sample | str:
         """The sample with its label in normal form, or why it is no example; it may lack a label."""
@@ -43,10 +45,6 @@ class Derivative(ExactMatch):
     def normalise(self, answer: object) -> str | None:
         """`true` or `false`, from a word, a truth value or a number."""
         return _WORDS.read(answer)
-
-    def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
-        """Another answer under a control: the transform keeps only controls whose values show the change."""
-        return "other" if perturbed.kind == "control" else "same"
 
 
 DERIVATIVE: Final = Derivative(

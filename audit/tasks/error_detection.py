@@ -18,10 +18,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from codeaudit.audit.interface import Expectation, OneWordOf, Task
+from codeaudit.audit.interface import Expectation, OneWordOf
 from codeaudit.audit.prompts import QuestionPrompt, one_of
-from codeaudit.audit.records import Answer, Predicted
+from codeaudit.audit.records import Answer
 from codeaudit.audit.tasks.function_name import name_of
+from codeaudit.audit.tasks.scoring import ExactMatch
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.language import find_language
 from codeaudit.transforms.records import Perturbed, Sample
@@ -37,7 +38,7 @@ _WORDS: Final = OneWordOf(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorDetection(Task):
+class ErrorDetection(ExactMatch):
     """The type of `ERROR_DETECTION`."""
 
     def prepare(self, sample: Sample) -> Sample | str:
@@ -60,23 +61,16 @@ class ErrorDetection(Task):
         """`buggy` or `clean`, from a word, a truth value or a number."""
         return _WORDS.read(answer)
 
-    def same(self, before: Predicted, after: Predicted) -> bool:
-        """Equal answers."""
-        return before.answer == after.answer
-
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
         """The same, except under a control of clean code; see the module."""
         if perturbed.kind != "control":
             return "same"
         return {BUGGY: "same", CLEAN: "other"}.get(str(sample.label), "unknown")  # type: ignore[return-value]
 
-    def score(self, answer: Answer, sample: Sample) -> float | None:
-        """1 for the right answer, 0 for the wrong one."""
-        return None if sample.label is None else float(answer == sample.label)
-
     def corpus_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
         """The F1 of `buggy` among the samples with a label; `None` if no label and no answer is `buggy`."""
         pairs = [(answer == BUGGY, sample.label == BUGGY) for answer, sample in answers if sample.label]
+        # 2 TP / (2 TP + FP + FN): each hit is one answer and one label, each error one of the two.
         total = sum(said + true for said, true in pairs)
         return 2 * sum(said and true for said, true in pairs) / total if total else None
 

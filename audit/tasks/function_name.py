@@ -10,19 +10,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from codeaudit.audit.interface import Expectation, NameOfCode, Task
+from codeaudit.audit.interface import NameOfCode, Task
 from codeaudit.audit.prompts import QuestionPrompt, plain_line
-from codeaudit.audit.records import Answer, Predicted
+from codeaudit.audit.records import Answer
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.language import LANGUAGES, find_language
 from codeaudit.transforms.python.parsing import parse
-from codeaudit.transforms.records import Perturbed, Sample
+from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import load_target
 
 MASK: Final = "MASK"
 """Replaces the name in the source. If the source has this word already, `MASK_1`, `MASK_2`, … are tried."""
 
 _CHUNKS: Final = re.compile(r"[^\W\d_]+|\d+")
+# "parseHTTPResponse": before an upper-case letter after a lower-case one, and before the last letter of a run
+# of upper-case letters that begins a word.
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _TEST: Final = re.compile(r"tests?$|test_|test[A-Z]|.*_test$")
 _PREFIXES: Final = frozenset({"f", "r", "b", "u", "fr", "rf", "br", "rb"})
@@ -59,6 +61,7 @@ def function_name(source: str) -> str | None:
         tree = parse(source)
     except SourceError:
         return None
+    # The last one, because a problem of HumanEval has its helpers above the function that it is about.
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     return functions[-1].name if functions else None
 
@@ -126,7 +129,7 @@ class FunctionName(Task):
         if name is None:
             return "no function to name"
         if name.startswith("__") and name.endswith("__"):
-            return "dunder name"
+            return "dunder name"  # the language gave it, not the programmer
         if _TEST.match(name):
             return "test"
         label = subtokens(name)
@@ -139,20 +142,13 @@ class FunctionName(Task):
 
     def normalise(self, answer: object) -> Answer | None:
         """A name or a list of subtokens as the sorted tuple of distinct subtokens."""
+        # Sorted sets, because the score of code2vec ignores order: `read_file` equals `fileRead`.
         if isinstance(answer, str):
             parts: Iterable[str] = subtokens(answer)
             return tuple(sorted(set(parts))) or None
         if isinstance(answer, list | tuple) and all(isinstance(part, str) for part in answer):
             return tuple(sorted({token for part in answer for token in subtokens(part)}))
         return None
-
-    def same(self, before: Predicted, after: Predicted) -> bool:
-        """Equal sets of subtokens."""
-        return before.answer == after.answer
-
-    def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:
-        """A control changes the meaning, so another name is right."""
-        return "other" if perturbed.kind == "control" else "same"
 
     def score(self, answer: Answer, sample: Sample) -> float | None:
         """The F1 of one answer's subtokens against the name's, as sets."""
@@ -161,6 +157,7 @@ class FunctionName(Task):
 
     def corpus_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
         """The micro-averaged F1: counts are summed over the corpus first."""
+        # Micro-averaged: a name of five subtokens weighs five times as much as a name of one.
         found = [one for answer, sample in answers if (one := counts(answer, sample))]
         return Counts(*map(sum, zip(*found, strict=True))).f1 if found else None
 

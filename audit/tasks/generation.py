@@ -44,7 +44,6 @@ from codeaudit.audit.prompt_cut import (
 )
 from codeaudit.audit.prompts import ContinuationPrompt
 from codeaudit.audit.records import Answer, Attempt, Predicted
-from codeaudit.audit.tasks.scoring import mean
 from codeaudit.audit.tasks.solutions import Solutions, completed
 from codeaudit.transforms.errors import RunError, SourceError
 from codeaudit.transforms.python.language import PYTHON
@@ -89,6 +88,7 @@ class Generation(Task):
         if isinstance(found, str):
             return found
         body, asked = found
+        # HumanEval's tests only define `check(candidate)`; other tables bring tests that run as they stand.
         tests = f"{sample.tests.rstrip()}\n"
         if _CHECK.search(tests):
             named = isinstance(sample.label, str) and sample.label.isidentifier()
@@ -154,7 +154,7 @@ class Generation(Task):
         if tests is None or (not control and _loses_text(sample, perturbed)):
             return "unknown"
         if not control and perturbed.evidence == "executed":
-            return "same"
+            return "same"  # `askable` ran it on these tests; suites keep the evidence
         found = solutions().failures([(text, tests) for text in _references(sample, perturbed)])
         return "same" if None in found else "other"
 
@@ -195,15 +195,12 @@ class Generation(Task):
         tried = self.attempts(answer)
         return sum(tried) / len(tried)
 
-    def corpus_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
-        """The mean over the problems."""
-        return mean(self.score(answer, sample) for answer, sample in answers)
-
 
 def _references(sample: Sample, perturbed: Perturbed) -> tuple[str, ...]:
     """The right answer stays the same if at least one of these programs passes."""
     if perturbed.kind != "control":
         return (perturbed.source,)
+    # A control may lie behind the cut: then the model never sees it, and the old continuation still passes.
     return perturbed.source, shown(sample, perturbed.source) + sample.source[len(sample.asked) :]
 
 
@@ -236,6 +233,7 @@ def solutions() -> Solutions:
     return Solutions(cpu_seconds=SECONDS)
 
 
+# Two time limits are two objects, because a limit is part of the key of a kept result.
 @cache
 def _originals() -> Solutions:
     return Solutions(cpu_seconds=REFERENCE_SECONDS)

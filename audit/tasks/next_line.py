@@ -59,8 +59,8 @@ class NextLine(ExactMatch):
         if isinstance(found, str):
             return found
         body, asked = found
-        if not body.places.index(len(asked)):  # nothing of the body is shown
-            return ONE_LINE
+        if not body.places.index(len(asked)):
+            return ONE_LINE  # nothing of the body is shown, so the task would be to guess its beginning
         return replace(sample, label=_next(sample.source, asked), asked=asked)
 
     def normalise(self, answer: object) -> str | None:

@@ -44,7 +44,7 @@ from math import inf, nan
 from pathlib import Path
 from typing import Final, TypeGuard
 
-from codeaudit.audit.cache import AnswerCache
+from codeaudit.audit.cache import AnswerCache, open_results
 from codeaudit.audit.corpora.calls import Callables, Calls, find, parted, with_call
 from codeaudit.audit.corpora.records import Corpus, Note, Prepare
 from codeaudit.audit.evidence_check import (
@@ -60,7 +60,7 @@ from codeaudit.audit.interface import Expectation, FreeText, LabelRequest, Label
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Case
 from codeaudit.audit.tasks.scoring import ExactMatch
-from codeaudit.transforms.errors import RunError, SourceError, UsageError
+from codeaudit.transforms.errors import SourceError, UsageError
 from codeaudit.transforms.oracle.calls import Caller, Raised, Result, Returned, Unknown
 from codeaudit.transforms.oracle.single import NO_ANSWERS
 from codeaudit.transforms.python.language import PYTHON
@@ -182,6 +182,7 @@ def _written(node: ast.expr) -> str:
         case ast.Call(func=ast.Name(id="frozenset"), args=[ast.Set() as items], keywords=[]):
             return f"frozenset({_written(items)})"
         case ast.Dict(keys=keys, values=values):
+            # Later values of an equal key win, as in Python; the order of keys does not count.
             pairs = {
                 _written(_present(key)): _written(value) for key, value in zip(keys, values, strict=True)
             }
@@ -239,10 +240,8 @@ NOTE_SECONDS: Final = 20.0
 UNSTABLE: Final = "a result that is not the same each time"
 TRIVIAL: Final = "no call with a result to ask about"
 
-_RESULTS: Final[Mapping[str, type[Returned | Raised | Unknown]]] = {
-    "returned": Returned,
-    "raised": Raised,
-    "unknown": Unknown,
+_RESULTS: Final[Mapping[str, type[Result]]] = {
+    kind.__name__.lower(): kind for kind in (Returned, Raised, Unknown)
 }
 _WRONG_KIND: Final = frozenset({"TypeError", "AttributeError"})
 """Exceptions that arguments of a wrong type raise; calls that raise them are no examples."""
@@ -332,6 +331,7 @@ class Outputs(LabelSource):
 
     def _chosen(self, sample: Sample, calls: Calls) -> tuple[str, str] | str:
         """A call and its result, or the reason why there is none."""
+        # Tests begin with the simplest cases, such as `f([])`. A random order asks about others, too.
         order = list(calls.calls)
         stream(0, sample.id, "call").shuffle(order)
         results = self._results([with_call(calls.text, call) for call in order], 0, CHOOSE_SECONDS)
@@ -367,13 +367,9 @@ class Outputs(LabelSource):
         return self._callers[hashes]
 
     def _opened(self, folder: Path | None) -> AnswerCache | None:
-        if folder is None:
-            return None
-        try:
-            kept = AnswerCache(folder / FILE)
-        except RunError:  # it only saves time
-            return None
-        self._stack.callback(kept.close)
+        kept = None if folder is None else open_results(folder / FILE)
+        if kept is not None:
+            self._stack.callback(kept.close)
         return kept
 
     def _tell(self) -> None:
@@ -415,6 +411,7 @@ def _is_variant(outcome: Outcome) -> TypeGuard[Perturbed]:
 
 def _judged(outcome: Perturbed, result: Result, again: Result | None, findings: FindingCounts) -> Outcome:
     """A variant with its own result; `again` is the result of a control in another process."""
+    # A control's result becomes its label, so it must be the same each time; the variant's is only compared.
     before, after = outcome.sample.label, _left(result)
     if outcome.kind != "control":
         return confirm(outcome, _finding(before, after), findings)
@@ -444,12 +441,8 @@ def _key(program: str, hashes: int) -> bytes:
 
 def _encode(result: Result) -> str:
     match result:
-        case Returned(text):
-            return json.dumps(["returned", text])
-        case Raised(kind):
-            return json.dumps(["raised", kind])
-        case Unknown(reason):
-            return json.dumps(["unknown", reason])
+        case Returned(told) | Raised(told) | Unknown(told):
+            return json.dumps([type(result).__name__.lower(), told])
 
 
 def _decode(text: str) -> Result:

@@ -22,6 +22,7 @@ def number(answer: object) -> float | None:
             answer = float(answer)
         except ValueError:
             return None
+    # `True` is an `int` in Python, but a model that says "true" has not said 1.
     if isinstance(answer, bool) or not isinstance(answer, int | float):
         return None
     found = float(answer)
@@ -32,31 +33,18 @@ def nearly_equal(before: Predicted, after: Predicted) -> bool:
     """Whether two answers are equal up to `TOLERANCE`."""
     one, other = before.answer, after.answer
     if isinstance(one, float) and isinstance(other, float):
+        # Relative, because bits per byte are near 1 and cycles reach the thousands.
         return isclose(one, other, rel_tol=TOLERANCE)
     return one == other
-
-
-def mean(scores: Iterable[float | None]) -> float | None:
-    """The mean of the scores that are not `None`; `None` if all are."""
-    known = [score for score in scores if score is not None]
-    return sum(known) / len(known) if known else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExactMatch(Task):
     """A task whose score is the share of answers that equal the label."""
 
-    def same(self, before: Predicted, after: Predicted) -> bool:
-        """Equal answers, in the task's normal form."""
-        return before.answer == after.answer
-
     def score(self, answer: Answer, sample: Sample) -> float | None:
         """1 for the right answer, 0 for a wrong one; `None` without a label."""
         return None if sample.label is None else float(answer == sample.label)
-
-    def corpus_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
-        """The share of right answers among those to samples with a label."""
-        return mean(self.score(answer, sample) for answer, sample in answers)
 
 
 LONGEST_RUN: Final = 4
@@ -92,6 +80,7 @@ def bleu(pairs: Iterable[tuple[str, str]], *, smooth: bool = False) -> float:
         said, wanted = said + len(words), wanted + len(right)
         longest = max(longest, len(words), len(right))
         for size in range(1, LONGEST_RUN + 1):
+            # The intersection of the counts clips: "a a a" hits the one "a" of its reference once only.
             runs, known = _runs(words, size), _runs(right, size)
             hits[size - 1] += (runs & known).total()
             totals[size - 1] += runs.total()
@@ -100,8 +89,9 @@ def bleu(pairs: Iterable[tuple[str, str]], *, smooth: bool = False) -> float:
         hits, totals = ([counts[0], *(one + 1 for one in counts[1:])] for counts in (hits, totals))
     if not sizes or not all(hits[:sizes]):
         return 0.0
-    mean = sum(log(hit / total) for hit, total in zip(hits[:sizes], totals[:sizes], strict=True)) / sizes
-    return exp(mean + min(0.0, 1 - wanted / said))
+    logs = [log(hit / total) for hit, total in zip(hits[:sizes], totals[:sizes], strict=True)]
+    # The brevity penalty (Papineni et al., section 2.3): precision alone favours texts that say little.
+    return exp(sum(logs) / sizes + min(0.0, 1 - wanted / said))
 
 
 def _runs(words: Sequence[str], size: int) -> Counter[tuple[str, ...]]:
@@ -110,6 +100,7 @@ def _runs(words: Sequence[str], size: int) -> Counter[tuple[str, ...]]:
 
 def _distance(text: str, other: str) -> int:
     """The Levenshtein distance."""
+    # One row of the table is kept: `row[n]` is the distance of the letters so far to `other[:n]`.
     row = list(range(len(other) + 1))
     for number, letter in enumerate(text, start=1):
         corner, row[0] = row[0], number

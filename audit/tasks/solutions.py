@@ -14,7 +14,6 @@ caused is tried once more and not cached.
 """
 
 import ast
-import hashlib
 import re
 import sys
 import weakref
@@ -25,9 +24,9 @@ from pathlib import Path
 from textwrap import dedent, indent
 from typing import Final
 
-from codeaudit.audit.cache import AnswerCache, default_folder
-from codeaudit.transforms.errors import RunError, SourceError
-from codeaudit.transforms.oracle.calls import Outcome, Passed, TrialFailed, Trials
+from codeaudit.audit.cache import AnswerCache, default_folder, digest_of, open_results
+from codeaudit.transforms.errors import SourceError
+from codeaudit.transforms.oracle.calls import Outcome, TrialFailed, Trials
 from codeaudit.transforms.python.parsing import first_line, parse
 
 _FENCE: Final = re.compile(
@@ -49,6 +48,7 @@ def completed(prompt: str, reply: str) -> str:
     if opened is None:
         return prompt + text
     blocks = [found["code"] for found in _FENCE.finditer(text)]
+    # Chat models often show an example of use in a second fence.
     blocks = [block for block in blocks if opened.defined_in(block)] or blocks[:1]
     written = blocks[0] if blocks else text
     if opened.defined_in(written):
@@ -90,10 +90,12 @@ class _Opened:
 def _definitions(text: str) -> str:
     """The imports and definitions of a text, without prose around them and without examples of use."""
     lines = text.split("\n")
+    # Prose may begin with "from" or "class", so every beginning is tried until a text from there parses.
     begins = [number for number, line in enumerate(lines) if _BEGINS.match(line)]
     for start in begins:
         for end in [len(lines), *reversed(_margins(lines, start + 1))]:
             if (tree := _tree("\n".join(lines[start:end]))) is not None:
+                # Examples of use (`print(f(2))`, `if __name__ == …`) would run before the tests and may fail.
                 kept = (node for node in tree.body if not isinstance(node, ast.Expr | ast.Assert | ast.If))
                 parts = (lines[start:end][first_line(node) - 1 : node.end_lineno] for node in kept)
                 return "\n".join(line for part in parts for line in part) + "\n"
@@ -115,6 +117,7 @@ def _continuations(prompt: str, margin: str, text: str) -> Iterator[str]:
 
 def _moved(prompt: str, margin: str, lines: Sequence[str]) -> Iterator[str]:
     """The same for lines that lost the indentation of all lines or of the first, or that begin with prose."""
+    # "return x" for "    return x": tokenizers and chat templates strip blanks at the beginning of a reply.
     whole = indent("\n".join(lines), margin)
     if _tree(prompt + whole) is not None:
         yield whole
@@ -212,6 +215,7 @@ class Solutions:
         if self._trials is None:
             self._trials = self._stack.enter_context(Trials(cpu_seconds=self._seconds))
         found = self._trials.outcomes(pairs)
+        # A limit on time may have been reached because the machine was busy.
         doubtful = [number for number, one in enumerate(found) if not _is_certain(one)]
         again = self._trials.outcomes([pairs[number] for number in doubtful])
         for number, one in zip(doubtful, again, strict=True):
@@ -221,27 +225,18 @@ class Solutions:
     def _disk(self) -> AnswerCache | None:
         if not self._opened:
             self._opened = True
-            try:
-                self._kept = AnswerCache((self._folder or default_folder() / "labels") / FILE)
-            except RunError:  # it only saves time
-                return None
-            self._stack.callback(self._kept.close)
+            self._kept = open_results((self._folder or default_folder() / "labels") / FILE)
+            if self._kept is not None:
+                self._stack.callback(self._kept.close)
         return self._kept
 
     def _key(self, program: str, tests: str) -> bytes:
-        digest = hashlib.sha256(repr((SCHEMA, sys.version_info[:2], self._seconds)).encode())
-        for text in (program, tests):
-            data = text.encode("utf-8", "surrogatepass")
-            digest.update(len(data).to_bytes(8, "big") + data)
-        return digest.digest()
+        about = (SCHEMA, sys.version_info[:2], self._seconds)
+        return digest_of(repr(about).encode(), (program, tests))
 
 
 def _encode(outcome: Outcome) -> str:
-    match outcome:
-        case Passed():
-            return _PASSES
-        case TrialFailed(reason):
-            return f"{_FAILS}{reason}"
+    return f"{_FAILS}{outcome.reason}" if isinstance(outcome, TrialFailed) else _PASSES
 
 
 def _failure(encoded: str) -> str | None:

@@ -8,7 +8,6 @@ differ by the noise of float32 arithmetic (measured: 4e-7 of the answer).
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Final
@@ -17,7 +16,7 @@ from codeaudit.audit.interface import Expectation, OneNumber, Task
 from codeaudit.audit.labels import cost_labels
 from codeaudit.audit.prompts import QuestionPrompt
 from codeaudit.audit.records import Answer, Predicted
-from codeaudit.audit.tasks.scoring import mean, nearly_equal, number
+from codeaudit.audit.tasks.scoring import nearly_equal, number
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.records import Perturbed, Sample
 from codeaudit.transforms.x86 import X86
@@ -52,6 +51,7 @@ class Throughput(Task):
             read(sample.source)
         except SourceError:
             return "block that cannot be read"
+        # The percentage error divides by the label, so a block of 0 cycles cannot be scored.
         label = self.normalise(sample.label)
         return replace(sample, label=label if isinstance(label, float) else None)
 
@@ -72,6 +72,7 @@ class Throughput(Task):
         """
         before, after = sample.label, perturbed.sample.label
         if perturbed.kind == "control":
+            # `addq` for `subq` is another block with the same cost: the label shows that nothing should move.
             return "same" if before is not None and before == after else "other"
         if any(move.kind == ORDER for move in perturbed.moves):
             if before is None or after is None:
@@ -84,10 +85,6 @@ class Throughput(Task):
         if not isinstance(answer, float) or not isinstance(sample.label, float):
             return None
         return abs(answer - sample.label) / sample.label
-
-    def corpus_score(self, answers: Sequence[tuple[Answer, Sample]]) -> float | None:
-        """The mean over the blocks with a label."""
-        return mean(self.score(answer, sample) for answer, sample in answers)
 
 
 THROUGHPUT: Final = Throughput(

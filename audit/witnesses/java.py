@@ -104,6 +104,7 @@ def read_again(variant: Perturbed) -> WitnessFinding:
 
 def compiled(javac: Javac, variants: Sequence[Perturbed]) -> dict[int, WitnessFinding]:
     """The findings of the compiler by place, for variants whose originals compile on their own."""
+    # Several variants share an original, and each text is compiled once.
     originals = {text: place for place, text in enumerate({one.sample.source: None for one in variants})}
     known = {place: one for place, one in enumerate(variants) if one.kind != "control"}
     first = len(originals)
@@ -134,6 +135,8 @@ def _classes(javac: Javac, texts: Mapping[int, str]) -> dict[int, dict[str, byte
     files = {_path(number): whole for number, text in texts.items() if (whole := _alone(number, text))}
     with TemporaryDirectory(prefix="codeaudit-javac-") as folder:
         target = Path(folder)
+        # After an error in one file javac may not write the classes of others. So wrong files are taken out
+        # until none is left.
         while files:
             wrong = javac.errors(files, classes=target)
             if not wrong:
@@ -157,10 +160,13 @@ def _alone(number: int, text: str) -> str | None:
         return None
     if any(node.kind == "package_declaration" for node in reading.root.children):
         return None
+    # A method alone is no compilation unit, so it gets a class around it, the same for original and variant.
     inside = text if reading.whole else f"class Alone {{\n{text}\n}}"
     return f"package {_package(number)};\n{inside}\n"
 
 
+# A package for each text, because texts define classes of the same name. All names are of one length, so that
+# one can replace another in a class file, whose strings have their lengths in front.
 def _package(number: int) -> str:
     return f"{_PACKAGE}{number:0{_DIGITS}}"
 

@@ -24,6 +24,7 @@ from codeaudit.transforms.records import Perturbed
 class PythonSandbox:
     """Differential execution of functions."""
 
+    # One at a time: each pair of programs has its own inputs, so nothing is gained by asking together.
     together: int = 1
     tools: Sequence[Mapping[str, object]] = ({"tool": "sandbox"},)
     missing: Sequence[str] = ()

@@ -105,6 +105,7 @@ def compared(variant: Perturbed, before: Measurement | None, after: Measurement 
     """The finding from the costs of a block and of its variant."""
     if not (isinstance(before, Measured) and isinstance(after, Measured)):
         return Undecided(NOT_MEASURED)
+    # Cycles depend on the order in which instructions reach the scheduler. The other costs do not.
     if _is_reordered(variant):
         before, after = replace(before, cycles=0), replace(after, cycles=0)
     return BehavesSame("measured") if before == after else BehavesDifferently("measured", COST_DIFFERS)
@@ -114,6 +115,8 @@ def emulated(variant: Perturbed, emulator: Emulator) -> WitnessFinding:
     """The finding from executing a block and its variant from the same states."""
     before, after = read(variant.sample.source), read(variant.source)
     reordered = _is_reordered(variant)
+    # After `rax` became `rbx`, the final value of one is compared with that of the other. A control renames
+    # nothing.
     renaming: Mapping[str, str] = {}
     if variant.kind == "preserving" and not reordered:
         found = compare(before, after)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.corpora.records import LabelColumn
-from codeaudit.audit.labels import CorpusLabels, CostLabels, NoLabels, labels, of_corpus
+from codeaudit.audit.labels import CostLabels, GivenLabels, labels, of_corpus
 from codeaudit.audit.records import Case
 from codeaudit.audit.rows import read_suite, suite_rows
 from codeaudit.audit.store import SUITE_COLUMNS, LinesWriter, TableWriter
@@ -68,9 +68,9 @@ def test_a_spec_is_a_column_a_tool_or_nothing() -> None:
     assert labels("throughput_hsw/100", THROUGHPUT).column == LabelColumn(name="throughput_hsw", divisor=100)
     assert labels("cycles", THROUGHPUT).column == LabelColumn(name="cycles")
     assert labels("a/b", THROUGHPUT).column == LabelColumn(name="a/b")
-    assert labels("none", THROUGHPUT) == NoLabels(costs=True)
+    assert labels("none", THROUGHPUT) == GivenLabels(ignored=True, costs=True)
     assert labels("label", FUNCTION_NAME).column == LabelColumn(name="label")
-    assert labels(None, FUNCTION_NAME) == CorpusLabels()
+    assert labels(None, FUNCTION_NAME) == GivenLabels()
 
 
 @pytest.mark.parametrize("spec", ["cycles/0", "cycles/-3", "cycles/inf", "llvm-mca:"])
@@ -89,7 +89,7 @@ def test_without_the_tool_there_are_no_labels_and_naming_it_is_an_error(
 ) -> None:
     monkeypatch.setattr("shutil.which", lambda name: None)
     nothing = labels(None, THROUGHPUT)
-    assert nothing == CorpusLabels(costs=True)
+    assert nothing == GivenLabels(costs=True)
     assert nothing.filled([sample(FIGURE_A)]) == (sample(FIGURE_A),)
     assert nothing.about == {}
     with pytest.raises(CannotAudit, match="llvm-mca is not installed"):
@@ -109,7 +109,7 @@ def test_what_has_no_label_is_measured_and_what_has_one_is_let_be(witness: Count
     assert named.settled(given) is named
     measured = named.filled(given)
     assert [each.label != before.label for each, before in zip(measured, given, strict=True)] == [True, True]
-    assert NoLabels().filled(given) == (sample(FIGURE_A), sample(FIGURE_B)), "--labels none"
+    assert GivenLabels(ignored=True).filled(given) == (sample(FIGURE_A), sample(FIGURE_B)), "--labels none"
 
 
 def test_what_was_told_once_is_remembered(witness: Counted, tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ class JavaProbes:
 
 def _first(body: Node) -> int:
     """The offset in bytes at which a statement may be inserted."""
+    # `this(…)` or `super(…)` must come first in a constructor (Java Language Specification, section 8.8.7).
     first = body.children[0] if body.children else None
     if first is not None and first.kind == "explicit_constructor_invocation":
         return first.end

@@ -64,12 +64,15 @@ def _edits(text: str, statements: Mapping[str, str]) -> list[Edit]:
 def _edit(source: bytes, positions: Positions, body: list[ast.stmt], statement: str) -> Edit:
     first = next((node for node in body if not _stays_first(node)), None)
     if first is None:
+        # Nothing but a docstring or `from __future__`: the statement follows on the same line.
         end = positions.offset(body[-1].end_lineno or 0, body[-1].end_col_offset or 0)
         return Edit(end, end, f"; {statement}")
     start = positions.offset(first_line(first), 0)
+    # `def f(): return 1` has its body on the line of its head, so a simple statement gets a `;` before it.
     if not isinstance(first, _COMPOUND):
         here = positions.offset(first.lineno, first.col_offset)
         return Edit(here, here, f"{statement}; ")
+    # No `;` may precede a compound statement, so it gets a line of its own with the same indentation.
     line = source[start:]
     blank = line[: len(line) - len(line.lstrip(b" \t\f"))].decode()
     return Edit(start, start, f"{blank}{statement}\n")
@@ -77,6 +80,7 @@ def _edit(source: bytes, positions: Positions, body: list[ast.stmt], statement: 
 
 def _stays_first(node: ast.stmt) -> bool:
     match node:
+        # A `__future__` import behind another statement is a syntax error, and a docstring would be none.
         case ast.Expr(value=ast.Constant(value=str())) | ast.ImportFrom(module="__future__"):
             return True
         case _:

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from codeaudit.audit.evidence_check import FindingCounts, WitnessFinding, execute
-from codeaudit.audit.labels import CorpusLabels
+from codeaudit.audit.labels import GivenLabels
 from codeaudit.audit.records import Case
 from codeaudit.audit.witnesses.java import NOT_COMPILED, OTHER_TREE, compiled, witness
 from codeaudit.transforms.java.identifiers.rename import RENAME, RENAME_PARAMETERS
@@ -38,7 +38,7 @@ def variant(source: str, after: str, *moves: Move, kind: Kind = "preserving") ->
 def judged(*outcomes: Perturbed) -> list[str]:
     findings = FindingCounts()
     cases = [Case(sample=one.sample, outcomes=(one,)) for one in outcomes]
-    done = execute(cases, {"java": witness(CorpusLabels())}, findings)
+    done = execute(cases, {"java": witness(GivenLabels())}, findings)
     told = [one.outcomes[0] for one in done]
     return [one.reason if isinstance(one, NotApplied) else one.evidence for one in told]
 
@@ -83,6 +83,6 @@ def test_what_no_longer_compiles_is_not_applied() -> None:
         variant("class A { " + ALONE + " }", "class A { " + ALONE.replace("a", "name") + " }"),
         variant("package p; class A { int f() { return 1; } }", "package p; class A { }"),
     ]
-    told: dict[int, WitnessFinding] = compiled(witness(CorpusLabels()).javac or javac, variants)
+    told: dict[int, WitnessFinding] = compiled(witness(GivenLabels()).javac or javac, variants)
     words = {place: getattr(one, "reason", "") or getattr(one, "evidence", "") for place, one in told.items()}
     assert words == {0: NOT_COMPILED, 1: "compiled", 3: "compiled"}

@@ -4,7 +4,7 @@ from collections import Counter
 
 from codeaudit.audit.corpora.functions import functions
 from codeaudit.audit.evidence_check import DIFFERS, FindingCounts, execute
-from codeaudit.audit.labels import CorpusLabels
+from codeaudit.audit.labels import GivenLabels
 from codeaudit.audit.records import Case
 from codeaudit.audit.witnesses.python import witness
 from codeaudit.transforms.records import Evidence, Kind, NotApplied, Origin, Perturbed, Sample
@@ -37,7 +37,7 @@ def outcome(
 def executed(*outcomes: Perturbed) -> tuple[list[object], FindingCounts]:
     findings = FindingCounts()
     case = Case(sample=outcomes[0].sample, outcomes=outcomes)
-    (found,) = execute([case], {"python": witness(CorpusLabels())}, findings)
+    (found,) = execute([case], {"python": witness(GivenLabels())}, findings)
     return list(found.outcomes), findings
 
 

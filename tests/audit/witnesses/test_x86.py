@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from codeaudit.audit.evidence_check import BehavesDifferently, BehavesSame, FindingCounts, Undecided, execute
-from codeaudit.audit.labels import CorpusLabels, CostLabels
+from codeaudit.audit.labels import CostLabels, GivenLabels
 from codeaudit.audit.records import Case
 from codeaudit.audit.store import read_rows
 from codeaudit.audit.suite import SuitePlan, case
@@ -132,7 +132,7 @@ def test_costs_are_measured_with_the_tool_that_measures_labels() -> None:
 
 def test_figure_1_is_emulated() -> None:
     pytest.importorskip("unicorn")
-    tools = replace(witness(CorpusLabels()), mca=None)
+    tools = replace(witness(GivenLabels()), mca=None)
     assert tools.tools == [{"tool": "unicorn", "version": tools.emulator}]
     found, findings = judged(
         tools,
@@ -163,7 +163,7 @@ def test_another_order_must_leave_the_same_in_the_same_registers() -> None:
 
 @pytest.mark.slow
 def test_all_that_the_engines_make_agrees_with_what_is_installed() -> None:
-    tools = witness(CorpusLabels())
+    tools = witness(GivenLabels())
     if not tools.tools:
         pytest.skip("neither llvm-mca nor unicorn is installed")
     plan = SuitePlan(
