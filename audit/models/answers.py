@@ -23,7 +23,7 @@ def read_answer(raw: object) -> Prediction:
     if isinstance(raw, Mapping):
         return _from_mapping(raw)
     match raw:
-        case bool() | None:
+        case bool() | None:  # a bool is an int, but True is no number that a model estimates
             return MALFORMED
         case str():
             return Predicted(answer=raw)
@@ -39,9 +39,11 @@ def read_answer(raw: object) -> Prediction:
 
 def _from_mapping(raw: Mapping[object, object]) -> Prediction:
     if error := raw.get("error"):
+        # Without surrogates, which Parquet cannot store; in one short line, because reasons are counted.
         told = str(error).encode("utf-8", "replace").decode().splitlines()
         return Failed(reason=f"model: {told[0][:80]}")
     plain = raw.get("answer")
+    # A mapping in a mapping could nest without end.
     predicted = MALFORMED if isinstance(plain, Mapping) else read_answer(plain)
     if isinstance(predicted, Failed):
         return predicted
@@ -59,5 +61,6 @@ def _scores(raw: object) -> tuple[tuple[str, float], ...] | None:
         return ()
     if not isinstance(raw, Mapping):
         return None
+    # All or none: without one label, the others would be ranked as if they were all.
     pairs = [(str(label), score) for label, score in raw.items() if isinstance(score, int | float)]
     return tuple(sorted((label, float(score)) for label, score in pairs)) if len(pairs) == len(raw) else None

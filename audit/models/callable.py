@@ -68,11 +68,13 @@ class CallableModel:
         try:
             with redirect_stdout(sys.stderr), importable(self.folder) if self.folder else nullcontext():
                 answers = self.function(list(queries))
+                # A generator runs here, where its errors are caught and its prints go to stderr. The letters
+                # of a text and the keys of a mapping are no answers.
                 if isinstance(answers, Iterable) and not isinstance(answers, str | bytes | Mapping):
                     answers = list(answers)
-        except (Exception, SystemExit) as error:  # foreign code may raise anything
+        except (Exception, SystemExit) as error:  # foreign code may raise anything; Ctrl-C is the user's
             if len(queries) == 1:
-                return [Failed(reason=f"callable raised {type(error).__name__}")]
+                return [Failed(reason=f"callable raised {_described(error)}")]
             return [self.predict([query])[0] for query in queries]
         if not isinstance(answers, list) or len(answers) != len(queries):
             given = f"{len(answers)} answers" if isinstance(answers, list) else type(answers).__name__
@@ -113,11 +115,19 @@ def load(name: str, settings: Settings) -> CallableModel:
     )
 
 
+def _described(error: BaseException) -> str:
+    """The type and the first line of an exception's text, short enough to be counted as a reason."""
+    told = str(error).encode("utf-8", "replace").decode().strip().partition("\n")[0][:80]
+    return f"{type(error).__name__}: {told}" if told else type(error).__name__
+
+
 def _fingerprint(name: str, function: object, version: str | float | None) -> str:
     """With the user's version, answers are shared between runs; else they are kept for one run only."""
     if version is not None:
         return f"py/{name}@{version}"
-    file = inspect.getsourcefile(inspect.unwrap(function)) if inspect.isroutine(function) else None
+    # `inspect` raises TypeError for instances, and for functions that are written in C (`math.sqrt`).
+    inner = inspect.unwrap(function) if inspect.isroutine(function) else None
+    file = inspect.getsourcefile(inner) if inspect.isfunction(inner) or inspect.ismethod(inner) else None
     text = Path(file).read_bytes() if file and Path(file).is_file() else b""
     return f"volatile:py/{name}:{hashlib.sha256(text).hexdigest()[:16]}"
 

@@ -44,6 +44,7 @@ PROVIDERS: Final[Registry[Provider]] = Registry(
 
 
 def _load_checkpoint(spec: str, settings: Settings) -> Model:
+    # A name that is also a folder here means the bundled checkpoint; `./NAME` means the folder.
     place = spec if spec in bundled() else str(Path(spec).expanduser())
     model: Model = load_target("codeaudit.audit.papers.registry:load")(
         place, device=settings.device, precision=settings.precision
@@ -200,12 +201,13 @@ def _unknown(spec: str) -> UsageError | ModelError:
         return ModelError(
             f"model {spec!r} is a file; a checkpoint is a folder with config.json and model.safetensors"
         )
-    if spec.startswith((".", "/", "~")):
+    if spec.startswith((".", "/", "~")):  # certainly a path, so no name of a model is near it
         return ModelError(f"no checkpoint at {spec!r}: there is no such folder")
     names = [f"{head}/{name}" for head, provider in providers().items() for name in provider.names]
     known = [*bundled(), *names]
     near = get_close_matches(spec, known, n=1, cutoff=0.5)
     head, slash, rest = spec.partition("/")
+    # `opnai/gpt` is nearer to `openai/gpt` than to any known name.
     if slash and head not in PROVIDERS and (heads := get_close_matches(head, PROVIDERS, n=1, cutoff=0.7)):
         near = [f"{heads[0]}/{rest}"]
     forms = [provider.form for provider in providers().values() if not provider.names]

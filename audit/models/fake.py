@@ -48,10 +48,12 @@ def _constant(query: Query) -> Answer:
 
 def _hash(query: Query) -> Answer:
     """A word, a number or four made-up words that depend on every character of the source."""
+    # A source may hold lone surrogates, which UTF-8 refuses.
     digest = hashlib.sha256(query.source.encode("utf-8", "surrogatepass")).digest()
     letters = "".join(chr(ord("a") + byte % 26) for byte in digest[:16])
     return _answer(
         query,
+        # From 1 to 2, because a relative error needs a number above 0.
         number=1 + int.from_bytes(digest[:4], "big") / 2**32,
         place=digest[0],
         text="_".join(letters[start : start + 4] for start in range(0, 16, 4)),

@@ -81,7 +81,7 @@ class FileModel:
         return f"{self.name}: answers to {len(found):,} of {len(inputs):,} inputs{left}"
 
     def _entry(self, query: Query) -> RecordedAnswer | None:
-        for language in (query.language, _NO_LANGUAGE):
+        for language in (query.language, _NO_LANGUAGE):  # a row may name its language or not
             if (entry := self.answers.get(input_hash(language, query.source))) is not None:
                 return entry
         return None
@@ -126,7 +126,7 @@ def _answers(
         prediction = _prediction(row, answer)
         if prediction is None:
             raise ModelError(f"{path}:{line} has no {answer!r}")
-        if prediction is MISSING:
+        if prediction is MISSING:  # an empty cell: the query has no answer, as if the row were absent
             continue
         other = answers.setdefault(key, RecordedAnswer(line, prediction))
         if other.prediction != prediction:
@@ -175,6 +175,7 @@ def _lines(path: Path) -> Iterator[tuple[int, Row]]:
             if not line.strip():
                 continue
             try:
+                # Editors on Windows put a byte order mark in front of the first line.
                 row = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
             except (ValueError, RecursionError):
                 raise ModelError(f"{path}:{number} is not JSON") from None
@@ -184,21 +185,19 @@ def _lines(path: Path) -> Iterator[tuple[int, Row]]:
 
 
 def _csv(path: Path) -> Iterator[tuple[int, Row]]:
+    # Sources are longer than the default of 128 KiB; the limit is a C long, which has 32 bits on Windows.
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     with _bytes(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
         rows = csv.DictReader(text, restkey="", strict=True)
         line = 1
-        while True:
-            try:
-                row = next(rows, None)
-            except (csv.Error, UnicodeDecodeError) as error:
-                raise ModelError(f"{path}:{line} is not CSV: {error}") from None
-            if row is None:
-                return
-            line = rows.line_num
-            if "" in row:
-                raise ModelError(f"{path}:{line} has more cells than there are columns")
-            yield line, {name: _cell(path, line, name, cell) for name, cell in row.items()}
+        try:
+            for row in rows:
+                line = rows.line_num
+                if "" in row:
+                    raise ModelError(f"{path}:{line} has more cells than there are columns")
+                yield line, {name: _cell(path, line, name, cell) for name, cell in row.items()}
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise ModelError(f"{path}:{line} is not CSV: {error}") from None
 
 
 def _cell(path: Path, line: int, name: str, cell: str | None) -> object:
@@ -219,6 +218,7 @@ def _parquet(path: Path) -> Iterator[tuple[int, Row]]:
 
     try:
         with ParquetFile(path) as file:
+            # In batches, because a table of sources may be larger than the memory.
             batches = file.iter_batches(batch_size=1024)
             yield from enumerate((row for batch in batches for row in batch.to_pylist()), start=1)
     except ArrowException as error:

@@ -73,6 +73,7 @@ class ProgramModel:
             running = _Running(self._command)
         except OSError as error:
             raise ModelError(f"cannot start {self.name!r}: {error.strerror or error}") from error
+        # Not `__del__`: a finalizer runs at the exit of the interpreter, too. It must not hold the model.
         weakref.finalize(self, running.end)
         self._running = running
         return running
@@ -107,6 +108,7 @@ class ProgramModel:
         except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
             told = f'{_shown(line)} is no line {{"id": …, "answer": …}}, and other words belong on stderr'
             raise _BrokenError(f"does not keep to the protocol: {told}") from None
+        # `int` takes " 7", "+7" and "٧" as well; the slice keeps it from numbers with thousands of digits.
         known = identity.isascii() and identity.isdigit() and str(int(identity[:18])) == identity
         if not known or int(identity) >= self._asked:
             raise _BrokenError(f"answered the id {identity[:60]!r}, which it was not asked")
@@ -141,6 +143,7 @@ class _Running:
         assert self._process.stdout is not None
         self._input: IO[bytes] = self._process.stdin
         self._output: IO[bytes] = self._process.stdout
+        # A program may answer while it reads: it would wait for us to read, and we for it to read.
         os.set_blocking(self._input.fileno(), False)
         self._said: deque[str] = deque(maxlen=3)
         pipe = self._process.stderr
@@ -161,6 +164,7 @@ class _Running:
         Raises:
             _BrokenError: no line came for `timeout` seconds, a line is too long, or the program ended.
         """
+        # A view, so that the rest is not copied for each part that the pipe takes.
         unsent = memoryview(b"".join(questions))
         with selectors.DefaultSelector() as selector:
             selector.register(self._output, selectors.EVENT_READ)
@@ -184,6 +188,7 @@ class _Running:
                         raise _BrokenError(self._ending())
                 elif gone:
                     raise _BrokenError(self._ending())
+                # Since the last answer and not for a batch, because batches differ in size.
                 if time.monotonic() - since > timeout and not self._lines:
                     hint = "does it flush each line? -M timeout=SECONDS sets the limit"
                     raise _BrokenError(f"gave no answer within {timeout:g} s ({hint})")

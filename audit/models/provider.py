@@ -1,6 +1,4 @@
-"""What a provider is given to make a model.
-
-What a model provider is: the record that makes models of the command line's `NAME/REST`.
+"""What a model provider is: the record that makes models of the command line's `NAME/REST`.
 
 A provider is registered under NAME: ours in `catalogue.PROVIDERS`, those of plug-ins by an entry point of the
 group `codeaudit.models`. The record is imported to list or check models, so its module must be light; what
@@ -68,6 +66,7 @@ class Provider:
             ModelError: the model exists and cannot be loaded.
         """
         arguments = {key: self._value(spec, key, text) for key, text in given.items()}
+        # A loader must not use an option that the user was told has no effect.
         default = Settings()
         unused = {name: getattr(default, name) for name in OPTIONS if name not in self.accepts}
         load: Callable[[str, Settings], Model] = (

@@ -1,10 +1,8 @@
-"""The prompts of all tasks, as one model of text uses them: with the user's template or system turn.
+"""What models that write text share: their prompts, and several sampled answers to one query.
 
-Several sampled answers to one query, for models that write text. Imports no framework.
-
-The random draws of an answer depend only on its number (common random numbers). So equal queries have equal
-answers in every batch and order, and a difference between an original and its variant comes from the model
-and not from chance.
+Imports no framework. The random draws of an answer depend only on its number (common random numbers). So
+equal queries have equal answers in every batch and order, and a difference between an original and its
+variant comes from the model and not from chance.
 """
 
 import hashlib
@@ -110,6 +108,7 @@ def samples(text: str) -> int:
     Raises:
         UsageError: it is not a whole number from 1 to `MOST`.
     """
+    # The length first: `int` of a very long text raises a ValueError of its own.
     number = int(text) if text.isdecimal() and len(text) <= len(str(MOST)) else 0
     if not 1 <= number <= MOST:
         raise UsageError(f"-M samples={text} must be a whole number from 1 to {MOST}")
@@ -126,7 +125,7 @@ def joined(attempts: Sequence[Prediction]) -> Prediction:
 
     No answer may be left out, because the remaining ones would no longer be the sample that was drawn.
     """
-    if len(attempts) == 1:
+    if len(attempts) == 1:  # any kind of answer; several answers are texts
         return attempts[0]
     texts: list[str] = []
     for one in attempts:

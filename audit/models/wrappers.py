@@ -1,10 +1,9 @@
-"""The base of models that wrap another model and change a part of it.
+"""Models around another model: their base, and `canonical/MODEL` (also `--wrap canonical`).
 
-`canonical/MODEL` and `--wrap canonical`: a model that sees canonical code only; invariant by construction.
-
-It is the baseline for an equivariant architecture: if canonical order and names cost the model nothing, the
-architecture must beat this wrapper. (Renamer's `Canonicalized` baseline, extended to orders.) An x86 block in
-canonical order may take another time than the block of the query.
+A canonical model sees canonical code only, so it is invariant by construction. It is the baseline for an
+equivariant architecture: if canonical order and names cost the model nothing, the architecture must beat this
+wrapper. (Renamer's `Canonicalized` baseline, extended to orders.) An x86 block in canonical order may take
+another time than the block of the query.
 """
 
 from collections.abc import Callable, Sequence
@@ -79,6 +78,7 @@ class Canonical(Wrapping):
     @property
     def fingerprint(self) -> str:
         """The fingerprint of the model inside and the version of the form; `volatile:` stays in front."""
+        # The cache keeps answers of fingerprints with `volatile:` in front for one run only.
         head, mark, rest = self.inner.fingerprint.rpartition("volatile:")
         return f"{head}{mark}canonical-{FORM}({rest})"
 

@@ -33,11 +33,11 @@ class Axis:
         while axis._bound is not None:
             axis = axis._bound
         if axis is not self:
-            self._bound = axis
+            self._bound = axis  # path compression of a union-find, so that chains stay short
         return axis
 
     def refine(self, other: "Axis") -> None:
-        """Replace this atom by another axis, which inherits its known properties."""
+        """Replace this atom by another axis, which is frozen if this one was."""
         if self.frozen:
             freeze(other)
         self._bound = other
@@ -56,7 +56,7 @@ ONE: Final = Axis(1, "product")
 
 
 def atom(size: int) -> Axis:
-    """A new axis without known properties."""
+    """A new axis that may be permuted."""
     return ONE if size == 1 else Axis(size)
 
 
@@ -69,7 +69,7 @@ def fixed(size: int) -> Axis:
 
 def product(parts: Iterable[Axis]) -> Axis:
     """Axes merged into one, the first one slowest."""
-    factors = [factor for part in parts for factor in _factors(part)]
+    factors = [factor for part in parts for factor in _parts(part, "product")]
     if len(factors) == 1:
         return factors[0]
     return Axis(prod(one.size for one in factors), "product", tuple(factors)) if factors else ONE
@@ -77,7 +77,7 @@ def product(parts: Iterable[Axis]) -> Axis:
 
 def total(parts: Iterable[Axis]) -> Axis:
     """Axes concatenated into one."""
-    segments = [segment for part in parts for segment in _segments(part) if segment.size]
+    segments = [segment for part in parts for segment in _parts(part, "sum") if segment.size]
     if len(segments) == 1:
         return segments[0]
     return Axis(sum(one.size for one in segments), "sum", tuple(segments))
@@ -95,17 +95,22 @@ def unify(one: Axis, other: Axis) -> None:
     if one is other:
         return
     if one.size != other.size:
-        _give_up(one, other)
+        freeze(one)
+        freeze(other)
     elif one.kind == "atom":
         one.refine(other)
     elif other.kind == "atom":
         other.refine(one)
-    elif one.kind == "sum":
-        _unify_segments(one, other)
-    elif other.kind == "sum":
-        _unify_segments(other, one)
+    elif "sum" in (one.kind, other.kind):
+        if one.kind != "sum":
+            one, other = other, one
+        for segment in _parts(one, "sum"):
+            first, other = cut(other, segment.size)
+            unify(segment, first)
     else:
-        _unify_factors(one, other)
+        for factor in _parts(one, "product"):
+            lead, other = _lead(other, factor.size)
+            unify(factor, lead)
 
 
 def cut(axis: Axis, size: int) -> tuple[Axis, Axis]:
@@ -135,43 +140,16 @@ def split(axis: Axis, sizes: Iterable[int]) -> list[Axis]:
     return found
 
 
-def _factors(axis: Axis) -> tuple[Axis, ...]:
+def _parts(axis: Axis, kind: Kind) -> tuple[Axis, ...]:
+    """The factors (or segments) of an axis, without products of products; an axis of another kind is one."""
     axis = axis.resolved()
-    if axis.kind != "product":
+    if axis.kind != kind:
         return (axis,)
-    return tuple(factor for part in axis.parts for factor in _factors(part))
-
-
-def _segments(axis: Axis) -> tuple[Axis, ...]:
-    axis = axis.resolved()
-    if axis.kind != "sum":
-        return (axis,)
-    return tuple(segment for part in axis.parts for segment in _segments(part))
-
-
-def _give_up(*axes: Axis) -> None:
-    for axis in axes:
-        freeze(axis)
-
-
-def _unify_factors(one: Axis, other: Axis) -> None:
-    rest = other
-    for factor in _factors(one):
-        lead, rest = _lead(rest, factor.size)
-        unify(factor, lead)
-
-
-def _unify_segments(one: Axis, other: Axis) -> None:
-    rest = other
-    for segment in _segments(one):
-        first, rest = cut(rest, segment.size)
-        unify(segment, first)
+    return tuple(inner for part in axis.parts for inner in _parts(part, kind))
 
 
 def _lead(axis: Axis, size: int) -> tuple[Axis, Axis]:
-    """The slowest factor of an axis, which has the given size, and the rest of the axis under each
-    element.
-    """
+    """The slowest factor of an axis, of the given size, and the rest of the axis under each element."""
     axis = axis.resolved()
     if size == 1:
         return ONE, axis
@@ -191,11 +169,11 @@ def _lead(axis: Axis, size: int) -> tuple[Axis, Axis]:
 
 
 def _lead_of_product(axis: Axis, size: int) -> tuple[Axis, Axis]:
-    first, *others = _factors(axis)
+    first, *others = _parts(axis, "product")
     if size % first.size == 0:
         inner, rest = _lead(product(others), size // first.size)
         return product([first, inner]), rest
-    if first.size % size:
+    if first.size % size:  # 4 rows of an axis of 6 · 2: row 1 ends in the middle of an element of the 6
         return _stuck(axis, size)
     lead, inner = _lead(first, size)
     return lead, product([inner, *others])
@@ -209,6 +187,8 @@ def _stuck(axis: Axis, size: int) -> tuple[Axis, Axis]:
 
 def _lead_of_sum(axis: Axis, size: int) -> tuple[Axis, Axis]:
     """As `_lead`, for a sum of equal segments: a product if all segments move alike and keep their places."""
+    # `[q; k; v].view(3, d)`: the rows are the three parts, so the row index stays, and the columns of all
+    # three move alike.
     width = axis.size // size
     rest, alike = axis, atom(width)
     for _ in range(size):
@@ -220,7 +200,7 @@ def _lead_of_sum(axis: Axis, size: int) -> tuple[Axis, Axis]:
 def _cut_sum(axis: Axis, size: int) -> tuple[Axis, Axis]:
     first: list[Axis] = []
     last: list[Axis] = []
-    for segment in _segments(axis):
+    for segment in _parts(axis, "sum"):
         here, there = cut(segment, size)
         first += [here] if here.size else []
         last += [there] if there.size else []
@@ -229,8 +209,9 @@ def _cut_sum(axis: Axis, size: int) -> tuple[Axis, Axis]:
 
 
 def _cut_product(axis: Axis, size: int) -> tuple[Axis, Axis]:
-    lead, *others = _factors(axis)
+    lead, *others = _parts(axis, "product")
     under = product(others)
+    # A cut inside of a row separates elements that the permutation of the rows keeps together.
     if size % under.size:
         freeze(axis)
         return fixed(size), fixed(axis.size - size)

@@ -64,13 +64,15 @@ class Key:
             ModelError: the file exists or cannot be written.
         """
         try:
+            # Never overwrites: a lost key loses every checkpoint that was sealed with it. Made with mode 600,
+            # because a later chmod would leave a moment in which others can read it.
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except OSError as error:
             raise ModelError(f"cannot write the key {str(path)!r}: {error.strerror}") from error
         with os.fdopen(handle, "w", encoding="ascii") as file:
             file.write(f"{HEAD}{self.secret.hex()}\n")
             file.flush()
-            os.fsync(handle)
+            os.fsync(handle)  # the key is on the disk before anything is sealed with it
 
     def under(self, salt: bytes) -> "Salted":
         """The key combined with the salt of one checkpoint."""
@@ -94,6 +96,8 @@ class Salted:
 
     def permutations(self, sizes: Sequence[int]) -> list[Indices]:
         """A permutation of each group: the sorting order of 64-bit words from a keystream of the group."""
+        # A sort needs no rejection of draws, as a shuffle would. Among n words two are equal with a chance of
+        # about n² / 2⁶⁵; then the stable sort decides.
         found: list[Indices] = []
         for number, size in enumerate(sizes):
             stream = hashlib.shake_256(self._derived(f"group {number}")).digest(8 * size)
@@ -108,6 +112,7 @@ class Salted:
         secret = self._derived(f"stream {name}")
         for number, start in enumerate(range(0, len(data), BLOCK)):
             part = data[start : start + BLOCK]
+            # Blocks, because the keystream of a whole tensor would need its memory again.
             stream = hashlib.shake_256(secret + number.to_bytes(8, "little")).digest(len(part))
             masked[start : start + BLOCK] = part ^ np.frombuffer(stream, dtype=np.uint8)
         return masked

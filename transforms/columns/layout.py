@@ -72,12 +72,8 @@ class Layout:
     @property
     def bits(self) -> float:
         """log2 of the number of ways to permute all groups."""
+        # log n! by lgamma: the factorial of 4,096 columns is no float.
         return sum(lgamma(size + 1) for size in self.sizes) / log(2)
-
-    def axes(self, group: int) -> int:
-        """The number of axes in which a group occurs."""
-        found = (member for places in self.tensors.values() for place in places for member in members(place))
-        return sum(member == group for member in found)
 
     def only(self, groups: Mapping[int, int], names: Mapping[str, str] | None = None) -> "Layout":
         """These groups under other numbers, the others kept. With `names` only these tensors: old by new."""
@@ -155,6 +151,7 @@ def _indices(place: Place, permutations: Sequence[Indices]) -> Indices:
         case Member():
             return permutations[place.group]
         case Product():
+            # Row-major: the index of an element of (a, b, c) is (a·|b| + b)·|c| + c.
             found = np.zeros(1, dtype=np.int64)
             for part in place.parts:
                 found = (found[:, None] * part.size + _indices(part, permutations)[None, :]).reshape(-1)
@@ -194,7 +191,7 @@ def _encoded(place: Place) -> Any:
 
 def _decoded(found: Any, sizes: Sequence[int]) -> Place:
     match found:
-        case bool():
+        case bool():  # is an int, but no group
             pass
         case int() if 0 <= found < len(sizes):
             return Member(found, sizes[found])

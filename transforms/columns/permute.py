@@ -40,7 +40,7 @@ def permuted(
 @torch.no_grad()
 def permute_module(module: nn.Module, layout: Layout, permutations: Sequence[Indices]) -> None:
     """Permute a module's parameters in place, each once, also if it has several names (tied weights)."""
-    for name, weight in module.named_parameters():
+    for name, weight in module.named_parameters():  # names a tied weight once
         weight.copy_(moved(weight, layout.tensors.get(name, ()), permutations))
 
 
@@ -95,6 +95,7 @@ def permuting_rows(
 
     def enter(block: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         first = block is stack.blocks[0]
+        # `transformers` passes the hidden states by place to some blocks and by name to others.
         if args:
             hidden, others = args[0], args[1:]
             args = (there(hidden) if first else hidden, *others)

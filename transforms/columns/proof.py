@@ -68,7 +68,7 @@ class DoubleThroughout(TorchFunctionMode):
         self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         """The call, with the other number type."""
-        if func is Tensor.float:
+        if func is Tensor.float:  # names its type in the method, so no argument can be exchanged
             return args[0].double()
         wide = [torch.float64 if one is torch.float32 else one for one in args]
         named = {key: torch.float64 if one is torch.float32 else one for key, one in (kwargs or {}).items()}
@@ -99,6 +99,7 @@ def deviation(
             after, turned = _answers(module, call, orders, loss=_weighed)
     finally:
         module.train(training)
+    # The gradient of a permuted weight is the permuted gradient (theorem 4.5).
     wanted = [moved(one, groups.layout.tensors.get(name, ()), permutations) for name, one in slopes.items()]
     return Deviation(
         forward=_apart(before, after),
@@ -141,6 +142,7 @@ def training_deviation(
 def noise_floor(module: nn.Module, call: Call) -> float:
     """The difference of the outputs from those in double precision, relative to the largest output."""
     with torch.no_grad():
+        # What rounding alone changes: the same module twice, with and without single precision.
         rounded = tensors(call(module))
         with DoubleThroughout():
             wanted = tensors(call.double()(deepcopy(module).double()))

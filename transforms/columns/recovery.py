@@ -48,6 +48,7 @@ def recover(public: Weights, sealed: Weights, layout: Layout, outside: frozenset
             likeness = _likeness(group, public, sealed, tensors, found)
             if likeness is not None:
                 found[group] = linear_sum_assignment(likeness, maximize=True)[1].astype(np.int64)
+    # A group that no matrix tells apart stays as it is.
     rest = zip(found, layout.sizes, strict=True)
     return Recovered(permutations=[np.arange(size) if one is None else one for one, size in rest])
 
@@ -68,6 +69,7 @@ def _likeness(
             if not isinstance(place, Member) or place.group != group:
                 continue
             others = {number: one for number, one in enumerate(places) if number != axis}
+            # Only if the order of every other axis is known can columns be compared number by number.
             ordered = all(found[one] is not None for other in others.values() for one in members(other))
             old = _turned(public[name], others, found) if ordered else public[name]
             near = _nearness(_columns(sealed[name], axis, ordered), _columns(old, axis, ordered))
@@ -88,6 +90,7 @@ def _turned(
 
 def _columns(tensor: npt.NDArray[np.float64], axis: int, ordered: bool) -> npt.NDArray[np.float64]:
     """(column, number) in units of the tensor's spread; sorted where the numbers' order is not known."""
+    # A weight that is not finite would make every similarity NaN.
     rows = np.moveaxis(np.nan_to_num(tensor.astype(np.float64), posinf=0.0, neginf=0.0), axis, 0)
     rows = rows.reshape(len(rows), -1) / max(float(np.std(rows)), float(np.finfo(np.float32).tiny))
     return rows if ordered else np.sort(rows, axis=1)
@@ -96,5 +99,6 @@ def _columns(tensor: npt.NDArray[np.float64], axis: int, ordered: bool) -> npt.N
 def _nearness(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Minus the squared distances of all pairs of rows."""
     squares = (one**2).sum(axis=1)[:, None] + (other**2).sum(axis=1)[None, :]
+    # -|a - b|² = 2ab - |a|² - |b|²: one product of matrices instead of a difference for every pair.
     near: npt.NDArray[np.float64] = 2 * one @ other.T - squares
     return near

@@ -1,6 +1,4 @@
-"""safetensors files, one tensor at a time: every byte but those of the tensors stays as it is.
-
-Sealing of checkpoint folders under a key, tensor by tensor, and unsealing bit for bit.
+"""Sealing of checkpoint folders under a key, tensor by tensor, and unsealing bit for bit.
 
 There are two schemes:
 
@@ -9,10 +7,15 @@ There are two schemes:
   weights that the checkpoint was fine-tuned from can find the permutation (see `recovery`).
 - `cipher` masks every byte of every tensor with a keystream. Only the key undoes it.
 
+Files are rewritten one tensor at a time; every byte but those of the tensors stays as it is. The header is
+read here, because the safetensors library gives tensors and not the bytes of the header, and unsealing has to
+restore both.
+
 A sealed folder reveals the shapes, the configuration and the vocabulary. With `columns` it also reveals which
 axes move together, and contains embeddings and head in the clear.
 """
 
+import hmac
 import json
 import secrets
 import shutil
@@ -21,7 +24,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import IO, Any, Final, Literal, Protocol, TypeAlias, get_args
+from typing import IO, Any, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -34,14 +37,6 @@ LONGEST_HEADER: Final = 100_000_000
 """Bytes; the format's own limit."""
 
 Bytes = npt.NDArray[np.uint8]
-
-
-class Tagger(Protocol):
-    """Reads all bytes of a file in their order."""
-
-    def update(self, data: bytes, /) -> None:
-        """The next ones."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +56,7 @@ class TensorEntry:
         Raises:
             ModelError: its numbers are no whole bytes.
         """
+        # Moving needs the width only, and numpy has no type for bfloat16 or float8.
         width = len(data) // max(1, prod(self.shape))
         if width not in (1, 2, 4, 8) or width * prod(self.shape) != len(data):
             raise ModelError(f"tensor {self.name!r} has numbers of type {self.dtype}, which cannot be moved")
@@ -93,6 +89,7 @@ class TensorFile:
             raise ModelError(f"cannot read {str(path)!r}: {error.strerror}") from error
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
             raise ModelError(f"{str(path)!r} is no safetensors file: {error}") from error
+        # The tensors must fill the file without gaps, so that no byte stays unsealed.
         place = 0
         for entry in entries:
             if entry.start != place or entry.stop < place:
@@ -121,29 +118,32 @@ class TensorFile:
         onto: Path,
         change: Callable[[TensorEntry, Bytes], Bytes],
         *,
-        before: Tagger | None = None,
-        after: Tagger | None = None,
+        before: "hmac.HMAC | None" = None,
+        after: "hmac.HMAC | None" = None,
     ) -> None:
-        """Write the file anew with each tensor's bytes changed; the taggers read the old and new file.
+        """Write the file anew with each tensor's bytes changed.
+
+        `before` is updated with the bytes of the old file, `after` with those of the new one.
 
         Raises:
             ModelError: a file cannot be read or written.
         """
         try:
             with onto.open("wb") as file:
-                _write(file, self.prefix, self.prefix, before, after)
-                for entry, data in self.tensors():
-                    _write(file, data.tobytes(), change(entry, data).tobytes(), before, after)
+                for old, new in self._parts(change):
+                    file.write(new)
+                    if before is not None:
+                        before.update(old)
+                    if after is not None:
+                        after.update(new)
         except OSError as error:
             raise ModelError(f"cannot write {str(onto)!r}: {error.strerror}") from error
 
-
-def _write(file: IO[bytes], old: bytes, new: bytes, before: Tagger | None, after: Tagger | None) -> None:
-    file.write(new)
-    if before is not None:
-        before.update(old)
-    if after is not None:
-        after.update(new)
+    def _parts(self, change: Callable[[TensorEntry, Bytes], Bytes]) -> Iterator[tuple[bytes, bytes]]:
+        """The old and new bytes of the header, then those of each tensor."""
+        yield self.prefix, self.prefix
+        for entry, data in self.tensors():
+            yield data.tobytes(), change(entry, data).tobytes()
 
 
 def _prefix(file: IO[bytes]) -> bytes:
@@ -197,9 +197,7 @@ class Seal:
     layout: Layout
     """Which axes of which tensors a group's permutation moves; empty for a cipher."""
     outside: frozenset[str]
-    """The tensors of the layout that the seal leaves as they are; they fit again after the same
-    permutation.
-    """
+    """The tensors of the layout that the seal leaves as they are; the same permutation fits them again."""
 
     def as_json(self) -> dict[str, Any]:
         """The content of the file as JSON values."""
@@ -254,7 +252,7 @@ class Seal:
 
 
 EMPTY: Final = Layout(sizes=(), tensors={})
-"""The layout of a cipher."""
+"""The layout of a cipher, which permutes nothing."""
 
 
 def weight_files(folder: Path) -> list[str]:
@@ -273,6 +271,7 @@ def weight_files(folder: Path) -> list[str]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(f"{str(folder / INDEX)!r} cannot be used: {error}") from error
     for name in names:
+        # The index is a file of somebody else: `../../x` must not be read or written.
         if Path(name).name != name or not (folder / name).is_file():
             raise ModelError(f"{str(folder)!r} has no file {name!r}, which its index lists")
     return names
@@ -299,9 +298,9 @@ def seal(
     salt = secrets.token_bytes(SALT)
     salted = key.under(salt)
     tags: dict[str, str] = {}
+    permutations = salted.permutations(layout.sizes)
     with writing(out) as place:
         _keep(folder, place)
-        permutations = salted.permutations(layout.sizes)
         for name in files:
             tagger = salted.tagger()
             change = _changing(scheme, salted, name, layout, outside, permutations)
@@ -328,6 +327,7 @@ def unseal(folder: Path, out: Path, key: Key) -> Seal:
             tagger = salted.tagger()
             change = _changing(found.scheme, salted, name, found.layout, found.outside, back)
             TensorFile.read(folder / name).rewrite(place / name, change, after=tagger)
+            # The tag is of the bytes before sealing, so it finds a damaged file and a wrong result alike.
             if tagger.hexdigest() != found.tags.get(name):
                 raise ModelError(f"{str(folder / name)!r} is not as it was sealed; nothing was written")
     return found
@@ -367,7 +367,7 @@ def _keep(folder: Path, place: Path) -> None:
 
 
 def left_behind(folder: Path) -> list[str]:
-    """What of a checkpoint's folder a sealed copy will not have."""
+    """The names in a checkpoint's folder that a sealed copy will not have."""
     weights = weight_files(folder)
     return sorted(
         path.name
@@ -378,13 +378,14 @@ def left_behind(folder: Path) -> list[str]:
 
 @contextmanager
 def writing(out: Path) -> Iterator[Path]:
-    """A folder beside `out` that becomes `out` when all is written, and is gone otherwise.
+    """A context manager: a folder beside `out` that becomes `out` when all is written, and is gone otherwise.
 
     Raises:
         CannotAudit: `out` exists and is not an empty folder, or cannot be written.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise CannotAudit(f"{str(out)!r} exists and is not an empty folder; nothing was written")
+    # In the same folder, because only inside one file system a rename is a single step.
     place = out.parent / f".{out.name}-{secrets.token_hex(4)}"
     try:
         try:

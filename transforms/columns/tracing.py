@@ -9,14 +9,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import torch
 from torch import Tensor, nn
 from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
 
-from codeaudit.transforms.columns.axes import Axis, atom, fixed, freeze, unify
+from codeaudit.transforms.columns.axes import Axis, atom, fixed, unify
 from codeaudit.transforms.columns.layout import Kept, Layout, Member, Place, Product, Sum, members
 from codeaudit.transforms.columns.rules import (
     Axes,
@@ -71,12 +71,13 @@ def _changed(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
     if isinstance(value, Tensor):
         return change(value)
     if is_dataclass(value) and not isinstance(value, type):
-        names = [field.name for field in fields(value) if field.init]
+        names = [field.name for field in fields(value) if field.init]  # `replace` takes no others
         return replace(value, **{name: _changed(getattr(value, name), change) for name in names})
     if isinstance(value, Mapping):
         return {key: _changed(one, change) for key, one in value.items()}
     if isinstance(value, list | tuple):
         parts = [_changed(one, change) for one in value]
+        # A named tuple takes its parts one by one.
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
     return value
 
@@ -96,18 +97,6 @@ def watched(module: nn.Module) -> Iterator[list[Call]]:
         handle.remove()
 
 
-@dataclass(slots=True, kw_only=True)
-class Traced:
-    """The axes of a module's weights and results, tied together as its computation asks for."""
-
-    weights: Mapping[str, Axes]
-    """Of each parameter that the computation reads, under the first of its names."""
-    outputs: Sequence[Axes]
-    """Of each tensor that it gives."""
-    unknown: Sequence[str]
-    """Operations without a rule that froze something of a weight."""
-
-
 class _Outputs(nn.Module):
     """A call of a module as a function from tensors to tensors."""
 
@@ -124,7 +113,7 @@ class _Outputs(nn.Module):
 def tensors(result: object) -> list[Tensor]:
     """The floating-point tensors in a result, in the order in which they stand there.
 
-    Of a record with logits these alone, since they are the answer; caches are left out.
+    If a record has logits, only these, because they are the answer. Caches are left out.
     """
     if isinstance(result, Tensor):
         return [result] if result.is_floating_point() else []
@@ -136,55 +125,57 @@ def tensors(result: object) -> list[Tensor]:
     return []
 
 
-def trace(module: nn.Module, call: Call) -> Traced:
-    """Tie the axes of a module in evaluation mode, as a call does.
-
-    Raises:
-        ModelError: the call cannot be traced.
-    """
-    try:
-        with torch.no_grad():
-            program = torch.export.export(_Outputs(module, call), tuple(call.tensors), strict=False)
-    except Exception as error:  # whatever the module or the tracer raises
-        told = " ".join(str(error).split())[:200]
-        raise ModelError(f"cannot trace {type(module).__name__}: {type(error).__name__}: {told}") from error
-    return _Walk(program).done()
-
-
 class _Walk:
-    """One pass over the graph."""
+    """One pass over the graph of a traced call. It ties the axes that the operations tie."""
 
     def __init__(self, program: ExportedProgram) -> None:
-        self._program = program
-        self._weights: dict[str, Axes] = {}
+        self.weights: dict[str, Axes] = {}
+        """The axes of each parameter that the computation reads, under the first of its names."""
         self._unknown: dict[str, list[Axis]] = {}
-
-    def done(self) -> Traced:
-        """The graph's axes."""
-        graph = self._program.graph_module
+        graph = program.graph_module
         graph.graph.eliminate_dead_code()  # what only told a shape ties nothing
-        names = self._program.graph_signature.inputs_to_parameters
+        names = program.graph_signature.inputs_to_parameters
         inputs = [node for node in graph.graph.nodes if node.op == "placeholder"]
         arguments = [self._placeholder(node, names.get(node.name)) for node in inputs]
-        outputs = self._run(graph, arguments)
-        found = [axes for axes in outputs if isinstance(axes, tuple)]
-        own = {one for axes in self._weights.values() for axis in axes for one in axis.atoms()}
-        unknown = {
+        self.outputs = [axes for axes in self._run(graph, arguments) if isinstance(axes, tuple)]
+        """The axes of each tensor that the computation gives."""
+
+    @classmethod
+    def of(cls, module: nn.Module, call: Call) -> Self:
+        """The pass over a call of a module in evaluation mode.
+
+        Raises:
+            ModelError: the call cannot be traced.
+        """
+        try:
+            with torch.no_grad():
+                program = torch.export.export(_Outputs(module, call), tuple(call.tensors), strict=False)
+        except Exception as error:  # whatever the module or the tracer raises
+            told = " ".join(str(error).split())[:200]
+            raise ModelError(
+                f"cannot trace {type(module).__name__}: {type(error).__name__}: {told}"
+            ) from error
+        return cls(program)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Operations without a rule that froze something of a weight."""
+        own = {one for axes in self.weights.values() for axis in axes for one in axis.atoms()}
+        return tuple(
             name
-            for name, touched in self._unknown.items()
+            for name, touched in sorted(self._unknown.items())
             if any(one in own for axis in touched for one in axis.atoms())
-        }
-        return Traced(weights=self._weights, outputs=found, unknown=sorted(unknown))
+        )
 
     def _placeholder(self, node: Node, weight: str | None) -> Value:
         shape = shape_of(node)
         if shape is None:
             return node.meta.get("val")
-        if weight is None:
+        if weight is None:  # an input or a buffer: what it holds has its places
             return tuple(map(fixed, shape))
         axes = tuple(map(atom, shape))
         if node.users:
-            self._weights[weight.removeprefix("module.")] = axes
+            self.weights[weight.removeprefix("module.")] = axes
         return axes
 
     def _run(self, graph: GraphModule, arguments: Sequence[Value]) -> Sequence[Value]:
@@ -212,6 +203,7 @@ class _Walk:
         if node.target is operator.getitem:
             return args[0][args[1]]
         if name_of(node.target) in WRAPPERS:
+            # `with torch.no_grad():` in a module becomes a graph of its own, followed by its arguments.
             place = next(number for number, one in enumerate(args) if isinstance(one, GraphModule))
             return self._run(args[place], args[place + 1 :])
         rule = rule_of(node.target)
@@ -220,6 +212,7 @@ class _Walk:
         given = Given(args=args, kwargs=kwargs, node=node)
         shape = shape_of(node)
         found = rule(given)
+        # A rule may not fit every overload. Axes that do not fit the result must not be believed.
         if shape is not None and tuple(axis.size for axis in found) != shape:
             return self._strange(node, (args, kwargs, found))
         return found
@@ -299,16 +292,15 @@ def infer(module: nn.Module, call: Call, *, free_outputs: bool = False) -> AxisG
     training = module.training
     module.eval()
     try:
-        traced = trace(module, call)
+        traced = _Walk.of(module, call)
     finally:
         module.train(training)
     if not free_outputs:
-        for axes in traced.outputs:
-            for axis in axes:
-                freeze(axis)
+        freeze_all(traced.outputs)
     names = _names(module)
-    weights = _byname_of(traced.weights, names)
-    numbers = _numbers([axes for aliases in names for axes in [weights.get(aliases[0], ())]])
+    weights = _by_name(traced.weights, names)
+    # Tied parameters count once, under their first name.
+    numbers = _numbers([weights.get(aliases[0], ()) for aliases in names])
     layout = Layout(
         sizes=tuple(one.size for one in numbers),
         tensors={name: tuple(_place(axis, numbers) for axis in axes) for name, axes in weights.items()},
@@ -317,7 +309,7 @@ def infer(module: nn.Module, call: Call, *, free_outputs: bool = False) -> AxisG
         layout=layout.only({number: number for number in range(len(numbers))}),
         outputs=tuple(tuple(_place(axis, numbers) for axis in axes) for axes in traced.outputs),
         inside=inside(module),
-        unknown=tuple(traced.unknown),
+        unknown=traced.unknown,
         untraced=frozenset(name for aliases in names for name in aliases if name not in weights),
     )
 
@@ -345,11 +337,12 @@ def _names(module: nn.Module) -> list[list[str]]:
     return list(found.values())
 
 
-def _byname_of(weights: Mapping[str, Axes], names: Sequence[Sequence[str]]) -> dict[str, Axes]:
+def _by_name(weights: Mapping[str, Axes], names: Sequence[Sequence[str]]) -> dict[str, Axes]:
     """The traced axes under every name of their parameter."""
     found: dict[str, Axes] = {}
     for aliases in names:
         traced = [weights[name] for name in aliases if name in weights]
+        # `export` gives a parameter with two names one placeholder for each, and both are one tensor.
         for other in traced[1:]:
             for one, same in zip(traced[0], other, strict=True):
                 unify(one, same)
@@ -364,7 +357,7 @@ def _numbers(weights: Sequence[Axes]) -> dict[Axis, int]:
     for axes in weights:
         for axis in axes:
             for one in axis.atoms():
-                if not one.frozen and one.size > 1:
+                if not one.frozen and one.size > 1:  # a single element has nothing to be exchanged with
                     found.setdefault(one, len(found))
     return found
 

@@ -152,6 +152,7 @@ class Containment:
         if self._libc.unshare(_NEW_USER) == 0:
             entered.append("user")
             self._map(user, group)
+        # One by one, because a kernel may allow some of them only.
         for name, flag in (
             ("network", _NEW_NETWORK),
             ("ipc", _NEW_IPC),
@@ -164,6 +165,7 @@ class Containment:
 
     @staticmethod
     def _map(user: int, group: int) -> None:
+        # `setgroups` first: the kernel takes a group map of an unprivileged process only after it is denied.
         for name, text in (
             ("setgroups", "deny"),
             ("uid_map", f"{user} {user} 1"),
@@ -177,6 +179,7 @@ class Containment:
 
     def limit_folder(self, folder: str, size: int) -> bool:
         """Mount a file system of `size` bytes in memory over a folder; returns whether mounts are allowed."""
+        # Private first, so that the mount below is not passed on to the system's own mounts.
         if self._libc.mount(None, b"/", None, ctypes.c_ulong(_RECURSIVE | _PRIVATE), None):
             return False
         options = f"size={size},nr_inodes=4096,mode=700".encode()
@@ -197,6 +200,7 @@ class Containment:
             (resource.RLIMIT_MEMLOCK, 0),
         ):
             hard = resource.getrlimit(kind)[1]
+            # A limit can be lowered only.
             allowed = value if hard == resource.RLIM_INFINITY else min(value, hard)
             resource.setrlimit(kind, (allowed, allowed))
 
@@ -209,7 +213,9 @@ class Containment:
         """
         header = struct.pack("=Ii", _CAPABILITIES_VERSION, 0)
         self._check(self._libc.capset(header, bytes(24)), "capset")
+        # Without it, a process without capabilities can install neither Landlock rules nor seccomp filters.
         self._check(self._libc.prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0), "no new privileges")
+        # Last, because the filter refuses the calls that install Landlock.
         self._close_files(layers.landlock, readable, folder)
         self._install(server_filter(self._machine))
 
@@ -226,6 +232,7 @@ class Containment:
         network = 3 if version >= _NETWORK_FROM else 0
         scopes = 3 if version >= _SCOPES_FROM else 0
         attributes = struct.pack("=QQQ", handled, network, scopes)
+        # The size says which fields there are; an older kernel refuses fields that it does not know.
         size = 24 if version >= _SCOPES_FROM else 16 if version >= _NETWORK_FROM else 8
         rules = self._libc.syscall(_LANDLOCK_CREATE, attributes, ctypes.c_size_t(size), ctypes.c_uint32(0))
         self._check(rules, "Landlock")
@@ -242,7 +249,7 @@ class Containment:
             place = os.open(path, os.O_PATH | os.O_CLOEXEC)
         except OSError:  # a path that does not exist need not be readable
             return
-        if not os.path.isdir(path):
+        if not os.path.isdir(path):  # the kernel refuses rights of folders for a file
             rights &= _FILE_RIGHTS
         rule = struct.pack("=Qi", rights, place)
         added = self._libc.syscall(_LANDLOCK_ADD, rules, _PATH_BENEATH, rule, ctypes.c_uint32(0))

@@ -90,6 +90,7 @@ class ValueEncoder:
         return short(self._error(error, 0))
 
     def _value(self, value: Any, depth: int) -> str:
+        # The type, and never `isinstance`: that reads `__class__`, which may be code of the program.
         kind = type(value)
         if kind in _PLAIN:
             return repr(value)
@@ -152,7 +153,7 @@ class ValueEncoder:
     def _error(self, error: BaseException, depth: int) -> str:
         kind = type(error)
         name = f"{kind.__module__}.{kind.__qualname__}"
-        if kind in _NAMING and not self._messages:
+        if kind in _NAMING and not self._messages:  # the attributes hold the name, too
             return f"<{name}>"
         parts = [name, self._value(_ARGUMENTS.__get__(error), depth + 1)]
         attributes = _attributes(error, kind)
@@ -175,6 +176,7 @@ class ValueEncoder:
         return ", ".join(found)
 
     def _sorted(self, values: Any, depth: int) -> str:
+        # Sorted by their texts: the order of a set depends on hashes and on addresses.
         return "{" + ", ".join(sorted(self._value(value, depth + 1) for value in values)) + "}"
 
     def _pairs(self, values: dict[Any, Any], depth: int) -> str:
@@ -215,7 +217,7 @@ class ValueEncoder:
 
     def _called(self, value: Callable[..., Any], depth: int) -> str:
         """The result of a function for small numbers; distinguishes closures."""
-        if depth > 3:
+        if depth > 3:  # a function may return a function that returns a function, …
             return "deep"
         wanted = 0
         if type(value) is types.FunctionType:
@@ -231,6 +233,7 @@ class ValueEncoder:
 
 
 def _integer(value: int) -> str:
+    # `repr` of a large integer takes quadratic time, and raises ValueError above 4,300 digits.
     return repr(value) if value.bit_length() < 10_000 else hex(value)
 
 
@@ -254,6 +257,7 @@ _CONTENTS: Final[tuple[tuple[type, Callable[[ValueEncoder, Any, int], str]], ...
 
 def _attributes(value: Any, kind: type) -> dict[Any, Any]:
     """The attributes of an object, read without calling any code of the object."""
+    # By the descriptors of each class, because `getattr`, `vars` and `dir` can be overridden by the program.
     found: dict[Any, Any] = {}
     for base in reversed(kind.__mro__):
         own = type.__dict__["__dict__"].__get__(base)

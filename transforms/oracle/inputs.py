@@ -8,7 +8,7 @@ expressions: the contained process evaluates them, and a person can read them to
 """
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -28,15 +28,7 @@ _BY_ANNOTATION: Final = {
     "frozenset": "set", "FrozenSet": "set", "dict": "dict", "Dict": "dict", "Mapping": "dict",
     "MutableMapping": "dict", "Number": "float", "AnyStr": "str", "Callable": "probe",
 }  # fmt: skip
-_TYPES: Final = {
-    "str": str,
-    "list": list,
-    "dict": dict,
-    "set": set,
-    "bytes": bytes,
-    "int": int,
-    "float": float,
-}
+_TYPES: Final[Mapping[str, type]] = {one.__name__: one for one in (str, list, dict, set, bytes)}
 _OF_NUMBERS: Final = frozenset({"sum", "max", "min", "statistics", "fsum", "prod"})
 _OF_ITEMS: Final = frozenset(
     {"sorted", "list", "tuple", "set", "enumerate", "map", "filter", "zip", "any", "all", "reversed", "iter"}
@@ -65,12 +57,12 @@ class ValueShape:
     """The expression of an `exact` shape; the expression of a key that a `dict` certainly has."""
 
 
-ANY: Final = (
-    ValueShape("int"),
-    ValueShape("str"),
-    ValueShape("list", (ValueShape("int"),)),
-    ValueShape("float"),
-)
+_INT: Final = ValueShape("int")
+_STR: Final = ValueShape("str")
+_NONE: Final = ValueShape("none")
+_PROBE: Final = ValueShape("probe")
+_INTS: Final = ValueShape("list", (_INT,))
+ANY: Final = (_INT, _STR, _INTS, ValueShape("float"))
 """The shapes of a parameter about which nothing is known."""
 
 
@@ -111,7 +103,7 @@ def _drawn(strategy: "SearchStrategy[str]", seed: int, count: int) -> tuple[str,
         database=None,
         deadline=None,
         derandomize=False,
-        phases=[hypothesis.Phase.generate],
+        phases=[hypothesis.Phase.generate],  # nothing fails here, so there is nothing to shrink or to explain
         suppress_health_check=list(hypothesis.HealthCheck),
         verbosity=hypothesis.Verbosity.quiet,
     )
@@ -170,6 +162,7 @@ def _constants(function: FunctionNode) -> dict[str, list[object]]:
             values = found.setdefault(type(node.value).__name__, [])
             short = not isinstance(node.value, str | bytes) or len(node.value) <= 20
             small = not isinstance(node.value, int | float) or abs(node.value) <= 10_000
+            # A large number would be the size of a list or the end of a loop.
             if short and small and node.value not in values:
                 values.append(node.value)
     return found
@@ -187,8 +180,8 @@ def _shapes(
     star: bool = False,
 ) -> tuple[ValueShape, ...]:
     """The shapes for one parameter, from its annotation or else from its uses and its default."""
-    if first and parameter.arg in ("self", "cls"):
-        return (ValueShape("probe"),)
+    if first and parameter.arg in ("self", "cls"):  # a method that was taken out of its class
+        return (_PROBE,)
     found = _annotated(parameter.annotation)
     if not found and not star:
         found = [*_used(function, parameter.arg, 0), *_of_literal(default)]
@@ -199,7 +192,7 @@ def _annotated(annotation: ast.expr | None) -> list[ValueShape]:
     """The shapes of an annotation; empty if it says nothing known."""
     match annotation:
         case ast.Constant(value=None):
-            return [ValueShape("none")]
+            return [_NONE]
         case ast.Constant(value=str(text)):
             try:
                 return _annotated(ast.parse(text, mode="eval").body)
@@ -209,7 +202,7 @@ def _annotated(annotation: ast.expr | None) -> list[ValueShape]:
             return _annotated(left) + _annotated(right)
         case ast.Name(id=name) | ast.Attribute(attr=name):
             kind = _BY_ANNOTATION.get(name)
-            return [ValueShape(kind, () if kind in _ATOMS else (ValueShape("int"),))] if kind else []
+            return [ValueShape(kind, () if kind in _ATOMS else (_INT,))] if kind else []
         case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=slice_):
             parts = slice_.elts if isinstance(slice_, ast.Tuple) else [slice_]
             return _generic(name, parts)
@@ -218,7 +211,7 @@ def _annotated(annotation: ast.expr | None) -> list[ValueShape]:
 
 def _generic(name: str, parts: Sequence[ast.expr]) -> list[ValueShape]:
     if name == "Optional":
-        return [*_annotated(parts[0]), ValueShape("none")]
+        return [*_annotated(parts[0]), _NONE]
     if name == "Union":
         return [shape for part in parts for shape in _annotated(part)]
     if name == "Literal":
@@ -229,12 +222,11 @@ def _generic(name: str, parts: Sequence[ast.expr]) -> list[ValueShape]:
     if kind is None:
         return []
     inner = [_annotated(part) for part in parts]
+    # `tuple[int, ...]` has any length, `tuple[int, str]` two items.
     if kind == "tuple" and not (len(parts) == 2 and isinstance(parts[1], ast.Constant)):
         return [ValueShape("pair", tuple((one or list(ANY))[0] for one in inner))]
     if kind == "dict":
-        return [
-            ValueShape("dict" if inner[0][:1] != [ValueShape("int")] else "numbered", tuple(inner[-1] or ANY))
-        ]
+        return [ValueShape("numbered" if inner[0][:1] == [_INT] else "dict", tuple(inner[-1] or ANY))]
     return [ValueShape(kind, tuple(inner[0] or ANY))]
 
 
@@ -242,20 +234,20 @@ def _of_literal(default: ast.expr | None) -> list[ValueShape]:
     """The shapes of a literal; empty if the expression is none."""
     match default:
         case ast.Constant(value=None):
-            return [ValueShape("none")]
+            return [_NONE]
         case ast.Constant(value=value) if type(value).__name__ in _ATOMS:
             return [ValueShape(type(value).__name__)]
         case ast.UnaryOp(operand=operand):
             return _of_literal(operand)
         case ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
-            return [ValueShape(type(default).__name__.lower(), (ValueShape("int"),))]
+            return [ValueShape(type(default).__name__.lower(), (_INT,))]
     return []
 
 
 def _used(function: ast.AST, name: str, depth: int) -> list[ValueShape]:
     """Shapes that fit the operations on a variable."""
     if depth > _DEEPEST:
-        return [ValueShape("int")]
+        return [_INT]
     found = [shape for node in ast.walk(function) for shape in _from_use(function, node, name, depth)]
     collections = [shape for shape in found if shape.kind not in _ATOMS]
     # A value that is iterated or indexed is no number, whatever the other uses suggest.
@@ -279,58 +271,47 @@ def _from_use(function: ast.AST, node: ast.AST, name: str, depth: int) -> Iterat
             yield from _compared(function, left, operator, right, is_it(left), is_it(right))
         case ast.BinOp(left=left, right=right) if is_it(left) or is_it(right):
             other = _of_literal(right if is_it(left) else left)
-            yield from other or [ValueShape("int"), ValueShape("float")]
+            yield from other or [_INT, ValueShape("float")]
         case ast.AugAssign(target=target, value=value) if is_it(target):
-            yield from _of_literal(value) or [ValueShape("int")]
+            yield from _of_literal(value) or [_INT]
         case ast.UnaryOp(op=ast.USub(), operand=operand) if is_it(operand):
-            yield ValueShape("int")
+            yield _INT
         case ast.Call(func=function_, args=args):
             if is_it(function_):
-                yield ValueShape("probe")
+                yield _PROBE
             called = function_.id if isinstance(function_, ast.Name) else getattr(function_, "attr", "")
             if any(is_it(one) or (isinstance(one, ast.Starred) and is_it(one.value)) for one in args):
                 yield from _passed(called, args, is_it(args[0]))
         case ast.withitem(context_expr=manager) if is_it(manager):
-            yield ValueShape("probe")
+            yield _PROBE
         case ast.Await(value=value) if is_it(value):
-            yield ValueShape("probe")
+            yield _PROBE
 
 
 def _items(function: ast.AST, target: ast.expr, depth: int) -> tuple[ValueShape, ...]:
     if isinstance(target, ast.Tuple):
-        return (
-            ValueShape(
-                "pair",
-                tuple((*_items(function, one, depth + 1), ValueShape("int"))[0] for one in target.elts),
-            ),
-        )
+        return (ValueShape("pair", tuple(_items(function, one, depth + 1)[0] for one in target.elts)),)
     if isinstance(target, ast.Name):
-        return tuple(dict.fromkeys(_used(function, target.id, depth + 1))) or (
-            ValueShape("int"),
-            ValueShape("str"),
-        )
-    return (ValueShape("int"),)
+        return tuple(dict.fromkeys(_used(function, target.id, depth + 1))) or (_INT, _STR)
+    return (_INT,)
 
 
 def _with_attribute(attribute: str) -> Iterator[ValueShape]:
-    fitting = [kind for kind in ("str", "list", "dict", "set", "bytes") if hasattr(_TYPES[kind], attribute)]
+    fitting = [kind for kind, made in _TYPES.items() if hasattr(made, attribute)]
     if not fitting:
-        yield ValueShape("probe")
+        yield _PROBE
     for kind in [kind for kind in fitting if kind != "bytes" or "str" not in fitting][:2]:
-        yield ValueShape(kind, (ValueShape("int"), ValueShape("str")))
+        yield ValueShape(kind, (_INT, _STR))
 
 
 def _subscripted(function: ast.AST, node: ast.Subscript, index: ast.expr, depth: int) -> Iterator[ValueShape]:
     if isinstance(index, ast.Constant) and isinstance(index.value, str):
-        yield ValueShape("dict", (ValueShape("int"), ValueShape("str")), repr(index.value))
+        yield ValueShape("dict", (_INT, _STR), repr(index.value))
         return
     nested = any(isinstance(one, ast.Subscript) and one.value is node for one in ast.walk(function))
-    yield ValueShape(
-        "list",
-        (ValueShape("list", (ValueShape("int"),)),) if nested and depth < _DEEPEST else (ValueShape("int"),),
-    )
+    yield ValueShape("list", (_INTS,)) if nested and depth < _DEEPEST else _INTS
     if not isinstance(node.ctx, ast.Store) and not nested:
-        yield ValueShape("str")
+        yield _STR
 
 
 def _compared(
@@ -338,27 +319,27 @@ def _compared(
 ) -> Iterator[ValueShape]:
     if isinstance(operator, ast.In | ast.NotIn):
         if is_right:
-            held = _of_literal(left) or [ValueShape("int")]
+            held = _of_literal(left) or [_INT]
             yield ValueShape("list", tuple(held))
             if held[0].kind == "str":
-                yield ValueShape("str")
+                yield _STR
         elif is_left and isinstance(right, ast.List | ast.Tuple | ast.Set):
             for item in right.elts[:1]:
                 yield from _of_literal(item)
         elif is_left and isinstance(right, ast.Constant) and isinstance(right.value, str):
             yield ValueShape("letter")
     elif is_left or is_right:
-        yield from _of_literal(right if is_left else left) or [ValueShape("int")]
+        yield from _of_literal(right if is_left else left) or [_INT]
 
 
 def _passed(called: str, args: Sequence[ast.expr], first: bool) -> Iterator[ValueShape]:
     if called == "len":
-        yield ValueShape("list", (ValueShape("int"),))
-        yield ValueShape("str")
+        yield _INTS
+        yield _STR
     elif called in _OF_NUMBERS and len(args) == 1:
-        yield ValueShape("list", (ValueShape("int"),))
+        yield _INTS
     elif called in _OF_ITEMS:
-        yield ValueShape("list", (ValueShape("int"), ValueShape("str")))
+        yield ValueShape("list", (_INT, _STR))
     elif called in _OF_ONE:
         yield ValueShape(_OF_ONE[called])
     elif called == "isinstance" and first:
@@ -392,7 +373,7 @@ def _of_shape(shape: ValueShape, constants: dict[str, list[object]], depth: int)
         parts = [_of_shape(one, constants, depth + 1) for one in shape.inner]
         return st.tuples(*parts).map(lambda texts: f"({', '.join(texts)}{',' if len(texts) == 1 else ''})")
     inner = shape.inner if depth < _DEEPEST else ()
-    items = _strategy(inner or (ValueShape("int"),), constants, depth + 1)
+    items = _strategy(inner or (_INT,), constants, depth + 1)
     # Mostly one kind in a collection, because few functions expect mixtures.
     uniform = st.one_of(
         [st.lists(_of_shape(one, constants, depth + 1), max_size=6) for one in inner]
@@ -411,10 +392,8 @@ def _of_shape(shape: ValueShape, constants: dict[str, list[object]], depth: int)
         return st.dictionaries(st.integers(-2, 6), items, max_size=4).map(
             lambda drawn: _braces(f"{k}: {v}" for k, v in drawn.items())
         )
-    if kind == "set":
-        atoms = _strategy(
-            [one for one in inner if one.kind in _ATOMS] or [ValueShape("int")], constants, depth + 1
-        )
+    if kind == "set":  # of atoms only, because a list in a set is a TypeError
+        atoms = _strategy([one for one in inner if one.kind in _ATOMS] or [_INT], constants, depth + 1)
         return st.lists(atoms, max_size=5).map(lambda texts: _braces(texts) if texts else "set()")
     if kind == "tuple":
         return uniform.map(lambda texts: f"({', '.join(texts)}{',' if len(texts) == 1 else ''})")
@@ -437,6 +416,7 @@ def _atom(kind: str, constants: dict[str, list[object]]) -> "SearchStrategy[str]
         case "bool":
             return st.sampled_from(["True", "False"])
         case "int":
+            # `if n > 10` asks for 9, 10 and 11.
             near = [value + step for value in known if isinstance(value, int) for step in (-1, 0, 1)]
             values = st.integers(-3, 12) | st.integers(-200, 1000)
             return (st.sampled_from(near) | values if near else values).map(repr)

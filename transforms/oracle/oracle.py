@@ -4,8 +4,7 @@ import json
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.oracle.containment import RunLimits
@@ -107,8 +106,8 @@ class _Original:
     """Whether the inputs were given, not drawn."""
 
 
-class Oracle:
-    """Owns the sandbox; a context manager. Not for use by several threads at once."""
+class Oracle(Sandbox):
+    """Compares programs in a sandbox; a context manager. Not for use by several threads at once."""
 
     def __init__(self, *, inputs: int = 12, limits: RunLimits | None = None, messages: bool = False) -> None:
         """Prepare a sandbox. `inputs` is the number of inputs drawn for a function.
@@ -118,18 +117,10 @@ class Oracle:
         Raises:
             CannotAudit: this machine cannot contain programs.
         """
+        super().__init__("codeaudit.transforms.oracle.worker", limits)
         self._count = inputs
         self._messages = messages
-        self._sandbox = Sandbox("codeaudit.transforms.oracle.worker", limits)
         self._originals: OrderedDict[tuple[object, ...], _Original] = OrderedDict()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._sandbox.close()
 
     def judge(
         self,
@@ -147,17 +138,16 @@ class Oracle:
         Raises:
             CannotAudit: the sandbox cannot be started.
         """
-        return self._judge(
-            ProgramPair(
-                original=original,
-                perturbed=perturbed,
-                tests=tests,
-                function=function,
-                inputs=inputs,
-                setup=setup,
-                seed=seed,
-            )
+        pair = ProgramPair(
+            original=original,
+            perturbed=perturbed,
+            tests=tests,
+            function=function,
+            inputs=inputs,
+            setup=setup,
+            seed=seed,
         )
+        return self._judge(pair)
 
     def judge_all(self, pairs: Iterable[ProgramPair]) -> Iterator[Verdict]:
         """A verdict for each pair, in order. Consecutive pairs with one original run the original once.
@@ -180,7 +170,7 @@ class Oracle:
                 reasons = original.reasons.most_common(1)
                 return Inconclusive(reasons[0][0] if reasons else "no inputs to call it with")
             job = {**original.job, "source": pair.perturbed, "function": name[1]}
-            (answers,) = self._sandbox.ask([job])
+            (answers,) = self.ask([job])
             return self._compared(original, job, tuple(answers))
         except Lost as lost:
             return Inconclusive(str(lost))
@@ -211,15 +201,14 @@ class Oracle:
         }
         if pair.tests is None and pair.inputs is None:
             job["cpu_seconds"] = _DRAWN_SECONDS
-        answers = self._sandbox.ask([job])[0] if texts else []
+        answers = self.ask([job])[0] if texts else []
         seen = [
             (text, answer, _seen(answer, tests=pair.tests is not None))
             for text, answer in zip(texts, answers, strict=True)
         ]
         usable = [(text, answer, one) for text, answer, one in seen if not isinstance(one, str)]
-        usable.sort(
-            key=lambda each: each[2]["end"] != "returned"
-        )  # inputs on which the original returns come first, so that a difference there is reported first
+        # Inputs on which the original returns come first, so that a difference there is reported first.
+        usable.sort(key=lambda each: each[2]["end"] != "returned")
         made = _Original(
             job={**job, "inputs": [text for text, _, _ in usable], "count": len(usable)},
             answers=tuple(answer for _, answer, _ in usable),
@@ -239,6 +228,7 @@ class Oracle:
         for place, (before, seen, after) in enumerate(
             zip(original.answers, original.usable, answers, strict=True)
         ):
+            # The texts as they came: equal texts need not be parsed.
             if before == after:
                 agreed.append(seen)
             else:
@@ -246,6 +236,7 @@ class Oracle:
                 if verdict != _UNSTABLE:
                     return verdict
                 reasons[_UNSTABLE.reason] += 1
+        # If a function raises TypeError for all drawn inputs, their agreement says nothing about its body.
         fitting = original.given or any(seen.get("kind") not in _WRONG_KIND for seen in agreed)
         if not agreed or not fitting:
             reason = "only inputs of kinds that it does not take" if agreed else reasons.most_common(1)[0][0]
@@ -265,13 +256,14 @@ class Oracle:
         """
         only = {"inputs": [job["inputs"][place]], "count": 1}
         runs = [{**original.job, **only, "shake": shake} for shake in _SHAKES]
-        found = [one for (one,) in self._sandbox.ask([*runs, {**job, **only, "shake": _SHAKES[0]}])]
+        found = [one for (one,) in self.ask([*runs, {**job, **only, "shake": _SHAKES[0]}])]
         if any(one != original.answers[place] for one in found[:-1]):
             return _UNSTABLE
         again = found[-1]
         if again == original.answers[place]:
             lost = after[0] == "lost"
             return Inconclusive(after[1] if lost else "the perturbed program is not deterministic")
+        # A run that was lost once may have been unlucky. Lost twice for a reason of its own, it is behaviour.
         if "lost" in (after[0], again[0]) and not _is_behaviour(after, again):
             return Inconclusive(again[1] if again[0] == "lost" else after[1])
         other = _parsed(again)

@@ -1,14 +1,13 @@
-"""The address of an endpoint and its credentials, which never appear in messages, records or fingerprints.
+"""What a client of an endpoint is given, and what it gives: an address, a `Reply` or a `RequestError`.
 
-The command line uses it to redact what it records, so it imports no client library.
-
-The protocol of clients that send one request, and its results: a `Reply` or a `RequestError`.
+Credentials never appear in messages, records or fingerprints. The command line redacts with this module what
+it records, so it imports no client library.
 """
 
 import base64
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Final, Protocol
 from urllib.parse import unquote, urlsplit
 
@@ -52,6 +51,7 @@ class EndpointAddress:
 
     def cleared(self, text: str) -> str:
         """An answer without these secrets, because endpoints may echo them."""
+        # The longest first: the password is a part of `user:password`, whose rest would stay.
         for secret in sorted(self._secrets(), key=len, reverse=True):
             text = text.replace(secret, HIDDEN)
         return text
@@ -73,10 +73,12 @@ def address(base_url: str, key: str | None, *, key_name: str) -> EndpointAddress
         UsageError: this is no URL of an endpoint, or the key cannot be sent. No message contains a secret.
     """
     shown = _PERHAPS.sub(f"{HIDDEN}@", base_url)
+    # Copied from the record of a run. Sent as it is, the endpoint would see the user `***`.
     if f"://{HIDDEN}@" in base_url:
         raise UsageError(f"--base-url {shown!r} was recorded without its user and password; give it anew")
     try:
         parts = urlsplit(base_url.strip())
+        # `port` is checked only when it is read, and raises a ValueError.
         known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:
         known = None
@@ -85,6 +87,7 @@ def address(base_url: str, key: str | None, *, key_name: str) -> EndpointAddress
     if parts.query or parts.fragment:
         raise UsageError("--base-url must end with its path: a query or fragment cannot be sent")
     key = (key or "").strip()
+    # A header cannot hold it, and the error of the library would contain the key.
     if not (key.isascii() and key.isprintable()) or " " in key:
         raise UsageError(f"{key_name} holds a character that no key has, such as a blank or a line's end")
     opener, _, host = parts.netloc.rpartition("@")
@@ -110,41 +113,30 @@ class Reply:
     """The model, and its version, that the reply names."""
 
 
+@dataclass(eq=False)
 class RequestError(Exception):
-    """A request without a usable reply. The fields say what the endpoint layer should do next.
+    """A request without a usable reply. The fields say what the endpoint layer should do next."""
 
-    Args:
-        reason: a few words that count together, without secrets: a status (`429`), `timeout`, …
-        message: the endpoint's own words, in one line without secrets.
-        again: whether the same request may succeed later.
-        busy: whether there are too many requests at once.
-        wait: seconds that the endpoint asks to wait; 0 if it does not say.
-        status: HTTP status; `None` without a response.
-        unreachable: whether no connection could be made.
-        field: the field of the request that the endpoint rejects, if it says so.
-    """
+    reason: str
+    """A few words that count together, without secrets: a status (`429`), `timeout`, …"""
+    _: KW_ONLY
+    message: str = ""
+    """The endpoint's own words, in one line without secrets."""
+    again: bool = False
+    """Whether the same request may succeed later."""
+    busy: bool = False
+    """Whether there are too many requests at once."""
+    wait: float = 0.0
+    """Seconds that the endpoint asks to wait; 0 if it does not say."""
+    status: int | None = None
+    """HTTP status; `None` without a response."""
+    unreachable: bool = False
+    """Whether no connection could be made."""
+    field: str = ""
+    """The field of the request that the endpoint rejects, if it says so."""
 
-    def __init__(
-        self,
-        reason: str,
-        *,
-        message: str = "",
-        again: bool = False,
-        busy: bool = False,
-        wait: float = 0.0,
-        status: int | None = None,
-        unreachable: bool = False,
-        field: str = "",
-    ) -> None:
-        super().__init__(reason)
-        self.reason = f"endpoint: {reason}"
-        self.message = message
-        self.again = again
-        self.busy = busy
-        self.wait = wait
-        self.status = status
-        self.unreachable = unreachable
-        self.field = field
+    def __post_init__(self) -> None:
+        self.reason = f"endpoint: {self.reason}"
 
 
 class EndpointClient(Protocol):

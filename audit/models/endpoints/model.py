@@ -144,12 +144,13 @@ class EndpointModel:
             raise ModelError(self._end)
         if not queries:
             return []
-        for query in queries:
+        for query in queries:  # raises before the first request is paid for
             self._endpoint.prompts.of(query)
         if self._loop is None:
             self._loop = LoopThread(self._endpoint.connect)
             weakref.finalize(self, self._loop.close)
         predictions, end = self._loop.wait_for(self._answers(self._loop, queries))
+        # Answers that were paid for are returned first.
         if end is not None and not any(isinstance(one, Predicted) for one in predictions):
             raise ModelError(end)
         self._end = end
@@ -163,6 +164,7 @@ class EndpointModel:
         self._last_answer = time.monotonic() - self._silence
         before = self._meter.failed.copy()
         pending = [PendingQuery(query=query, samples=self.samples) for query in queries]
+        # Several tasks take the numbers of one query's answers from its queue.
         beside = min(self.samples, self._endpoint.patience.concurrency)
         tasks = [asyncio.create_task(self._answer(client, one)) for one in pending for _ in range(beside)]
         end: str | None = None
@@ -171,6 +173,7 @@ class EndpointModel:
         except EndpointLostError as lost:
             end = str(lost)
         finally:
+            # Also after Ctrl-C: no request may go on, and cost, after the caller has gone.
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
@@ -218,7 +221,7 @@ class EndpointModel:
         for attempt in range(retries + 1):
             try:
                 async with self._throttle.slot() as began:
-                    if pending.lost is not None:
+                    if pending.lost is not None:  # while this one waited for its slot
                         return None
                     self._meter.requests += 1
                     self._meter.retries += attempt > 0
@@ -293,6 +296,7 @@ class EndpointModel:
         """Seconds until the next attempt: those that the endpoint asks for, else exponential backoff."""
         if error.wait > 0:
             return min(error.wait, LONGEST_WAIT)
+        # Spread by chance, so that requests that failed together do not come again together.
         step = min(self._endpoint.patience.backoff * 2.0**attempt, LONGEST_BACKOFF)
         return step * self._chance.uniform(0.75, 1.0)
 

@@ -1,9 +1,4 @@
-"""An event loop in its own thread, in which an endpoint's requests run.
-
-Finds out how many requests an endpoint takes at once: additive increase, multiplicative decrease.
-
-Counts the requests, tokens, failures and costs of a model at an endpoint.
-"""
+"""The requests to an endpoint: their event loop, how many run at once, and the count of what they cost."""
 
 import asyncio
 import threading
@@ -59,11 +54,12 @@ class LoopThread:
         if threading.current_thread() is self._thread:  # the loop held the last reference to the model
             self._loop.stop()
             return
+        # With time limits, because the program may end here and a broken connection must not keep it.
         with suppress(Exception):
             asyncio.run_coroutine_threadsafe(self._ended(), self._loop).result(timeout=2)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(timeout=2)
-        if not self._thread.is_alive():
+        if not self._thread.is_alive():  # a running loop cannot be closed
             self._loop.close()
 
     async def _ended(self) -> None:
@@ -80,7 +76,10 @@ START: Final = 4
 
 
 class Throttle:
-    """Admits the requests of one event loop. It keeps its limit from one batch to the next."""
+    """Admits the requests of one event loop. It keeps its limit from one batch to the next.
+
+    It finds out how many requests the endpoint takes at once: additive increase, multiplicative decrease.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -98,6 +97,7 @@ class Throttle:
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[float]:
         """Wait until a request may be sent; count it until the context ends. Gives the time of its start."""
+        # In a loop: while a request sleeps, another may be refused and begin another pause.
         while (pause := self._opens - time.monotonic()) > 0 or self._active >= self.limit:
             if pause > 0:
                 await asyncio.sleep(pause)
@@ -128,6 +128,7 @@ class Throttle:
             self._lowered = now
 
     def _wake(self) -> None:
+        # A new event for those that wait from now on, because the old one stays set.
         self._changed.set()
         self._changed = asyncio.Event()
 

@@ -120,10 +120,11 @@ class Arguments:
             found["names"] = Path(str(found["names"])).expanduser()
         if "template" in found:
             found["template"] = read_template(str(found["template"]))
+        # Greedy decoding would give the same answer each time.
         if found.get("samples", 1) != 1:
             found.setdefault("temperature", TEMPERATURE)
         made = cls(**found)  # type: ignore[arg-type]
-        _ = made.prompts
+        _ = made.prompts  # raises now, before the weights are loaded
         return made
 
     @property

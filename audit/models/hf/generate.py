@@ -121,6 +121,7 @@ class GenerationHead:
     def _templated(self, turns: Sequence[Mapping[str, str]]) -> str:
         """A chat in the model's own template, without thinking if the template offers the choice."""
         try:
+            # Thinking would use up the tokens of the answer.
             text = self._engine.texts.tokenizer.apply_chat_template(
                 turns, add_generation_prompt=True, tokenize=False, enable_thinking=False
             )
@@ -211,7 +212,7 @@ class GenerationHead:
         if not self._told:
             told = "codeaudit: %s: first answer that cannot be read: %s"
             _log.warning(told, self._engine.name, repr(text[:SHOWN]) + ("…" if len(text) > SHOWN else ""))
-        self._told = True
+        self._told = True  # once, because all others would look alike
 
     def _scores(self, first: torch.Tensor) -> tuple[tuple[str, float], ...]:
         top = first.topk(min(KEPT, len(first)))
@@ -341,6 +342,7 @@ def gumbel(keys: Sequence[int], width: int, device: torch.device | str) -> torch
 def splitmix(keys: Sequence[int], width: int, device: torch.device | str) -> torch.Tensor:
     """(B, width) the first outputs of SplitMix64 from each state, as int64 with the same bits."""
     steps = torch.arange(1, width + 1, device=device) * _signed(_GAMMA)
+    # The state after n steps is key + n·gamma modulo 2⁶⁴; the products of int64 wrap around in the same way.
     found = steps + torch.tensor([_signed(key) for key in keys], device=device)[:, None]
     for shift, factor in _MIXED:
         found ^= _shifted(found, shift)

@@ -144,6 +144,7 @@ def digest_of(folder: Path) -> str:
 
 def _decisive(folder: Path) -> Iterator[Path]:
     """The deciding files of the folder, and the configs of a sentence encoder's parts below it."""
+    # Not the whole tree, which may hold the weights of earlier checkpoints.
     for path in [*folder.iterdir(), *folder.glob("*/config.json")]:
         if path.suffix in _DECISIVE and path.is_file():
             yield path
@@ -252,6 +253,7 @@ def _loaded(source: _Source, device: str, precision: str | None) -> HubModel:
     name, folder, arguments = source.name, source.folder, source.arguments
     if not (folder / "config.json").is_file():
         raise ModelError(f"cannot load {name!r}: no config.json in {str(folder)!r}")
+    # In the order of their cost: a wrong argument is found before a file of gigabytes is opened.
     config = source.read(transformers.AutoConfig.from_pretrained)
     head = arguments.head or _head_of(config, name)
     arguments.only(TAKES[head], model=name, head=head)

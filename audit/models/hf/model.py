@@ -125,6 +125,7 @@ class HubModel:
                 if isinstance(one, TokenizedQuery)
                 for each in numbers
             ]
+            # All answers to all queries in one list, because a batch may hold answers to several queries.
             answers = iter(self._batches(rows, most=max(len(queries), ATTEMPTS_AT_ONCE)))
             return [
                 one if isinstance(one, Failed) else joined([next(answers) for _ in numbers]) for one in read
@@ -154,6 +155,7 @@ class HubModel:
             moves = (top.values - beside[top.indices])[finite].abs()
             moved = max([moved, *moves.tolist()])
             scale = max([scale, *top.values[finite].abs().tolist()])
+        # The order of sums differs between batches; the error grows with the unit and the size of the scores.
         unit = torch.finfo(getattr(torch, self.precision)).eps
         return float(2.0 ** math.ceil(math.log2(max(4 * moved, 16 * unit * max(1.0, scale)))))
 
@@ -185,6 +187,7 @@ class Batcher:
         """One prediction per query, in the same order. `most`: largest number of queries in a batch."""
         found: dict[int, Prediction] = {}
         waiting = sorted(range(len(asked)), key=lambda number: -asked[number].length)
+        # Longest first also pads least: neighbours have similar lengths.
         while waiting:
             batch = self._next(waiting[:most], asked)
             try:
@@ -194,7 +197,7 @@ class Batcher:
                     raise
                 answers = [NO_MEMORY] if len(batch) == 1 else []
             if not answers:
-                _release()
+                _release()  # outside of the handler: the exception's traceback keeps the tensors alive
                 self.room = _cost([asked[number] for number in batch[: math.ceil(len(batch) / 2)]])
                 continue
             found.update(zip(batch, answers, strict=True))

@@ -66,7 +66,7 @@ class Client:
             raise RequestError(reason, message=why, again=True, unreachable=unreachable) from None
         except openai.APIStatusError as error:
             raise self._refusal(error) from None
-        except RequestError:
+        except RequestError:  # from `_read`, with its own reason
             raise
         except Exception as error:  # the library does not check replies, so any error may occur
             raise RequestError("unreadable reply", message=type(error).__name__, again=True) from None
@@ -97,7 +97,7 @@ class Client:
         ended = getattr(choice, "finish_reason", None)
         if ended == "content_filter" or getattr(message, "refusal", None):
             raise RequestError("refused by its filter")
-        if text is None and ended == "length":
+        if text is None and ended == "length":  # a reasoning model that has used up its tokens with thinking
             text = ""
         if not isinstance(text, str):
             told = _error_in(completion)
@@ -136,7 +136,7 @@ def _why(error: BaseException) -> str:
     """The operating system's message for a failed connection."""
     seen = 0
     cause: BaseException | None = error
-    while cause is not None and seen < 10:
+    while cause is not None and seen < 10:  # exceptions may refer to each other in a circle
         if isinstance(cause, ConnectionError) and cause.errno:
             return os.strerror(cause.errno)
         if isinstance(cause, OSError) and cause.strerror:
@@ -149,13 +149,14 @@ def _told(body: object) -> str:
     """The message in the body of a refusal, in the forms of common servers."""
     if isinstance(body, Mapping):
         for name in ("message", "detail", "error"):
+            # OpenAI: {"error": {"message": …}}; FastAPI: {"detail": …}; others: {"error": "…"}.
             if found := body.get(name):
                 return _told(found)
         return ""
     if isinstance(body, list):
         return _told(body[0]) if body else ""
     text = str(body or "")
-    return "" if text.lstrip().startswith("<") else text
+    return "" if text.lstrip().startswith("<") else text  # a proxy's page
 
 
 def _error_in(completion: object) -> str:

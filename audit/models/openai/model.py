@@ -1,6 +1,4 @@
-"""The `-M` arguments of `openai/MODEL`, and the fields of a request.
-
-The provider of `openai/MODEL`: address, fingerprint, and remedies for fields that an endpoint rejects.
+"""The provider of `openai/MODEL`: arguments, fingerprint, and remedies for fields that an endpoint rejects.
 
 It describes the endpoint; `codeaudit.audit.models.endpoints` asks it. The client library is imported with the
 first request, because that takes half a second.
@@ -61,8 +59,10 @@ class Decoding:
         Raises:
             UsageError: several answers are wanted and all would be equal.
         """
+        # `-M seed=none` is another thing than no argument: the field is not sent, instead of its default.
         names = ("api", "temperature", "seed", "samples", "max_tokens", "tokens_field")
         found = {key: sent(value) for key, value in given(settings, *names).items()}
+        # The text was checked by its reader.
         body = json.loads(str(settings.arguments.get("extra_body") or "{}"))
         if found.get("samples", 1) != 1:
             _check_answers_differ(found, body)

@@ -114,7 +114,7 @@ def test_a_callable_that_raises_fails_the_bad_query_alone(module: Path) -> None:
     found = load("py/my_models:picky").predict([query("ab"), query("abc"), query("abcd")])
     assert found == [
         Predicted(answer="fine"),
-        Failed(reason="callable raised ZeroDivisionError"),
+        Failed(reason="callable raised ZeroDivisionError: division by zero"),
         Predicted(answer="fine"),
     ]
 
@@ -133,8 +133,14 @@ def test_a_callable_may_give_what_can_be_listed(module: Path, capsys: pytest.Cap
         load("py/my_models:mapping").predict(asked)
 
 
+def test_a_callable_without_a_source_file_is_kept_for_one_run(module: Path) -> None:
+    assert load("py/math:sqrt").fingerprint.startswith("volatile:py/math:sqrt:")
+
+
 def test_a_callable_that_leaves_is_no_end_of_the_run(module: Path) -> None:
-    assert load("py/my_models:leaving").predict([query("a")]) == [Failed(reason="callable raised SystemExit")]
+    assert load("py/my_models:leaving").predict([query("a")]) == [
+        Failed(reason="callable raised SystemExit: 3")
+    ]
     module.with_name("scripted.py").write_text("import sys; sys.exit()", encoding="utf-8")
     with pytest.raises(ModelError, match="cannot import 'scripted': SystemExit"):
         load("py/scripted:main")
