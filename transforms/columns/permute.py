@@ -112,6 +112,7 @@ def permuting_rows(
         return (back(result[0]), *result[1:]) if isinstance(result, tuple) else back(result)
 
     handles = [block.register_forward_pre_hook(enter, with_kwargs=True) for block in stack.blocks]
+    # Only the last block: between the blocks the hidden states stay permuted.
     handles.append(stack.blocks[-1].register_forward_hook(leave))
     try:
         yield
@@ -144,6 +145,8 @@ def _along(value: Any, rows: Indices | None, count: int) -> Any:
     if not isinstance(value, Tensor) or rows is None:
         return value
     order = torch.from_numpy(rows).to(value.device)
+    # By its size, because nothing tells which axes of a mask or a rotary table count tokens; a mask of shape
+    # (B, 1, T, T) has two of them.
     for axis, size in enumerate(value.shape):
         if size == count:
             value = value.index_select(axis, order)

@@ -100,18 +100,16 @@ def deviation(
     finally:
         module.train(training)
     # The gradient of a permuted weight is the permuted gradient (theorem 4.5).
-    wanted = [moved(one, groups.layout.tensors.get(name, ()), permutations) for name, one in slopes.items()]
+    wanted = permuted(slopes, groups.layout, permutations)
     return Deviation(
         forward=_apart(before, after),
-        backward=_apart(wanted, [turned[name] for name in slopes]),
+        backward=_apart(list(wanted.values()), list(turned.values())),
         scale=_largest(before),
     )
 
 
 def change(module: nn.Module, layout: Layout, permutations: Sequence[Indices], call: Call) -> float:
-    """The difference of the outputs if only the weights of a layout are permuted, relative to the largest
-    output.
-    """
+    """The difference of the outputs if weights are permuted by a layout, relative to the largest output."""
     with torch.no_grad():
         before = tensors(call(module))
         with permuting(module, layout, permutations):

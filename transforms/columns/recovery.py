@@ -43,6 +43,7 @@ def recover(public: Weights, sealed: Weights, layout: Layout, outside: frozenset
         name: places for name, places in layout.tensors.items() if name not in outside and name in public
     }
     found: list[Indices | None] = [None] * len(layout.sizes)
+    # A group that is matched early is compared by sorted numbers; later rounds know the order of the others.
     for _ in range(ROUNDS):
         for group in range(len(layout.sizes)):
             likeness = _likeness(group, public, sealed, tensors, found)

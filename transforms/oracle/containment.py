@@ -22,6 +22,7 @@ from typing import Final
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.oracle.filters import ARCHITECTURES, job_filter, server_filter
 
+# Numbers of Landlock's system calls, the same on every architecture.
 _LANDLOCK_CREATE: Final = 444
 _LANDLOCK_ADD: Final = 445
 _LANDLOCK_RESTRICT: Final = 446

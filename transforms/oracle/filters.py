@@ -69,17 +69,21 @@ ARCHITECTURES: Final = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 """The column of the tables and the kernel's name (AUDIT_ARCH), by `platform.machine()`."""
 
 
+# Instructions of the classic packet filter (linux/bpf_common.h): BPF_LD|BPF_W|BPF_ABS, BPF_ALU|BPF_AND|BPF_K,
+# BPF_JMP|BPF_JEQ|BPF_K, BPF_JMP|BPF_JGE|BPF_K, BPF_RET|BPF_K.
 _LOAD: Final = 0x20
 _AND: Final = 0x54
 _EQUAL: Final = 0x15
 _AT_LEAST: Final = 0x35
 _RETURN: Final = 0x06
 
+# Answers (linux/seccomp.h): SECCOMP_RET_ALLOW, _ERRNO with EPERM (1) or ENOSYS (38), _KILL_PROCESS.
 _ALLOW: Final = 0x7FFF0000
 _EPERM: Final = 0x00050001
 _ENOSYS: Final = 0x00050026
 _KILL: Final = 0x80000000
 
+# Offsets in `struct seccomp_data`.
 _NUMBER_AT: Final = 0
 _ARCHITECTURE_AT: Final = 4
 _FIRST_ARGUMENT_AT: Final = 16
@@ -112,6 +116,7 @@ class Filter:
         """
         self._column, architecture = ARCHITECTURES[machine]
         self._otherwise = otherwise
+        # The architecture first: a process can call the kernel with the numbers of another one (i386).
         self._lines: list[tuple[int, int, int, int]] = [
             (_LOAD, 0, 0, _ARCHITECTURE_AT),
             (_EQUAL, 1, 0, architecture),

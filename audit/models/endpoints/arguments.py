@@ -49,7 +49,7 @@ class Prices:
     def read(cls, settings: Settings) -> Self | None:
         """The given prices; `None` without any, because then no cost can be told."""
         found = given(settings, "price_in", "price_out")
-        if not found:
+        if not found:  # a cost of 0 would be told as if the endpoint were free
             return None
         return cls(into=float(found.get("price_in") or 0), out=float(found.get("price_out") or 0))
 
@@ -69,6 +69,7 @@ def read_number(key: str, text: str, *, least: float, above: bool = False) -> fl
         value = float(text)
     except ValueError:
         value = float("nan")
+    # `float` reads "nan" and "inf", too, which are no limits.
     if not isfinite(value) or value < least or (above and value == least):
         raise UsageError(f"-M {key}={text} must be a number {'above' if above else 'of at least'} {least:g}")
     return value

@@ -1,24 +1,39 @@
 """The provider of `hf/NAME_OR_PATH` and its `-M` arguments. Imports no framework, because lists read it."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from math import isfinite
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from codeaudit.audit.models.provider import ArgumentReader, Provider, Settings
 from codeaudit.audit.models.text_models import TEMPERATURE, Prompts, customised, read_template, samples
 from codeaudit.transforms.errors import UsageError
 
-HEADS: Final[Mapping[str, str]] = {
-    "classification": "sequence classification",
-    "causal": "causal language modelling",
-    "seq2seq": "sequence-to-sequence modelling",
-    "masked": "masked language modelling",
-    "embedding": "embeddings",
+
+class HeadKind(NamedTuple):
+    """A kind of head."""
+
+    words: str
+    """Its name for messages."""
+    loader: str
+    """The class of `transformers` that loads a network with it."""
+    arguments: frozenset[str]
+    """The arguments that have an effect with some heads only."""
+
+
+_WRITING: Final = frozenset({"chat", "max_new_tokens", "samples", "system", "temperature"})
+HEADS: Final[Mapping[str, HeadKind]] = {
+    "classification": HeadKind(
+        "sequence classification", "AutoModelForSequenceClassification", frozenset({"labels"})
+    ),
+    "causal": HeadKind("causal language modelling", "AutoModelForCausalLM", _WRITING),
+    "seq2seq": HeadKind("sequence-to-sequence modelling", "AutoModelForSeq2SeqLM", _WRITING),
+    "masked": HeadKind("masked language modelling", "AutoModelForMaskedLM", frozenset({"masks", "system"})),
+    "embedding": HeadKind("embeddings", "AutoModel", frozenset({"names"})),
 }
-"""The kinds of heads, with their names for messages."""
+"""The kinds of heads."""
 
 
 def _count(key: str, text: str) -> int:
@@ -136,16 +151,17 @@ class Arguments:
         """
         return customised(template=self.template, system=self.system)
 
-    def only(self, taken: Collection[str], *, model: str, head: str) -> None:
+    def check(self, head: HeadKind, model: str) -> None:
         """Check that every given argument has an effect.
 
         Raises:
             UsageError: an argument has none on a model with this head.
         """
-        if idle := sorted(self.given - ALWAYS - set(taken)):
-            known = ", ".join(sorted(ALWAYS | set(taken)))
+        taken = ALWAYS | head.arguments
+        if idle := sorted(self.given - taken):
+            known = ", ".join(sorted(taken))
             raise UsageError(
-                f"-M {idle[0]} has no effect on {model!r}, which answers by {HEADS[head]}; known: {known}"
+                f"-M {idle[0]} has no effect on {model!r}, which answers by {head.words}; known: {known}"
             )
 
 

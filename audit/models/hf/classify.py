@@ -57,6 +57,7 @@ class ClassificationHead:
         """The task whose answers are numbers, or the only one whose words include all labels; else `None`."""
         if not self._labels:
             return tasks_answered_by(OneNumber)[0]
+        # With several tasks that fit, the user has to say which one is meant.
         fitting = self._choices()
         return fitting[0] if len(fitting) == 1 else None
 

@@ -117,6 +117,7 @@ class EmbeddingHead:
     def _embedded_names(self, room: float) -> torch.Tensor:
         """(N, D) embeddings of the names, each written as its words."""
         rows = [self._engine.texts.plain(" ".join(subtokens(name))) for name in self._names]
+        # On a GPU the room is infinite, so the names have a limit of their own.
         size = max(1, int(min(room, 65_536)) // max(map(len, rows)))
         parts = [self._embedded(rows[start : start + size]) for start in range(0, len(rows), size)]
         return torch.cat(parts)
@@ -137,6 +138,7 @@ def read_names(path: Path) -> tuple[str, ...]:
     found: dict[frozenset[str], str] = {}
     for line in lines:
         name = line.strip()
+        # Names with equal subtokens (`getMax`, `get_max`) are one answer, so they would share the score.
         if not name.startswith("#") and (parts := frozenset(subtokens(name))):
             found.setdefault(parts, name)
     if len(found) < 2:
@@ -152,11 +154,13 @@ def pooling_of(folder: Path, name: str) -> str:
     """
     modules = _json(folder / "modules.json", name, [])
     kinds = {str(module.get("type")).rpartition(".")[2]: str(module.get("path")) for module in modules}
+    # A dense layer after the pooling, say: without it the vectors would be others.
     if foreign := sorted(kinds.keys() - _MODULES):
         raise ModelError(f"cannot load {name!r}: its part {foreign[0]!r} is not known here")
     if "Pooling" not in kinds:
         return DEFAULT_POOLING
     config = _json(folder / kinds["Pooling"] / "config.json", name, {})
+    # Newer configs name the mode; older ones have a truth value for each: `pooling_mode_mean_tokens`.
     named = config.get("pooling_mode")
     if named is None:
         named = [_MODE.sub("", key) for key, said in config.items() if _MODE.match(key) and said is True]

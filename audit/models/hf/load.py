@@ -64,23 +64,12 @@ ENDINGS: Final = (
 )
 """The head by the ending of an architecture's name; the first one that matches counts."""
 
-AUTO: Final[Mapping[str, str]] = {
-    "classification": "AutoModelForSequenceClassification",
-    "masked": "AutoModelForMaskedLM",
-    "causal": "AutoModelForCausalLM",
-    "seq2seq": "AutoModelForSeq2SeqLM",
-    "embedding": "AutoModel",
-}
-"""The class of `transformers` that loads a network for each head."""
 
-TAKES: Final[Mapping[str, frozenset[str]]] = {
-    "classification": frozenset({"labels"}),
-    "masked": frozenset({"masks", "system"}),
-    "causal": frozenset({"chat", "max_new_tokens", "samples", "system", "temperature"}),
-    "seq2seq": frozenset({"chat", "max_new_tokens", "samples", "system", "temperature"}),
-    "embedding": frozenset({"names"}),
+_ANSWERING: Final[Mapping[str, Callable[[LoadedNetwork, Arguments], Head]]] = {
+    "classification": ClassificationHead,
+    "masked": MaskFillingHead,
 }
-"""The arguments that have an effect with some heads only."""
+"""The heads that are made of the network and the arguments alone; all others but embeddings write."""
 
 
 def find_folder(name: str, *, revision: str | None, code: bool) -> Path:
@@ -256,7 +245,7 @@ def _loaded(source: _Source, device: str, precision: str | None) -> HubModel:
     # In the order of their cost: a wrong argument is found before a file of gigabytes is opened.
     config = source.read(transformers.AutoConfig.from_pretrained)
     head = arguments.head or _head_of(config, name)
-    arguments.only(TAKES[head], model=name, head=head)
+    arguments.check(HEADS[head], name)
     check_weights(folder, name)
     tokenizer = _tokenizer(source)
     # A number is the answer itself, and the rounding of float16 would count as a changed answer.
@@ -289,28 +278,15 @@ def _loaded(source: _Source, device: str, precision: str | None) -> HubModel:
     engine = LoadedNetwork(name=name, network=network.eval(), texts=texts, device=device, pad=pad)
     room = room_on(device, vocabulary=len(tokenizer) if head == "masked" else None)
     with torch.inference_mode():
-        made = _made(head, engine, source, room)
-    used = str(network.dtype).removeprefix("torch.")
+        made: Head
+        if head == "embedding":
+            made = EmbeddingHead(engine, folder, arguments, room=room)
+        else:
+            made = _ANSWERING.get(head, GenerationHead)(engine, arguments)
+    precision = str(network.dtype).removeprefix("torch.")
     return HubModel(
-        engine,
-        made,
-        digest=digest_of(folder),
-        precision=used,
-        room=room,
-        samples=arguments.samples,
+        engine, made, digest=digest_of(folder), precision=precision, room=room, samples=arguments.samples
     )
-
-
-def _made(head: str, engine: LoadedNetwork, source: _Source, room: float) -> Head:
-    match head:
-        case "classification":
-            return ClassificationHead(engine, source.arguments)
-        case "masked":
-            return MaskFillingHead(engine, source.arguments)
-        case "embedding":
-            return EmbeddingHead(engine, source.folder, source.arguments, room=room)
-        case _:
-            return GenerationHead(engine, source.arguments)
 
 
 def _head_of(config: Any, name: str) -> str:
@@ -353,7 +329,7 @@ def _network(source: _Source, head: str, precision: str | None) -> Any:
     Raises:
         ModelError: some are missing, like those of an untrained head. (The library would draw them.)
     """
-    auto = getattr(transformers, AUTO[head])
+    auto = getattr(transformers, HEADS[head].loader)
     network, told = source.read(
         auto.from_pretrained,
         use_safetensors=True,
@@ -363,7 +339,7 @@ def _network(source: _Source, head: str, precision: str | None) -> Any:
     missing = sorted(key for key in told["missing_keys"] if not (head == "embedding" and "pooler." in key))
     if missing:
         raise ModelError(
-            f"cannot use {source.name!r} for {HEADS[head]}: it has no weights for {missing[0]}"
+            f"cannot use {source.name!r} for {HEADS[head].words}: it has no weights for {missing[0]}"
             + (f" and {len(missing) - 1} more" if len(missing) > 1 else "")
         )
     return network

@@ -76,6 +76,7 @@ class Decoding:
 
     def sent(self, longest: int | None, *, seed: int | None = None) -> dict[str, object]:
         """As `fields`, for answers of up to `longest` tokens, and with an answer's own `seed`."""
+        # A prompt that asks for code may need more tokens than the default; the user's own limit holds.
         bound = self.max_tokens if longest is None or self.bounded else longest
         seed = self.seed if seed is None else seed
         known = {"temperature": self.temperature, "seed": seed, self.tokens_field: bound}
@@ -89,13 +90,10 @@ class Decoding:
 
     def __str__(self) -> str:
         """Every parameter, also those that are not sent, as text for fingerprints."""
-        told: dict[str, object] = {
-            "api": self.api,
-            "temperature": self.temperature,
-            "seed": self.seed,
-            self.tokens_field: self.max_tokens,
-        }
-        told = {name: NONE if value is None else value for name, value in told.items()}
+        fields = {"temperature": self.temperature, "seed": self.seed, self.tokens_field: self.max_tokens}
+        told: dict[str, object] = {"api": self.api}
+        told |= {name: NONE if value is None else value for name, value in fields.items()}
+        # Only if they are set, so that cached answers of models without them stay valid.
         if self.samples > 1:
             told["samples"] = self.samples
         if self.extra_body:
@@ -126,16 +124,12 @@ def _body(text: str) -> str:
     return text
 
 
-_seed = partial(read_count, "seed", least=None)
-_max_tokens = partial(read_count, "max_tokens", least=1)
-_temperature = partial(read_number, "temperature", least=0)
-
 ARGUMENTS: Final[Mapping[str, ArgumentReader]] = {
     "api": partial(_one_of, "api", ("chat", "completions")),
-    "temperature": partial(_or_none, _temperature),
-    "seed": partial(_or_none, _seed),
+    "temperature": partial(_or_none, partial(read_number, "temperature", least=0)),
+    "seed": partial(_or_none, partial(read_count, "seed", least=None)),
     "samples": samples,
-    "max_tokens": partial(_or_none, _max_tokens),
+    "max_tokens": partial(_or_none, partial(read_count, "max_tokens", least=1)),
     "tokens_field": partial(_one_of, "tokens_field", ("max_tokens", "max_completion_tokens")),
     "extra_body": _body,
     "system": str,
