@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from os import cpu_count
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from codeaudit.audit.cache import AnswerCache, ModelMemory, answers_scope, default_folder
 from codeaudit.audit.corpora.records import Corpus
@@ -306,15 +306,6 @@ def _begin(job: PreparedRun) -> Manifest:
 
 
 def _manifest(job: PreparedRun) -> Manifest:
-    models = [
-        {
-            "name": model.name,
-            "fingerprint": model.fingerprint,
-            "parameters": model.parameters,
-            "noise": model.noise,
-        }
-        for model in job.models
-    ]
     options = job.options
     return {
         "schema": SCHEMA,
@@ -334,10 +325,15 @@ def _manifest(job: PreparedRun) -> Manifest:
         "execute": options.execute,
         "attack": {"strategies": options.attacks, "budget": options.budget} if options.attacks else None,
         "corpus": dict(job.inputs.about),
-        "models": models,
+        "models": [_facts(model) for model in job.models],
         "usage": [],
         "options": options.to_json(job.specs),
     }
+
+
+def _facts(model: Model) -> dict[str, Any]:
+    """What the manifest and the summary tell about a model."""
+    return {name: getattr(model, name) for name in ("name", "fingerprint", "parameters", "noise")}
 
 
 def versions() -> dict[str, str]:
@@ -460,19 +456,10 @@ def _setup(job: PreparedRun, model: Model, remember: Remember, monitor: AnswerMo
 
 
 def _header(job: PreparedRun) -> RunHeader:
-    models = tuple(
-        ModelHeader(
-            name=model.name,
-            parameters=model.parameters,
-            fingerprint=model.fingerprint,
-            noise=model.noise,
-        )
-        for model in job.models
-    )
     return RunHeader(
         task=job.task.name,
         corpus=job.inputs.name,
         seed=job.inputs.seeds[0],
-        models=models,
+        models=tuple(ModelHeader(**_facts(model)) for model in job.models),
         skipped=job.inputs.skipped,
     )

@@ -79,7 +79,7 @@ class Run:
 
         # The suite has a row per variant; those of one sample repeat its columns.
         rows = {(row["seed"], row["sample"]): row for row in read_rows(self.path / SUITE)}
-        found = pd.DataFrame([[row[name] for name in SAMPLE] for row in rows.values()], columns=list(SAMPLE))
+        found = pd.DataFrame(list(rows.values()), columns=list(SAMPLE))
         found["label"] = found["label"].map(_decoded)
         return found
 
@@ -120,14 +120,8 @@ class Run:
 
         verdicts = self.verdicts()
         violated = verdicts[(verdicts["outcome"] == "violated") & (verdicts["kind"] == "preserving")]
-        texts = pd.DataFrame(
-            [
-                [row[name] for name in (*VARIANT, "path", "line", "source", "perturbed")]
-                for row in read_rows(self.path / SUITE)
-                if row["status"] == "perturbed"
-            ],
-            columns=[*VARIANT, "path", "line", "source", "perturbed"],
-        )
+        perturbed = [row for row in read_rows(self.path / SUITE) if row["status"] == "perturbed"]
+        texts = pd.DataFrame(perturbed, columns=[*VARIANT, "path", "line", "source", "perturbed"])
         return violated.merge(texts, on=list(VARIANT), how="left")
 
     def to_html(self, path: str | Path | None = None) -> str:

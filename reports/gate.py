@@ -218,47 +218,33 @@ def _violations(model: ModelSummary, limit: float) -> Check:
     # The decision takes the measured rate, not its interval, so the user must see that it is a close one.
     if rate.low is not None and rate.high is not None and rate.low <= limit < rate.high:
         notes.append("the limit lies within the 95 % interval: more samples would tell")
-    return _rate_check(
-        model.model,
-        "violations",
-        rate,
-        fails=rate.rate is not None and rate.rate > limit,
-        wanted=f"at most {_share(limit)}",
-        limit=limit,
-        notes=notes,
-    )
+    failed = rate.rate is not None and rate.rate > limit
+    return _rate_check(model, "violations", rate, limit, f"at most {_share(limit)}", failed, *notes)
 
 
 def _sensitivity(model: ModelSummary, limit: float) -> Check:
     rate = model.sensitivity
-    return _rate_check(
-        model.model,
-        "sensitivity",
-        rate,
-        fails=rate.rate is not None and rate.rate < limit,
-        wanted=f"at least {_share(limit)}",
-        limit=limit,
-        notes=[],
-    )
+    failed = rate.rate is not None and rate.rate < limit
+    return _rate_check(model, "sensitivity", rate, limit, f"at least {_share(limit)}", failed)
 
 
 def _rate_check(
-    model: str, name: str, rate: Rate, *, fails: bool, wanted: str, limit: float, notes: Sequence[str]
+    model: ModelSummary, name: str, rate: Rate, limit: float, wanted: str, failed: bool, *notes: str
 ) -> Check:
-    # A rate over nothing is absent. Neither a limit from above nor one from below was met.
+    outcome: Outcome = "failed" if failed else "passed"
+    found = f"{wording.percent(rate.rate)} ({wording.interval(rate)}, {wording.counts(rate)})"
+    # A rate over nothing is absent. It met neither a limit from above nor one from below.
     if rate.rate is None:
-        return Check(
-            model=model, name=name, outcome="unknown", found="nothing judged", wanted=wanted, limit=limit
-        )
+        outcome, found, notes = "unknown", "nothing judged", ()
     return Check(
-        model=model,
+        model=model.model,
         name=name,
-        outcome="failed" if fails else "passed",
-        found=f"{wording.percent(rate.rate)} ({wording.interval(rate)}, {wording.counts(rate)})",
+        outcome=outcome,
+        found=found,
         wanted=wanted,
         value=rate.rate,
         limit=limit,
-        notes=tuple(notes),
+        notes=notes,
     )
 
 

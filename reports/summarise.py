@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from codeaudit.audit.interface import HasAttempts, Task
 from codeaudit.audit.records import Attacked, Audited
@@ -82,11 +82,7 @@ def _model(
         parameters=header.parameters,
         samples=len({each.sample.id for each in every}),
         score=mean_score([trial.score for trial in trials]),
-        violations=rates.pairs("preserving"),
-        violated_samples=rates.samples(),
-        violated_movable=rates.movable(),
-        sensitivity=rates.pairs("control"),
-        noise_floor=rates.pairs("identity"),
+        **rates.measured(),
         max_deviation=max((pair.deviation for pair in judged), default=0.0),
         noise_deviation=max((pair.deviation for pair in idle), default=0.0),
         noise=header.noise,
@@ -102,15 +98,7 @@ def _model(
 
 def _trial(model: str, seed: int, observations: Sequence[Observation], task: Task) -> Trial:
     rates = _Rates(model, observations, seed)
-    return Trial(
-        seed=seed,
-        score=score(observations, task),
-        violations=rates.pairs("preserving"),
-        violated_samples=rates.samples(),
-        violated_movable=rates.movable(),
-        sensitivity=rates.pairs("control"),
-        noise_floor=rates.pairs("identity"),
-    )
+    return Trial(seed=seed, score=score(observations, task), **rates.measured())
 
 
 class _Rates:
@@ -121,6 +109,16 @@ class _Rates:
         self._answered = [each for each in observations if each.answer is not None]
         # By the name of the model, so that another model in the run does not change its intervals.
         self.seed = stream(seed, "interval", model).getrandbits(64)
+
+    def measured(self) -> dict[str, Any]:
+        """The rates that a model and each of its trials have, by their field."""
+        return {
+            "violations": self.pairs("preserving"),
+            "violated_samples": self.samples(),
+            "violated_movable": self.movable(),
+            "sensitivity": self.pairs("control"),
+            "noise_floor": self.pairs("identity"),
+        }
 
     def pairs(self, kind: Kind, transform: str | None = None) -> Rate:
         """Share of changed answers among judged pairs."""

@@ -4,6 +4,7 @@ import json
 import shlex
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -237,7 +238,7 @@ def as_json(
     request: VerifyRequest, verified: Verification, culprits: Mapping[int, Bisection]
 ) -> dict[str, object]:
     """Everything, for programs."""
-    before, power = verified.before, verified.power
+    before = verified.before
     return {
         "schema": 1,
         "project": str(request.project),
@@ -252,12 +253,7 @@ def as_json(
             "seconds": before.seconds,
             "told_by": before.told_by,
         },
-        "power": {
-            "units": power.units,
-            "changed": power.changed,
-            "executed": power.executed,
-            "caught": power.caught,
-        },
+        "power": asdict(verified.power),
         "trials": [_trial_json(trial, culprits.get(trial.seed)) for trial in verified.trials],
     }
 

@@ -3,9 +3,15 @@
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import asdict
+from typing import Any, Final
 
 from codeaudit.reports.records import ModelSummary, Rate, Summary, Trial
+
+# Columns that are fields of a record under the same name, in the order of the file.
+SCORES: Final = ("original", "macro", "attack_worst_sample", "attack_worst_round", "drop")
+RATES: Final = ("violations", "violated_samples", "violated_movable", "sensitivity", "noise_floor")
+BLOCK: Final = ("transform", "k", "attempts", "problems", "variants", "most_variants")
 
 
 def tables(summary: Summary) -> dict[str, str]:
@@ -46,20 +52,11 @@ def _trials(model: ModelSummary) -> Iterator[Mapping[str, Any]]:
 
 
 def _measured(found: ModelSummary | Trial) -> dict[str, Any]:
-    score = found.score
-    return {
-        "score": score.name,
-        "original": score.original,
-        "macro": score.macro,
-        "attack_worst_sample": score.attack_worst_sample,
-        "attack_worst_round": score.attack_worst_round,
-        "drop": score.drop,
-        **_rate("violations", found.violations),
-        **_rate("violated_samples", found.violated_samples),
-        **_rate("violated_movable", found.violated_movable),
-        **_rate("sensitivity", found.sensitivity),
-        **_rate("noise_floor", found.noise_floor),
-    }
+    fields: dict[str, Any] = {"score": found.score.name}
+    fields |= {name: getattr(found.score, name) for name in SCORES}
+    for name in RATES:
+        fields |= _rate(name, getattr(found, name))
+    return fields
 
 
 def _transforms(model: ModelSummary) -> Iterator[Mapping[str, Any]]:
@@ -99,28 +96,17 @@ def _robust(model: ModelSummary) -> Iterator[Mapping[str, Any]]:
         }
         yield {
             "model": model.model,
-            "transform": block.transform,
-            "k": block.k,
-            "attempts": block.attempts,
-            "problems": block.problems,
-            "variants": block.variants,
-            "most_variants": block.most_variants,
+            **{name: getattr(block, name) for name in BLOCK},
             **{
-                f"{name}_{side}": value
+                f"{name}_{end}": value
                 for name, one in estimates.items()
-                for side, value in (("value", one.value), ("low", one.low), ("high", one.high))
+                for end, value in asdict(one).items()
             },
         }
 
 
 def _rate(name: str, rate: Rate) -> dict[str, Any]:
-    return {
-        f"{name}_count": rate.count,
-        f"{name}_total": rate.total,
-        f"{name}_rate": rate.rate,
-        f"{name}_low": rate.low,
-        f"{name}_high": rate.high,
-    }
+    return {f"{name}_{part}": getattr(rate, part) for part in ("count", "total", "rate", "low", "high")}
 
 
 def _text(rows: Iterable[Mapping[str, Any]]) -> str:
