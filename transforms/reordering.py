@@ -21,7 +21,7 @@ from random import Random
 from typing import Final, Protocol
 
 from codeaudit.transforms.dependence import orders
-from codeaudit.transforms.dependence.blocks import BlockStatement, StatementBlock
+from codeaudit.transforms.dependence.blocks import BlockStatement, StatementBlock, why_not
 from codeaudit.transforms.dependence.graph import bits, closure, reduction
 from codeaudit.transforms.interface import NOT_A_MOVE, Refused, Rewritten
 from codeaudit.transforms.records import Evidence, Kind, Move, Unit
@@ -291,6 +291,50 @@ def reordered(text: bytes, blocks: Sequence[StatementBlock], chosen: Mapping[int
         return b"".join([*out, text[position:end]])
 
     return render(0, len(text), outermost(blocks[0])).decode()
+
+
+class StatementOrdering:
+    """The blocks of a program, with their statements as elements: `Ordering` in Python and in Java."""
+
+    noun: Final = "lines"
+
+    def __init__(self, source: bytes, blocks: Sequence[StatementBlock], obstacles: Sequence[str]) -> None:
+        self.source: Final = source
+        self.blocks: Final = blocks
+        """Every block, outer before inner."""
+        self._obstacles = obstacles
+
+    @property
+    def obstacle(self) -> str:
+        """No text is left alone as a whole."""
+        return ""
+
+    @property
+    def large(self) -> Sequence[StatementBlock]:
+        """The blocks with at least two statements. A docstring has no parts and is not counted."""
+        return [block for block in self.blocks if sum(bool(one.parts) for one in block.statements) > 1]
+
+    @property
+    def immovable(self) -> str:
+        """The reason to count where no block has another legal order."""
+        return why_not(self.large, self._obstacles)
+
+    def numbers(self, site: int) -> Sequence[int]:
+        """The line of each statement, from 1; comments above belong to the statement."""
+        statements = self.blocks[site].statements
+        return [self.source.count(b"\n", 0, statement.start) + 1 for statement in statements]
+
+    def changes(self, site: int, order: Sequence[int]) -> bool:
+        """Every order changes the text, or is counted as if it did."""
+        return True
+
+    def text(self, orders: Mapping[int, Sequence[int]]) -> str | None:
+        """The text with the blocks in these orders; `None` if the result does not parse."""
+        return reordered(self.source, self.blocks, orders)
+
+    def flaw(self, site: int, order: Sequence[int]) -> str:
+        """No order of a control is known to keep the meaning after all."""
+        return ""
 
 
 NOT_ONE: Final = "not exactly one broken pair"

@@ -16,8 +16,7 @@ from codeaudit.audit.papers.spe_attention.networks import NETWORKS, build
 from codeaudit.transforms.dependence.blocks import StatementBlock
 from codeaudit.transforms.dependence.orders import enumerate_orders
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse
-from codeaudit.transforms.python.order.reorder import reordered
-from codeaudit.transforms.reordering import is_movable
+from codeaudit.transforms.reordering import is_movable, reordered
 from tests.support import stdlib
 
 LABELS = ("add", "get", "name", "sum", "total", "value")
@@ -80,7 +79,8 @@ def legal_orders(source: str) -> Iterator[Legal]:
     choices = [list(enumerate_orders(program.blocks[number].predecessors)) for number in movable]
     for combination in product(*choices):
         chosen = dict(zip(movable, combination, strict=True))
-        yield Legal(reordered(program, chosen), tuple(_lines(program, program.root, chosen)))
+        text = reordered(program.source.encode(), program.blocks, chosen)
+        yield Legal(text, tuple(_lines(program, program.root, chosen)))
 
 
 def _lines(

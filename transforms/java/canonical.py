@@ -22,7 +22,7 @@ from codeaudit.transforms.java.analysis.program import JavaProgram, analyse
 from codeaudit.transforms.java.analysis.scopes import JavaBinding
 from codeaudit.transforms.java.files import function_context
 from codeaudit.transforms.java.identifiers.rename import JavaVariables, variables
-from codeaudit.transforms.java.order.reorder import reordered
+from codeaudit.transforms.reordering import reordered
 
 _NAMELESS: Final = b"\0"
 _LENGTH: Final = b"\1"
@@ -48,14 +48,16 @@ def canonicalise(source: str) -> str:
 
 
 def _form(source: str) -> str:
+    # Step 1 of the module's docstring; variables of one name would get more dependences.
     apart = _named(source)
     program = analyse(apart)
     chosen = first_orders(program.blocks, _colours(program, _movable(variables(apart))))
-    return _named(reordered(program, chosen)) if chosen else apart
+    return _named(reordered(program.reading.source, program.blocks, chosen)) if chosen else apart
 
 
 def _movable(known: JavaVariables) -> Mapping[int, JavaBinding]:
     """The variables that the renaming transforms may rename, by number."""
+    # If the parameters must keep their names, the locals may still change theirs.
     for parameters in (True, False):
         found = known.movable(parameters=parameters)
         if not isinstance(found, Refused):
@@ -69,6 +71,7 @@ def _named(source: str) -> str:
     found = _movable(known)
     kept = _WORDS.findall(_shape(known.scopes.reading.source, found).decode())
     prefix = "v"
+    # A field named v0 stays, so the variables become vv0, vv1, …
     while any(name.startswith(prefix) and name[len(prefix) :].isdigit() for name in kept):
         prefix += "v"
     return known.rewritten({number: f"{prefix}{place}" for place, number in enumerate(sorted(found))})

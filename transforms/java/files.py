@@ -97,6 +97,7 @@ def misread(reading: ParsedJava, text: str) -> bool:
         + [(start, end) for _, start, end in reading.comments]
     )
     begins = [start for start, _ in opaque]
+    # Java replaces `\\u0022` by a quotation mark before it reads the text (JLS 3.3); the parser does not.
     for match in _ESCAPE.finditer(text):
         code = int(match[2], 16)
         place = len(text[: match.start(1)].encode())
@@ -164,6 +165,7 @@ def rebound(reading: ParsedJava) -> frozenset[str]:
     names = {reading.text(node.part("name")) for node in reading.root.walk() if node.kind in TYPES}
     names |= {reading.text(node.children[0]) for node in reading.root.walk() if node.kind == "type_parameter"}
     for package, name in _IMPORT.findall(reading.source.decode()):
+        # `import org.joda.time.Date;` gives the name another meaning, `import java.util.Date;` does not.
         if not f"{package}.".startswith(_JDK):
             names.add(name)
     return KNOWN_TYPES & names

@@ -187,6 +187,7 @@ def read(text: str) -> ParsedJava:
     except UnicodeEncodeError as error:
         raise SourceError("not valid Java: a character without an encoding") from error
     found = _read(text, source, source)
+    # Only where the grammar fails, so that text that parses is parsed as it stands.
     if found is None:
         bridged = _LACKING.sub(lambda match: match[0].translate(_ONE_WORD), source)
         found = None if bridged == source else _read(text, source, bridged)
@@ -201,6 +202,7 @@ def read(text: str) -> ParsedJava:
 
 def _read(text: str, source: bytes, seen: bytes) -> ParsedJava | None:
     """Parse a source. The parser gets `seen` in its place, which has the same length."""
+    # `import a.B;` may also stand in a comment of a method, so the text is tried as members, too.
     if _FILE.search(text):
         found = _file(source, seen)
         if found and all(node.kind in _OF_FILE for node in found.root.children):
@@ -260,6 +262,7 @@ def _file(source: bytes, seen: bytes) -> ParsedJava | None:
 def _members(source: bytes, seen: bytes) -> ParsedJava | None:
     tree = _language().parser.parse(BEFORE + seen + AFTER)
     root = tree.root_node
+    # `} class B {` would close the class around the members and open another one.
     if root.has_error or root.child_count != 1 or root.end_byte != len(source) + len(BEFORE) + len(AFTER):
         return None
     return _reading(source, tree, len(BEFORE))
@@ -296,6 +299,7 @@ def _walk(tree: Tree, shift: int) -> _Walked:
         start, end = found.start_byte - shift, found.end_byte - shift
         if not found.is_named:
             shape.append(number)
+            # A lone `;` as a body or statement becomes a node, because it counts as a statement.
             if kind == ";" and (here.kind in _SUITES or fields[cursor.field_id or 0] in _STATEMENTS):
                 here.children.append(Node(EMPTY, fields[cursor.field_id or 0], start, end, here))
             else:

@@ -71,8 +71,9 @@ class JavaSource:
     def _obstacle(self, source: str) -> str | None:
         if escaped(source):
             return ESCAPED
-        if "\0" in source:
+        if "\0" in source:  # patches mark hard line breaks with it
             return "zero character in the text"
+        # `class String {}` in the method: then no rule knows what `String` means.
         declared = {self.text(node.part("name")) for node in self.unit.walk() if node.kind in TYPES}
         declared |= {
             self.text(node.children[-1]) for node in self.unit.walk() if node.kind == "type_parameter"
@@ -141,7 +142,7 @@ class JavaSource:
         for number in count():
             for stem in stems:
                 name = stem if number == 0 else f"{stem}{number}"
-                if name not in text:
+                if name not in text:  # not even as part of another word, a string or a comment
                     yield name
 
     def binding(self, node: Node) -> JavaBinding | None:
@@ -357,6 +358,7 @@ def _outline(reading: ParsedJava) -> tuple[str, ...]:
 
 def _words(reading: ParsedJava, node: Node) -> Iterator[str]:
     node = node.unparenthesized
+    # Methods with one outline differ only in blanks, comments and parentheses.
     yield node.kind
     yield from (kind for kind, _, _ in node.tokens)
     if not node.children and not node.tokens:

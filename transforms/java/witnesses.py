@@ -105,6 +105,7 @@ def _unordered(node: Any) -> str:
     """A tree as a text in which the statements of each list stand in the order of their own texts."""
     from javalang.tree import LocalVariableDeclaration, Statement, TypeDeclaration
 
+    # Lists of other things, such as arguments, keep their order.
     kinds = (Statement, LocalVariableDeclaration, TypeDeclaration)
     if isinstance(node, list | tuple):
         parts = [_unordered(one) for one in node]
@@ -125,7 +126,7 @@ def _tree(text: str) -> Any | None:
         try:
             return javalang.parse.parse(text.join(around))
         except (JavaSyntaxError, LexerError, RecursionError, TypeError, StopIteration):
-            continue  # it also stumbles over its own feet
+            continue  # javalang also fails with errors of its own, such as TypeError
     return None
 
 

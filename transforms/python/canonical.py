@@ -19,7 +19,7 @@ from codeaudit.transforms.patches import Edit, splice
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse
 from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, resolve
 from codeaudit.transforms.python.identifiers.rename import movable
-from codeaudit.transforms.python.order.reorder import reordered
+from codeaudit.transforms.reordering import reordered
 
 NAMELESS: Final = "_v"
 """Stands for every variable in the text of a line when only the shape of the line counts."""
@@ -38,7 +38,9 @@ def canonicalise(source: str) -> str:
     scopes = resolve(source)
     program = analyse(source)
     chosen = first_orders(program.blocks, _colours(source, program, scopes))
-    return _with_canonical_names(reordered(program, chosen) if chosen else source)
+    return _with_canonical_names(
+        reordered(program.source.encode(), program.blocks, chosen) if chosen else source
+    )
 
 
 def _variables(scopes: PythonScopes) -> Mapping[int, PythonBinding]:

@@ -28,6 +28,7 @@ def completes(node: Node, reading: ParsedJava) -> bool | None:
         case "block" | "constructor_body":
             return _sequence(node.children, reading)
         case "if_statement":
+            # `if (true) return;` can complete: conditions of `if` are not looked at (JLS 14.22).
             parts = node.all("consequence") + node.all("alternative")
             return True if len(parts) < 2 else _any(completes(part, reading) for part in parts)
         case "while_statement" | "do_statement" | "for_statement":
@@ -85,6 +86,7 @@ def _loop(node: Node, reading: ParsedJava) -> bool | None:
     if breaks(node, reading):
         return True
     body = node.child("body")
+    # A `continue` may reach the condition of a `do` whose body does not complete.
     if node.kind == "do_statement" and body and completes(body, reading) is not True:
         return None
     always = constant(node.child("condition"), reading)
@@ -92,6 +94,7 @@ def _loop(node: Node, reading: ParsedJava) -> bool | None:
 
 
 def _sequence(statements: Iterable[Node], reading: ParsedJava) -> bool | None:
+    """Whether statements that run one after the other complete."""
     found: bool | None = True
     for statement in statements:
         result = completes(statement, reading)
@@ -102,6 +105,7 @@ def _sequence(statements: Iterable[Node], reading: ParsedJava) -> bool | None:
 
 
 def _any(results: Iterable[bool | None]) -> bool | None:
+    """Whether one of several ways completes; `None` if none certainly does and one may."""
     found: bool | None = False
     for result in results:
         if result:
@@ -118,26 +122,25 @@ def _switch(node: Node, reading: ParsedJava) -> bool | None:
     parts = body.children if body else []
     labels = [label for part in parts for label in part.children if label.kind == "switch_label"]
     if not any(label.has("default") or _says_default(label, reading) for label in labels):
+        # Without a default control falls out, unless arrows or patterns make it name every case.
         patterns = any(inner.kind == "pattern" for label in labels for inner in label.children)
         return None if patterns or any(part.kind == "switch_rule" for part in parts) else True
     if parts[-1].kind == "switch_rule":
-        return _any(_rule(part, reading) for part in parts)
+        return _any(completes(part.children[-1], reading) for part in parts)
+    # Control falls from group to group, so only the last one counts.
     return _sequence([child for child in parts[-1].children if child.kind != "switch_label"], reading)
 
 
 def _says_default(label: Node, reading: ParsedJava) -> bool:
+    """Whether a label is `case null, default`."""
     return any(child.kind == "identifier" and reading.text(child) == "default" for child in label.children)
-
-
-def _rule(rule: Node, reading: ParsedJava) -> bool | None:
-    return completes(rule.children[-1], reading)
 
 
 def _try(node: Node, reading: ParsedJava) -> bool | None:
     last = node.first("finally_clause")
     finishes = completes(last.children[-1], reading) if last else True
     if finishes is False:
-        return False
+        return False  # `finally { return 1; }` discards what the body does
     parts = [node, *(child for child in node.children if child.kind == "catch_clause")]
     found = _any(completes(part.part("body"), reading) for part in parts)
     return found and finishes

@@ -81,6 +81,7 @@ class JavaEffectCollector:
         if binding.view in _OUTSIDE and binding.name not in self.facts.doubtful:
             return f".{binding.name}"
         if binding.name in self.facts.doubtful:
+            # In a class with an unknown supertype `x` may be an inherited field or the local around it.
             return f"?{binding.name}"
         return f"v{binding.number}"
 
@@ -106,6 +107,7 @@ class JavaEffectCollector:
             self.flags |= STORES
             self.writes.add(f".{binding.name}")
         elif binding.start < self.guard:
+            # `int n = 0; try { n = 1; f(); } catch (E e) { g(n); }`: the handler sees how far the body came.
             self.flags |= STORES
 
     def declare(self, binding: JavaBinding, *, inner: bool = False) -> None:
@@ -132,7 +134,7 @@ class JavaEffectCollector:
                 continue
             self.named(binding)
             if node.start <= binding.start < node.end:
-                continue
+                continue  # its own
             if binding.view in _OUTSIDE:
                 if binding.name in facts.doubtful:
                     self.reads.add(self.key(binding))
@@ -145,8 +147,8 @@ class JavaEffectCollector:
 
     def visit(self, node: Node) -> Value:
         """Collect the effects of an expression and return the known facts about its value."""
-        handler = _HANDLERS.get(node.kind)
-        return self.everything(node) if handler is None else handler(self, node)
+        handler: Callable[[Node], Value] = getattr(self, f"_{node.kind}", self.everything)
+        return handler(node)
 
     def number(self, value: Value) -> str | None:
         """Record that a value is used as a primitive one (it may be unboxed); return its type if known."""
@@ -177,37 +179,50 @@ class JavaEffectCollector:
         self.read(binding)
         return self.facts.known(binding) if binding.view in LOCAL_VIEWS else UNKNOWN
 
-    def _literal(self, node: Node) -> Value:
-        match node.kind:
-            case "string_literal":
-                if node.first("string_interpolation") is not None:
-                    return self.everything(node)
-                return Value("String", sure=True)
-            case "character_literal":
-                return Value("char", sure=True)
-            case "true" | "false":
-                return Value("boolean", sure=True)
-            case "null_literal":
-                return Value("null")
-            case "decimal_floating_point_literal" | "hex_floating_point_literal":
-                return Value("float" if self.facts.text(node)[-1] in "fF" else "double", sure=True)
-            case _:
-                return Value("long" if self.facts.text(node)[-1] in "lL" else "int", sure=True)
+    def _string_literal(self, node: Node) -> Value:
+        if node.first("string_interpolation") is not None:
+            return self.everything(node)
+        return Value("String", sure=True)
 
-    def _nothing(self, node: Node) -> Value:
+    def _character_literal(self, node: Node) -> Value:
+        return Value("char", sure=True)
+
+    def _true(self, node: Node) -> Value:
+        return Value("boolean", sure=True)
+
+    _false = _true
+
+    def _null_literal(self, node: Node) -> Value:
+        return Value("null")
+
+    def _decimal_floating_point_literal(self, node: Node) -> Value:
+        return Value("float" if self.facts.text(node)[-1] in "fF" else "double", sure=True)
+
+    _hex_floating_point_literal = _decimal_floating_point_literal
+
+    def _decimal_integer_literal(self, node: Node) -> Value:
+        return Value("long" if self.facts.text(node)[-1] in "lL" else "int", sure=True)
+
+    _hex_integer_literal = _decimal_integer_literal
+    _octal_integer_literal = _decimal_integer_literal
+    _binary_integer_literal = _decimal_integer_literal
+
+    def _this(self, node: Node) -> Value:
         return OBJECT
 
-    def _inner(self, node: Node) -> Value:
+    _class_literal = _this
+
+    def _parenthesized_expression(self, node: Node) -> Value:
         return self.visit(node.children[0])
 
-    def _unary(self, node: Node) -> Value:
+    def _unary_expression(self, node: Node) -> Value:
         value = self.visit(node.children[0])
         kind = self.number(value)
         if node.operator == "!":
             return Value("boolean", sure=True)
         return Value(_promoted(kind, "int"), sure=True) if kind else UNKNOWN
 
-    def _binary(self, node: Node) -> Value:
+    def _binary_expression(self, node: Node) -> Value:
         if len(node.children) != 2:
             return self.everything(node)
         left, right = node.children
@@ -216,18 +231,19 @@ class JavaEffectCollector:
 
     def operate(self, operator: str, first: Value, second: Value, right: Node) -> Value:
         """Collect the effects of a binary operator and return the facts about its result."""
-        if operator in ("&&", "||"):
+        if operator in ("&&", "||"):  # a Boolean is unboxed, which raises for null
             self.number(first)
             self.number(second)
             return Value("boolean", sure=True)
         if operator in ("==", "!="):
+            # `Integer == int` unboxes; `Integer == Integer` compares objects (JLS 15.21).
             kinds = (first.type, second.type)
             if "null" not in kinds and (_mixed(*kinds) or _mixed(*reversed(kinds))):
                 self.flags |= RAISES
             return Value("boolean", sure=True)
         if operator == "+" and "String" in (first.type, second.type):
             if not {first.type, second.type} <= PLAIN:
-                self.flags |= ANYTHING
+                self.flags |= ANYTHING  # it calls toString
             return Value("String", sure=True)
         if operator == "+" and (_joined(first.type) or _joined(second.type)):
             if _joined(first.type) and _joined(second.type):
@@ -241,9 +257,10 @@ class JavaEffectCollector:
         if operator in _ORDERS:
             return Value("boolean", sure=True)
         kind = _promoted(one, other)
+        # Only whole numbers divided by zero raise (JLS 15.17.2).
         if operator in _DIVIDES and kind not in FLOATS and not self._divides(right):
             self.flags |= RAISES
-        if operator in ("<<", ">>", ">>>"):
+        if operator in ("<<", ">>", ">>>"):  # the right operand does not widen the left one (JLS 15.19)
             kind = _promoted(one, "int")
         return Value(kind, sure=True) if kind else UNKNOWN
 
@@ -256,7 +273,8 @@ class JavaEffectCollector:
         digits = self.facts.text(node).rstrip("lL").replace("_", "").lower()
         return bool(digits.removeprefix("0x").strip("0"))
 
-    def _ternary(self, node: Node) -> Value:
+    def _ternary_expression(self, node: Node) -> Value:
+        # Arms of two numeric types are promoted, boxes are unboxed for that (JLS 15.25).
         condition, *parts = node.children
         self.condition(condition)
         first, second = (self.visit(part) for part in parts)
@@ -277,7 +295,7 @@ class JavaEffectCollector:
             return Value((kinds - {"null"}).pop(), sure=False)
         return Value(None, sure)
 
-    def _instanceof(self, node: Node) -> Value:
+    def _instanceof_expression(self, node: Node) -> Value:
         self.visit(node.children[0])
         if node.first("record_pattern") is not None:
             self.flags |= ANYTHING  # it calls accessors
@@ -290,7 +308,7 @@ class JavaEffectCollector:
             if node.start <= binding.start < node.end:
                 self.declare(binding)
 
-    def _cast(self, node: Node) -> Value:
+    def _cast_expression(self, node: Node) -> Value:
         value = self.visit(node.part("value"))
         types = node.all("type")
         kind = self.facts.type_of(types[0]) if len(types) == 1 else None
@@ -299,6 +317,7 @@ class JavaEffectCollector:
             return Value(kind, sure=True)
         if value.type in PRIMITIVES:
             return Value(kind, sure=True)
+        # A cast of a reference to another class than its own may raise.
         if value.type != "null" and (kind is None or (value.type != kind and kind != "Object")):
             self.flags |= RAISES
         return Value(kind, value.sure)
@@ -355,6 +374,7 @@ class JavaEffectCollector:
         array, index = node.children[0], node.children[-1]
         value = self.visit(array)
         self.number(self.visit(index))
+        # The index may be out of range, and a store into a `String[]` held as `Object[]` may fail (JLS 10.5).
         self.flags |= RAISES | (STORES if store else LOOKS_UP)
         self.touch(array)
         kind = value.type[:-2] if value.type and value.type.endswith("[]") else None
@@ -371,13 +391,13 @@ class JavaEffectCollector:
     def _array_access(self, node: Node) -> Value:
         return self._element(node, store=False)
 
-    def _array_creation(self, node: Node) -> Value:
+    def _array_creation_expression(self, node: Node) -> Value:
         for dimension in node.all("dimensions"):
             if dimension.kind == "dimensions_expr":
                 size = dimension.children[-1]
                 self.number(self.visit(size))
                 if size.kind != "decimal_integer_literal":
-                    self.flags |= RAISES
+                    self.flags |= RAISES  # it may be negative
         value = node.child("value")
         kind = self.facts.made(node)
         if value is not None:
@@ -399,7 +419,7 @@ class JavaEffectCollector:
 
     # ── stores ───────────────────────────────────────────────────────────────────────────────────────
 
-    def _assignment(self, node: Node) -> Value:
+    def _assignment_expression(self, node: Node) -> Value:
         target, right = node.children
         operator = node.operator
         if operator == "=":
@@ -407,12 +427,13 @@ class JavaEffectCollector:
             kept = self.store(target)
             self.stored(kept, value)
             return Value(kept.type or value.type, value.sure)
+        # `a[i] += f()` reads a[i] first, then calls f, then stores (JLS 15.26.2).
         before = self.visit(target)
         after = self.operate(operator[:-1], before, self.visit(right), right)
         self.store(target)
         return Value(before.type, after.sure)
 
-    def _update(self, node: Node) -> Value:
+    def _update_expression(self, node: Node) -> Value:
         target = node.children[0]
         value = self.visit(target)
         kind = self.number(value)
@@ -421,8 +442,7 @@ class JavaEffectCollector:
 
     def store(self, target: Node) -> Value:
         """Collect an assignment to a target and return the known facts about the place."""
-        while target.kind == "parenthesized_expression":
-            target = target.children[0]
+        target = target.unparenthesized
         match target.kind:
             case "identifier":
                 binding = self.facts.binding(target)
@@ -453,10 +473,10 @@ class JavaEffectCollector:
     def _arguments(self, node: Node) -> list[Value]:
         return [self.visit(child) for child in node.part("arguments").children]
 
-    def _invocation(self, node: Node) -> Value:
+    def _method_invocation(self, node: Node) -> Value:
         target = node.child("object")
         name = self.facts.text(node.part("name"))
-        if target is None:
+        if target is None:  # a method of the class itself, whose body the text does not show
             self._arguments(node)
             self.flags |= ANYTHING
             return UNKNOWN
@@ -497,6 +517,7 @@ class JavaEffectCollector:
             if not kinds <= PLAIN - {"null"}:
                 self.flags |= ANYTHING
             return Value("String", sure=True)
+        # `Integer.valueOf(n)` of a number cannot fail; of a string it can.
         if name == "valueOf" and kinds <= PRIMITIVES:
             return Value(method.result, sure=True)
         return self._computed(method, name, Value(owner, sure=True), values)
@@ -548,6 +569,7 @@ class JavaEffectCollector:
         method = contents.reads.get(name) or contents.changes.get(name)
         if method is None:
             return None
+        # `text.append(a).append(b)`: the container is the variable at the root of the chain.
         root = _root(target)
         if kind in BUILDERS and root is not target:
             binding = facts.binding(root) if root.kind == "identifier" else None
@@ -555,11 +577,13 @@ class JavaEffectCollector:
             owned = facts.owned(binding)
         place = f"{{{binding.number}}}" if owned and binding is not None else CONTAINERS
         self._look_into(name, kind, values, contents)
+        # `add(x)` appends, `add(i, x)` may be out of range.
         if (method.raises and not (name == "add" and len(values) == 1)) or not receiver.sure:
             self.flags |= RAISES
         self.reads.add(place)
         if name in contents.changes:
             self.writes.add(place)
+            # Others see a change of what they can reach, a handler sees how far its `try` came.
             if not owned or (binding is not None and binding.start < self.guard):
                 self.flags |= STORES
         if not owned:
@@ -594,14 +618,14 @@ class JavaEffectCollector:
         if binding is not None and binding.view in LOCAL_VIEWS and self.facts.exact(binding) in ITERABLE:
             owned = self.facts.owned(binding)
             self.reads.add(f"{{{binding.number}}}" if owned else CONTAINERS)
-            self.flags |= RAISES | LOOKS_UP
+            self.flags |= RAISES | LOOKS_UP  # the body may change the list: ConcurrentModificationException
             return UNKNOWN
         self.flags |= ANYTHING
         return UNKNOWN
 
     # ── new objects ──────────────────────────────────────────────────────────────────────────────────
 
-    def _creation(self, node: Node) -> Value:
+    def _object_creation_expression(self, node: Node) -> Value:
         facts = self.facts
         kind = facts.type_of(node.child("type"))
         outer = [child for child in node.children if child.field is None and child.kind != "class_body"]
@@ -612,6 +636,7 @@ class JavaEffectCollector:
         if body is not None:
             self.captured(body)
             values = self._arguments(node)
+            # An anonymous class runs code if its superclass does or if it has fields with values.
             plain = kind is not None and (kind in FIELDLESS - _CONSTRUCTED) and not values
             if not plain or not all(_only_method(member) for member in body.children):
                 self.flags |= ANYTHING
@@ -621,6 +646,7 @@ class JavaEffectCollector:
             if values and values[0].type not in PLAIN - {"null"}:
                 self.flags |= ANYTHING
             return Value(kind, sure=True)
+        # `new ArrayList<>(16)`: a literal is not negative, so it cannot raise.
         sized = len(values) == 1 and arguments[0].kind == "decimal_integer_literal" and kind in SIZED
         if kind in NEW and (not values or sized):
             return Value(kind, sure=True)
@@ -630,7 +656,7 @@ class JavaEffectCollector:
         self.flags |= ANYTHING
         return Value(kind, sure=True)
 
-    def _lambda(self, node: Node) -> Value:
+    def _lambda_expression(self, node: Node) -> Value:
         self.captured(node)
         if self.facts.scopes.unit.kind != "method_declaration":
             self.flags |= OBSERVES  # final fields have to be set before a lambda that names them
@@ -707,32 +733,3 @@ def _only_method(member: Node) -> bool:
     if member.kind == "field_declaration":
         return all(child.child("value") is None for child in member.all("declarator"))
     return member.kind == "method_declaration"
-
-
-_HANDLERS: Final[dict[str, Callable[[JavaEffectCollector, Node], Value]]] = {
-    "identifier": JavaEffectCollector._identifier,
-    **dict.fromkeys(
-        ("string_literal", "character_literal", "true", "false", "null_literal",
-         "decimal_floating_point_literal", "hex_floating_point_literal", "decimal_integer_literal",
-         "hex_integer_literal", "octal_integer_literal", "binary_integer_literal"),
-        JavaEffectCollector._literal,
-    ),
-    "this": JavaEffectCollector._nothing,
-    "class_literal": JavaEffectCollector._nothing,
-    "parenthesized_expression": JavaEffectCollector._inner,
-    "unary_expression": JavaEffectCollector._unary,
-    "binary_expression": JavaEffectCollector._binary,
-    "ternary_expression": JavaEffectCollector._ternary,
-    "instanceof_expression": JavaEffectCollector._instanceof,
-    "cast_expression": JavaEffectCollector._cast,
-    "field_access": JavaEffectCollector._field_access,
-    "array_access": JavaEffectCollector._array_access,
-    "array_creation_expression": JavaEffectCollector._array_creation,
-    "array_initializer": JavaEffectCollector._array_initializer,
-    "assignment_expression": JavaEffectCollector._assignment,
-    "update_expression": JavaEffectCollector._update,
-    "method_invocation": JavaEffectCollector._invocation,
-    "object_creation_expression": JavaEffectCollector._creation,
-    "lambda_expression": JavaEffectCollector._lambda,
-    "method_reference": JavaEffectCollector._method_reference,
-}  # fmt: skip

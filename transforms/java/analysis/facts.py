@@ -49,11 +49,8 @@ class Facts:
         self.scopes = scopes
         self.reading = scopes.reading
         self.source = scopes.reading.source
-        order = sorted(zip((start for start, _ in scopes.spans), scopes.slots, strict=True))
-        self.starts = [start for start, _ in order]
-        self.numbers = [number for _, number in order]
-        self.at = dict(order)
-        """The binding at a byte offset."""
+        self.text = scopes.text
+        self._starts = sorted(scopes.at)
         named: dict[str, int] = {}
         self.doubtful: set[str] = set()
         """Names with an occurrence that may mean another variable."""
@@ -81,15 +78,15 @@ class Facts:
         self._open: set[int] = set()
 
     def _gather(self) -> None:
-        at, uses, values = self.at, self.uses, self.values
+        at, uses, values = self.scopes.at, self.uses, self.values
         pending = [self.scopes.unit]
         while pending:
             node = pending.pop()
             kind = node.kind
             if kind == "identifier":
-                number = at.get(node.start)
-                if number is not None:
-                    uses.setdefault(number, []).append(node)
+                binding = at.get(node.start)
+                if binding is not None:
+                    uses.setdefault(binding.number, []).append(node)
                 continue
             if kind == "variable_declarator":
                 value = node.child("value")
@@ -105,29 +102,23 @@ class Facts:
                     self.types.add(self.text(name))
             pending += node.children
         for binding in self.scopes.bindings:
+            # Parameters and variables of loops get values that no expression of the text shows.
             if binding.view != "local" or (binding.node and binding.node.kind != "variable_declarator"):
                 values.setdefault(binding.number, []).append(None)
 
     def _assigned(self, target: Node, value: Node | None) -> None:
-        while target.kind == "parenthesized_expression":
-            target = target.children[0]
-        number = self.at.get(target.start) if target.kind == "identifier" else None
-        if number is not None:
-            self.values.setdefault(number, []).append(value)
-
-    def text(self, node: Node) -> str:
-        """The text of a node."""
-        return self.source[node.start : node.end].decode()
+        binding = self.scopes.binding(target.unparenthesized)
+        if binding is not None:
+            self.values.setdefault(binding.number, []).append(value)
 
     def binding(self, node: Node) -> JavaBinding | None:
         """The variable that an identifier means."""
-        number = self.at.get(node.start)
-        return None if number is None else self.scopes.bindings[number]
+        return self.scopes.at.get(node.start)
 
     def inside(self, start: int, end: int) -> Iterator[tuple[int, JavaBinding]]:
         """Every occurrence in a range of bytes, as (first byte, variable)."""
-        for place in range(bisect_left(self.starts, start), bisect_left(self.starts, end)):
-            yield self.starts[place], self.scopes.bindings[self.numbers[place]]
+        for place in self._starts[bisect_left(self._starts, start) : bisect_left(self._starts, end)]:
+            yield place, self.scopes.at[place]
 
     def class_name(self, node: Node) -> str | None:
         """The name of the class that an expression looks like: no variable, first letter in upper case."""
@@ -151,6 +142,7 @@ class Facts:
         if node is None:
             return None
         name = self.text(node)
+        # `java.lang.Integer` is unboxed like `Integer`, but the tables hold simple names: unknown is safe.
         if name == "var" or name.startswith("java.lang."):
             return None
         return name + OWN * (name in self.types) + "[]" * extra
@@ -161,7 +153,7 @@ class Facts:
         found = self._known.get(number)
         if found is None:
             if number in self._open:
-                return UNKNOWN
+                return UNKNOWN  # `a = b; b = a;` asks in a circle
             self._open.add(number)
             kind = self._declared(binding)
             sure = kind in PRIMITIVES or binding.view in ("catch", "pattern") or self._sure(number)
@@ -174,7 +166,7 @@ class Facts:
         if node is None or binding.name in self.doubtful or binding.view == "lambda":
             return None
         if binding.view == "catch":
-            return f"Throwable{OWN}"
+            return f"Throwable{OWN}"  # its class is unknown, but it is an object and never unboxed
         if node.kind == "variable_declarator":
             assert node.parent is not None
             written = node.parent.child("type")
@@ -186,7 +178,7 @@ class Facts:
             return self.type_of(node.child("right"))
         if node.kind == "spread_parameter":
             kind = self.type_of(next(one for one in node.children if one.kind != "modifiers"))
-            return kind and f"{kind}[]"
+            return kind and f"{kind}[]"  # `int... all` is an `int[]`
         if node.kind in ("formal_parameter", "enhanced_for_statement", "resource"):
             return self.type_of(node.child("type"), node.child("dimensions"))
         return None
@@ -242,6 +234,7 @@ class Facts:
         number = binding.number
         if number not in self._exact:
             values = self.values.get(number, [None])
+            # Two classes, or one value that is not `new`, and the object may be of any subclass.
             made = {None if value is None else self._new(value) for value in values}
             name = made.pop() if len(made) == 1 and binding.name not in self.doubtful else None
             self._exact[number] = name if name in CONTENTS else None
@@ -262,7 +255,7 @@ class Facts:
             kind = self.exact(binding)
             self._owned[number] = (
                 kind is not None
-                and len(self.values[number]) == 1
+                and len(self.values[number]) == 1  # a second object would make two containers one name
                 and not binding.captured
                 and all(self._keeps(node, kind) for node in self.uses.get(number, ()))
             )
@@ -283,7 +276,7 @@ class Facts:
             return contents.changes[name].result != "this" or self._dropped(above)
         if above.kind == "enhanced_for_statement":
             return node.field == "value" and kind in ITERABLE
-        return above.kind == "return_statement"
+        return above.kind == "return_statement"  # whoever gets it then runs after the method
 
     def _dropped(self, call: Node) -> bool:
         """Whether the returned receiver of a call is unused, or is only the receiver of another known

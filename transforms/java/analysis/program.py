@@ -112,6 +112,7 @@ class JavaProgramBuilder:
             parts, effect = self._statement(node, place)
             statements.append(BlockStatement(first, last, range(line, len(self.rows)), parts))
             effects.append(effect)
+        # A last statement that leaves stays last: behind `return;` javac rejects every statement.
         if nodes and len(nodes) > 1 and not self._goes_on(nodes[-1]):
             effects[-1] = Effects(effects[-1].reads, effects[-1].writes, effects[-1].flags | BARRIER)
         total = Effects()
@@ -158,6 +159,7 @@ class JavaProgramBuilder:
             first = node.start
             for kind, opening, closing in reversed(self._between(behind, node.start)):
                 gap = source[closing:first]
+                # A blank line, or the line of the opening brace, ends what belongs to the statement.
                 if gap.count(b"\n") > 1 or (number == 0 and b"\n" not in source[start:opening]):
                     break
                 if kind == "line_comment" and b"\n" not in gap:
@@ -173,6 +175,7 @@ class JavaProgramBuilder:
                 ends_line = ends_line or kind == "line_comment"
             behind = last
             units.append((first, last))
+        # `f(); // first` ends a line: what moves behind it on the same line would become comment.
         if ends_line:
             gaps = [source[one[1] : other[0]] for one, other in pairwise(units)]
             if not all(b"\n" in gap for gap in [*gaps, source[units[-1][1] : end]]):
@@ -204,6 +207,7 @@ class JavaProgramBuilder:
                 parts, effects = self._wrapped(node, place)
             case _:
                 return self._line(node, place)
+        # All jumps in it end at this statement, so from outside none leaves.
         if effects.flags & LEAVES_LOOP and min(self._jumps[before:]) >= node.start:
             effects = Effects(effects.reads, effects.writes, effects.flags & ~LEAVES_LOOP)
         return tuple(parts), effects
@@ -225,7 +229,7 @@ class JavaProgramBuilder:
                 parts.append(header)
                 inner = _Place(inner.depth + 1, header, -1)
             self._body(body, inner, parts)
-            del self._jumps[before:]
+            del self._jumps[before:]  # jumps in a lambda or class cannot leave it
         return tuple(parts), effects
 
     def _if(self, node: Node, place: _Place) -> tuple[list[int | StatementBlock], Effects]:
@@ -266,6 +270,7 @@ class JavaProgramBuilder:
             if node.kind == "while_statement":
                 head = condition.end
         effects = self._effects(reading)
+        # Of a `do` the line with the condition comes last and has the effects.
         own = Effects() if node.kind == "do_statement" else effects
         line = self._row(node.start, head, place.depth, place.parent, own)
         parts: list[int | StatementBlock] = [line]
@@ -287,7 +292,7 @@ class JavaProgramBuilder:
         condition, body = node.part("condition"), node.part("body")
         value = reading.visit(condition)
         if value.type not in PRIMITIVES:
-            reading.flags |= RAISES
+            reading.flags |= RAISES  # a string or box may be null
         effects = self._effects(reading)
         line = self._row(node.start, condition.end, place.depth, place.parent, effects)
         parts: list[int | StatementBlock] = [line]
@@ -342,6 +347,7 @@ class JavaProgramBuilder:
         head = resources.end if resources else node.start + len("try")
         line = self._row(node.start, head, place.depth, place.parent, effects)
         parts: list[int | StatementBlock] = [line]
+        # Without a handler nothing of the method sees how far the body came.
         guard = node.start if node.first("catch_clause", "finally_clause") else None
         effects |= self._body(body, place.inner(line, guard), parts)
         for clause in node.children:
@@ -368,7 +374,7 @@ class JavaProgramBuilder:
             body = node.part("body")
             head = body.start
             reading.visit(node.children[0])
-            reading.flags |= ANYTHING
+            reading.flags |= ANYTHING  # to wait for a lock lets other threads run
         effects = self._effects(reading)
         line = self._row(node.start, head, place.depth, place.parent, effects)
         parts: list[int | StatementBlock] = [line]
@@ -421,6 +427,7 @@ class JavaProgramBuilder:
                     reading.flags |= ANYTHING
                 reading.flags |= RAISES | EXITS
             case kind if kind == EMPTY:
+                # `;` has no effect, but behind a `return;` it would be unreachable.
                 reading.flags |= BARRIER
             case kind if kind in TYPES:
                 reading.captured(node)
@@ -454,6 +461,7 @@ class JavaProgramBuilder:
         label = self.facts.text(node.children[0]) if node.children else None
         above = node.parent
         while above is not None:
+            # A `break` leaves a switch, too; a `continue` does not.
             if label is None and above.kind in _JUMPS[node.kind]:
                 return above.start
             if label and above.kind == "labeled_statement" and self.facts.text(above.children[0]) == label:
@@ -468,7 +476,7 @@ class JavaProgramBuilder:
 
     def _effects(self, reading: JavaEffectCollector) -> Effects:
         flags = reading.flags
-        if self._names_only:
+        if self._names_only:  # the relation of the paper knows no calls, stores or exceptions
             flags &= BARRIER | LEAVES_LOOP | ENDS_CALL
         return Effects(frozenset(reading.reads), frozenset(reading.writes), flags)
 
@@ -559,6 +567,7 @@ class JavaProgram:
         last = bisect_left(comments, row.end, key=lambda comment: comment[1])
         pieces = []
         done = row.start
+        # Without bodies that have lines of their own, and without comments.
         for start, end in sorted([*row.cuts, *((start, end) for _, start, end in comments[first:last])]):
             if start >= done:
                 pieces += [source[done:start], b" "]

@@ -26,7 +26,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.java.analysis.completion import breaks, completes
 from codeaudit.transforms.java.analysis.library import FIELDLESS
-from codeaudit.transforms.java.parsing import CALLABLES, TYPES, Node, ParsedJava, only_callable, read
+from codeaudit.transforms.java.parsing import Node, ParsedJava, only_callable, read
 
 View: TypeAlias = Literal[
     "outer", "field", "parameter", "lambda", "local", "loop", "resource", "catch", "pattern", "label"
@@ -125,11 +125,7 @@ def resolve(source: str) -> JavaScopes:
         SourceError: the text does not parse, or is not exactly one method.
     """
     reading = read(source)
-    unit = only_callable(reading)
-    try:
-        return _ScopeWalk(reading, unit).result()
-    except RecursionError as error:
-        raise SourceError("the text is nested too deeply; give a smaller method") from error
+    return _resolved(reading, only_callable(reading), "method")
 
 
 @lru_cache(maxsize=8)
@@ -140,10 +136,14 @@ def resolve_all(source: str) -> JavaScopes:
         SourceError: the text does not parse, or is nested too deeply.
     """
     reading = read(source)
+    return _resolved(reading, reading.root, "one")
+
+
+def _resolved(reading: ParsedJava, unit: Node, noun: str) -> JavaScopes:
     try:
-        return _ScopeWalk(reading, reading.root).result()
+        return _ScopeWalk(reading, unit).result()
     except RecursionError as error:
-        raise SourceError("the text is nested too deeply; give a smaller one") from error
+        raise SourceError(f"the text is nested too deeply; give a smaller {noun}") from error
 
 
 _Introduced: TypeAlias = tuple[list[JavaBinding], list[JavaBinding]]
@@ -169,7 +169,7 @@ class _ScopeWalk:
 
     def __init__(self, reading: ParsedJava, unit: Node) -> None:
         self.reading = reading
-        self.source = reading.source
+        self.text = reading.text
         self.unit = unit
         self.frames = [_Frame(unit.end)]
         self.labels: list[JavaBinding] = []
@@ -183,12 +183,10 @@ class _ScopeWalk:
         self.deepest = 0
 
     def result(self) -> JavaScopes:
-        if self.unit.kind in CALLABLES:
-            self.callable(self.unit)
-        elif self.unit.kind == "class_body":
+        if self.unit.kind == "class_body":
             self.class_body(self.unit, ())
         else:
-            self.visit_all(self.unit.children)
+            self.visit(self.unit)
         for binding in self.bindings:
             if binding.name in self.types and binding.doubt is None and binding.view != "outer":
                 binding.doubt = IS_TYPE
@@ -202,14 +200,11 @@ class _ScopeWalk:
 
     # Names
 
-    def text(self, node: Node) -> str:
-        return self.source[node.start : node.end].decode()
-
     def declare(self, name: Node, view: View, node: Node, *, known: bool = True) -> JavaBinding | None:
         """Make a new variable. Without `known` the caller opens its scope."""
         text = self.text(name)
         if text == "_" or name.kind == "underscore_pattern":
-            return None  # Java 22: no variable at all
+            return None  # since Java 22 `_` is no variable at all
         frame = self.frames[-1]
         binding = JavaBinding(len(self.bindings), text, view, self.depth, node, name.start, frame.until)
         self.bindings.append(binding)
@@ -225,6 +220,7 @@ class _ScopeWalk:
 
     def find(self, name: str) -> JavaBinding:
         """The variable that a name means at this place; a new `outer` variable if it is bound nowhere."""
+        # Between the use and the variable there may be a class with inherited fields of the same name.
         hidden = False
         for frame in reversed(self.frames):
             binding = frame.names.get(name)
@@ -245,23 +241,23 @@ class _ScopeWalk:
     # The walk
 
     def visit(self, node: Node) -> _Introduced | None:
-        handler = _HANDLERS.get(node.kind)
+        handler: Callable[[Node], _Introduced | None] | None = getattr(self, f"visit_{node.kind}", None)
         if handler is not None:
-            return handler(self, node)
-        for child in node.children:
-            self.visit(child)
+            return handler(node)
+        self.visit_all(node.children)
         return None
 
     def visit_all(self, nodes: Iterable[Node]) -> None:
         for node in nodes:
             self.visit(node)
 
-    def inside(self, node: Node, known: Iterable[JavaBinding] = ()) -> None:
+    def inside(self, node: Node, known: Iterable[JavaBinding] = ()) -> _Introduced | None:
         """Visit a part in which these variables are known; names declared in it are unknown outside."""
         self.frames.append(_Frame(self.frames[-1].until))
         self.know(known)
-        self.visit(node)
+        found = self.visit(node)
         self.frames.pop()
+        return found
 
     def know(self, bindings: Iterable[JavaBinding]) -> None:
         names = self.frames[-1].names
@@ -277,50 +273,51 @@ class _ScopeWalk:
                 binding.doubt = binding.doubt or OPEN_SCOPE
         self.know(bindings)
 
-    def identifier(self, node: Node) -> None:
+    def visit_identifier(self, node: Node) -> None:
         self.use(node, "read")
 
-    def type_identifier(self, node: Node) -> None:
+    def visit_type_identifier(self, node: Node) -> None:
         self.types.add(self.text(node))
 
-    def nothing(self, node: Node) -> None:
-        pass
+    def visit_marker_annotation(self, node: Node) -> None:
+        """It holds no variable; nor does a name with dots that is no expression."""
+
+    visit_scoped_identifier = visit_marker_annotation
 
     # Expressions
 
-    def first_only(self, node: Node) -> None:
+    def visit_method_reference(self, node: Node) -> None:
         """Visit the parts that may hold variables: not the member after a dot, nor the name behind `::`."""
         self.visit(node.children[0])
         self.visit_all(child for child in node.children[1:] if child.kind != "identifier")
 
-    def field_access(self, node: Node) -> None:
+    def visit_field_access(self, node: Node) -> None:
         self.visit(node.children[0])
 
-    def invocation(self, node: Node) -> None:
+    def visit_method_invocation(self, node: Node) -> None:
         for child in node.children:
             if child.field != "name":
                 self.visit(child)
 
-    def assignment(self, node: Node) -> None:
+    visit_annotation_type_element_declaration = visit_method_invocation
+
+    def visit_assignment_expression(self, node: Node) -> None:
         left, right = node.children
-        while left.kind == "parenthesized_expression":
-            left = left.children[0]
-        if left.kind == "identifier":
-            self.use(left, "write" if node.operator == "=" else "update")
-        else:
-            self.visit(left)
+        self.target(left, "write" if node.operator == "=" else "update")
         self.visit(right)
 
-    def update(self, node: Node) -> None:
-        operand = node.children[0]
-        while operand.kind == "parenthesized_expression":
-            operand = operand.children[0]
-        if operand.kind == "identifier":
-            self.use(operand, "update")
+    def target(self, node: Node, use: Use) -> None:
+        """Visit what is assigned to; only a name alone is written, of `a[i]` both names are read."""
+        node = node.unparenthesized
+        if node.kind == "identifier":
+            self.use(node, use)
         else:
-            self.visit(operand)
+            self.visit(node)
 
-    def binary(self, node: Node) -> _Introduced | None:
+    def visit_update_expression(self, node: Node) -> None:
+        self.target(node.children[0], "update")
+
+    def visit_binary_expression(self, node: Node) -> _Introduced | None:
         if len(node.children) != 2:
             self.visit_all(node.children)
             return None
@@ -330,29 +327,26 @@ class _ScopeWalk:
         if first is None or operator not in ("&&", "||"):
             second = self.visit(right)
         else:
-            self.frames.append(_Frame(self.frames[-1].until))
-            self.know(first[0] if operator == "&&" else first[1])
-            second = self.visit(right)
-            self.frames.pop()
-        true, false = _both(first, second)
-        if operator == "&&" and true:
+            # `o instanceof String s && …`: the right operand is evaluated where the left one is true.
+            second = self.inside(right, first[0] if operator == "&&" else first[1])
+        if operator == "&&" and (true := _either(first, second, 0)):
             return true, []
-        return ([], false) if operator == "||" and false else None
+        return ([], false) if operator == "||" and (false := _either(first, second, 1)) else None
 
-    def unary(self, node: Node) -> _Introduced | None:
+    def visit_unary_expression(self, node: Node) -> _Introduced | None:
         found = self.visit(node.children[0])
         return (found[1], found[0]) if found and node.operator == "!" else None
 
-    def parenthesized(self, node: Node) -> _Introduced | None:
+    def visit_parenthesized_expression(self, node: Node) -> _Introduced | None:
         return self.visit(node.children[0]) if node.children else None
 
-    def ternary(self, node: Node) -> None:
+    def visit_ternary_expression(self, node: Node) -> None:
         condition, first, second = node.children
         true, false = self.visit(condition) or ([], [])
         self.inside(first, true)
         self.inside(second, false)
 
-    def instanceof(self, node: Node) -> _Introduced | None:
+    def visit_instanceof_expression(self, node: Node) -> _Introduced | None:
         self.visit(node.children[0])
         name, found = node.child("name"), []
         for child in node.children[1:]:
@@ -382,7 +376,7 @@ class _ScopeWalk:
                 self.visit(child)
         return found
 
-    def lambda_expression(self, node: Node) -> None:
+    def visit_lambda_expression(self, node: Node) -> None:
         parameters, body = node.part("parameters"), node.part("body")
         before = self.enter_part()
         self.frames.append(_Frame(node.end))
@@ -404,7 +398,7 @@ class _ScopeWalk:
         self.depth = self.deepest
         return before
 
-    def creation(self, node: Node) -> None:
+    def visit_object_creation_expression(self, node: Node) -> None:
         body = node.first("class_body")
         for child in node.children:
             if child is not body:
@@ -413,17 +407,17 @@ class _ScopeWalk:
             kind = node.child("type")
             self.class_body(body, [kind] if kind else [])
 
-    def annotation(self, node: Node) -> None:
+    def visit_annotation(self, node: Node) -> None:
         arguments = node.child("arguments")
         if arguments:
             self.visit_all(arguments.children)
 
-    def element_value_pair(self, node: Node) -> None:
+    def visit_element_value_pair(self, node: Node) -> None:
         self.visit(node.children[-1])
 
     # Declarations
 
-    def callable(self, node: Node) -> None:
+    def visit_method_declaration(self, node: Node) -> None:
         """Visit a method or constructor; the parts in front of its parameters do not see them."""
         self.frames.append(_Frame(node.end))
         name = node.child("name")
@@ -434,6 +428,9 @@ class _ScopeWalk:
             elif child is not name:
                 self.visit(child)
         self.frames.pop()
+
+    visit_constructor_declaration = visit_method_declaration
+    visit_compact_constructor_declaration = visit_method_declaration
 
     def parameters(self, node: Node, view: View) -> None:
         names: list[tuple[Node, Node]] = []
@@ -447,10 +444,10 @@ class _ScopeWalk:
             self.visit_all(part for part in child.children if part is not name and part is not declarator)
             if name:
                 names.append((name, child))
-        for name, child in names:
+        for name, child in names:  # an annotation of a parameter does not see the parameters
             self.declare(name, view, child)
 
-    def local_declaration(self, node: Node) -> None:
+    def visit_local_variable_declaration(self, node: Node) -> None:
         for child in node.children:
             if child.kind == "variable_declarator":
                 name = child.children[0]
@@ -459,12 +456,14 @@ class _ScopeWalk:
             else:
                 self.visit(child)
 
-    def field_declaration(self, node: Node) -> None:
+    def visit_field_declaration(self, node: Node) -> None:
         """Visit a declaration of fields, whose names are known already."""
         for child in node.children:
             self.visit_all(child.children[1:] if child.kind == "variable_declarator" else [child])
 
-    def type_declaration(self, node: Node) -> None:
+    visit_constant_declaration = visit_field_declaration
+
+    def visit_class_declaration(self, node: Node) -> None:
         name, body = node.child("name"), node.child("body")
         above: list[Node] = []
         components: list[Node] = []
@@ -483,12 +482,18 @@ class _ScopeWalk:
         if body:
             self.class_body(body, above, components, self.text(name) if name else "")
 
+    visit_interface_declaration = visit_class_declaration
+    visit_enum_declaration = visit_class_declaration
+    visit_record_declaration = visit_class_declaration
+    visit_annotation_type_declaration = visit_class_declaration
+
     def class_body(
         self, node: Node, above: Sequence[Node], components: Sequence[Node] = (), name: str = ""
     ) -> None:
         """Visit the members of a class that extends or implements these types."""
         before = self.enter_part()
         frame = _Frame(node.end, fields=True)
+        # A supertype in the text shows its fields; a known one of the JDK has none; others may have any.
         for kind in above:
             seen = self.classes.get(self.simple(kind))
             if seen:
@@ -502,7 +507,7 @@ class _ScopeWalk:
             label = declarator.child("name") if declarator else component.child("name")
             if label:
                 self.declare(label, "field", component)
-        self.fields(node)
+        self.fields(node)  # known in the whole body, also before their declarations
         if name:
             self.classes[name] = (frame.names, frame.opaque or name in self.classes)
         self.visit_all(node.children)
@@ -513,17 +518,14 @@ class _ScopeWalk:
         """Make the fields of a class known."""
         for member in node.children:
             if member.kind in ("field_declaration", "constant_declaration"):
-                for child in member.children:
-                    if child.kind == "variable_declarator":
-                        self.declare(child.children[0], "field", child)
+                for child in member.all("declarator"):
+                    self.declare(child.children[0], "field", child)
             elif member.kind == "enum_constant":
-                name = member.child("name")
-                if name:
-                    self.declare(name, "field", member)
+                self.declare(member.part("name"), "field", member)
             elif member.kind == "enum_body_declarations":
                 self.fields(member)
 
-    def enum_constant(self, node: Node) -> None:
+    def visit_enum_constant(self, node: Node) -> None:
         for child in node.children:
             if child.field == "body":
                 before = self.enter_part()
@@ -543,14 +545,17 @@ class _ScopeWalk:
 
     # Statements
 
-    def block(self, node: Node) -> None:
+    def visit_block(self, node: Node) -> None:
         self.frames.append(_Frame(node.end))
         self.visit_all(node.children)
         self.frames.pop()
 
-    def if_statement(self, node: Node) -> None:
+    visit_constructor_body = visit_block
+
+    def visit_if_statement(self, node: Node) -> None:
         condition, consequence = node.part("condition"), node.part("consequence")
         alternative = node.child("alternative")
+        # `if (!(o instanceof String s)) return; f(s);`: s is known behind the `if` (JLS 6.3.2.2).
         true, false = self.visit(condition) or ([], [])
         self.inside(consequence, true)
         if alternative:
@@ -570,21 +575,24 @@ class _ScopeWalk:
             return False
         return None if first is None or second is None else True
 
-    def while_statement(self, node: Node) -> None:
+    def visit_while_statement(self, node: Node) -> None:
         condition, body = node.part("condition"), node.part("body")
         true, false = self.visit(condition) or ([], [])
         self.inside(body, true)
+        self.behind_loop(node, false)
+
+    def behind_loop(self, node: Node, false: Sequence[JavaBinding]) -> None:
+        """Make variables known that a false condition introduces, unless a `break` skips the condition."""
         if false and not breaks(node, self.reading):
             self.know(false)
 
-    def do_statement(self, node: Node) -> None:
+    def visit_do_statement(self, node: Node) -> None:
         condition, body = node.part("condition"), node.part("body")
         self.inside(body)
         _, false = self.visit(condition) or ([], [])
-        if false and not breaks(node, self.reading):
-            self.know(false)
+        self.behind_loop(node, false)
 
-    def for_statement(self, node: Node) -> None:
+    def visit_for_statement(self, node: Node) -> None:
         self.frames.append(_Frame(node.end))
         condition, body = node.child("condition"), node.child("body")
         self.visit_all(node.all("init"))
@@ -596,10 +604,9 @@ class _ScopeWalk:
             self.inside(body)
         self.frames.pop()
         self.frames.pop()
-        if false and not breaks(node, self.reading):
-            self.know(false)
+        self.behind_loop(node, false)
 
-    def enhanced_for(self, node: Node) -> None:
+    def visit_enhanced_for_statement(self, node: Node) -> None:
         name, value, body = node.part("name"), node.part("value"), node.part("body")
         self.visit_all(child for child in node.children if child not in (name, value, body))
         self.visit(value)
@@ -608,7 +615,7 @@ class _ScopeWalk:
         self.inside(body)
         self.frames.pop()
 
-    def labeled(self, node: Node) -> None:
+    def visit_labeled_statement(self, node: Node) -> None:
         name, *statement = node.children
         label = JavaBinding(
             len(self.bindings), self.text(name), "label", self.depth, node, name.start, node.end
@@ -619,14 +626,16 @@ class _ScopeWalk:
         self.visit_all(statement)
         self.labels.pop()
 
-    def jump(self, node: Node) -> None:
+    def visit_break_statement(self, node: Node) -> None:
         for child in node.children:
             text = self.text(child)
             label = next((one for one in reversed(self.labels) if one.name == text), None)
             if label is not None:
                 self.note(label, child, "read")
 
-    def try_with_resources(self, node: Node) -> None:
+    visit_continue_statement = visit_break_statement
+
+    def visit_try_with_resources_statement(self, node: Node) -> None:
         body = node.child("body")
         self.frames.append(_Frame(body.end if body else node.end))
         for child in node.children:
@@ -638,7 +647,7 @@ class _ScopeWalk:
             else:
                 self.visit(child)
 
-    def resource(self, node: Node) -> None:
+    def visit_resource(self, node: Node) -> None:
         name = node.child("name")
         for child in node.children:
             if child is name:
@@ -646,7 +655,7 @@ class _ScopeWalk:
             else:
                 self.visit(child)
 
-    def catch_clause(self, node: Node) -> None:
+    def visit_catch_clause(self, node: Node) -> None:
         self.frames.append(_Frame(node.end))
         for child in node.children:
             if child.kind == "catch_formal_parameter":
@@ -658,7 +667,7 @@ class _ScopeWalk:
                 self.visit(child)
         self.frames.pop()
 
-    def switch_block(self, node: Node) -> None:
+    def visit_switch_block(self, node: Node) -> None:
         """Visit the body of a switch: the statements of all groups share one block, a rule has its own."""
         self.frames.append(_Frame(node.end))
         for part in node.children:
@@ -667,11 +676,12 @@ class _ScopeWalk:
                 self.group(part)
                 self.frames.pop()
             else:
-                before = dict(self.frames[-1].names)
+                names = self.frames[-1].names
+                before = dict(names)
                 for binding in self.group(part):
-                    self.frames[-1].names.pop(binding.name, None)
+                    names.pop(binding.name, None)
                     if binding.name in before:
-                        self.frames[-1].names[binding.name] = before[binding.name]
+                        names[binding.name] = before[binding.name]
         self.frames.pop()
 
     def group(self, node: Node) -> list[JavaBinding]:
@@ -692,10 +702,7 @@ class _ScopeWalk:
             if child.kind in _PATTERNS:
                 found += self.pattern(child)
             elif child.kind == "guard":
-                self.frames.append(_Frame(self.frames[-1].until))
-                self.know(found)
-                true, _ = self.visit(child.children[0]) or ([], [])
-                self.frames.pop()
+                true, _ = self.inside(child.children[0], found) or ([], [])
                 found += true
             elif child.kind == "identifier":
                 self.case_name(child)
@@ -712,54 +719,10 @@ class _ScopeWalk:
                 binding.doubt = binding.doubt or IN_CASE
 
 
-def _both(first: _Introduced | None, second: _Introduced | None) -> _Introduced:
-    return (
-        (first[0] if first else []) + (second[0] if second else []),
-        (first[1] if first else []) + (second[1] if second else []),
-    )
+def _either(first: _Introduced | None, second: _Introduced | None, side: Literal[0, 1]) -> list[JavaBinding]:
+    return (first[side] if first else []) + (second[side] if second else [])
 
 
 _PATTERNS: Final = frozenset(
     {"pattern", "type_pattern", "record_pattern", "record_pattern_body", "record_pattern_component"}
 )
-
-_HANDLERS: Final[dict[str, Callable[[_ScopeWalk, Node], _Introduced | None]]] = {
-    "identifier": _ScopeWalk.identifier,
-    "type_identifier": _ScopeWalk.type_identifier,
-    "field_access": _ScopeWalk.field_access,
-    "method_reference": _ScopeWalk.first_only,
-    "method_invocation": _ScopeWalk.invocation,
-    "assignment_expression": _ScopeWalk.assignment,
-    "update_expression": _ScopeWalk.update,
-    "binary_expression": _ScopeWalk.binary,
-    "unary_expression": _ScopeWalk.unary,
-    "parenthesized_expression": _ScopeWalk.parenthesized,
-    "ternary_expression": _ScopeWalk.ternary,
-    "instanceof_expression": _ScopeWalk.instanceof,
-    "lambda_expression": _ScopeWalk.lambda_expression,
-    "object_creation_expression": _ScopeWalk.creation,
-    "annotation": _ScopeWalk.annotation,
-    "marker_annotation": _ScopeWalk.nothing,
-    "element_value_pair": _ScopeWalk.element_value_pair,
-    "scoped_identifier": _ScopeWalk.nothing,
-    "local_variable_declaration": _ScopeWalk.local_declaration,
-    "field_declaration": _ScopeWalk.field_declaration,
-    "constant_declaration": _ScopeWalk.field_declaration,
-    "enum_constant": _ScopeWalk.enum_constant,
-    "annotation_type_element_declaration": _ScopeWalk.invocation,
-    **dict.fromkeys(CALLABLES, _ScopeWalk.callable),
-    **dict.fromkeys(TYPES, _ScopeWalk.type_declaration),
-    **dict.fromkeys(("block", "constructor_body"), _ScopeWalk.block),
-    "if_statement": _ScopeWalk.if_statement,
-    "while_statement": _ScopeWalk.while_statement,
-    "do_statement": _ScopeWalk.do_statement,
-    "for_statement": _ScopeWalk.for_statement,
-    "enhanced_for_statement": _ScopeWalk.enhanced_for,
-    "labeled_statement": _ScopeWalk.labeled,
-    "break_statement": _ScopeWalk.jump,
-    "continue_statement": _ScopeWalk.jump,
-    "try_with_resources_statement": _ScopeWalk.try_with_resources,
-    "resource": _ScopeWalk.resource,
-    "catch_clause": _ScopeWalk.catch_clause,
-    "switch_block": _ScopeWalk.switch_block,
-}

@@ -231,6 +231,7 @@ def varies(scopes: JavaScopes, node: Node) -> bool:
     for inner in node.walk():
         if inner.kind in _VARYING:
             return True
+        # A name without a binding here may be a constant field, even of an interface.
         binding = scopes.binding(inner)
         if binding is None or binding.doubt is not None or binding.node is None:
             continue

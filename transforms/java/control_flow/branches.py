@@ -53,7 +53,7 @@ def _invert(code: JavaSource, node: Node) -> Site | Refused:
         return Refused(COMMENT)
     # Without braces an `if` in the else would take the other else: `if (c) f(); else if (d) g();`.
     moved = (span(second),) if second.kind == "block" else ("{ ", span(second), " }")
-    # `if (c) { … } else{ f(); }`: the first branch, if it is no block, may follow the word `else` directly.
+    # `if (c) f(); else{ g(); }`: f would follow the word `else` directly.
     joined = code.source[second.start - 1 : second.start].isalnum() and first.kind != "block"
     patches = (
         _negation(code, node),

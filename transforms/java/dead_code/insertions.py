@@ -26,7 +26,7 @@ HAS_ELSE: Final = "if with else"
 LEAVES: Final = "the end is never reached"
 NO_RESULT: Final = "no statement to skip"
 _MOST_GAPS: Final = 6
-"""Places tried in one list of statements: enough variety, and long methods stay fast."""
+"""The most places of one list of statements that become options."""
 _CONSTANTS: Final = (("int", "0"), ("int", "1"), ("int", "-1"), ("int", "100"), ("long", "10L"),
                      ("double", "0.5"), ("boolean", "true"), ("boolean", "false"),
                      ("char", "'a'"))  # fmt: skip
@@ -90,6 +90,7 @@ def _with_value(code: JavaSource, at: Node) -> list[tuple[JavaBinding, str]]:
         if binding.doubt is not None or node is None or not binding.start < at.start < binding.until:
             continue
         kind = code.types.declared(binding)
+        # In a lambda or class a variable around it could be read only if it is effectively final.
         if kind is None or not in_method or binding.owner != 0:
             continue
         is_parameter = binding.view == "parameter" and node.kind == "formal_parameter"
@@ -200,7 +201,7 @@ def _else(code: JavaSource, node: Node) -> Site | Refused:
     if node.child("alternative") is not None:
         return Refused(HAS_ELSE)
     if dangling(node.part("consequence")):
-        return Refused(DANGLING)
+        return Refused(DANGLING)  # `if (a) if (b) f();`
     return code.site(node, "else that does nothing", Patch(node.end, node.end, (" else { }",)))
 
 
@@ -219,7 +220,7 @@ def _jump(code: JavaSource, node: Node) -> Site | Refused | None:
     else:
         return None
     if not ends(code, node):
-        return Refused(LEAVES)
+        return Refused(LEAVES)  # behind a `return` or an endless loop javac rejects a jump
     last = node.children[-1]
     outside = code.indentation(node.end - 1)
     inside = code.indentation(last.start) if code.starts_line(last.start) else outside + code.step

@@ -63,7 +63,7 @@ def _expand(code: JavaSource, node: Node) -> Site | Refused | None:
     mark = operator_span(node)
     if code.commented(node.start, right.start):
         return Refused(COMMENT)
-    # `a - -b` may lose its blank under another transform and become `a--b`.
+    # Parentheses keep a sign apart from the operator: `a - (-b)`.
     tight = precedence(right) > OPERATORS[operator] and code.text(right)[0] not in "+-"
     value: tuple[Part, ...] = (span(right),) if tight else ("(", span(right), ")")
     parts = (span(left), Span(left.end, mark.start), "=", Span(mark.end, right.start),

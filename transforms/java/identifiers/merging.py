@@ -106,20 +106,23 @@ def _pairs(scopes: JavaScopes) -> Iterator[tuple[VariableMerge, bool]]:
     sound = [(one, told) for one, told in described if told and _movable(one, guard)]
     for gone, told in sound:
         value = _value(gone)
+        # `int a = (a = 1) + 2;`: the value uses the variable itself.
         if value is None or any(use.use != "declare" and use.start < value.end for use in gone.occurrences):
             continue
         for into, other in sound:
+            # Another owner would make a lambda or class assign a variable of the method, which javac rejects.
             if other != told or into.owner != gone.owner or into.name == gone.name:
                 continue
             if not into.start < gone.start < into.until or not _is_visible(scopes, into, gone):
                 continue
             later = [use for use in into.occurrences if use.start >= value.end and use.use != "write"]
             if not later or _same_value(scopes, value, into):
-                continue
+                continue  # nobody would notice
             yield VariableMerge(gone.number, into.number), _is_certain(gone, into)
 
 
 def _movable(binding: JavaBinding, guard: JavaGuard) -> bool:
+    """Whether all uses of a variable are known, and its declaration may go."""
     if binding.view == "parameter":
         return binding.doubt is None
     return binding.view == "local" and guard.obstacle(binding) is None
@@ -149,7 +152,7 @@ def _value(binding: JavaBinding) -> Node | None:
     if binding.view != "local" or node is None or node.parent is None:
         return None
     if len(node.parent.all("declarator")) != 1:
-        return None
+        return None  # `int a = 1, b = 2;` is no assignment of one
     value = node.child("value")
     return None if value is None or value.kind == "array_initializer" else value
 
@@ -206,8 +209,10 @@ def _is_evaluated(statement: Node, place: int) -> bool:
 
 
 def _is_sure(node: Node, inner: Node) -> bool:
+    """Whether an expression evaluates this part whenever it is evaluated."""
     if node.kind == "binary_expression":
         return node.operator not in ("&&", "||") or inner is node.children[0]
+    # The right side of an assignment is evaluated; of `x = …` the target is not, of `x += …` it is.
     if node.kind == "assignment_expression":
         return inner is node.children[1] or node.operator != "=" or inner.kind != "identifier"
     return node.kind == "variable_declarator"

@@ -42,6 +42,7 @@ from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, r
 from codeaudit.transforms.java.files import ESCAPED, escaped
 from codeaudit.transforms.java.parsing import CALLABLES, Node
 from codeaudit.transforms.naming import Lexicon
+from codeaudit.transforms.patches import Edit, splice
 from codeaudit.transforms.records import Evidence
 from codeaudit.transforms.renaming import RenameVariables
 
@@ -115,10 +116,10 @@ class JavaGuard:
         if binding.view == "label":
             return SPECIAL if "$" in binding.name else None
         if "$" in binding.name or not binding.name.strip("_"):
-            return SPECIAL
+            return SPECIAL  # names of generated code, and `_`, which Java 9 made a keyword
         node = binding.node
         assert node is not None
-        if binding.view == "parameter":
+        if binding.view == "parameter":  # the method is the parent of the list of parameters
             assert node.parent is not None
             assert node.parent.parent is not None
             if reason := self._callable(node.parent.parent):
@@ -129,22 +130,23 @@ class JavaGuard:
         return None
 
     def _callable(self, node: Node) -> str | None:
+        """Why all parameters of a method or constructor keep their names; `None` if they may change."""
         if node.start not in self._callables:
-            self._callables[node.start] = self._whole(node)
+            self._callables[node.start] = self._find_callable(node)
         return self._callables[node.start]
 
-    def _whole(self, node: Node) -> str | None:
-        """Why all parameters of a method or constructor keep their names; `None` if they may change."""
+    def _find_callable(self, node: Node) -> str | None:
         if any(not self._harmless(one) for one in annotations(node)):
-            return ANNOTATED_METHOD
+            return ANNOTATED_METHOD  # `@GET Response find(String id)`: the framework asks for the name
         if node.child("body") is None:
-            return BODILESS
+            return BODILESS  # nothing in the text shows a use of the name
         return RECORD if self._may_be_canonical(node) else None
 
     def _may_be_canonical(self, node: Node) -> bool:
         """Whether a constructor may be the canonical one of a record: its parameters have the components'
         names.
         """
+        # A canonical constructor must not throw checked exceptions or call another one first (JLS 8.10.4).
         if node.kind != "constructor_declaration" or node.first("throws"):
             return False
         above = node.parent.parent if node.parent else None
@@ -154,6 +156,7 @@ class JavaGuard:
         if body.children and body.children[0].kind == "explicit_constructor_invocation":
             return False
         text = self._scopes.reading.text
+        # It sets every component: `this.name = …` for each of its parameters.
         written = {
             text(left.children[-1])
             for inner in body.walk()
@@ -169,8 +172,8 @@ class JavaGuard:
 
     def _harmless(self, annotation: Node) -> bool:
         name = self._scopes.reading.text(annotation.part("name")).rpartition(".")[2]
-        bare = annotation.kind == "marker_annotation"
-        return name in HARMLESS_ANNOTATIONS or (bare and name in HARMLESS_MARKERS)
+        is_marker = annotation.kind == "marker_annotation"
+        return name in HARMLESS_ANNOTATIONS or (is_marker and name in HARMLESS_MARKERS)
 
 
 def annotations(node: Node) -> list[Node]:
@@ -186,15 +189,17 @@ def annotations(node: Node) -> list[Node]:
 
 def renamed(before: JavaScopes, after: JavaScopes, names: Mapping[int, str]) -> bool:
     """Whether `after` is `before` with exactly these variables renamed and all others as they were."""
+    # Equal slots: at each place the two texts name the same variable, so no new name is captured.
     if before.slots != after.slots or len(before.bindings) != len(after.bindings):
         return False
+    # `var` as a name may become a type: the trees show if Java reads the text in another way.
     if before.reading.shape != after.reading.shape:
         return False
     for old, new in zip(before.bindings, after.bindings, strict=True):
         if new.name != names.get(old.number, old.name) or (old.view, old.owner) != (new.view, new.owner):
             return False
         if new.doubt != old.doubt:
-            return False
+            return False  # a name that may mean an inherited field now
     return _gaps(before) == _gaps(after) and not clashes(before.bindings, names)
 
 
@@ -210,6 +215,7 @@ def clashes(bindings: Iterable[JavaBinding], names: Mapping[int, str]) -> bool:
         if binding.view in ("outer", "field"):
             continue
         name = names.get(binding.number)
+        # Labels have names of their own: `n: while (n > 0) …` is legal.
         key = (name or binding.name, binding.view == "label")
         if name is not None:
             given.add(key)
@@ -292,24 +298,17 @@ class JavaVariables:
 
     def rewritten(self, names: Mapping[int, str]) -> str:
         """The text with new names at every occurrence of these variables, and nothing else changed."""
-        scopes = self.scopes
-        source = scopes.reading.source
-        pieces: list[bytes] = []
-        done = 0
-        for (start, end), number in self._places:
-            if number in names:
-                pieces += (source[done:start], names[number].encode())
-                done = end
-        pieces.append(source[done:])
-        return b"".join(pieces).decode()
-
-    @cached_property
-    def _places(self) -> list[tuple[tuple[int, int], int]]:
-        return sorted(zip(self.scopes.spans, self.scopes.slots, strict=True))
+        edits = [
+            Edit(start, end, names[number])
+            for (start, end), number in zip(self.scopes.spans, self.scopes.slots, strict=True)
+            if number in names
+        ]
+        return splice(self.scopes.reading.source, edits).decode()
 
     def proof(self, text: str, names: Mapping[int, str]) -> Evidence | None:
         """`analysis` if a text is this method with exactly these new names, by its own tree and scopes."""
         try:
+            # Not through the cache: most results are asked for once.
             return "analysis" if renamed(self.scopes, resolve.__wrapped__(text), names) else None
         except SourceError:
             return None
@@ -344,7 +343,7 @@ def movable(scopes: JavaScopes, *, parameters: bool) -> Mapping[int, JavaBinding
             found[binding.number] = binding
             met.add(wanted)
         elif obstacles[wanted] in (NO_PARAMETER, NO_LOCAL):
-            obstacles[wanted] = obstacle
+            obstacles[wanted] = obstacle  # the first reason is told
     return found if parameters in met else Refused(obstacles[parameters])
 
 

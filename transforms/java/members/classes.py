@@ -7,7 +7,7 @@ from typing import Final
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused, Rewritten
-from codeaudit.transforms.java.analysis.scopes import JavaBinding, JavaScopes, resolve_all
+from codeaudit.transforms.java.analysis.scopes import JavaBinding, resolve_all
 from codeaudit.transforms.java.files import ESCAPED, misread
 from codeaudit.transforms.java.parsing import BODIES, Node, read
 from codeaudit.transforms.patches import Patch, Site, patched
@@ -20,17 +20,17 @@ _CONSTANTS: Final = frozenset({"interface_body", "annotation_type_body"})
 
 
 class Classes:
-    """A file, or members of a class, with what rules about members ask of it. Not changed once it is made."""
+    """A file, or members of a class, with the facts that rules about members ask for."""
 
     def __init__(self, source: str) -> None:
         self.scopes: Final = resolve_all(source)
         self.reading: Final = self.scopes.reading
         self.source: Final = self.reading.source
         self.obstacle: Final = ESCAPED if misread(self.reading, source) else None
-        """Why nothing may be done to this text, if so; a short reason to count."""
+        """Why no rule may change this text, as a short reason to count; `None` if rules may."""
 
     def text(self, node: Node) -> str:
-        """What stands there."""
+        """The text of a node."""
         return self.reading.text(node)
 
     def line(self, node: Node) -> int:
@@ -47,26 +47,23 @@ class Classes:
         return tuple(self.reading.root.walk())
 
     @cached_property
-    def bindings(self) -> dict[int, JavaBinding]:
-        """The variable that stands at a byte offset."""
-        return _placed(self.scopes)
-
-    @cached_property
     def simple(self) -> dict[int, JavaBinding]:
-        """What each name that stands behind `this.` would mean alone, by its place."""
+        """The variable that each name behind `this.` would mean alone, by the first byte of the name."""
+        # `this.` becomes blanks of the same length, so every offset stays, and the text is resolved again.
         text = bytearray(self.source)
         for node in self.nodes:
             if node.kind == "field_access" and node.part("object").kind == "this":
                 end = node.part("field").start
                 text[node.start : end] = bytes(at if at in b"\r\n" else 32 for at in text[node.start : end])
         try:
-            return _placed(resolve_all.__wrapped__(text.decode()))
+            # Not through the cache: this text would push out one that is asked for again.
+            return resolve_all.__wrapped__(text.decode()).at
         except SourceError:
             return {}
 
     @cached_property
     def methods(self) -> dict[int, dict[str, list[Node]]]:
-        """The methods that a class declares, by the place of its body and their name."""
+        """The methods of each class, by the first byte of its body and by name."""
         found: dict[int, dict[str, list[Node]]] = {}
         for node in self.nodes:
             if node.kind == "method_declaration":
@@ -76,15 +73,9 @@ class Classes:
         return found
 
 
-def _placed(scopes: JavaScopes) -> dict[int, JavaBinding]:
-    return {
-        start: scopes.bindings[number] for (start, _), number in zip(scopes.spans, scopes.slots, strict=True)
-    }
-
-
 @lru_cache(maxsize=8)
 def classes(source: str) -> Classes:
-    """A text, read; the last few are remembered.
+    """A text as `Classes`. The last ones are cached.
 
     Raises:
         SourceError: the text does not parse, or is nested too deeply.
@@ -94,12 +85,14 @@ def classes(source: str) -> Classes:
 
 def home(node: Node) -> Node | None:
     """The body of the innermost class around a node; of a record's component, the body of the record."""
-    above = node.parent
-    while above is not None and above.kind not in BODIES:
+    for above in node.ancestors():
         if above.kind == "record_declaration" and node.field != "body":
-            return above.child("body")
-        node, above = above, above.parent
-    return above.parent if above is not None and above.kind == "enum_body_declarations" else above
+            return above.child("body")  # components stand in the head of a record and are its fields
+        if above.kind in BODIES:
+            # Members behind the constants of an enum have a node of their own inside of its body.
+            return above.parent if above.kind == "enum_body_declarations" else above
+        node = above
+    return None
 
 
 def is_static(member: Node) -> bool:
@@ -107,8 +100,9 @@ def is_static(member: Node) -> bool:
     modifiers = member.first("modifiers")
     if modifiers is not None and modifiers.has("static"):
         return True
-    fields = member.kind in ("field_declaration", "constant_declaration")
-    return fields and member.parent is not None and member.parent.kind in _CONSTANTS
+    # Fields of interfaces are static and final without saying so (JLS 9.3).
+    is_field = member.kind in ("field_declaration", "constant_declaration")
+    return is_field and member.parent is not None and member.parent.kind in _CONSTANTS
 
 
 def member_of(node: Node) -> Node:
@@ -116,14 +110,6 @@ def member_of(node: Node) -> Node:
     while node.parent is not None and node.parent.kind not in BODIES:
         node = node.parent
     return node
-
-
-def ancestors(node: Node, last: Node) -> Iterator[Node]:
-    """What is around a node, from the inside out, up to but not including `last`."""
-    above = node.parent
-    while above is not None and above is not last:
-        yield above
-        above = above.parent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +120,7 @@ class MemberRewriting(SiteRule):
     languages: frozenset[str] = field(default=frozenset({"java"}))
 
     def sites(self, source: str) -> Iterator[Site | Refused]:
-        """What the rule finds in a text.
+        """The sites of the rule in a text.
 
         Raises:
             SourceError: the source cannot be parsed.
@@ -146,15 +132,11 @@ class MemberRewriting(SiteRule):
             yield from self.find(known)
 
     def rewritten(self, source: str, patches: Sequence[Patch]) -> Rewritten | Refused:
-        """Refuses a result that cannot be read."""
-        text = patched(source.encode(), patches, _unshifted).decode()
+        """The patched text; refused if it does not parse."""
+        # No rule of members indents, so nothing is shifted.
+        text = patched(source.encode(), patches, lambda text, add, drop: text).decode()
         try:
             read(text)
         except SourceError:
             return Refused(UNREADABLE)
         return Rewritten(source=text, evidence="analysis")
-
-
-def _unshifted(text: bytes, add: bytes, drop: bytes) -> bytes:
-    """No rule of this family indents."""
-    return text

@@ -2,14 +2,16 @@
 
 A simple name means a member of the innermost class that has one of this name, unless a variable hides it
 (Java Language Specification, 6.4.1 and 15.12.1), so javac makes the same code of both. Not so for a constant:
-`this.SIZE` is no constant expression, on which folding, narrowing, labels and reachability depend. A blank
-`final` field may be read as `this.x` before it is set, and a field in front of its declaration, as `x` not.
+`this.SIZE` is no constant expression, on which folding, narrowing, labels and reachability depend. As
+`this.x` a blank `final` field may be read before it is set, and a field before its declaration; as `x`
+neither may.
 
 Nothing is known of members that the text does not show: they get no `this.`, and lose theirs only if they
 are methods, or fields to which the text assigns, which are no constants.
 """
 
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
@@ -19,7 +21,6 @@ from codeaudit.transforms.java.analysis.types import PRIMITIVE, STRING, is_final
 from codeaudit.transforms.java.members.classes import (
     Classes,
     MemberRewriting,
-    ancestors,
     home,
     is_static,
     member_of,
@@ -47,9 +48,9 @@ _FIXED: Final = ANNOTATIONS | {
 def _insert(known: Classes) -> Iterator[Site | Refused]:
     for node in known.nodes:
         if node.kind == "identifier":
-            binding = known.bindings.get(node.start)
+            binding = known.scopes.at.get(node.start)
             if binding is None or binding.start == node.start:
-                continue
+                continue  # no variable, or its declaration
             if binding.view == "outer" and node.parent is not None and not known.reading.whole:
                 yield Refused(UNDECLARED)
             elif binding.view == "field":
@@ -59,15 +60,17 @@ def _insert(known: Classes) -> Iterator[Site | Refused]:
 
 
 def _qualified(known: Classes, node: Node, reason: str | None) -> Site | Refused:
+    """The site that puts `this.` before a name, or the refusal with this reason."""
     if reason is not None:
         return Refused(reason)
     return Site(((Patch(node.start, node.start, ("this.",)),),), "this. before a member", known.line(node))
 
 
 def _why_not_field(known: Classes, binding: JavaBinding, node: Node) -> str | None:
+    """Why a field gets no `this.`; `None` if it may."""
     body = home(node)
     if binding.node is None or body is None or home(binding.node) is not body:
-        return OUTSIDE
+        return OUTSIDE  # of a class around it, where `this` is another object
     if body is known.reading.root:
         return UNDECLARED
     if _static(binding.node):
@@ -78,12 +81,14 @@ def _why_not_field(known: Classes, binding: JavaBinding, node: Node) -> str | No
 
 
 def _why_not_method(known: Classes, node: Node) -> str | None:
+    """Why a call of a method gets no `this.`; `None` if it may."""
     body = home(node)
     own = known.methods.get(body.start, {}).get(known.text(node.part("name"))) if body else None
     if body is None or body is known.reading.root:
         return UNDECLARED
     if not own:
-        return OUTSIDE
+        return OUTSIDE  # inherited, or of a class around it
+    # Overloads share the name; which one is called depends on types that the text may not show.
     if any(is_static(one) for one in own):
         return STATIC
     return None if _has_object(node, body) else NO_OBJECT
@@ -109,10 +114,12 @@ def _may_be_constant(known: Classes, declared: Node) -> bool:
 
 def _has_object(node: Node, body: Node) -> bool:
     """Whether `this` means an object of the innermost class where a node stands."""
+    # In a compact constructor the names of components are parameters, and no field is set yet (JLS 8.10.4.2).
     member = member_of(node)
     if is_static(member) or member.kind in ("static_initializer", "compact_constructor_declaration"):
         return False
-    return member.kind not in _FIXED and all(above.kind not in _FIXED for above in ancestors(node, body))
+    around = takewhile(lambda above: above is not body, node.ancestors())
+    return member.kind not in _FIXED and all(above.kind not in _FIXED for above in around)
 
 
 # ── the other way ────────────────────────────────────────────────────────────────────────────────────────
@@ -132,23 +139,25 @@ def _remove(known: Classes) -> Iterator[Site | Refused]:
 
 
 def _why_not_simple(known: Classes, node: Node, name: Node) -> str | None:
+    """Why a member keeps its `this.`; `None` if the name alone means the same."""
     if known.commented(node.start, name.start):
         return COMMENT
     if known.text(name) in CONTEXTUAL or name.kind != "identifier":
-        return SPECIAL
+        return SPECIAL  # `this.yield()` needs its object
     if node.kind == "method_invocation":
-        return SPECIAL if node.child("type_arguments") else None
+        return SPECIAL if node.child("type_arguments") else None  # `this.<String>f()`
     body = home(node)
     if body is None or not _has_object(node, body):
         return NO_OBJECT
     meant = known.simple.get(name.start)
     if meant is None or meant.view in LOCAL_VIEWS:
-        return HIDDEN
+        return HIDDEN  # `this.x = x;` in a method with a parameter x
     member = member_of(node)
     inside = member.kind == "method_declaration"
     written = _is_target(node)
     around = home(meant.node) if meant.view == "field" and meant.node is not None else None
     if meant.node is None or around is None or body is known.reading.root or around.start != body.start:
+        # The text does not declare the field. What it assigns to is no constant, so nothing is folded.
         assigned = _assigned(known, body, known.text(name))
         return None if assigned and (inside or written) else UNKNOWN
     if _static(meant.node):
@@ -158,19 +167,15 @@ def _why_not_simple(known: Classes, node: Node, name: Node) -> str | None:
     if inside or written:
         return None
     if _blank_final(meant.node):
-        return UNSET
+        return UNSET  # in a constructor or initialiser javac demands that it is set (JLS 16)
     return None if member.kind in CALLABLES or meant.node.end <= node.start else UNSET
 
 
 def _is_target(node: Node) -> bool:
     """Whether something is assigned to a field, without it being read."""
     above = node.parent
-    return (
-        above is not None
-        and above.kind == "assignment_expression"
-        and above.operator == "="
-        and node.field == "left"
-    )
+    is_assignment = above is not None and above.kind == "assignment_expression"
+    return is_assignment and above is not None and above.operator == "=" and node.field == "left"
 
 
 def _assigned(known: Classes, body: Node, name: str) -> bool:
@@ -224,7 +229,7 @@ def _drop(known: Classes) -> Iterator[Site | Refused]:
 
 
 def _kind(known: Classes, binding: JavaBinding) -> str | None:
-    """The words of a variable's type, if it is not final."""
+    """The type of a variable as its declaration writes it; `None` if it is final or not all of its type."""
     node = binding.node
     declaration = node.parent if node is not None and node.kind == "variable_declarator" else node
     if node is None or declaration is None or node.child("dimensions") or is_final(declaration):
@@ -233,7 +238,7 @@ def _kind(known: Classes, binding: JavaBinding) -> str | None:
         return None
     around = declaration.parent.parent if declaration.parent is not None else None
     if around is not None and around.kind == "record_declaration":
-        return None
+        return None  # fields of records are final
     return known.text(declaration.part("type"))
 
 

@@ -37,13 +37,14 @@ def _methods(known: Classes) -> Iterator[Site | Refused]:
     for body in _bodies(known):
         moved = [node for node in body.children if node.kind in _MOVED]
         for first in range(0, len(moved), MOST):
+            # Runs of at most MOST members: the options of a site are listed, and n! grows fast.
             yield from _rearranged(known, body, moved[first : first + MOST], "members")
 
 
 def _constants(known: Classes) -> Iterator[Site | Refused]:
     for body in _bodies(known):
         run: list[Node] = []
-        for node in [*body.children, None]:
+        for node in [*body.children, None]:  # the end closes the last run
             if node is not None and _is_constant(known, node) and len(run) < MOST:
                 run.append(node)
                 continue
@@ -61,11 +62,12 @@ def _is_constant(known: Classes, node: Node) -> bool:
     if node.kind not in ("field_declaration", "constant_declaration"):
         return False
     modifiers, variables = node.first("modifiers"), node.all("declarator")
-    said = modifiers is not None and modifiers.has("static") and modifiers.has("final")
-    if not said and node.kind != "constant_declaration":
+    is_static_final = modifiers is not None and modifiers.has("static") and modifiers.has("final")
+    if not is_static_final and node.kind != "constant_declaration":
         return False
     if len(variables) != 1 or variables[0].child("dimensions"):
         return False
+    # `static final int A = f();` runs f when the class is initialised, so its place counts.
     value = variables[0].child("value")
     while value is not None and value.kind == "unary_expression" and value.operator in "+-":
         value = value.children[0]
@@ -74,6 +76,7 @@ def _is_constant(known: Classes, node: Node) -> bool:
 
 
 def _rearranged(known: Classes, body: Node, nodes: Sequence[Node], noun: str) -> Iterator[Site | Refused]:
+    """The site whose options are all other orders of these members."""
     if len(nodes) < 2:
         return
     parts = [_unit(known, body, node) for node in nodes]
@@ -83,7 +86,7 @@ def _rearranged(known: Classes, body: Node, nodes: Sequence[Node], noun: str) ->
     spans = [part for part in parts if part is not None]
     texts = [known.source[part.start : part.end] for part in spans]
     if len(set(texts)) < len(texts) or any(one.end > two.start for one, two in pairwise(spans)):
-        yield Refused(ALIKE)
+        yield Refused(ALIKE)  # an exchange of equal texts changes nothing
         return
     options = tuple((permuted(spans, order),) for order in legal_orders(free(len(spans))))
     yield Site(options, f"{len(spans)} {noun}", known.line(nodes[0]))

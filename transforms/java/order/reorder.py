@@ -7,12 +7,11 @@ and every byte of every statement stays, its comments included. The assumptions 
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from codeaudit.transforms import reordering
-from codeaudit.transforms.dependence.blocks import NO_BLOCK, BlockStatement, StatementBlock, why_not
+from codeaudit.transforms.dependence.blocks import NO_BLOCK, BlockStatement, StatementBlock
 from codeaudit.transforms.dependence.blocks import OBSTACLES as SHARED_OBSTACLES
 from codeaudit.transforms.dependence.effects import (
     ACTS,
@@ -28,52 +27,23 @@ from codeaudit.transforms.java.analysis.library import BUILDERS
 from codeaudit.transforms.java.analysis.program import Dependence, JavaProgram, analyse
 from codeaudit.transforms.java.analysis.scopes import JavaBinding
 from codeaudit.transforms.java.files import ESCAPED, escaped
-from codeaudit.transforms.reordering import Reorder, ReorderBreaking, reversible
+from codeaudit.transforms.reordering import Reorder, ReorderBreaking, StatementOrdering, reversible
 
 OBSTACLES: Final = (*SHARED_OBSTACLES, "neighbours leave the block")
 """The reasons why a method has only one legal order; the first is the easiest to remove."""
 
 
-class JavaOrdering:
+class JavaOrdering(StatementOrdering):
     """The blocks of a Java method, with their statements as elements."""
 
-    noun: Final = "lines"
-
     def __init__(self, program: JavaProgram) -> None:
+        super().__init__(program.reading.source, program.blocks, OBSTACLES)
         self.program = program
 
     @property
     def obstacle(self) -> str:
         """Why Java may read the text otherwise than it was read here; empty if it does not."""
         return ESCAPED if escaped(self.program.source) else ""
-
-    @property
-    def blocks(self) -> Sequence[StatementBlock]:
-        """Every block, outer before inner."""
-        return self.program.blocks
-
-    @property
-    def large(self) -> Sequence[StatementBlock]:
-        """The blocks with at least two statements."""
-        return [block for block in self.blocks if len(block.statements) > 1]
-
-    @property
-    def immovable(self) -> str:
-        """The reason to count where no block has another legal order."""
-        return why_not(self.large, OBSTACLES)
-
-    def numbers(self, site: int) -> Sequence[int]:
-        """The line of each statement, from 1; comments above belong to the statement."""
-        text = self.program.reading.source
-        return [text.count(b"\n", 0, statement.start) + 1 for statement in self.blocks[site].statements]
-
-    def changes(self, site: int, order: Sequence[int]) -> bool:
-        """Every order changes the text, or is counted as if it did."""
-        return True
-
-    def text(self, orders: Mapping[int, Sequence[int]]) -> str:
-        """The text with the blocks in these orders."""
-        return reordered(self.program, orders)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,11 +60,6 @@ class JavaReorder(Reorder):
             SourceError: the source does not parse or is not one method.
         """
         return JavaOrdering(analyse(source, dependence=self.dependence))
-
-
-def reordered(program: JavaProgram, orders: Mapping[int, Sequence[int]]) -> str:
-    """The method's text with the blocks of these numbers in these orders."""
-    return reordering.reordered(program.reading.source, program.blocks, orders)
 
 
 REORDER: Final = JavaReorder()
@@ -119,6 +84,7 @@ class JavaBreakable(JavaOrdering):
         program, block = self.program, self.blocks[site]
         if block.fixed is not None or len(block.statements) < 2:
             return
+        # Every write kills: of `x = 1; x = 2; f(x);` the last statement reads the second value.
         true = reaching_reads(block.effects, kills=[True] * len(block.effects))
         exits = sum(1 << number for number, effect in enumerate(block.effects) if effect.flags & EXITS)
         wanted = [mask | block.predecessors[number] & exits for number, mask in enumerate(true)]
@@ -137,10 +103,6 @@ class JavaBreakable(JavaOrdering):
         """Only the pairs that `pairs` offers: another order may not compile."""
         return pair in set(self.pairs(site))
 
-    def flaw(self, site: int, order: Sequence[int]) -> str:
-        """No order is known to keep the meaning after all."""
-        return ""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaReorderBreaking(ReorderBreaking):
@@ -158,7 +120,10 @@ class JavaReorderBreaking(ReorderBreaking):
 
 
 def _is_guard(first: Effects, second: Effects) -> bool:
-    """Whether the first may leave the method before the second has an effect that is visible outside."""
+    """Whether the first may leave the method before the second has an effect that is visible outside.
+
+    `if (n < 0) return; log(n);` becomes `log(n); if (n < 0) return;`.
+    """
     return bool(first.flags & EXITS and second.flags & (ACTS | STORES))
 
 
@@ -166,6 +131,8 @@ def _compiles(program: JavaProgram, statement: BlockStatement, first: Effects, s
     """Whether scopes and definite assignment allow the second before the first."""
     shared = first.writes & (second.reads | second.writes) | first.reads & second.writes
     for name in shared:
+        # `:x` is the declaration of x, `?x` a name that may mean several variables. A constructor may set
+        # final fields, which must have a value before they are read.
         if name[0] in ":?" or (name[0] == "." and program.constructor):
             return False
         if name[0] == "v" and not _has_value(_variable(program, name), statement, first):
@@ -191,14 +158,16 @@ def _matters(program: JavaProgram, block: StatementBlock, before: int, after: in
     """
     first, second = block.effects[before], block.effects[after]
     updated = name in first.reads and name in second.writes
-    match name[0]:
+    match name[0]:  # the forms of names are those of `JavaEffectCollector.key`
         case "v":
             return not updated
         case "{" if name != "{}":
+            # Contents of one container: the order in a set or map may not show.
             exact = program.facts.exact(program.facts.scopes.bindings[int(name[1:-1])])
             one, other = (_text(program, block.statements[number]) for number in (before, after))
             return one != other and (exact in BUILDERS or exact in ("ArrayList", "LinkedList") or not updated)
         case ".":
+            # A field counts if both name it alone or as `this.x`; of `a.x` and `b.x` the objects may differ.
             pattern = re.compile(rf"(?<![\w.$)\]]){re.escape(name[1:])}\b|\bthis\s*{re.escape(name)}\b")
             return not updated and all(
                 pattern.search(_text(program, block.statements[number])) for number in (before, after)

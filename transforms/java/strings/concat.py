@@ -38,6 +38,7 @@ def _summands(types: Types, node: Node) -> list[Node]:
 def _refusal(code: JavaSource, node: Node) -> Refused | None:
     """Why a sum must not become a call."""
     if not code.varies(node):
+        # `"a" + 1 == "a1"` is true, and a constant may be a label of a switch.
         return Refused(CONSTANT)
     return Refused(COMMENT) if code.commented(node.start, node.end) else None
 
@@ -49,7 +50,7 @@ def _built(code: JavaSource, node: Node) -> Site | Refused | None:
     if not operands:
         return None
     if not all(code.type(one) in PRIMITIVE | {STRING} for one in operands):
-        return Refused(UNKNOWN)
+        return Refused(UNKNOWN)  # toString of an object may change what a later operand sees
     if refused := _refusal(code, node):
         return refused
     parts: list[Part] = ["new StringBuilder()"]
@@ -81,6 +82,7 @@ def _swapped(code: JavaSource, node: Node) -> Site | Refused | None:
     first, second = operands[-2:]
     if code.type(first) != STRING or code.type(second) not in PRIMITIVE | {STRING}:
         return Refused(UNKNOWN)
+    # On the right of `+` an operand may need parentheses that it does not need on the left.
     patches = replace(first, span(second)), replace(second, "(", span(first), ")")
     return code.site(node, "two texts exchanged", *patches)
 

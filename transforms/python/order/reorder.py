@@ -14,48 +14,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from codeaudit.transforms import reordering
-from codeaudit.transforms.dependence.blocks import NO_BLOCK, StatementBlock, why_not
+from codeaudit.transforms.dependence.blocks import NO_BLOCK
 from codeaudit.transforms.dependence.blocks import OBSTACLES as SHARED_OBSTACLES
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.analysis.program import Dependence, PythonProgram, analyse
 from codeaudit.transforms.python.parsing import first_line, parse
-from codeaudit.transforms.reordering import Reorder, ReorderBreaking, reversible
+from codeaudit.transforms.reordering import Reorder, ReorderBreaking, StatementOrdering, reordered, reversible
 
 OBSTACLES: Final = (*SHARED_OBSTACLES, "neighbours leave or suspend the block")
 """Why a function has one legal order only; the first would be the easiest to remove."""
 
 
-class PythonOrdering:
+class PythonOrdering(StatementOrdering):
     """The blocks of a Python function, with their statements as elements."""
 
-    noun: Final = "lines"
-    obstacle: Final = ""
-
     def __init__(self, program: PythonProgram) -> None:
+        super().__init__(program.source.encode(), program.blocks, OBSTACLES)
         self.program = program
-
-    @property
-    def blocks(self) -> Sequence[StatementBlock]:
-        """Every block, outer before inner."""
-        return self.program.blocks
-
-    @property
-    def large(self) -> Sequence[StatementBlock]:
-        """The blocks with at least two statements, docstrings not counted."""
-        return [
-            block for block in self.blocks if sum(bool(statement.parts) for statement in block.statements) > 1
-        ]
-
-    @property
-    def immovable(self) -> str:
-        """The reason to count where no block has another legal order."""
-        return why_not(self.large, OBSTACLES)
 
     def numbers(self, site: int) -> Sequence[int]:
         """The first line of each statement, from 1."""
-        nodes, starts = self.program.nodes, line_starts(self.program.source.encode())
+        nodes, starts = self.program.nodes, line_starts(self.source)
         found: list[int] = []
         for statement in self.blocks[site].statements:
             node = nodes[statement.lines.start][0] if statement.lines else None
@@ -65,13 +45,9 @@ class PythonOrdering:
             )
         return found
 
-    def changes(self, site: int, order: Sequence[int]) -> bool:
-        """Every order changes the text, or is counted as if it did."""
-        return True
-
     def text(self, orders: Mapping[int, Sequence[int]]) -> str | None:
         """The text with the blocks in these orders; `None` if it does not parse."""
-        text = reordered(self.program, orders)
+        text = reordered(self.source, self.blocks, orders)
         try:
             parse(text)
         except SourceError:
@@ -93,11 +69,6 @@ class PythonReorder(Reorder):
             SourceError: the source cannot be parsed.
         """
         return PythonOrdering(analyse(source, dependence=self.dependence))
-
-
-def reordered(program: PythonProgram, orders: Mapping[int, Sequence[int]]) -> str:
-    """The program's text with the blocks of these numbers in these orders."""
-    return reordering.reordered(program.source.encode(), program.blocks, orders)
 
 
 REORDER: Final = PythonReorder()
@@ -130,10 +101,6 @@ class PythonBreakable(PythonOrdering):
     def breaks(self, site: int, pair: tuple[int, int]) -> bool:
         """Any reversed conflict is accepted."""
         return True
-
-    def flaw(self, site: int, order: Sequence[int]) -> str:
-        """No order is known to keep the meaning after all."""
-        return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
