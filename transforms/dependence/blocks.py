@@ -90,6 +90,7 @@ def _gate(block: StatementBlock, outer: int, between: Sequence[int], found: list
     spans = [_span(statement.lines) for statement in block.statements]
     for statement, mask in zip(block.statements, block.predecessors, strict=True):
         allowed, heads = outer, 0
+        # Only the first line of a statement gets an edge from the statements before: the others follow it.
         for number in bits(mask):
             allowed |= spans[number]
             if block.statements[number].lines:  # a docstring has none
@@ -98,7 +99,7 @@ def _gate(block: StatementBlock, outer: int, between: Sequence[int], found: list
         for part in statement.parts:
             if isinstance(part, int):
                 found[part] = between[part] & (allowed | earlier) | heads | clause_before
-                clause_before = 1 << part
+                clause_before = 1 << part  # `else` stays behind its `if`
                 earlier |= 1 << part
                 heads = 0
             else:
@@ -107,7 +108,7 @@ def _gate(block: StatementBlock, outer: int, between: Sequence[int], found: list
 
 
 def _span(lines: range) -> int:
-    full: int = (1 << lines.stop) - (1 << lines.start)
+    full: int = (1 << lines.stop) - (1 << lines.start)  # typed, because mypy takes `1 << int` for Any
     return full
 
 
@@ -133,6 +134,7 @@ def why_not(large: Sequence[StatementBlock], obstacles: Sequence[str]) -> str:
         return NO_BLOCK
     if all(block.fixed for block in large):
         return min(block.fixed or "" for block in large)
+    # Neighbours decide: if each pair of neighbours is ordered, the order is total.
     found = {
         obstacle(first, second, obstacles[-1])
         for block in large
@@ -146,6 +148,7 @@ def obstacle(first: Effects, second: Effects, leaving: str) -> str:
     """The strongest reason why two neighbours may not change places; `leaving` if one of them leaves the
     block.
     """
+    # What cannot be removed by editing one statement comes first.
     if (first.flags | second.flags) & (BARRIER | LEAVES_LOOP | ENDS_CALL):
         return leaving
     if first.writes & (second.reads | second.writes) or first.reads & second.writes:

@@ -56,6 +56,7 @@ def colours(
             )
             for line in range(len(looks))
         ]
+        # Refinement only splits, so an equal number of colours means that nothing was split.
         now = len(set(colour)) + len(set(hue.values()))
         if now > split:
             split = now
@@ -91,6 +92,7 @@ def first_orders(blocks: Sequence[StatementBlock], colour: Sequence[str]) -> dic
 
 def digest(*parts: object) -> str:
     """A colour made of these parts."""
+    # A digest, because colours contain colours: written out they would grow with each round.
     return hashlib.blake2b(repr(parts).encode(), digest_size=12).hexdigest()
 
 

@@ -75,6 +75,7 @@ class Effects:
         """
         if not self.flags & ENDS_CALL:
             return self
+        # `if x: return` raises nothing, but like an exception it keeps what follows from running.
         return Effects(self.reads, self.writes, self.flags & ~ENDS_CALL | RAISES | EXITS)
 
     def __or__(self, other: "Effects") -> "Effects":
@@ -100,6 +101,7 @@ def conflicts(effects: Sequence[Effects], *, guarded: bool = False) -> tuple[int
         bit = 1 << number
         flags = effect.flags
         before = barriers
+        # A barrier keeps its place among all statements, whatever these do.
         if flags & _BARRIERS:
             before = bit - 1
             barriers |= bit
@@ -113,6 +115,7 @@ def conflicts(effects: Sequence[Effects], *, guarded: bool = False) -> tuple[int
                     for other, mask in having.items():
                         if others & other:
                             before |= mask
+        # `try: x = 1; f()` with `except E: print(x)`: the handler sees whether x was bound before f raised.
         if guarded and flags & RAISES:
             before |= binders
         if guarded and effect.writes:

@@ -43,7 +43,7 @@ class DependenceGraph:
 def bits(mask: int) -> Iterator[int]:
     """The positions of the set bits of a mask, lowest first."""
     while mask:
-        low = mask & -mask
+        low = mask & -mask  # the lowest set bit alone
         yield low.bit_length() - 1
         mask ^= low
 
@@ -54,6 +54,7 @@ def layers(predecessors: Sequence[int]) -> tuple[int, ...]:
     Lines without dependences are on layer 0. One pass in text order, O(V + E).
     """
     found: list[int] = []
+    # `bits` is written out here for speed.
     for mask in predecessors:
         deepest = -1
         while mask:
@@ -106,6 +107,7 @@ def reduction(predecessors: Sequence[int]) -> tuple[int, ...]:
         implied = 0
         for before in bits(mask):
             implied |= ancestors[before]
+        # What an ancestor of a predecessor is, is implied by the path through that predecessor.
         reduced.append(mask & ~implied)
     return tuple(reduced)
 
@@ -196,6 +198,7 @@ def interpretation_graph(
 
 
 def _paths(flow: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+    # A path uses no edge twice, so it is finite although the graph has loops.
     stack: list[tuple[list[int], frozenset[tuple[int, int]]]] = [([0], frozenset())]
     while stack:
         path, used = stack.pop()
@@ -228,6 +231,7 @@ def common_ancestor_distances(predecessors: Sequence[int], longest: Sequence[Seq
             best = None
             for ancestor in bits(reach[first] & reach[second]):
                 to_first, to_second = longest[ancestor][first], longest[ancestor][second]
+                # `<=`: ancestors come in the order of the text, and the last of equals is taken.
                 if best is None or to_first + to_second <= sum(best):
                     best = (to_first, to_second)
             if best is not None:

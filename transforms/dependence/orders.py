@@ -99,6 +99,7 @@ def _parts(ancestors: Sequence[int], nodes: tuple[int, ...]) -> tuple[str, list[
 
 def _components(ancestors: Sequence[int], nodes: tuple[int, ...], inside: int) -> list[tuple[int, ...]]:
     groups: list[int] = []
+    # Union of overlapping sets; `ancestors` is closed, so an ancestor and its descendant share a set at once.
     for node in nodes:
         group = (ancestors[node] & inside) | 1 << node
         apart = []
@@ -120,6 +121,7 @@ def _count(ancestors: Sequence[int], nodes: tuple[int, ...]) -> int:
     total, size = 1, 0
     for part in parts:
         size += len(part)
+        # Parallel parts: choose the places of each part among those of all parts so far.
         total *= _count(ancestors, part) * (comb(size, len(part)) if shape == "parallel" else 1)
     return total
 
@@ -150,6 +152,7 @@ def _sample_prime(ancestors: Sequence[int], nodes: tuple[int, ...], rng: Random)
     placed = 0
     while len(order) < len(nodes):
         free = table.free(placed)
+        # Each next node with the share of the orders that begin so: the whole order is exactly uniform.
         ticket = rng.randrange(table.count(placed))
         for node in free:
             ticket -= table.count(placed | 1 << node)
@@ -162,6 +165,7 @@ def _sample_prime(ancestors: Sequence[int], nodes: tuple[int, ...], rng: Random)
 
 def _walk(ancestors: Sequence[int], order: list[int], rng: Random) -> list[int]:
     size = len(order)
+    # 0.41 ≥ 4/π²; the 0.01 is ε, the distance from uniform in total variation.
     steps = min(CHAIN_STEPS, int(0.41 * size**3 * log(size / 0.01)) + 1)
     for _ in range(steps):
         place = rng.randrange(2 * (size - 1))  # the lower half stays: a lazy chain has no period

@@ -12,13 +12,14 @@ import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import iced_x86 as iced
 
 from codeaudit.transforms.errors import CorpusError, SourceError
 from codeaudit.transforms.x86.encoding import BITS
 from codeaudit.transforms.x86.reading import written
+from codeaudit.transforms.x86.registers import numbers
 
 WINDOW: Final = 1 << 16
 """Bytes that are decoded at a time. A branch from outside this window does not end a block."""
@@ -34,7 +35,7 @@ _CODE: Final = 4
 """The flag of a section that is executable."""
 _CONTENT: Final = 1
 """The type of a section whose content is in the file."""
-_IDLE: Final = ("NOP", "ENDBR64", "INT3", "UD2", "PAUSE")
+_IDLE: Final = "NOP ENDBR64 INT3 UD2 PAUSE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ def cut(path: Path, *, least: int = LEAST) -> Iterator[ProgramBlock]:
     Raises:
         CorpusError: the file cannot be read or is no x86-64 ELF file.
     """
+    # Compilers repeat prologues and padding thousands of times; a corpus needs each text once.
     seen: set[str] = set()
     for address, code in sections(path):
         for start, instructions in _straight(address, code):
@@ -118,6 +120,7 @@ def _straight(address: int, code: bytes) -> Iterator[tuple[int, list[iced.Instru
         decoder = iced.Decoder(BITS, window, ip=address + place)
         last = place + WINDOW >= len(code)
         instructions = []
+        # The last 15 bytes may hold half of an instruction; the next window begins there.
         while decoder.can_decode and (last or decoder.position < WINDOW - 15):
             instructions.append(decoder.decode())
         yield from _runs(instructions)
@@ -125,6 +128,7 @@ def _straight(address: int, code: bytes) -> Iterator[tuple[int, list[iced.Instru
 
 
 def _runs(instructions: list[iced.Instruction]) -> Iterator[tuple[int, list[iced.Instruction]]]:
+    # A block begins at a branch target even if control also arrives from above.
     targets = {one.near_branch_target for one in instructions if one.near_branch_target}
     run: list[iced.Instruction] = []
     lost = False
@@ -161,8 +165,4 @@ def _alone(instruction: iced.Instruction) -> iced.Instruction:
 
 
 def _is_idle(instruction: iced.Instruction) -> bool:
-    return any(instruction.mnemonic == _mnemonic(name) for name in _IDLE)
-
-
-def _mnemonic(name: str) -> Any:
-    return getattr(iced.Mnemonic, name)
+    return instruction.mnemonic in numbers(iced.Mnemonic, _IDLE)

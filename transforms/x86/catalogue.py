@@ -157,7 +157,7 @@ def _slots(info: iced.OpCodeInfo) -> tuple[Slot, ...] | None:
     """The operands of an encoding; `None` if a basic block of 64-bit mode cannot hold it."""
     if not info.mode64 or not info.is_instruction or info.is_reserved_nop:
         return None
-    if info.encoding == iced.EncodingKind.MVEX:
+    if info.encoding == iced.EncodingKind.MVEX:  # Knights Corner only; its bytes collide with EVEX
         return None
     slots = [_slot(kind) for kind in info.op_kinds()]
     return None if None in slots else tuple(slot for slot in slots if slot is not None)
@@ -173,6 +173,7 @@ def _slot(kind: int) -> Slot | None:
         return Slot(getattr(iced.OpKind, _STRINGS[name]))
     if name.startswith(("MEM", "SIBMEM")):
         return Slot(iced.OpKind.MEMORY, memory=True)
+    # Encodings without a number of the register: `addl $1000, %eax` is one byte shorter than `%ebx`'s.
     if name in ("AL", "CL", "AX", "DX", "EAX", "RAX", "ST0", *_SEGMENTS):
         return Slot(iced.OpKind.REGISTER, fixed=getattr(iced.Register, name))
     head = name.partition("_")[0].lower()
@@ -188,6 +189,7 @@ def _kind_names() -> Mapping[int, str]:
 
 
 def _spellings(code: int, slots: tuple[Slot, ...], syntax: Syntax) -> Iterator[tuple[str, Candidate]]:
+    # An operand that may be memory is printed in both forms, because the size suffix is for memory only.
     forms = {False, True} if any(slot.memory and slot.family for slot in slots) else {False}
     for memory in forms:
         specimen = _specimen(code, slots, memory=memory)
@@ -201,7 +203,7 @@ def _spellings(code: int, slots: tuple[Slot, ...], syntax: Syntax) -> Iterator[t
             yield word, Candidate(code, slots, places, wide=wide)
             if not (word.startswith(_PREDICATES) and slots and slots[-1].bits == 8):
                 continue
-            for last in range(32):
+            for last in range(32):  # AVX has 32 predicates, the largest number
                 specimen.set_immediate_u64(len(slots) - 1, last)
                 named = _mnemonic(_pseudo(syntax), specimen)
                 if named is not None and named != word and not named.startswith(f"{word}$"):
@@ -309,6 +311,7 @@ def fitting(statement: AssemblyStatement, syntax: Syntax) -> tuple[Candidate, ..
 
 @lru_cache(maxsize=1 << 12)
 def _fitting(word: str, tags: tuple[str, ...], syntax: Syntax) -> tuple[Candidate, ...]:
+    # iced prints each instruction under one name; other assemblers have more (`jz`, `je`), which come second.
     table = candidates(syntax)
     known = table.get(word) or table.get(_ALIASES[syntax].get(word, ""))
     if not known:

@@ -17,13 +17,13 @@ one first.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final
 
 import iced_x86 as iced
 
 from codeaudit.transforms.x86.reading import BasicBlock, Operation
-from codeaudit.transforms.x86.registers import base_of, register_names
+from codeaudit.transforms.x86.registers import base_of, numbers, register_names
 
 _ACCESS: Final = iced.OpAccess
 _READS: Final = frozenset({_ACCESS.READ, _ACCESS.COND_READ, _ACCESS.READ_WRITE, _ACCESS.READ_COND_WRITE})
@@ -125,7 +125,7 @@ def flow(block: BasicBlock) -> tuple[int, ...]:
         touched = touch(operation)
         read = operation.instruction.rflags_read
         mask = 0
-        for one in (*touched.reads, *_bits(read)):
+        for one in (*touched.reads, *_bits(read)):  # reads first: `incq %rax` does not depend on itself
             if one in writers:
                 mask |= 1 << writers[one]
         found.append(mask)
@@ -133,19 +133,16 @@ def flow(block: BasicBlock) -> tuple[int, ...]:
     return tuple(found)
 
 
+@lru_cache(maxsize=1 << 14)
 def touch(operation: Operation) -> Touch:
     """The effects of an instruction."""
-    return _touch(operation)
-
-
-@lru_cache(maxsize=1 << 14)
-def _touch(operation: Operation) -> Touch:
     instruction = operation.instruction
     info = iced.InstructionInfoFactory().info(instruction)
     names = [(_name(one.register), one.access) for one in info.used_registers()]
     modified = instruction.rflags_modified
+    # A processor may leave an undefined flag as it was, so the old value may pass through.
     read = instruction.rflags_read | instruction.rflags_undefined
-    if instruction.mnemonic in _numbers(_BY_COUNT, iced.Mnemonic) and _is_counted(instruction):
+    if instruction.mnemonic in numbers(iced.Mnemonic, _BY_COUNT) and _is_counted(instruction):
         read |= modified
     return Touch(
         reads=frozenset(name for name, access in names if access in _READS),
@@ -163,20 +160,21 @@ def _name(register: int) -> str:
 
 def _is_counted(instruction: iced.Instruction) -> bool:
     """Whether the count or bit number of the instruction is in a register."""
-    last = instruction.op_count - 1
-    return instruction.op_kind(last) == iced.OpKind.REGISTER
+    return instruction.op_kind(instruction.op_count - 1) == iced.OpKind.REGISTER
 
 
 def _accesses(instruction: iced.Instruction, info: iced.InstructionInfo) -> Iterator[Access]:
     # A bit number in a register reaches any distance from the address.
-    anywhere = instruction.mnemonic in _numbers(_BY_BIT, iced.Mnemonic) and _is_counted(instruction)
+    anywhere = instruction.mnemonic in numbers(iced.Mnemonic, _BY_BIT) and _is_counted(instruction)
     for one in info.used_memory():
         reads, writes = one.access in _READS, one.access in _WRITES
-        if not (reads or writes):
+        if not (reads or writes):  # `lea` computes an address and uses no memory
             continue
         bits = 32 if one.address_size == iced.CodeSize.CODE32 else 64
+        # A gather or scatter has a vector of indices, and so several addresses.
         unknown = anywhere or base_of(one.index).startswith("xmm")
         bases = frozenset(_name(register) for register in (one.base, one.index) if register)
+        # The other segments begin at 0, so they do not tell two places apart.
         segment = one.segment if one.segment in (iced.Register.FS, iced.Register.GS) else 0
         yield Access(
             place=(segment, one.base, one.index, one.scale, bits),
@@ -193,31 +191,21 @@ def _is_barrier(instruction: iced.Instruction) -> bool:
     return (
         instruction.flow_control != iced.FlowControl.NEXT
         or instruction.has_lock_prefix
-        or instruction.has_rep_prefix
+        or instruction.has_rep_prefix  # the number of accesses is known only when it runs
         or instruction.has_repne_prefix
         or instruction.is_privileged
         or instruction.is_ip_rel_memory_operand
-        or not _numbers(_ORDINARY, iced.CpuidFeature).issuperset(features)
-        or instruction.mnemonic in _numbers(_SPECIAL, iced.Mnemonic)
+        or not numbers(iced.CpuidFeature, _ORDINARY).issuperset(features)
+        or instruction.mnemonic in numbers(iced.Mnemonic, _SPECIAL)
+        # With memory `xchg` locks the bus without a prefix.
         or (instruction.mnemonic == iced.Mnemonic.XCHG and instruction.op0_kind == iced.OpKind.MEMORY)
+        # A segment, control or x87 register has no base; MMX registers share their storage with x87.
         or any(
-            instruction.op_kind(number) == iced.OpKind.REGISTER and not _name_is_plain(instruction, number)
+            instruction.op_kind(number) == iced.OpKind.REGISTER
+            and (not (base := base_of(instruction.op_register(number))) or base.startswith("mm"))
             for number in range(instruction.op_count)
         )
     )
-
-
-def _name_is_plain(instruction: iced.Instruction, number: int) -> bool:
-    """Whether a register operand is a general, vector or mask register: no segment, control, x87 or MMX
-    register.
-    """
-    base = base_of(instruction.op_register(number))
-    return bool(base) and not base.startswith("mm")
-
-
-@cache
-def _numbers(names: str, where: object) -> frozenset[int]:
-    return frozenset(getattr(where, name) for name in names.split())
 
 
 def _overlap(between: Sequence[Touch], second: Touch) -> bool:
@@ -225,17 +213,17 @@ def _overlap(between: Sequence[Touch], second: Touch) -> bool:
 
     `between` holds the first instruction and all instructions from there to `second`.
     """
-    first = between[0]
-    for one in first.memory:
-        for other in second.memory:
-            if (one.writes or other.writes) and not _apart(one, other, between):
-                return True
-    return False
+    return any(
+        (one.writes or other.writes) and not _apart(one, other, between)
+        for one in between[0].memory
+        for other in second.memory
+    )
 
 
 def _apart(one: Access, other: Access, between: Sequence[Touch]) -> bool:
     if one.place != other.place or not one.size or not other.size:
         return False
+    # `movq (%rax), %rbx; addq $8, %rax; movq %rcx, (%rax)`: the same text of an address, another place.
     if any(touched.writes & one.bases for touched in between):
         return False
     # Addresses wrap around, so the two places need room on both sides.
@@ -248,7 +236,12 @@ def _flag_conflicts(touches: Sequence[Touch]) -> list[int]:
     """Predecessor masks by status flags alone."""
     live = _live_writes(touches)
     found = [0] * len(touches)
-    for flag in _flags(touches):
+    every = 0
+    for touched in touches:
+        every |= touched.flags_written | touched.flags_read
+    for flag in _bits(every):
+        # Nearly every instruction writes flags, and nearly no flag is read. Two writes that nothing reads
+        # (`dead`) may change places; a write that something reads (`kept`) stays between its neighbours.
         readers = dead = kept = 0
         for number, touched in enumerate(touches):
             bit = 1 << number
@@ -261,27 +254,20 @@ def _flag_conflicts(touches: Sequence[Touch]) -> list[int]:
             elif touched.flags_written & flag:
                 found[number] |= kept | readers
                 dead |= bit
-        for number in range(len(touches)):
+        for number in range(len(touches)):  # an instruction that reads and writes a flag found itself
             found[number] &= (1 << number) - 1
     return found
 
 
 def _live_writes(touches: Sequence[Touch]) -> list[int]:
     """For each instruction the flags that it writes and a later one reads; the end of the block reads all."""
-    needed = -1  # The end of the block reads every flag.
+    needed = -1  # what runs after the block may read every flag
     found = [0] * len(touches)
     for number in range(len(touches) - 1, -1, -1):
         touched = touches[number]
         found[number] = touched.flags_written & needed
         needed = needed & ~touched.flags_written | touched.flags_read
     return found
-
-
-def _flags(touches: Sequence[Touch]) -> list[int]:
-    every = 0
-    for touched in touches:
-        every |= touched.flags_written | touched.flags_read
-    return _bits(every)
 
 
 def _bits(mask: int) -> list[int]:

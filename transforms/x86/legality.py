@@ -39,7 +39,7 @@ from typing import Final, TypeAlias
 import iced_x86 as iced
 
 from codeaudit.transforms.x86.reading import BasicBlock, Operation
-from codeaudit.transforms.x86.registers import BASES, HIGH_BYTES, base_of, class_of
+from codeaudit.transforms.x86.registers import BASES, HIGH_BYTES, base_of, class_of, numbers
 
 ACCUMULATOR: Final = "rax"
 STACK: Final = "rsp"
@@ -47,9 +47,8 @@ STACK: Final = "rsp"
 _LEGACY: Final = frozenset(BASES["gp"][:8])
 _LOW: Final = frozenset(BASES["vec"][:16])
 _HIGH: Final = frozenset(BASES["vec"][16:])
-_SHORT: Final = frozenset(
-    getattr(iced.Mnemonic, name) for name in ("ADD", "OR", "ADC", "SBB", "AND", "SUB", "XOR", "CMP", "TEST")
-)
+_SHORT: Final = "ADD OR ADC SBB AND SUB XOR CMP TEST"
+"""Instructions with an encoding for the accumulator and an immediate alone."""
 
 
 @dataclass(frozen=True)
@@ -195,7 +194,7 @@ def _may_be_short(instruction: iced.Instruction) -> bool:
     if instruction.mnemonic == iced.Mnemonic.XCHG:
         return True
     return (
-        instruction.mnemonic in _SHORT
+        instruction.mnemonic in numbers(iced.Mnemonic, _SHORT)
         and instruction.op0_kind == iced.OpKind.REGISTER
         and instruction.op1_kind >= iced.OpKind.IMMEDIATE8
         and instruction.op1_kind <= iced.OpKind.IMMEDIATE32TO64

@@ -26,6 +26,7 @@ _COMPARES: Final = ("cmp", "vcmp", "vpcmp", "vpcom")
 
 def att_text(instruction: iced.Instruction) -> str:
     """One instruction on one line, without indentation or trailing blanks."""
+    # With pseudo-operations iced would print other mnemonics for more than compares: `pclmullqlqdq`.
     full, short = _printers()
     text = full.format(instruction)
     if text.startswith(_COMPARES):
@@ -180,6 +181,7 @@ def written(instructions: Sequence[iced.Instruction]) -> BasicBlock:
     Raises:
         SourceError: an instruction cannot be written as text that reads back as the same one.
     """
+    # The text is what counts later, so it is parsed again and must give the same instructions.
     block = read("\n".join(map(att_text, instructions)))
     for instruction, found in zip(instructions, block.operations, strict=True):
         names = tuple(register.name for register in found.registers)
@@ -220,13 +222,13 @@ def _instructions(source: str) -> Iterator[tuple[int, str, int]]:
     """
     place, waiting, begin = 0, "", 0
     for number, line in enumerate(source.split("\n"), 1):
-        code = line.partition("#")[0]
+        code = line.partition("#")[0]  # no instruction of AT&T text contains a `#`
         text = code.strip()
         if text:
             start = place + code.index(text)
             if waiting:
                 start, text = begin, source[begin : start + len(text)]
-            if text.lower() in PREFIXES:
+            if text.lower() in PREFIXES:  # some disassemblers print `lock` on a line of its own
                 waiting, begin = text, start
             else:
                 waiting = ""

@@ -77,7 +77,7 @@ def part(base: str, like: Register) -> Register | None:
 def _all() -> Iterator[Register]:
     for number, base in enumerate(GENERAL):
         yield Register(base, base, "gp", 64)
-        if number < 8:
+        if number < 8:  # the eight old registers have names of their own for each width
             short = base[1:]
             yield Register(f"e{short}", base, "gp", 32)
             yield Register(short, base, "gp", 16)
@@ -91,7 +91,14 @@ def _all() -> Iterator[Register]:
         for letter, width in (("x", 128), ("y", 256), ("z", 512)):
             yield Register(f"{letter}mm{number}", base, "vec", width)
     yield from (Register(base, base, "mmx", 64) for base in MMX)
+    # An instruction uses 8 to 64 bits of a mask register, but no name tells how many.
     yield from (Register(base, base, "k", 64) for base in MASK)
+
+
+@cache
+def numbers(where: object, names: str) -> frozenset[int]:
+    """The numbers of names in one of iced's lists: `numbers(iced.Mnemonic, "IN OUT")`."""
+    return frozenset(getattr(where, name) for name in names.split())
 
 
 @cache

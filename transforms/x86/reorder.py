@@ -84,6 +84,7 @@ def reordered(block: BasicBlock, order: Sequence[int]) -> str:
     pieces: list[str] = []
     done = 0
     for start, operation in zip(block.starts, block.operations, strict=True):
+        # A line break at the end of the text belongs to the text: the last line may be one without it.
         end = source.find("\n", start + len(operation.text))
         end = len(source) if end < 0 else end
         pieces.append(source[done:end])
@@ -150,7 +151,7 @@ def matters(block: BasicBlock, first: int, second: int) -> bool:
     not count.
     """
     one, other = (touch(block.operations[number]) for number in (first, second))
-    shared = one.writes & other.reads
+    shared = one.writes & other.reads  # read after write: the only dependence that `flow` holds
     updated = one.reads & one.writes & other.reads & other.writes
     return bool(shared - updated or one.flags_written & block.operations[second].instruction.rflags_read)
 

@@ -54,9 +54,10 @@ def shape(instruction: iced.Instruction) -> Shape:
             parts.append(view_of(instruction.op_register(number)))
         elif kind == _KINDS.MEMORY:
             parts.append(_address(instruction))
-        elif kind >= _KINDS.MEMORY_SEG_SI:
+        elif kind >= _KINDS.MEMORY_SEG_SI:  # string instructions: the address registers are implied
             parts.append((kind, _segment(instruction), instruction.memory_size))
         elif kind >= _KINDS.IMMEDIATE8:
+            # Modulo the width, because the short encoding of -1 and the long one of 2^32 - 1 do the same.
             parts.append(instruction.immediate(number) % (1 << _WIDTHS[kind]))
         else:
             parts.append(("branch", instruction.near_branch_target))
@@ -91,10 +92,10 @@ def mentioned(instruction: iced.Instruction) -> tuple[str, ...]:
 def _address(instruction: iced.Instruction) -> Shape:
     value = instruction.memory_displacement
     if instruction.is_ip_rel_memory_operand:
-        value -= instruction.next_ip
+        value -= instruction.next_ip  # the shape must not depend on where the instruction stands
     narrow = view_of(instruction.memory_base) == "gp32" or view_of(instruction.memory_index) == "gp32"
     if not (instruction.memory_base or instruction.memory_index):
-        narrow = instruction.memory_displ_size == 4
+        narrow = instruction.memory_displ_size == 4  # without registers only this tells the address size
     return (
         narrow,
         value % (1 << (32 if narrow else 64)),
@@ -137,6 +138,7 @@ def implicit(instruction: iced.Instruction, factory: iced.InstructionInfoFactory
 
     Returns all vector and mask registers for an instruction that uses several consecutive ones.
     """
+    # `vp4dpwssd` reads four registers in a row, so renaming one would change three others.
     kinds = iced.OpCodeInfo(instruction.code).op_kinds()
     if _GROUPS.intersection(kinds):
         return frozenset((*BASES["vec"], *BASES["k"]))
@@ -163,6 +165,7 @@ def implicit(instruction: iced.Instruction, factory: iced.InstructionInfoFactory
                 fixed.add(base_of(register))
             copy.set_op_register(number, untyped(other(register)))
         elif kind == iced.OpKind.MEMORY:
+            # A base and an index of one register become two, so nothing coincides in the copy.
             copy.memory_base = untyped(other(instruction.memory_base))
             copy.memory_index = untyped(other(instruction.memory_index))
     if instruction.op_mask:

@@ -6,7 +6,7 @@ finds out which instruction the line is.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from codeaudit.transforms.errors import SourceError
@@ -20,7 +20,6 @@ PREFIXES: Final = frozenset(
 """Words before a mnemonic. `lock` may stand on a line of its own, because some disassemblers print it
 there.
 """
-
 
 _REDUNDANT: Final = frozenset({"addr32", "data16", "data64", "rex64", "rex", "rex.w"})
 """Prefixes that the mnemonic or an operand implies where they have a meaning. They are refused as separate
@@ -156,14 +155,8 @@ def number(text: str) -> int:
     if found is None:
         raise SourceError(f"{text.strip()!r} is no number")
     sign, prefixed, suffixed, binary, decimal = found.groups()
-    if prefixed:
-        value = int(prefixed, 16)
-    elif suffixed:
-        value = int(suffixed, 16)
-    elif binary:
-        value = int(binary, 2)
-    else:
-        value = int(decimal)
+    digits = prefixed or suffixed or binary or decimal
+    value = int(digits, 16 if prefixed or suffixed else 2 if binary else 10)
     return -value if sign == "-" else value
 
 
@@ -171,6 +164,7 @@ def _pieces(text: str) -> Sequence[str]:
     """The operands: the pieces between commas outside of brackets."""
     if not text.strip():
         return ()
+    # A comma in brackets belongs to an address: `8(%rax,%rcx,4)` is one operand.
     pieces, depth, begin = [], 0, 0
     for place, letter in enumerate(text):
         if letter in "([{":
@@ -211,7 +205,7 @@ def _rounding(text: str) -> RoundingOperand | None:
 def _att(piece: str) -> Operand:
     if rounding := _rounding(piece):
         return rounding
-    if piece.startswith("*"):
+    if piece.startswith("*"):  # AT&T marks the target of an indirect jump so
         raise SourceError("a jump or call has no place in a basic block")
     text, mask, zeroing, broadcast = _decorations(piece)
     if text.startswith("$"):
@@ -230,6 +224,7 @@ def _att(piece: str) -> Operand:
         return MemoryOperand(segment, displacement, mask=mask, zeroing=zeroing, broadcast=broadcast)
     if not inside.endswith(")"):
         raise SourceError(f"operand {piece!r} cannot be read")
+    # Padded, because index and scale may be missing: `(%rax)`, `(%rax,%rcx)`, `(,%rcx,4)`.
     base, index, scale, *rest = [part.strip() for part in inside[:-1].split(",")] + ["", ""]
     if any(rest):
         raise SourceError(f"operand {piece!r} cannot be read")
@@ -263,9 +258,9 @@ def _intel(piece: str) -> Operand:
     if found := _SIZE.match(text):
         size, text = _SIZES[found[1].lower()], text[found.end() :].strip()
     if found := _INTEL_PLACE.fullmatch(text):
-        address = _sum(found[2], (found[1] or "").lower(), size)
+        address = _sum(found[2], (found[1] or "").lower())
     elif (found := _INTEL_ABSOLUTE.fullmatch(text)) is not None:
-        address = MemoryOperand(found[1].lower(), number(found[2]), size=size)
+        address = MemoryOperand(found[1].lower(), number(found[2]))
     elif _NUMBER.fullmatch(text):
         return ImmediateOperand(number(text))
     else:
@@ -273,20 +268,10 @@ def _intel(piece: str) -> Operand:
         if name is None:
             raise SourceError(f"operand {piece!r} cannot be read")
         return RegisterOperand(name[1].lower(), mask, zeroing)
-    return MemoryOperand(
-        address.segment,
-        address.displacement,
-        address.base,
-        address.index,
-        address.scale,
-        size,
-        mask,
-        zeroing,
-        broadcast,
-    )
+    return replace(address, size=size, mask=mask, zeroing=zeroing, broadcast=broadcast)
 
 
-def _sum(text: str, segment: str, size: int | None) -> MemoryOperand:
+def _sum(text: str, segment: str) -> MemoryOperand:
     """Parse the address between Intel's brackets: registers, one of them scaled, and numbers."""
     plain: list[str] = []
     index, scale, displacement, done = "", 1, 0, 0
@@ -295,7 +280,7 @@ def _sum(text: str, segment: str, size: int | None) -> MemoryOperand:
             raise SourceError(f"address [{text}] cannot be read")
         done = term.end()
         sign, value = term[1], term[2].strip()
-        if "*" in value:
+        if "*" in value:  # both `rax*4` and `4*rax` are in use
             one, _, other = (part.strip() for part in value.partition("*"))
             name, factor = (other, one) if _NUMBER.fullmatch(one) else (one, other)
             if index or sign == "-":
@@ -314,4 +299,4 @@ def _sum(text: str, segment: str, size: int | None) -> MemoryOperand:
         index = plain[1]
         if index in ("rsp", "esp"):  # The stack pointer cannot be an index, so it is the base.
             base, index = index, base
-    return MemoryOperand(segment, displacement, base, index, scale, size)
+    return MemoryOperand(segment, displacement, base, index, scale)

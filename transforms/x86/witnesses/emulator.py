@@ -20,7 +20,7 @@ import iced_x86 as iced
 
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.x86.reading import BasicBlock, Operation
-from codeaudit.transforms.x86.registers import BASES
+from codeaudit.transforms.x86.registers import BASES, numbers
 
 CODE: Final = 0x1000_0000
 """The address of the code."""
@@ -37,8 +37,9 @@ _HEAP: Final = 0x10_0000_0000
 _LOCAL: Final = 0x20_0000_0000
 """The base address of `fs`; `gs` begins at twice this address."""
 _VECTORS: Final = BASES["vec"][:16]
-_UNSTEADY: Final = ("RDTSC", "RDTSCP", "RDRAND", "RDSEED", "CPUID", "XGETBV", "RDPMC", "SYSCALL")
-_UNKNOWN: Final = ("SHA", "GFNI")
+_UNSTEADY: Final = "RDTSC RDTSCP RDRAND RDSEED CPUID XGETBV RDPMC SYSCALL"
+"""Instructions whose results differ from run to run or from machine to machine."""
+_UNKNOWN: Final = "SHA GFNI"
 """Instruction sets that Unicorn rejects."""
 
 
@@ -145,6 +146,7 @@ class Emulator:
         forth = permutation(renaming)
         fault, runs = "", 0
         for number in range(states):
+            # Aligned states let `movaps` run; unaligned ones show accesses that cross a page or overlap.
             state, seed = _random_state(rng, unaligned=number % 2), rng.randbytes(8)
             one = self._run(before.code, state, seed)
             other = self._run(after.code, _renamed(state, forth), seed)
@@ -169,6 +171,7 @@ class Emulator:
 
     def _map(self, engine: Any, access: int, address: int, size: int, value: int, data: object) -> bool:
         for page in {address & -PAGE, (address + size - 1) & -PAGE}:
+            # Page 0 and what is not canonical stay unmapped, so these accesses fault as on a real machine.
             if not 0 < page < 1 << 47 or page in self._mapped or CODE <= page < CODE + ROOM:
                 continue
             content = _content(self._seed, page)
@@ -181,14 +184,14 @@ class Emulator:
         engine = self._engine
         self._seed = seed
         engine.mem_write(CODE, code)
-        engine.ctl_flush_tb()
+        engine.ctl_flush_tb()  # Unicorn keeps translated code by its address
         for base, number in self._general:
             engine.reg_write(number, state.general[base])
         for base, number in self._vector:
             engine.reg_write(number, state.vector[base])
         for number, begin in self._segments:
             engine.reg_write(number, begin)
-        engine.reg_write(self._flags, state.flags | 2)
+        engine.reg_write(self._flags, state.flags | 2)  # bit 1 of the flags is always set
         error = 0
         try:
             engine.emu_start(CODE, CODE + len(code), count=MOST)
@@ -201,6 +204,7 @@ class Emulator:
         )
         changed = {}
         for page, content in self._mapped.items():
+            # A digest, because a block may change many pages.
             now = bytes(engine.mem_read(page, PAGE))
             if now != content:
                 changed[page] = hashlib.sha256(now).digest()
@@ -228,6 +232,7 @@ def _distrust(operation: Operation) -> str:
     instruction = operation.instruction
     views = {view for view, _, _ in operation.effects}
     wide = any(view.startswith(("vec", "k")) for view in views)
+    # VEX forms of integer instructions (`andn`) are run correctly.
     if instruction.encoding != iced.EncodingKind.LEGACY and wide:
         return "AVX"
     if instruction.encoding not in (iced.EncodingKind.LEGACY, iced.EncodingKind.VEX):
@@ -239,9 +244,9 @@ def _distrust(operation: Operation) -> str:
         return "x87 and MMX"
     if any(view.startswith("st(") for view in views):
         return "x87 and MMX"
-    if any(getattr(iced.CpuidFeature, name) in features for name in _UNKNOWN):
+    if numbers(iced.CpuidFeature, _UNKNOWN).intersection(features):
         return "not implemented"
-    if any(instruction.mnemonic == getattr(iced.Mnemonic, name) for name in _UNSTEADY):
+    if instruction.mnemonic in numbers(iced.Mnemonic, _UNSTEADY):
         return "not deterministic"
     if instruction.flow_control != iced.FlowControl.NEXT:
         return "control transfer"
@@ -253,13 +258,12 @@ def permutation(renaming: Mapping[str, str]) -> Mapping[str, str]:
     forth: dict[str, str] = {}
     for bases in (BASES["gp"], _VECTORS):
         own = {base: renaming[base] for base in bases if base in renaming}
-        free = [base for base in bases if base not in own.values()]
-        stay = [base for base in bases if base not in own and base in free]
-        forth |= own | {base: base for base in stay}
-        rest = [base for base in free if base not in stay]
-        forth |= dict(
-            zip((base for base in bases if base not in own and base not in stay), rest, strict=True)
-        )
+        targets = set(own.values())
+        # A register whose name another one takes gets a name that has become free: the block does not use it,
+        # but it must keep its value.
+        losers = [base for base in bases if base not in own and base in targets]
+        free = [base for base in bases if base in own and base not in targets]
+        forth |= {base: base for base in bases} | dict(zip(losers, free, strict=True)) | own
     return forth
 
 

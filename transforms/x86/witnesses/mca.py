@@ -106,6 +106,7 @@ class Mca:
         If the tool names the blocks that it rejects, measure the others again; else measure two halves.
         """
         rest = dict(texts)
+        # Starting the tool takes most of the time, so blocks are measured together whatever a few of them do.
         while rest:
             source, owners = _together(rest)
             done = self._run(source)
@@ -128,6 +129,7 @@ class Mca:
                 found[number] = NotMeasured(told[1] if told else "llvm-mca failed")
                 return
             else:
+                # The tool names no line: bisect.
                 items = list(rest.items())
                 self._fill(dict(items[::2]), found)
                 self._fill(dict(items[1::2]), found)
@@ -156,6 +158,7 @@ class Mca:
         if region is None:
             return NotMeasured("llvm-mca left the block out")
         told = region["SummaryView"]
+        # If the tool skipped a line, this is the cost of another block.
         if told["Instructions"] != len(lines) * self.iterations:
             return NotMeasured("llvm-mca counts other instructions")
         return Measured(
@@ -187,6 +190,7 @@ def find(*, cpu: str = HASWELL, iterations: int = ITERATIONS, program: str | Non
     if version is None:
         raise CannotAudit(f"{path} does not tell its version; is it LLVM's?")
     tool = Mca(program=path, version=version[1], cpu=cpu, iterations=iterations)
+    # An unknown processor is only a warning: the tool would go on with its default.
     probe = tool._run("nop\n")
     if probe.returncode or "not a recognized processor" in probe.stderr:
         reason = probe.stderr.strip().split("\n")[0]
