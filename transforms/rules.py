@@ -28,7 +28,7 @@ Proof: TypeAlias = Literal["tree", "analysis"]
 rule only finds sites where the edit is right."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class SiteRule(ABC):
     """A transform made of one rule. One site is one move.
 

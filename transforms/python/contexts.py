@@ -191,9 +191,14 @@ def patch_range(code: PythonSource, start: int, end: int, *parts: Part) -> Patch
     return Patch(start, end, tuple(part for part in (before, *parts, behind) if part != ""))
 
 
+def patch_span(code: PythonSource, span: Span, *parts: Part) -> Patch:
+    """As `patch_range`, for a span."""
+    return patch_range(code, span.start, span.end, *parts)
+
+
 def patch_node(code: PythonSource, node: ast.expr, *parts: Part) -> Patch:
     """A patch of an expression that leaves its own parentheses where they are."""
-    return patch_range(code, code.start(node), code.end(node), *parts)
+    return patch_span(code, code.span(node), *parts)
 
 
 def in_condition(code: PythonSource, node: ast.expr) -> bool:

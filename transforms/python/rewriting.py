@@ -98,12 +98,12 @@ class PythonRule(SiteRule):
 
 def control(name: str, find: Finder, nothing: str) -> PythonRule:
     """A rule that changes the meaning."""
-    return PythonRule(name=name, find=find, nothing=nothing, kind="control")
+    return PythonRule(name, find, nothing, kind="control")
 
 
 def same_tree(name: str, find: Finder, nothing: str) -> PythonRule:
     """A rule whose result must have the syntax tree of the source."""
-    return PythonRule(name=name, find=find, nothing=nothing, proof="tree")
+    return PythonRule(name, find, nothing, proof="tree")
 
 
 def rendered(code: PythonSource, patches: Sequence[Patch]) -> str:

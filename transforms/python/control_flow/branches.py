@@ -24,6 +24,7 @@ from codeaudit.transforms.python.contexts import (
     parenthesized,
     patch_node,
     patch_range,
+    patch_span,
     token_after,
     token_before,
 )
@@ -84,8 +85,7 @@ def _invert(code: PythonSource, node: ast.If) -> Site | Refused:
 
 def _negation(code: PythonSource, node: ast.If) -> Patch:
     """A patch that negates the condition; `not x` becomes `x`."""
-    full = code.full(node.test)
-    return patch_range(code, full.start, full.end, *negated(code, node.test, tested=True))
+    return patch_span(code, code.full(node.test), *negated(code, node.test, tested=True))
 
 
 def _exchanged(code: PythonSource, node: ast.If) -> tuple[Patch, ...] | Refused:
@@ -147,7 +147,7 @@ def _not_deeper(code: PythonSource, node: ast.If, *, more: int = 0) -> str | Non
     return DEEP if sum(1 for _ in code.ancestors(node)) + more > _DEEPEST else None
 
 
-INVERT_IF: Final = PythonRule(name="invert-if", find=_invert, nothing="no if")
+INVERT_IF: Final = PythonRule("invert-if", _invert, "no if")
 
 
 # ── elif and else: if ────────────────────────────────────────────────────────────────────────────────────
@@ -189,8 +189,8 @@ def _flatten(code: PythonSource, node: ast.If) -> Site | Refused | None:
     return edit("else: if to elif", inner.lineno, flat, Patch(word, word, ("el",)))
 
 
-NEST_ELIF: Final = PythonRule(name="nest-elif", find=_nest, nothing="no elif")
-FLATTEN_ELIF: Final = PythonRule(name="flatten-elif", find=_flatten, nothing="no if alone in an else")
+NEST_ELIF: Final = PythonRule("nest-elif", _nest, "no elif")
+FLATTEN_ELIF: Final = PythonRule("flatten-elif", _flatten, "no if alone in an else")
 
 
 # ── branches that leave ──────────────────────────────────────────────────────────────────────────────────
@@ -252,17 +252,16 @@ def _add_else(code: PythonSource, node: ast.If) -> Site | Refused | None:
     return edit("else around the rest", node.lineno, Patch(start, end, (opening, rest)))
 
 
-RETURN_TO_ELSE: Final = PythonRule(name="return-to-else", find=_add_else, nothing="no if without else")
-ELSE_TO_RETURN: Final = PythonRule(name="else-to-return", find=_drop_else, nothing="no else")
+RETURN_TO_ELSE: Final = PythonRule("return-to-else", _add_else, "no if without else")
+ELSE_TO_RETURN: Final = PythonRule("else-to-return", _drop_else, "no else")
 
 
 # ── conditional expressions ──────────────────────────────────────────────────────────────────────────────
 
 
-def _before_value(code: PythonSource, node: ast.Assign | ast.Return) -> tuple[Part, ...]:
+def _before_value(code: PythonSource, node: ast.stmt, value: ast.expr) -> tuple[Part, ...]:
     """The parts of a statement before its value: `x = `, `return `."""
-    assert node.value is not None
-    last = token_before(code, code.full(node.value).start)
+    last = token_before(code, code.full(value).start)
     assert last is not None
     return Span(code.start(node), last.end), " "
 
@@ -282,7 +281,7 @@ def _to_if(code: PythonSource, node: ast.Assign | ast.Return) -> Site | Refused 
     inside = outside + code.step
     if len(set(inside)) > 1:
         return Refused(INDENTATION)
-    head = _before_value(code, node)
+    head = _before_value(code, node, value)
     parts = (
         "if ", *parenthesized(code, value.test, WALRUS), f":{newline}{inside}",
         *head, *parenthesized(code, value.body, CONDITIONAL), f"{newline}{outside}else:{newline}{inside}",
@@ -300,9 +299,9 @@ def _to_ternary(code: PythonSource, node: ast.If) -> Site | Refused | None:
     # An assignment evaluates its targets last, so `c` stays first. `x += a if c else b` would read `x` before
     # it tests `c`.
     match node.body, node.orelse:
-        case [ast.Assign() as one], [ast.Assign() as other]:
-            same = [ast.dump(target) for target in one.targets] == [ast.dump(t) for t in other.targets]
-        case [ast.Return(value=ast.expr()) as one], [ast.Return(value=ast.expr()) as other]:
+        case [ast.Assign(value=one) as first], [ast.Assign(value=other) as second]:
+            same = list(map(ast.dump, first.targets)) == list(map(ast.dump, second.targets))
+        case [ast.Return(value=ast.expr() as one) as first], [ast.Return(value=ast.expr() as other)]:
             same = True
         case _:
             return Refused(OTHER_BODIES)
@@ -310,21 +309,19 @@ def _to_ternary(code: PythonSource, node: ast.If) -> Site | Refused | None:
         return Refused(OTHER_BODIES)
     if has_comment(code, code.start(node), code.end(node)):
         return Refused(COMMENT)
-    assert one.value is not None
-    assert other.value is not None
     parts = (
-        *_before_value(code, one), *parenthesized(code, one.value, OR),
+        *_before_value(code, first, one), *parenthesized(code, one, OR),
         " if ", *parenthesized(code, node.test, OR),
-        " else ", *parenthesized(code, other.value, CONDITIONAL),
+        " else ", *parenthesized(code, other, CONDITIONAL),
     )  # fmt: skip
     change = Patch(code.start(node), code.end(node), parts)
     return edit("if to conditional expression", node.lineno, change)
 
 
 TERNARY_TO_IF: Final = PythonRule(
-    name="ternary-to-if", find=_to_if, nothing="no conditional expression that is assigned or returned"
+    "ternary-to-if", _to_if, "no conditional expression that is assigned or returned"
 )
-IF_TO_TERNARY: Final = PythonRule(name="if-to-ternary", find=_to_ternary, nothing="no if with else")
+IF_TO_TERNARY: Final = PythonRule("if-to-ternary", _to_ternary, "no if with else")
 
 
 # ── joined conditions ────────────────────────────────────────────────────────────────────────────────────
@@ -384,8 +381,8 @@ def _merge(code: PythonSource, node: ast.If) -> Site | Refused | None:
     return edit("nested if to and", node.lineno, patch_range(code, begin, end, *test, *body))
 
 
-SPLIT_CONDITIONS: Final = PythonRule(name="split-conditions", find=_split, nothing="no if with and")
-MERGE_CONDITIONS: Final = PythonRule(name="merge-conditions", find=_merge, nothing="no if alone in an if")
+SPLIT_CONDITIONS: Final = PythonRule("split-conditions", _split, "no if with and")
+MERGE_CONDITIONS: Final = PythonRule("merge-conditions", _merge, "no if alone in an if")
 
 
 # ── controls ─────────────────────────────────────────────────────────────────────────────────────────────

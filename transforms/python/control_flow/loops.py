@@ -21,6 +21,7 @@ from codeaudit.transforms.python.contexts import (
     negated,
     parenthesized,
     patch_range,
+    patch_span,
 )
 from codeaudit.transforms.python.rewriting import PythonRule, at_each, control, edit
 from codeaudit.transforms.python.source import PythonSource
@@ -179,7 +180,7 @@ def _counting(
     return Patch(code.start(node), mark.start, head), opened
 
 
-FOR_TO_WHILE: Final = PythonRule(name="for-to-while", find=_for, nothing="no for")
+FOR_TO_WHILE: Final = PythonRule("for-to-while", _for, "no for")
 
 
 # ── while ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -232,8 +233,8 @@ def _unroll(code: PythonSource, node: ast.While) -> Site | Refused:
     return edit("two turns of while in one", node.lineno, Patch(begin, end, (body, *exit_, body)))
 
 
-WHILE_TO_WHILE_TRUE: Final = PythonRule(name="while-to-while-true", find=_while, nothing="no while")
-UNROLL_WHILE: Final = PythonRule(name="unroll-while", find=_unroll, nothing="no while")
+WHILE_TO_WHILE_TRUE: Final = PythonRule("while-to-while-true", _while, "no while")
+UNROLL_WHILE: Final = PythonRule("unroll-while", _unroll, "no while")
 
 
 # ── controls ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -249,9 +250,8 @@ def _off_by_one(code: PythonSource, node: ast.For) -> Site | None:
         case _:
             return None
     options = [
-        (patch_range(code, full.start, full.end, *parenthesized(code, argument, _SUM), change),)
+        (patch_span(code, code.full(argument), *parenthesized(code, argument, _SUM), change),)
         for argument in arguments[:2]
-        for full in [code.full(argument)]
         for change in (" - 1", " + 1")
     ]
     return Site(tuple(options), "range moved by 1", node.lineno)

@@ -138,7 +138,7 @@ def _last(node: _Try) -> ast.stmt:
     return node.orelse[-1] if node.orelse else node.handlers[-1].body[-1]
 
 
-SPLIT_WITH: Final = PythonRule(name="split-with", find=_split_with, nothing="no with of several items")
-MERGE_WITH: Final = PythonRule(name="merge-with", find=_merge_with, nothing="no with alone in a with")
-SPLIT_TRY: Final = PythonRule(name="split-try", find=_split_try, nothing="no try with finally")
-MERGE_TRY: Final = PythonRule(name="merge-try", find=_merge_try, nothing="no try alone in a try")
+SPLIT_WITH: Final = PythonRule("split-with", _split_with, "no with of several items")
+MERGE_WITH: Final = PythonRule("merge-with", _merge_with, "no with alone in a with")
+SPLIT_TRY: Final = PythonRule("split-try", _split_try, "no try with finally")
+MERGE_TRY: Final = PythonRule("merge-try", _merge_try, "no try alone in a try")

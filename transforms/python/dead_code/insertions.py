@@ -189,7 +189,7 @@ def _computed(code: PythonSource, gap: InsertionGap, name: str, rng: Random) -> 
 
 
 def _insertion(name: str, write: Write, note: str, *, named: bool = True) -> PythonRule:
-    return PythonRule(name=name, find=partial(_fill, write=write, note=note, named=named), nothing="no block")
+    return PythonRule(name, partial(_fill, write=write, note=note, named=named), "no block")
 
 
 UNUSED_LOCALS: Final = _insertion("unused-locals", _constant, "variable that nobody reads")
@@ -245,10 +245,8 @@ def _may_return(code: PythonSource, node: ast.stmt) -> bool:
     return False
 
 
-ELSE_PASS: Final = PythonRule(name="else-pass", find=_else_pass, nothing="no if or loop")
-AFTER_RETURN: Final = PythonRule(
-    name="after-return", find=_unreached, nothing="no statement that leaves a block"
-)
+ELSE_PASS: Final = PythonRule("else-pass", _else_pass, "no if or loop")
+AFTER_RETURN: Final = PythonRule("after-return", _unreached, "no statement that leaves a block")
 
 
 # ── controls ─────────────────────────────────────────────────────────────────────────────────────────────

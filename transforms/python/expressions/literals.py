@@ -41,7 +41,7 @@ def _not_bools(code: PythonSource, node: ast.Constant) -> Site | None:
     )
 
 
-BOOL_LITERALS: Final = PythonRule(name="bool-literals", find=_bools, nothing="no True or False")
+BOOL_LITERALS: Final = PythonRule("bool-literals", _bools, "no True or False")
 BOOL_LITERALS_WRONG: Final = control("bool-literals-wrong", _not_bools, "no True or False")
 
 
@@ -95,9 +95,7 @@ def _off_by_one(code: PythonSource, node: ast.Name | ast.Call) -> Site | None:
     return Site(options, "1 added", node.lineno)
 
 
-IDENTITY_ARITHMETIC: Final = PythonRule(
-    name="identity-arithmetic", find=_identity, nothing="no operand to add 0 to"
-)
+IDENTITY_ARITHMETIC: Final = PythonRule("identity-arithmetic", _identity, "no operand to add 0 to")
 IDENTITY_ARITHMETIC_WRONG: Final = control("identity-arithmetic-wrong", _off_by_one, "no operand to add 1 to")
 
 
@@ -138,6 +136,4 @@ def _bracketed(
     )
 
 
-MEMBERSHIP_DISPLAYS: Final = PythonRule(
-    name="membership-displays", find=_membership, nothing="no test of a display"
-)
+MEMBERSHIP_DISPLAYS: Final = PythonRule("membership-displays", _membership, "no test of a display")

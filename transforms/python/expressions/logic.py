@@ -31,7 +31,7 @@ from codeaudit.transforms.python.contexts import (
     negated,
     operator_between,
     parenthesized_inside,
-    patch_range,
+    patch_span,
     replace_with,
 )
 from codeaudit.transforms.python.rewriting import PythonRule, at_each, control, edit
@@ -85,11 +85,10 @@ def _de_morgan(code: PythonSource, node: ast.UnaryOp | ast.BoolOp) -> Site | Ref
         return Refused(reason)
     if _annotated(code, inside):
         return Refused(COMMENT)
-    patches = [outer, *_other_words(code, inside)]
-    for value in inside.values:
-        full = code.full(value)
-        patches.append(patch_range(code, full.start, full.end, *negated(code, value, tested=strip)))
-    return edit(note, node.lineno, *patches)
+    negations = [
+        patch_span(code, code.full(value), *negated(code, value, tested=strip)) for value in inside.values
+    ]
+    return edit(note, node.lineno, outer, *_other_words(code, inside), *negations)
 
 
 def _calm(code: PythonSource, node: ast.BoolOp, *, inside: bool = False) -> bool:
@@ -118,11 +117,9 @@ def _annotated(code: PythonSource, node: ast.BoolOp) -> bool:
 def _other_words(code: PythonSource, node: ast.BoolOp) -> list[Patch]:
     """The patches that exchange `and` and `or`."""
     word = "and" if isinstance(node.op, ast.Or) else "or"
-    found = []
-    for one, other in pairwise(node.values):
-        own = operator_between(code, one, other)
-        found.append(patch_range(code, own.start, own.end, word))
-    return found
+    return [
+        patch_span(code, operator_between(code, one, other), word) for one, other in pairwise(node.values)
+    ]
 
 
 def _word(node: ast.BoolOp) -> str:
@@ -138,7 +135,7 @@ def _without_not(code: PythonSource, node: ast.UnaryOp) -> Patch:
     return Patch(start, end, ())
 
 
-DE_MORGAN: Final = PythonRule(name="de-morgan", find=_de_morgan, nothing="no condition with and or or")
+DE_MORGAN: Final = PythonRule("de-morgan", _de_morgan, "no condition with and or or")
 
 
 # ── double negation ──────────────────────────────────────────────────────────────────────────────────────
@@ -174,7 +171,7 @@ def _is_not(node: ast.AST | None) -> bool:
     return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
 
 
-DOUBLE_NEGATION: Final = PythonRule(name="double-negation", find=_double, nothing="no condition")
+DOUBLE_NEGATION: Final = PythonRule("double-negation", _double, "no condition")
 
 
 # ── negated comparisons ──────────────────────────────────────────────────────────────────────────────────
@@ -222,11 +219,11 @@ def _obstacle(code: PythonSource, node: ast.Compare) -> str | None:
 
 
 def _opposite(code: PythonSource, node: ast.Compare) -> Patch:
-    own = operator_between(code, node.left, node.comparators[0])
-    return patch_range(code, own.start, own.end, _OPPOSITE[type(node.ops[0])])
+    operator = operator_between(code, node.left, node.comparators[0])
+    return patch_span(code, operator, _OPPOSITE[type(node.ops[0])])
 
 
-NEGATE_COMPARISONS: Final = PythonRule(name="negate-comparisons", find=_negate, nothing="no comparison")
+NEGATE_COMPARISONS: Final = PythonRule("negate-comparisons", _negate, "no comparison")
 
 
 # ── chained comparisons ──────────────────────────────────────────────────────────────────────────────────
@@ -245,7 +242,7 @@ def _split_chain(code: PythonSource, node: ast.Compare) -> Site | Refused | None
     patches = [replace_with(code, node, AND, *parenthesized_inside(code, node, AND))]
     for middle in middles:
         full = code.full(middle)
-        patches.append(patch_range(code, full.start, full.end, full, " and ", code.span(middle)))
+        patches.append(patch_span(code, full, full, " and ", code.span(middle)))
     return edit("chain split", node.lineno, *patches)
 
 
@@ -294,12 +291,8 @@ def _chained(code: PythonSource, one: ast.Compare, other: ast.Compare) -> Site |
     return edit("comparisons chained", one.lineno, Patch(start.start, end.end, (start,)))
 
 
-SPLIT_COMPARISONS: Final = PythonRule(
-    name="split-comparisons", find=_split_chain, nothing="no chained comparison"
-)
-MERGE_COMPARISONS: Final = PythonRule(
-    name="merge-comparisons", find=_merge_chain, nothing="no two comparisons joined by and"
-)
+SPLIT_COMPARISONS: Final = PythonRule("split-comparisons", _split_chain, "no chained comparison")
+MERGE_COMPARISONS: Final = PythonRule("merge-comparisons", _merge_chain, "no two comparisons joined by and")
 
 
 # ── controls ─────────────────────────────────────────────────────────────────────────────────────────────

@@ -23,7 +23,7 @@ from codeaudit.transforms.python.contexts import (
     operator_between,
     parenthesized,
     patch_node,
-    patch_range,
+    patch_span,
     precedence,
     side_precedences,
     token_after,
@@ -156,8 +156,8 @@ def _exchanged(code: PythonSource, node: ast.BinOp | ast.Compare, sign: str) -> 
     return edit(f"operands of {sign} change places", node.lineno, patch_node(code, node, *parts))
 
 
-SWAP_OPERANDS: Final = PythonRule(name="swap-operands", find=_swap, nothing="no commutative operator")
-FLIP_COMPARISONS: Final = PythonRule(name="flip-comparisons", find=_flip, nothing="no comparison")
+SWAP_OPERANDS: Final = PythonRule("swap-operands", _swap, "no commutative operator")
+FLIP_COMPARISONS: Final = PythonRule("flip-comparisons", _flip, "no comparison")
 
 
 # ── augmented assignments ────────────────────────────────────────────────────────────────────────────────
@@ -206,7 +206,7 @@ def _expand(code: PythonSource, node: ast.AugAssign) -> Site | Refused:
     right = side_precedences(ast.BinOp(node.target, node.op, node.value))[1]
     # `a -= b - c` is `a = a - (b - c)`.
     if not has_parentheses(code, node.value) and precedence(code, node.value) < right:
-        patches.append(patch_range(code, value.start, value.end, "(", value, ")"))
+        patches.append(patch_span(code, value, "(", value, ")"))
     return edit(f"{name} {token.text} written out", node.lineno, *patches)
 
 
@@ -232,10 +232,8 @@ def _contract(code: PythonSource, node: ast.Assign) -> Site | Refused | None:
     return edit(f"{name} {sign} contracted", node.lineno, Patch(start, end, (sign,)))
 
 
-EXPAND_AUGMENTED: Final = PythonRule(name="expand-augmented", find=_expand, nothing="no augmented assignment")
-CONTRACT_AUGMENTED: Final = PythonRule(
-    name="contract-augmented", find=_contract, nothing="no assignment to augment"
-)
+EXPAND_AUGMENTED: Final = PythonRule("expand-augmented", _expand, "no augmented assignment")
+CONTRACT_AUGMENTED: Final = PythonRule("contract-augmented", _contract, "no assignment to augment")
 
 
 # ── controls ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -249,9 +247,7 @@ def _flip_wrongly(code: PythonSource, node: ast.Compare) -> Site | Refused | Non
     if len(node.ops) > 1:
         return Refused(CHAINED)
     sign = operator_between(code, node.left, node.comparators[0])
-    options = tuple(
-        (patch_range(code, sign.start, sign.end, wrong),) for wrong in _WRONG_COMPARISONS[type(node.ops[0])]
-    )
+    options = tuple((patch_span(code, sign, wrong),) for wrong in _WRONG_COMPARISONS[type(node.ops[0])])
     return Site(options, f"{code.slice(sign)} becomes another sign", node.lineno)
 
 

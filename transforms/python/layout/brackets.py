@@ -11,7 +11,7 @@ from typing import Final
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Patch, Site, Span
 from codeaudit.transforms.python.contexts import ATOM, CONDITIONAL, precedence
-from codeaudit.transforms.python.layout.lexemes import Lexeme, docstrings, expressions, lexemes, pairs, solid
+from codeaudit.transforms.python.layout.lexemes import Lexeme, docstrings, expressions, lexemes, solid
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes
 from codeaudit.transforms.python.rewriting import edit, same_tree
 from codeaudit.transforms.python.source import PythonSource
@@ -72,7 +72,7 @@ def _parenthesised(code: PythonSource) -> Iterator[Site | Refused]:
         if not allowed:
             yield Refused(NEEDED)
         # Outside of brackets, the line break would end the statement.
-        elif any(outer.start < at < outer.end for at in breaks) or b"\\" in _margins(code, inner):
+        elif any(outer.start < at < outer.end for at in breaks) or _continued(code, inner):
             yield Refused(OVER_LINES)
         else:
             # `not(a)` becomes `not a`.
@@ -170,10 +170,10 @@ def _redundant(code: PythonSource, node: ast.expr) -> bool:
             return False
 
 
-def _margins(code: PythonSource, inner: Span) -> bytes:
-    """The white space just inside of parentheses."""
-    text = code.source[inner.start : inner.end]
-    return text[: len(text) - len(text.lstrip(b" \t\\\r\n"))] + text[len(text.rstrip(b" \t\\\r\n")) :]
+def _continued(code: PythonSource, inner: Span) -> bool:
+    """Whether a backslash continues a line just inside of parentheses."""
+    text = code.source[inner.start : inner.end].strip(b" \t\r\n")
+    return text.startswith(b"\\") or text.endswith(b"\\")
 
 
 def _word(code: PythonSource, at: int) -> bool:
@@ -214,12 +214,13 @@ def _closings(code: PythonSource) -> Iterator[tuple[Lexeme, str | None, bool]]:
         reason, removable = None, True
         match node:
             case ast.Call(args=[ast.GeneratorExp() as sole], keywords=[]):
-                closing: int | None = code.end(node) - 1
+                closing = code.end(node) - 1
                 # `f(x for x in y,)` is a syntax error; `f((x for x in y),)` is none.
                 reason = SOLE_GENERATOR if code.end(sole) == code.end(node) else None
-            case ast.Call(args=[_, *_]) | ast.Call(keywords=[_, *_]):
-                closing = code.end(node) - 1
-            case ast.List(elts=[_, *_]) | ast.Set() | ast.Dict(keys=[_, *_]):
+            case (
+                ast.Call(args=[_, *_]) | ast.Call(keywords=[_, *_]) | ast.List(elts=[_, *_])
+                | ast.Set() | ast.Dict(keys=[_, *_])
+            ):  # fmt: skip
                 closing = code.end(node) - 1
             # `(a,)` without its comma is `a`.
             case ast.Tuple(elts=[_, *rest]) if _is_closed_tuple(code, node):
@@ -231,18 +232,16 @@ def _closings(code: PythonSource) -> Iterator[tuple[Lexeme, str | None, bool]]:
                 reason = STARRED if starred else None
             case _:
                 continue
-        if closing is not None and (number := by_start.get(closing)):
+        if number := by_start.get(closing):
             yield tokens[number - 1], reason, removable
 
 
-def _end_of_parameters(code: PythonSource, node: FunctionNode) -> int | None:
+def _end_of_parameters(code: PythonSource, node: FunctionNode) -> int:
     """The offset of the bracket that closes the list of parameters."""
     begin = code.positions.offset(node.lineno, node.col_offset)
     tokens = [one for one in solid(code) if one.start >= begin]
-    # A bracket of type parameters (`def f[T: (A, B)](x)`) is deeper.
-    depths = (one for one in tokens if one.text == "(" and one.depth == tokens[0].depth and one.opens)
-    opening = next(depths, None)
-    return pairs(code).get(opening.start) if opening is not None else None
+    # A bracket inside the list, or in type parameters (`def f[T: (A, B)](x)`), is deeper.
+    return next(one.start for one in tokens if one.text == ")" and one.depth == tokens[0].depth)
 
 
 INSERT_PARENTHESES: Final = same_tree("insert-parentheses", _bare, "no expression to wrap")

@@ -13,7 +13,7 @@ from codeaudit.transforms.patches import Patch, Site, Span
 from codeaudit.transforms.python.layout.lexemes import indent_of, statement_lists, wrapped
 from codeaudit.transforms.python.rewriting import control, edit, same_tree
 from codeaudit.transforms.python.source import PythonSource
-from codeaudit.transforms.python.suites import next_line
+from codeaudit.transforms.python.suites import SHARED, next_line
 
 FORM_FEED: Final = "form feed in an indentation"
 MIXED: Final = "tabs and spaces are mixed"
@@ -22,7 +22,6 @@ STEPS: Final = ("  ", "   ", "    ", " " * 8, "\t")
 ELSE: Final = "block has an else"
 ALWAYS: Final = "block may always run just once"
 NO_EFFECT: Final = "statement may do nothing"
-SHARED_LINE: Final = "statement shares its line"
 _FEED: Final = re.compile(rb"^[ \t]*\f", re.MULTILINE)
 
 
@@ -120,7 +119,7 @@ def _moves(code: PythonSource) -> Iterator[Site | Refused]:
                 continue
             # Between a body and its `else` there is no place for a statement.
             if node.orelse or not code.alone(node):
-                yield Refused(ELSE if node.orelse else SHARED_LINE)
+                yield Refused(ELSE if node.orelse else SHARED)
             # The body of `if 1:` runs exactly when what stands behind it does.
             elif isinstance(node, ast.If) and isinstance(node.test, ast.Constant):
                 yield Refused(ALWAYS)
@@ -141,7 +140,7 @@ def _moved(code: PythonSource, around: ast.If | ast.For, node: ast.stmt, beside:
     into it.
     """
     if not code.alone(node) or not code.alone(around.body[0]):
-        return Refused(SHARED_LINE)
+        return Refused(SHARED)
     lines = code.lines(node, node)
     span = Span(lines.start, lines.end, add=code.indentation(beside), drop=code.indentation(node))
     note = "statement out of its block" if beside is around else "statement into the block"

@@ -61,6 +61,7 @@ class Lexeme:
     @property
     def ends_operand(self) -> bool:
         """Whether a value may end with it, so that an operator behind it has a left side."""
+        # `a -1` subtracts, `return -1` has a sign.
         if self.type == tokenize.NAME:
             return not keyword.iskeyword(self.text) or self.text in ("None", "True", "False")
         return self.closes or self.text == "..." or self.type in (tokenize.NUMBER, tokenize.STRING)
@@ -107,6 +108,7 @@ def lexemes(code: PythonSource) -> tuple[Lexeme, ...]:
     skipped = wrapped(code)
     for token in code.tokens:
         kind, text, start = token.type, token.text, token.start
+        # f-strings may be nested: only the outermost one becomes a token.
         if kind == _START:
             begin = begin if opened else start
             opened += 1
@@ -117,12 +119,15 @@ def lexemes(code: PythonSource) -> tuple[Lexeme, ...]:
             text = code.source[start : token.end].decode()
         if opened or kind in _APART:
             continue
+        # An edit at a wrong position would destroy the text.
         if kind not in _BREAKS and code.source[start : token.end] != text.encode():
             raise SourceError("not readable by tokens")
+        # Counted before the token itself, so that a closing bracket is as deep as its opening one.
         depth -= kind == tokenize.OP and text in (")", "]", "}")
         line = code.positions.line_column(start)[0]
         if line == 1 and skipped:
             continue
+        # The line of the last byte; the line break that `tokenize` adds at the end of a text has no byte.
         last = code.positions.line_column(max(start, token.end - 1))[0]
         found.append(Lexeme(kind, text, start, token.end, depth, line, last))
         depth += kind == tokenize.OP and text in ("(", "[", "{")
@@ -145,19 +150,6 @@ def logical_lines(code: PythonSource) -> tuple[tuple[Lexeme, ...], ...]:
         elif one.solid:
             rows[-1].append(one)
     return tuple(tuple(row) for row in rows if row)
-
-
-@lru_cache(maxsize=4)
-def pairs(code: PythonSource) -> Mapping[int, int]:
-    """The offset of the closing bracket for the offset of each opening bracket."""
-    stack: list[int] = []
-    found: dict[int, int] = {}
-    for one in lexemes(code):
-        if one.opens:
-            stack.append(one.start)
-        elif one.closes and stack:
-            found[stack.pop()] = one.start
-    return found
 
 
 def gap(code: PythonSource, before: Lexeme, behind: Lexeme) -> bytes:

@@ -5,7 +5,7 @@ import re
 import tokenize
 from collections.abc import Iterator
 from decimal import Decimal
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Final
 
 from codeaudit.transforms.interface import Refused
@@ -140,20 +140,12 @@ def _cuts(literal: Literal) -> list[int]:
     units = _units(literal)
     if len(units) < _SHORTEST:
         return []
-    places = [0]
-    for unit in units:
-        places.append(places[-1] + len(unit))
     # Cut behind its inner quote, `"""a"b"""` would begin with a string that ends in four quotes.
-    inner = [
-        (number, place)
-        for number, place in enumerate(places)
-        if 0 < number < len(units) and units[number - 1] not in ("'", '"') and units[number] not in ("'", '"')
-    ]
-    middle = len(units) / 2
-    inner.sort(key=lambda one: (abs(one[0] - middle), one[0]))
-    found = [place for _, place in inner[:1]]
-    found += [place for number, place in inner[1:] if units[number - 1] == " "][:1]
-    return found
+    inner = [at for at in range(1, len(units)) if not {"'", '"'} & {units[at - 1], units[at]}]
+    inner.sort(key=lambda at: (abs(at - len(units) / 2), at))
+    chosen = inner[:1] + [at for at in inner[1:] if units[at - 1] == " "][:1]
+    places = list(accumulate(map(len, units), initial=0))
+    return [places[at] for at in chosen]
 
 
 def _goes_on(first: Literal, second: Literal) -> bool:
@@ -239,14 +231,11 @@ def _other_texts(code: PythonSource) -> Iterator[Site | Refused]:
     """Every returned or compared string with a letter: other quotes, and its last letter becomes the next
     one.
     """
-    for node in expressions(code):
-        if not isinstance(node, ast.Constant) or not isinstance(node.value, str | bytes):
+    for token, reason in _constants(code, str, bytes):
+        literal = Literal.read(token.text)
+        if literal is None or literal.formatted:
             continue
-        token = token_at(code, node)
-        literal = Literal.read(token.text) if token is not None else None
-        if token is None or literal is None or literal.formatted:
-            continue
-        if reason := _unseen(code, node):
+        if reason:
             yield Refused(reason)
             continue
         if (other := _flipped(literal)) is None:
@@ -265,19 +254,23 @@ def _other_texts(code: PythonSource) -> Iterator[Site | Refused]:
 
 def _other_numbers(code: PythonSource) -> Iterator[Site | Refused]:
     """Every returned or compared number, replaced by its neighbour in the same form."""
-    for node in expressions(code):
-        # A `bool` is an `int`, but `True` has no neighbour; a complex number is left alone.
-        if not isinstance(node, ast.Constant) or type(node.value) not in (int, float):
-            continue
-        token = token_at(code, node)
-        if token is None:
-            continue
-        if reason := _unseen(code, node):
+    # A `bool` is an `int`, but `True` has no neighbour; a complex number is left alone.
+    for token, reason in _constants(code, int, float):
+        if reason:
             yield Refused(reason)
         elif (text := _neighbour(token.text)) is None:
             yield Refused(ONE_FORM)
         else:
             yield edit(f"{token.text} -> {text}", token.line, Patch(token.start, token.end, (text,)))
+
+
+def _constants(code: PythonSource, *kinds: type) -> Iterator[tuple[Lexeme, str | None]]:
+    """The constants of these types that are one token each, and why a change of each may not be seen."""
+    for node in expressions(code):
+        if isinstance(node, ast.Constant) and type(node.value) in kinds:
+            token = token_at(code, node)
+            if token is not None:
+                yield token, _unseen(code, node)
 
 
 def _neighbour(text: str) -> str | None:

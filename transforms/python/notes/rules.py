@@ -18,9 +18,8 @@ from codeaudit.transforms.python.layout.lexemes import comment_inside, docstring
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_names, parameter_nodes
 from codeaudit.transforms.python.rewriting import PythonRule, edit
 from codeaudit.transforms.python.source import PythonSource
-from codeaudit.transforms.python.suites import block_of, continued, line_start
+from codeaudit.transforms.python.suites import SHARED, block_of, continued, line_start
 
-SHARED_LINE: Final = "statement shares its line"
 COMMENT: Final = "comment between"
 NEXT_IS_TEXT: Final = "next statement would become the docstring"
 NOT_LOCAL: Final = "annotation outside of a function is kept for readers"
@@ -126,7 +125,7 @@ def _local_annotations(code: PythonSource) -> Iterator[Site | Refused]:
         elif not isinstance(node.target, ast.Name) or node.target.id not in _assigned(function):
             yield Refused(ONLY_BINDING)
         elif not code.alone(node):
-            yield Refused(SHARED_LINE)
+            yield Refused(SHARED)
         else:
             block, _ = block_of(code, node) or ([], 0)
             # Other bare annotations of the block may be removed too, so they do not count.
@@ -200,7 +199,7 @@ def _without_docstring(code: PythonSource, node: FunctionNode) -> Site | Refused
     """
     text = node.body[0]
     if not code.alone(text):
-        return Refused(SHARED_LINE)
+        return Refused(SHARED)
     match node.body[1:]:
         case [ast.Expr(value=ast.Constant(value=str())), *_]:
             return Refused(NEXT_IS_TEXT)
@@ -209,12 +208,10 @@ def _without_docstring(code: PythonSource, node: FunctionNode) -> Site | Refused
 
 
 REMOVE_LOCAL_ANNOTATIONS: Final = PythonRule(
-    name="remove-local-annotations", find=_local_annotations, nothing="no annotated assignment"
+    "remove-local-annotations", _local_annotations, "no annotated assignment"
 )
 REMOVE_INNER_DOCSTRINGS: Final = PythonRule(
-    name="remove-inner-docstrings",
-    find=_inner_docstrings,
-    nothing="no inner function with a docstring",
+    "remove-inner-docstrings", _inner_docstrings, "no inner function with a docstring"
 )
 
 
@@ -242,7 +239,7 @@ def _undocumented(code: PythonSource) -> Iterator[Site | Refused]:
         indent = code.source[at:first].decode()
         # In `def f(): return 1` there is no line for it.
         if indent.strip(" \t") or continued(code, at):
-            yield Refused(SHARED_LINE)
+            yield Refused(SHARED)
             continue
         options = tuple((Patch(at, at, (f'{indent}"""{phrase}"""{code.newline}',)),) for phrase in PHRASES)
         yield Site(options, "docstring", code.line(node.body[0]))
@@ -308,8 +305,6 @@ def _decorator(node: ast.expr) -> str | None:
             return None
 
 
-REMOVE_DOCSTRINGS: Final = PythonRule(name="remove-docstrings", find=_docstrings, nothing="no docstring")
-INSERT_DOCSTRINGS: Final = PythonRule(
-    name="insert-docstrings", find=_undocumented, nothing="every function has a docstring"
-)
-REMOVE_ANNOTATIONS: Final = PythonRule(name="remove-annotations", find=_annotations, nothing="no annotation")
+REMOVE_DOCSTRINGS: Final = PythonRule("remove-docstrings", _docstrings, "no docstring")
+INSERT_DOCSTRINGS: Final = PythonRule("insert-docstrings", _undocumented, "every function has a docstring")
+REMOVE_ANNOTATIONS: Final = PythonRule("remove-annotations", _annotations, "no annotation")

@@ -264,7 +264,7 @@ def _parts(node: ast.JoinedStr) -> tuple[list[str], list[tuple[str, str]]]:
     return texts_and_fields(parts)
 
 
-F_STRING_TO_FORMAT: Final = PythonRule(name="f-string-to-format", find=_to_format, nothing="no f-string")
+F_STRING_TO_FORMAT: Final = PythonRule("f-string-to-format", _to_format, "no f-string")
 
 
 # ── sums ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -325,7 +325,7 @@ def _summands(code: PythonSource, node: ast.JoinedStr, found: Formatted) -> list
     return operands
 
 
-F_STRING_TO_CONCAT: Final = PythonRule(name="f-string-to-concat", find=_to_sums, nothing="no f-string")
+F_STRING_TO_CONCAT: Final = PythonRule("f-string-to-concat", _to_sums, "no f-string")
 
 
 # ── control ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -175,9 +175,7 @@ def _percent_slot(code: PythonSource, value: ast.expr, match: re.Match[str]) -> 
     return Refused(UNCERTAIN if letter in _INTEGERS or letter in _FRACTIONS else CONVERSION)
 
 
-PERCENT_TO_F_STRING: Final = PythonRule(
-    name="percent-to-f-string", find=_percents, nothing="no literal with %"
-)
+PERCENT_TO_F_STRING: Final = PythonRule("percent-to-f-string", _percents, "no literal with %")
 
 
 # ── format ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -241,9 +239,7 @@ def _format_parts(code: PythonSource, literal: Literal, given: dict[str, ast.exp
     return parts
 
 
-FORMAT_TO_F_STRING: Final = PythonRule(
-    name="format-to-f-string", find=_format_calls, nothing="no call of format on a literal"
-)
+FORMAT_TO_F_STRING: Final = PythonRule("format-to-f-string", _format_calls, "no call of format on a literal")
 
 
 # ── + ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -266,21 +262,17 @@ def _sums(code: PythonSource) -> Iterator[Site | Refused]:
         if any(code.kind(one) != "str" for one in operands):
             yield Refused(UNCERTAIN)
             continue
-        parts: list[_Part] = []
-        read: list[Literal | None] = []
-        for one in operands:
-            own = _literal(code, one) if isinstance(one, ast.Constant) else None
-            if one in literals:
-                read.append(own)
-            parts.append(_braced(own, own.body) if own is not None else _Slot(one))
-        first = read[0]
-        if first is None or None in read:
+        read = {id(one): _literal(code, one) for one in literals}
+        first = read[id(literals[0])]
+        if first is None or None in read.values():
             yield Refused(SEVERAL)
         # Escapes mean nothing in a raw string, so the texts cannot share one literal.
-        elif any(one is not None and (one.prefix, one.quote) != (first.prefix, first.quote) for one in read):
+        elif any(one and (one.prefix, one.quote) != (first.prefix, first.quote) for one in read.values()):
             yield Refused(DIFFERENT)
         else:
             done.update(spine)
+            pairs = [(one, read.get(id(one))) for one in operands]
+            parts = [_braced(own, own.body) if own is not None else _Slot(one) for one, own in pairs]
             yield _f_string(code, node, first, parts, "sum")
 
 
@@ -296,7 +288,7 @@ def _operands(node: ast.BinOp) -> tuple[list[int], list[ast.expr]]:
     return spine, [here, *reversed(found)]
 
 
-CONCAT_TO_F_STRING: Final = PythonRule(name="concat-to-f-string", find=_sums, nothing="no sum with a text")
+CONCAT_TO_F_STRING: Final = PythonRule("concat-to-f-string", _sums, "no sum with a text")
 
 
 # ── all three ────────────────────────────────────────────────────────────────────────────────────────────

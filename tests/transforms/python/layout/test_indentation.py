@@ -4,6 +4,7 @@ import pytest
 
 from codeaudit.transforms.python.layout import indentation
 from codeaudit.transforms.python.layout.indentation import INDENTATION, INDENTATION_CHANGED
+from codeaudit.transforms.python.suites import SHARED
 from codeaudit.transforms.records import NotApplied
 from tests.transforms.python.order.support import outcome, reasons, run, untouched, variants
 
@@ -109,7 +110,7 @@ STILL = {
         indentation.NO_EFFECT,
     ),
     "a condition that always holds": ("if 1:\n    a()\n    b()\nc()\n", indentation.ALWAYS),
-    "a body beside its header": ("if a: b(); c()\nd()\n", indentation.SHARED_LINE),
+    "a body beside its header": ("if a: b(); c()\nd()\n", SHARED),
 }
 
 
