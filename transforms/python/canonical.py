@@ -15,10 +15,9 @@ from typing import Final
 from codeaudit.transforms.dependence.colours import colours, first_orders
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Refused
-from codeaudit.transforms.patches import Edit, splice
 from codeaudit.transforms.python.analysis.program import PythonProgram, analyse
-from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, resolve
-from codeaudit.transforms.python.identifiers.rename import movable
+from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes
+from codeaudit.transforms.python.identifiers.rename import PythonVariables, variables
 from codeaudit.transforms.reordering import reordered
 
 NAMELESS: Final = "_v"
@@ -35,64 +34,49 @@ def canonicalise(source: str) -> str:
     Raises:
         SourceError: the source does not parse or is not one function.
     """
-    scopes = resolve(source)
+    known = variables(source)
     program = analyse(source)
-    chosen = first_orders(program.blocks, _colours(source, program, scopes))
-    return _with_canonical_names(
-        reordered(program.source.encode(), program.blocks, chosen) if chosen else source
-    )
+    chosen = first_orders(program.blocks, _colours(known, program))
+    if chosen:
+        known = variables(reordered(program.source.encode(), program.blocks, chosen))
+    return _with_canonical_names(known)
 
 
-def _variables(scopes: PythonScopes) -> Mapping[int, PythonBinding]:
+def _movable(known: PythonVariables) -> Mapping[int, PythonBinding]:
     """The variables that the renaming transforms may rename, by number."""
     # With parameters if they may change; a function whose parameters must stay may still have locals.
     for parameters in (True, False):
-        found = movable(scopes, parameters=parameters)
+        found = known.movable(parameters=parameters)
         if not isinstance(found, Refused):
             return found
     return {}
 
 
-def _with_canonical_names(source: str) -> str:
-    scopes = resolve(source)
-    variables = _variables(scopes)
-    kept = {binding.name for binding in scopes.bindings if binding.number not in variables}
+def _with_canonical_names(known: PythonVariables) -> str:
+    movable = _movable(known)
+    kept = {binding.name for binding in known.bindings if binding.number not in movable}
     # A global called `v0` would be hidden by a variable of that name.
-    kept |= {binding.name for binding in scopes.bindings if binding.scope == OUTER}
+    kept |= {binding.name for binding in known.scopes.bindings if binding.scope == OUTER}
     prefix = "v"
     while any(name.startswith(prefix) and name[len(prefix) :].isdigit() for name in kept):
         prefix += "v"
-    names = {number: f"{prefix}{place}" for place, number in enumerate(sorted(variables))}
-    edits = [
-        Edit(occurrence.start, occurrence.end, names[number])
-        for number, binding in variables.items()
-        for occurrence in binding.occurrences
-    ]
-    return splice(source.encode(), edits).decode()
+    return known.rewritten({number: f"{prefix}{place}" for place, number in enumerate(sorted(movable))})
 
 
-def _colours(source: str, program: PythonProgram, scopes: PythonScopes) -> Sequence[str]:
+def _colours(known: PythonVariables, program: PythonProgram) -> Sequence[str]:
     """A colour for every line that no legal order and no renaming changes."""
-    variables = _variables(scopes)
-    starts = _line_offsets(program, scopes)
+    movable = _movable(known)
+    starts = _line_offsets(program, known.scopes)
     # Every occurrence of a variable, in the order of the text: (offset, number of the variable).
     occurrences = sorted(
         (occurrence.start, number)
-        for number, binding in variables.items()
+        for number, binding in movable.items()
         for occurrence in binding.occurrences
     )
     named: dict[int, list[int]] = defaultdict(list)
     for start, number in occurrences:
         named[bisect_right(starts, start) - 1].append(number)
-    shape = splice(
-        source.encode(),
-        [
-            Edit(occurrence.start, occurrence.end, NAMELESS)
-            for binding in variables.values()
-            for occurrence in binding.occurrences
-        ],
-    ).decode()
-    lines = analyse(shape).lines
+    lines = analyse(known.rewritten(dict.fromkeys(movable, NAMELESS))).lines
     if len(lines) != len(program.lines):
         raise SourceError("not readable: the shape of the function is not its own")
     looks = [(line.text, line.depth) for line in lines]

@@ -22,7 +22,7 @@ from codeaudit.transforms.python.contexts import (
     replace_with,
     tokens_between,
 )
-from codeaudit.transforms.python.rewriting import PythonRule, at_each
+from codeaudit.transforms.python.rewriting import Finder, PythonRule, at_each
 from codeaudit.transforms.python.source import PythonSource
 
 _COMPARISONS: Final[dict[type[ast.cmpop], tuple[str, ...]]] = {
@@ -134,27 +134,17 @@ def _shifted(code: PythonSource, node: ast.Constant) -> Site | None:
     return Site(options, "number one off", node.lineno)
 
 
-COMPARISON_MISTAKEN: Final = PythonRule(
-    name="comparison-mistaken", find=_compared, nothing="no comparison", kind="control"
-)
-OPERATOR_MISTAKEN: Final = PythonRule(
-    name="operator-mistaken", find=_calculated, nothing="no arithmetic", kind="control"
-)
-LOGIC_MISTAKEN: Final = PythonRule(
-    name="logic-mistaken", find=_connected, nothing="no and or or", kind="control"
-)
-VARIABLE_MISTAKEN: Final = PythonRule(
-    name="variable-mistaken", find=_mistaken, nothing="no variable to mistake", kind="control"
-)
-CALL_FORGOTTEN: Final = PythonRule(
-    name="call-forgotten", find=_uncalled, nothing="no call with a value", kind="control"
-)
-CONDITION_NEGATED: Final = PythonRule(
-    name="condition-negated", find=_negated, nothing="no condition", kind="control"
-)
-NUMBER_MISTAKEN: Final = PythonRule(
-    name="number-mistaken", find=_shifted, nothing="no number", kind="control"
-)
+def _defect(name: str, find: Finder, nothing: str) -> PythonRule:
+    return PythonRule(name=name, find=find, nothing=nothing, kind="control")
+
+
+COMPARISON_MISTAKEN: Final = _defect("comparison-mistaken", _compared, "no comparison")
+OPERATOR_MISTAKEN: Final = _defect("operator-mistaken", _calculated, "no arithmetic")
+LOGIC_MISTAKEN: Final = _defect("logic-mistaken", _connected, "no and or or")
+VARIABLE_MISTAKEN: Final = _defect("variable-mistaken", _mistaken, "no variable to mistake")
+CALL_FORGOTTEN: Final = _defect("call-forgotten", _uncalled, "no call with a value")
+CONDITION_NEGATED: Final = _defect("condition-negated", _negated, "no condition")
+NUMBER_MISTAKEN: Final = _defect("number-mistaken", _shifted, "no number")
 
 DEFECTS: Final = (
     COMPARISON_MISTAKEN,

@@ -94,16 +94,16 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
     values |= _variadic_values(function.args)
     outer: set[str] = set()
     fragile: set[str] = set()
-    apart = _SkippedNames()
+    counted: set[int] = set()
     immediate: dict[int, str] = {}
     seen_by: dict[str, set[str]] = {}
     for node in own_nodes(function.body):
-        apart.note(node)
+        counted |= _comprehension_targets(node)
         immediate.update((id(inner), consumer) for inner, consumer in _consumed_at_once(node))
         for target, value in _assigned_values(node):
-            apart.add(target)
+            counted.add(id(target))
             values.setdefault(target.id, []).append(value)
-        if node not in apart:
+        if id(node) not in counted:
             for name in bound_by(node):
                 values.setdefault(name, []).append(None)
         match node:
@@ -172,26 +172,10 @@ def _consumed_at_once(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
             yield part, ".method"
 
 
-class _SkippedNames:
-    """Name nodes that are not counted at the place where the walk meets them.
-
-    These are targets of comprehensions, which are variables of their own, and targets that were already
-    counted with their value.
-    """
-
-    def __init__(self) -> None:
-        self._seen: set[int] = set()
-
-    def __contains__(self, node: object) -> bool:
-        return id(node) in self._seen
-
-    def add(self, node: ast.AST) -> None:
-        self._seen.add(id(node))
-
-    def note(self, node: ast.AST) -> None:
-        if isinstance(node, _COMPREHENSIONS):
-            for generator in node.generators:
-                self._seen.update(id(inner) for inner in ast.walk(generator.target))
+def _comprehension_targets(node: ast.AST) -> set[int]:
+    """The `id` of every name in the targets of a comprehension, which are variables of its own."""
+    generators = node.generators if isinstance(node, _COMPREHENSIONS) else []
+    return {id(inner) for generator in generators for inner in ast.walk(generator.target)}
 
 
 def free_names(scope: ast.AST) -> frozenset[str]:
@@ -210,12 +194,12 @@ def free_names(scope: ast.AST) -> frozenset[str]:
         case _:
             own, inner = set(), []
     outer: set[str] = set()
-    apart = _SkippedNames()
+    counted: set[int] = set()
     for node in own_nodes(inner):
-        apart.note(node)
+        counted |= _comprehension_targets(node)
         if isinstance(node, ast.Global | ast.Nonlocal):
             outer.update(node.names)
-        elif node not in apart:
+        elif id(node) not in counted:
             own.update(bound_by(node))
     used = set[str]().union(*(_used(node) for node in inner)) if inner else _used(scope)
     return frozenset((used - own) | outer)

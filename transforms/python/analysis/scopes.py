@@ -260,7 +260,7 @@ class _ScopeWalk:
 
     # Definitions
 
-    def definition(self, node: FunctionNode) -> None:
+    def visit_functiondef(self, node: FunctionNode) -> None:
         self.visit_all(node.decorator_list)
         self.note(node.name, self.after(DEFINITION, self.start(node)), "write", "function")
         self.defaults(node.args)
@@ -275,7 +275,9 @@ class _ScopeWalk:
         self.visit_all(node.body)
         self.scope = outside
 
-    def lambda_(self, node: ast.Lambda) -> None:
+    visit_asyncfunctiondef = visit_functiondef
+
+    def visit_lambda(self, node: ast.Lambda) -> None:
         self.defaults(node.args)
         outside = self.enter("lambda", node)
         self.parameters(node.args)
@@ -313,7 +315,7 @@ class _ScopeWalk:
             self.annotation(getattr(parameter, "bound", None))
             self.annotation(getattr(parameter, "default_value", None))
 
-    def type_alias(self, node: ast.AST) -> None:
+    def visit_typealias(self, node: ast.AST) -> None:
         outside = self.scope
         name: ast.Name = node.name  # type: ignore[attr-defined]
         self.note(name.id, self.start(name), "write", "class")
@@ -321,7 +323,7 @@ class _ScopeWalk:
         self.annotation(node.value)  # type: ignore[attr-defined]
         self.scope = outside
 
-    def class_(self, node: ast.ClassDef) -> None:
+    def visit_classdef(self, node: ast.ClassDef) -> None:
         self.visit_all(node.decorator_list)
         self.note(node.name, self.after(DEFINITION, self.start(node)), "write", "class")
         outside = self.scope
@@ -334,7 +336,7 @@ class _ScopeWalk:
         self.visit_all(node.body)
         self.scope = outside
 
-    def comprehension(self, node: Comprehension) -> None:
+    def visit_listcomp(self, node: Comprehension) -> None:
         first, *rest = node.generators
         # The first iterable belongs to the scope around: in `[x for x in x]` the last `x` is another
         # variable.
@@ -349,9 +351,11 @@ class _ScopeWalk:
         self.visit_all([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt])
         self.scope = outside
 
+    visit_setcomp = visit_dictcomp = visit_generatorexp = visit_listcomp
+
     # Names
 
-    def name(self, node: ast.Name) -> None:
+    def visit_name(self, node: ast.Name) -> None:
         use = _USES[node.ctx.__class__]
         if use != "read":
             view: View = "comprehension" if self.tables[self.scope].kind == "comprehension" else "local"
@@ -365,7 +369,7 @@ class _ScopeWalk:
             start = end = -1
         self.noted.append((node.id, NameOccurrence(start, end, self.scope, use, self.context)))
 
-    def walrus(self, node: ast.NamedExpr) -> None:
+    def visit_namedexpr(self, node: ast.NamedExpr) -> None:
         self.visit(node.value)
         target = self.scope
         # PEP 572: a walrus in a comprehension binds in the scope around all comprehensions.
@@ -374,14 +378,14 @@ class _ScopeWalk:
         self.bind(node.target.id, "walrus", target)
         self.note(node.target.id, self.start(node.target), "write")
 
-    def handler(self, node: ast.ExceptHandler) -> None:
+    def visit_excepthandler(self, node: ast.ExceptHandler) -> None:
         if node.type is not None:
             self.visit(node.type)
             if node.name is not None:
                 self.note(node.name, self.after(_AS, self.end(node.type)), "write", "except")
         self.visit_all(node.body)
 
-    def import_(self, node: ast.Import | ast.ImportFrom) -> None:
+    def visit_import(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
             if alias.asname is not None:
                 # The name behind `as` is the last word; before it, the same word may stand as the module.
@@ -391,7 +395,9 @@ class _ScopeWalk:
             elif alias.name != "*":
                 self.note(alias.name.partition(".")[0], self.start(alias), "write", "import")
 
-    def declaration(self, node: ast.Global | ast.Nonlocal) -> None:
+    visit_importfrom = visit_import
+
+    def visit_global(self, node: ast.Global | ast.Nonlocal) -> None:
         table = self.tables[self.scope]
         (table.globals if isinstance(node, ast.Global) else table.nonlocals).update(node.names)
         at = self.start(node) + len("global" if isinstance(node, ast.Global) else "nonlocal")
@@ -400,17 +406,19 @@ class _ScopeWalk:
             at = start + len(_word(self.source, start)) if start >= 0 else -1
             self.note(name, start, "declare")
 
-    def capture(self, node: ast.MatchAs) -> None:
+    visit_nonlocal = visit_global
+
+    def visit_matchas(self, node: ast.MatchAs) -> None:
         if node.pattern is not None:
             self.visit(node.pattern)
         if node.name is not None:
             self.note(node.name, self.end(node) - len(node.name.encode()), "write", "capture")
 
-    def star_capture(self, node: ast.MatchStar) -> None:
+    def visit_matchstar(self, node: ast.MatchStar) -> None:
         if node.name is not None:
             self.note(node.name, self.after(_STAR, self.start(node)), "write", "capture")
 
-    def mapping_capture(self, node: ast.MatchMapping) -> None:
+    def visit_matchmapping(self, node: ast.MatchMapping) -> None:
         self.visit_all(node.keys)
         self.visit_all(node.patterns)
         if node.rest is not None:
@@ -419,13 +427,13 @@ class _ScopeWalk:
 
     # The rest
 
-    def annotated(self, node: ast.AnnAssign) -> None:
+    def visit_annassign(self, node: ast.AnnAssign) -> None:
         self.annotation(node.annotation)
         self.visit(node.target)
         if node.value is not None:
             self.visit(node.value)
 
-    def joined(self, node: ast.JoinedStr) -> None:
+    def visit_joinedstr(self, node: ast.JoinedStr) -> None:
         outermost = not self.in_fstring
         if outermost and not PARSER_KNOWS:
             self.printing |= fix_positions(node, self.source, self.positions)
@@ -433,7 +441,7 @@ class _ScopeWalk:
         self.visit_all(node.values)
         self.in_fstring = not outermost
 
-    def formatted(self, node: ast.FormattedValue) -> None:
+    def visit_formattedvalue(self, node: ast.FormattedValue) -> None:
         before = self.context
         if id(node) in self.printing or (PARSER_KNOWS and prints_itself(node, self.source, self.positions)):
             self.context = "printed"
@@ -442,13 +450,13 @@ class _ScopeWalk:
         if node.format_spec is not None:
             self.visit(node.format_spec)
 
-    def constant(self, node: ast.Constant) -> None:
+    def visit_constant(self, node: ast.Constant) -> None:
         if isinstance(node.value, str):
             self.strings.append(node.value)
             if self.context == "annotation":
                 self.quoted.update(re.findall(r"\w+", node.value))
 
-    def attribute(self, node: ast.Attribute) -> None:
+    def visit_attribute(self, node: ast.Attribute) -> None:
         self.attributes.add(node.attr)
         if isinstance(node.value, ast.Name):
             self.attributes.add(f"{node.value.id}.{node.attr}")
@@ -537,28 +545,8 @@ _NAMELESS_FIELDS: Final = frozenset({"ctx", "op", "ops", "kind", "type_comment",
 _USES: Final[dict[type[ast.AST], NameUse]] = {ast.Load: "read", ast.Store: "write", ast.Del: "delete"}
 
 _HANDLERS: Final[dict[type[ast.AST], Callable[..., None]]] = {
-    ast.FunctionDef: _ScopeWalk.definition,
-    ast.AsyncFunctionDef: _ScopeWalk.definition,
-    ast.Lambda: _ScopeWalk.lambda_,
-    ast.ClassDef: _ScopeWalk.class_,
-    ast.ListComp: _ScopeWalk.comprehension,
-    ast.SetComp: _ScopeWalk.comprehension,
-    ast.GeneratorExp: _ScopeWalk.comprehension,
-    ast.DictComp: _ScopeWalk.comprehension,
-    ast.Name: _ScopeWalk.name,
-    ast.NamedExpr: _ScopeWalk.walrus,
-    ast.ExceptHandler: _ScopeWalk.handler,
-    ast.Import: _ScopeWalk.import_,
-    ast.ImportFrom: _ScopeWalk.import_,
-    ast.Global: _ScopeWalk.declaration,
-    ast.Nonlocal: _ScopeWalk.declaration,
-    ast.MatchAs: _ScopeWalk.capture,
-    ast.MatchStar: _ScopeWalk.star_capture,
-    ast.MatchMapping: _ScopeWalk.mapping_capture,
-    ast.AnnAssign: _ScopeWalk.annotated,
-    ast.JoinedStr: _ScopeWalk.joined,
-    ast.FormattedValue: _ScopeWalk.formatted,
-    ast.Constant: _ScopeWalk.constant,
-    ast.Attribute: _ScopeWalk.attribute,
-    **({ast.TypeAlias: _ScopeWalk.type_alias} if hasattr(ast, "TypeAlias") else {}),
+    kind: getattr(_ScopeWalk, f"visit_{name.lower()}")
+    for name, kind in vars(ast).items()
+    if hasattr(_ScopeWalk, f"visit_{name.lower()}")
 }
+"""The method of each kind of node has its name, in lower case. All other nodes only hold nodes."""

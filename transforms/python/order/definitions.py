@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 from codeaudit.transforms.dependence.effects import BARRIER, Effects, conflicts
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site
-from codeaudit.transforms.python.analysis.facts import own_nodes, stored_names
+from codeaudit.transforms.python.analysis.facts import bound_by, own_nodes, stored_names
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_nodes
 from codeaudit.transforms.python.rewriting import PythonRule
@@ -73,13 +73,13 @@ class _ModuleNames:
     def surely_bound(self, node: ast.stmt) -> set[str]:
         """The names that a statement certainly binds and no statement unbinds."""
         match node:
-            case ast.Import(names=names) | ast.ImportFrom(names=names):
-                found = {alias.asname or alias.name.partition(".")[0] for alias in names}
+            case (
+                ast.Import() | ast.ImportFrom() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef()
+            ):
+                found = set(bound_by(node))
             case ast.Assign(targets=targets):
                 found = {target.id for target in targets if isinstance(target, ast.Name)}
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
-                found = {name}
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 found = {name}
             case _:
                 found = set()
@@ -119,30 +119,30 @@ class _ModuleNames:
 
 def find_functions(code: PythonSource) -> Iterator[Site | Refused]:
     """Runs of neighbouring functions and classes of a module."""
-    text = _ModuleNames.of(code)
-    refused = Refused(NAMESPACE_READ) if _reads_namespace(code, text, classes=False) else None
-    yield from _runs(text, code.tree.body, FUNCTIONS, above=heading(code), refused=refused)
+    module = _ModuleNames.of(code)
+    refused = Refused(NAMESPACE_READ) if _reads_namespace(code, module, classes=False) else None
+    yield from _runs(module, code.tree.body, FUNCTIONS, above=heading(code), refused=refused)
 
 
 def find_methods(code: PythonSource) -> Iterator[Site | Refused]:
     """Runs of neighbouring methods of a class."""
-    text = _ModuleNames.of(code)
-    watched = _reads_namespace(code, text, classes=True)
+    module = _ModuleNames.of(code)
+    watched = _reads_namespace(code, module, classes=True)
     for node in code.nodes():
         if not isinstance(node, ast.ClassDef):
             continue
         if watched:
             refused = Refused(NAMESPACE_READ)
         # `global x` in a class body binds names of the module.
-        elif not text.plain(node) or any(isinstance(part, ast.Global) for part in node.body):
+        elif not module.plain(node) or any(isinstance(part, ast.Global) for part in node.body):
             refused = Refused(UNKNOWN_CLASS)
         else:
             refused = None
-        yield from _runs(text, node.body, METHODS, above=line_above(code, node.body), refused=refused)
+        yield from _runs(module, node.body, METHODS, above=line_above(code, node.body), refused=refused)
 
 
 def _runs(
-    text: _ModuleNames,
+    module: _ModuleNames,
     body: Sequence[ast.stmt],
     noun: str,
     *,
@@ -155,18 +155,18 @@ def _runs(
     taken = FunctionNode if noun == METHODS else Definition
 
     def wanted(node: ast.stmt) -> bool:
-        return isinstance(node, taken) and text.code.alone(node)
+        return isinstance(node, taken) and module.code.alone(node)
 
     for start, end, line in runs(body, wanted, above):
         run = [node for node in body[start:end] if isinstance(node, taken)]
-        certain = text.bound_above(body)
+        certain = module.bound_above(body)
         for node in body[:start]:
-            certain |= {node.name} if isinstance(node, taken) and wanted(node) else text.surely_bound(node)
-        yield from _run(text, run, noun, frozenset(certain), line, refused)
+            certain |= {node.name} if isinstance(node, taken) and wanted(node) else module.surely_bound(node)
+        yield from _run(module, run, noun, frozenset(certain), line, refused)
 
 
 def _run(
-    text: _ModuleNames,
+    module: _ModuleNames,
     run: Sequence[Definition],
     noun: str,
     certain: frozenset[str],
@@ -180,9 +180,9 @@ def _run(
         yield refused
         return
     names = certain | {node.name for node in run}
-    effects = [_DefinitionEffects(text, names).effects(node) for node in run]
-    parts = stacked(text.code, run, above)
-    yield rearranged(text.code, parts, conflicts(effects), f"{len(run)} {noun}") or Refused(ONE_ORDER)
+    effects = [_DefinitionEffects(module, names).effects(node) for node in run]
+    parts = stacked(module.code, run, above)
+    yield rearranged(module.code, parts, conflicts(effects), f"{len(run)} {noun}") or Refused(ONE_ORDER)
 
 
 def _unbound(tree: ast.Module) -> Iterator[str]:
@@ -198,7 +198,7 @@ def _unbound(tree: ast.Module) -> Iterator[str]:
 class _DefinitionEffects:
     """The effects of executing a definition, without the binding of its name."""
 
-    text: _ModuleNames
+    module: _ModuleNames
     certain: frozenset[str]
     """Names that its execution binds, if it comes after the definitions of the names that it reads."""
     known: set[str] = field(default_factory=set)
@@ -207,7 +207,7 @@ class _DefinitionEffects:
     def effects(self, node: Definition) -> Effects:
         """The effects on the scope around it: a barrier unless everything it evaluates only computes."""
         certain = self._class(node) if isinstance(node, ast.ClassDef) else self._function(node)
-        outside = node.bases if isinstance(node, ast.ClassDef) else _evaluated(node, lazy=self.text.lazy)
+        outside = node.bases if isinstance(node, ast.ClassDef) else _evaluated(node, lazy=self.module.lazy)
         inside = own_nodes(node.body) if isinstance(node, ast.ClassDef) else ()
         every = [*inside, *(deep for part in outside for deep in ast.walk(part))]
         # Bodies of functions run later, so a definition depends only on the names that it reads at once.
@@ -216,13 +216,13 @@ class _DefinitionEffects:
 
     def _function(self, node: FunctionNode) -> bool:
         return all(self._decorator(part) for part in node.decorator_list) and all(
-            self._computes(part) for part in _evaluated(node, lazy=self.text.lazy, decorators=False)
+            self._computes(part) for part in _evaluated(node, lazy=self.module.lazy, decorators=False)
         )
 
     def _decorator(self, node: ast.expr) -> bool:
         match node:
             case ast.Name(id=name):
-                return name in _PLAIN_DECORATORS and self.text.builtin(name)
+                return name in _PLAIN_DECORATORS and self.module.builtin(name)
             case ast.Attribute(value=ast.Name(id=name), attr=attr):
                 # `@x.setter` makes a new property from the one that `x` is, and calls nothing else.
                 return attr in _ACCESSORS and name in self._properties(node)
@@ -231,7 +231,7 @@ class _DefinitionEffects:
 
     def _properties(self, node: ast.AST) -> set[str]:
         """Names of the class around a decorator that are only ever bound to properties."""
-        above = self.text.code.ancestors(node)
+        above = self.module.code.ancestors(node)
         holder = next((outer for outer in above if isinstance(outer, ast.ClassDef)), None)
         found: dict[str, bool] = {}
         for part in holder.body if holder else ():
@@ -241,22 +241,24 @@ class _DefinitionEffects:
                     part.decorator_list[0] if isinstance(part, FunctionNode) and part.decorator_list else None
                 )
                 accessor = isinstance(first, ast.Attribute) and first.attr in _ACCESSORS
-                own = isinstance(first, ast.Name) and first.id == "property" and self.text.builtin("property")
+                own = (
+                    isinstance(first, ast.Name) and first.id == "property" and self.module.builtin("property")
+                )
                 found[name] = (own or accessor) and found.get(name, own)
         return {name for name, only in found.items() if only}
 
     def _class(self, node: ast.ClassDef) -> bool:
         # With two bases, computing the method resolution order may raise.
-        if not self.text.plain(node) or len(node.bases) > 1:
+        if not self.module.plain(node) or len(node.bases) > 1:
             return False
         if not all(self._computes(base) for base in node.bases):
             return False
-        names, inner = set(self.certain), _DefinitionEffects(self.text, self.certain)
+        names, inner = set(self.certain), _DefinitionEffects(self.module, self.certain)
         for part in node.body:
             inner.certain = frozenset(names)
             if not inner._member(part):
                 return False
-            names |= self.text.surely_bound(part)
+            names |= self.module.surely_bound(part)
             inner.known |= {part.name} if isinstance(part, FunctionNode) else set()
         return True
 
@@ -270,7 +272,7 @@ class _DefinitionEffects:
             case ast.Assign(targets=targets, value=value):
                 return all(isinstance(target, ast.Name) for target in targets) and self._value(value)
             case ast.AnnAssign(target=ast.Name(), annotation=note, value=value):
-                return (self.text.lazy or self._computes(note)) and (value is None or self._value(value))
+                return (self.module.lazy or self._computes(note)) and (value is None or self._value(value))
             case _:
                 return False
 
@@ -279,7 +281,7 @@ class _DefinitionEffects:
         # has none.
         if isinstance(node, ast.Name):
             return node.id in self.known
-        return self.text.code.harmless(node)
+        return self.module.code.harmless(node)
 
     def _computes(self, node: ast.expr) -> bool:
         """Whether an expression, in a scope without types of its own, can only give a value."""
@@ -287,7 +289,7 @@ class _DefinitionEffects:
             case ast.Constant():
                 return True
             case ast.Name(id=name):
-                return name in self.certain or self.text.builtin(name)
+                return name in self.certain or self.module.builtin(name)
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 return all(self._computes(element) for element in elements)
             case ast.Lambda(args=args):
@@ -295,13 +297,13 @@ class _DefinitionEffects:
                 return all(self._computes(default) for default in defaults)
             case ast.Subscript(value=ast.Name(id=name), slice=index):
                 # `list[x]` makes an alias whatever `x` is; `Foreign[x]` calls `__class_getitem__`.
-                return name in _GENERICS and self.text.builtin(name) and self._computes(index)
+                return name in _GENERICS and self.module.builtin(name) and self._computes(index)
             case ast.BinOp(left=left, op=ast.BitOr(), right=right):
                 # `None | None` raises: one side must be a type.
                 types = not (isinstance(left, ast.Constant) and isinstance(right, ast.Constant))
                 return types and self._type(left) and self._type(right)
             case _:
-                return self.text.code.harmless(node)
+                return self.module.code.harmless(node)
 
     def _type(self, node: ast.expr) -> bool:
         """Whether an expression is certainly a type or `None`, so that `|` makes a union and runs no foreign
@@ -311,7 +313,7 @@ class _DefinitionEffects:
             case ast.Constant(value=None):
                 return True
             case ast.Name(id=name):
-                return name in _TYPES and self.text.builtin(name)
+                return name in _TYPES and self.module.builtin(name)
             case ast.Subscript(slice=index):
                 names = {part.id for part in ast.walk(index) if isinstance(part, ast.Name)}
                 return names <= _TYPES and self._computes(node)
@@ -331,7 +333,7 @@ def _evaluated(node: FunctionNode, *, lazy: bool, decorators: bool = True) -> It
     yield from (note for note in (*notes, node.returns) if note is not None and not lazy)
 
 
-def _reads_namespace(code: PythonSource, text: _ModuleNames, *, classes: bool) -> bool:
+def _reads_namespace(code: PythonSource, module: _ModuleNames, *, classes: bool) -> bool:
     """Whether a text reads the names of a module (or, with `classes`, of a class) in their order."""
     for node in ast.walk(code.tree):
         match node:
@@ -349,7 +351,7 @@ def _reads_namespace(code: PythonSource, text: _ModuleNames, *, classes: bool) -
             case ast.Name(id="vars", ctx=ast.Load()):
                 return True
             case ast.Attribute(attr="__dict__", value=value):
-                if not _own_instance(code, text, value, classes=classes):
+                if not _own_instance(code, module, value, classes=classes):
                     return True
             # Subclasses are listed in the order of their definition; line numbers tell the order of the text.
             case ast.Attribute(attr="__subclasses__" | "co_firstlineno" | "findsource" | "getsourcelines"):
@@ -366,7 +368,7 @@ def _by_name(code: PythonSource, node: ast.Name) -> bool:
     )
 
 
-def _own_instance(code: PythonSource, text: _ModuleNames, node: ast.expr, *, classes: bool) -> bool:
+def _own_instance(code: PythonSource, module: _ModuleNames, node: ast.expr, *, classes: bool) -> bool:
     """Whether an expression is the `self` of a method, whose `__dict__` belongs to no module and no class."""
     function = code.function(node)
     holder = code.parent(function) if function is not None else None
@@ -379,7 +381,7 @@ def _own_instance(code: PythonSource, text: _ModuleNames, node: ast.expr, *, cla
     if function.name in ("__new__", "__init_subclass__", "__class_getitem__"):
         return False
     # `self` of a metaclass is a class, and that of a subclass of `ModuleType` a module.
-    return text.plain(holder) if classes else "ModuleType" not in ast.dump(holder)
+    return module.plain(holder) if classes else "ModuleType" not in ast.dump(holder)
 
 
 REORDER_FUNCTIONS: Final = PythonRule(
