@@ -15,14 +15,14 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from shutil import rmtree
 from typing import Final, NamedTuple
 
 import torch
-from trials import Ledger, Trial
+from trials import Budget, Ledger, Trial
 
 from codeaudit.audit.papers.renamer import material
 from codeaudit.audit.papers.renamer.material import DEFAULTS, TermExamples, TermMaterial, TermRecipe
@@ -66,7 +66,7 @@ RULE: Final = "no network"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Budget):
     """Everything that decides a result but for the network, its size and the seed."""
 
     pairs: str
@@ -75,9 +75,6 @@ class Settings:
     rate: float
     train: int
     test: int
-
-    def __str__(self) -> str:
-        return ", ".join(f"{name} {value}" for name, value in asdict(self).items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,14 +25,14 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias
 
 import torch
-from trials import Ledger, Trial
+from trials import Budget, Ledger, Trial
 
 from codeaudit.audit.cache import NoMemory
 from codeaudit.audit.corpora.selection import select
@@ -100,7 +100,7 @@ TRIED: Final = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Budget):
     """Everything that decides a result but for the row and the seed."""
 
     corpus: str
@@ -118,9 +118,6 @@ class Settings:
     batch: int
     rate: float
 
-    def __str__(self) -> str:
-        return ", ".join(f"{name} {value}" for name, value in asdict(self).items())
-
     @property
     def key(self) -> str:
         """A short hash: what names folders."""
@@ -128,19 +125,7 @@ class Settings:
 
     def recipe(self, network: str, seed: int) -> LineRecipe:
         """One training."""
-        return LineRecipe(
-            network=network,
-            seed=seed,
-            width=self.width,
-            layers=self.layers,
-            heads=self.heads,
-            window=self.window,
-            vocabulary=self.vocabulary,
-            bag_epochs=self.bag_epochs,
-            epochs=self.epochs,
-            batch=self.batch,
-            rate=self.rate,
-        )
+        return self.recipe_of(LineRecipe, network=network, seed=seed)
 
 
 def tell(text: str) -> None:

@@ -17,12 +17,12 @@ import shutil
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import torch
-from trials import Ledger, Trial
+from trials import Budget, Ledger, Trial
 
 from codeaudit.audit.cache import NoMemory
 from codeaudit.audit.corpora.records import CorpusResources
@@ -127,7 +127,7 @@ TABLES: Final[Mapping[str, Table]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Budget):
     """Everything that decides a result but for the network, the task and the seed."""
 
     transform: str
@@ -144,24 +144,9 @@ class Settings:
     batch: int
     rate: float
 
-    def __str__(self) -> str:
-        return ", ".join(f"{name} {value}" for name, value in asdict(self).items())
-
     def recipe(self, network: str, seed: int) -> LineRecipe:
         """One training."""
-        return LineRecipe(
-            network=network,
-            seed=seed,
-            width=self.width,
-            layers=self.layers,
-            heads=self.heads,
-            window=self.window,
-            vocabulary=self.vocabulary,
-            bag_epochs=self.bag_epochs,
-            epochs=self.epochs,
-            batch=self.batch,
-            rate=self.rate,
-        )
+        return self.recipe_of(LineRecipe, network=network, seed=seed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import torch
-from trials import Ledger, Trial
+from trials import Budget, Ledger, Trial
 
 from codeaudit.audit.corpora.selection import select
 from codeaudit.audit.corpora.specs import corpus
@@ -125,7 +125,7 @@ TABLES: Final[Mapping[str, Table]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Budget):
     """Everything that decides a result but for the table, the row and the seed."""
 
     corpus: str
@@ -144,26 +144,10 @@ class Settings:
     steps: int
     rate: float
 
-    def __str__(self) -> str:
-        return ", ".join(f"{name} {value}" for name, value in asdict(self).items())
-
     def recipe(self, row: Row, seed: int) -> TreeRecipe:
         """One training."""
-        return TreeRecipe(
-            network=row.network,
-            options=row.options,
-            degree=row.degree,
-            seed=seed,
-            width=self.width,
-            layers=self.layers,
-            heads=self.heads,
-            window=self.window,
-            vocabulary=self.vocabulary,
-            spelling=self.spelling,
-            dropout=self.dropout,
-            batch=self.batch,
-            steps=self.steps,
-            rate=self.rate,
+        return self.recipe_of(
+            TreeRecipe, network=row.network, options=row.options, degree=row.degree, seed=seed
         )
 
 

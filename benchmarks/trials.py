@@ -2,12 +2,16 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
+from typing import Any, TypeVar
 
+from codeaudit.audit.training.trainer import Recipe
 from codeaudit.reports.records import Metric
 from codeaudit.reports.statistics.trials import compare_trials
 from codeaudit.reports.wording import verdict
+
+R = TypeVar("R", bound=Recipe)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +28,22 @@ class Trial:
     epochs: list[float] = field(default_factory=list)
     """The validation score after each epoch."""
     seconds: float = 0.0
+
+
+class Budget:
+    """The settings of a table: each benchmark derives a frozen dataclass, whose fields decide its results."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        """For captions, and to tell trials of other settings apart: the order of the fields stays."""
+        values = asdict(self)  # type: ignore[call-overload]
+        return ", ".join(f"{name} {value}" for name, value in values.items())
+
+    def recipe_of(self, kind: type[R], **apart: Any) -> R:
+        """A recipe with these settings where it has fields of equal names, and with those given apart."""
+        names = {one.name for one in fields(kind)} & {one.name for one in fields(self)}  # type: ignore[arg-type]
+        return kind(**apart, **{name: getattr(self, name) for name in names})
 
 
 class Ledger:

@@ -151,6 +151,7 @@ class PaperModel(ABC, Generic[C, N]):
         self.precision = config.precision
         self.parameters = sum(weight.numel() for weight in network.parameters())
         self.module = network.to(device=device, dtype=PRECISIONS[config.precision]).eval()
+        # By content, not by path: a copy of a folder has the same remembered answers, a retrained one others.
         told = f"{digest(files.folder)}:{config.precision}:{self.shown}"
         self.fingerprint = hashlib.sha256(told.encode()).hexdigest()
 
@@ -175,7 +176,7 @@ class PaperModel(ABC, Generic[C, N]):
         weights = _weights(folder / WEIGHTS)
         try:
             network = config.build()
-            network.load_state_dict(weights)
+            network.load_state_dict(weights)  # refuses missing, unknown and misshapen tensors
             return cls(config, network, Files(place, folder, tokenizer), device=device)
         except (RuntimeError, UsageError, ValueError, TypeError, KeyError) as error:
             told = " ".join(str(error).split())[:200]
@@ -303,6 +304,7 @@ def _weights(path: Path) -> dict[str, torch.Tensor]:
         raise missing(path, "no such file") from error
     except (SafetensorError, OSError, ValueError) as error:
         raise broken(path, str(error)) from error
+    # A NaN would answer with NaN, and every comparison of two such answers would be false.
     if not all(tensor.isfinite().all() for tensor in weights.values()):
         raise broken(path, "weights that are not finite")
     return weights
@@ -328,7 +330,7 @@ def usable_device(name: str) -> str:
     if name == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        torch.empty(1, device=name).cpu()
+        torch.empty(1, device=name).cpu()  # a device may be known by name and still not be there
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         reason = str(error).splitlines()[0]
         raise UsageError(f"device {name!r} cannot be used: {reason}; try --device cpu") from error
@@ -358,6 +360,7 @@ def rounded(network: nn.Module) -> dict[str, torch.Tensor]:
         name: value.half() if value.is_floating_point() else value
         for name, value in network.state_dict().items()
     }
+    # The card tells scores of the file's weights. Measured in float32, they would be of other weights.
     network.load_state_dict(found)
     return {name: value.contiguous() for name, value in found.items()}
 
@@ -372,6 +375,7 @@ def write(
 ) -> None:
     """Write a checkpoint. The config comes last, so a folder with a config is complete."""
     tokenizer.save(str(folder / TOKENIZER))
+    # First the old config goes: an interrupted write leaves no config beside weights that are not its own.
     (folder / CONFIG).unlink(missing_ok=True)
     (folder / WEIGHTS).write_bytes(save(dict(weights)))
     _write_json(folder / CARD, card)

@@ -25,6 +25,8 @@ class Splits(NamedTuple, Generic[T]):
 
 def held_out(keys: Iterable[K], spelled: Callable[[K], str]) -> tuple[set[K], set[K]]:
     """Two disjoint sets of keys, each 1 / PARTS of the distinct ones but at least one; hashes choose them."""
+    # The smallest hashes, not a random draw: a corpus in another order or with another seed holds out the
+    # same.
     ranked = sorted(set(keys), key=lambda key: hashlib.sha256(_bytes(spelled(key))).digest())
     size = max(1, len(ranked) // PARTS)
     return set(ranked[:size]), set(ranked[size : 2 * size])
@@ -53,6 +55,7 @@ def split(
             found.test.append(one)
         else:
             found.train.append(one)
+    # Also within one corpus: two files with one text are two groups, and both sides may have one.
     known = {same(one) for one in found.train}
     left_out = 0
     for given, place in ((valid, found.valid), (test, found.test)):
@@ -72,4 +75,5 @@ def content(texts: Iterable[str]) -> str:
 
 
 def _bytes(text: str) -> bytes:
+    # A source may hold halves of characters, which plain UTF-8 refuses.
     return text.encode("utf-8", "surrogatepass")

@@ -136,7 +136,7 @@ def save_state(
     for number, values in optimiser.state_dict()["state"].items():
         for name, value in values.items():
             found[f"optimiser/{number}/{name}"] = value.contiguous()
-    found["random"] = torch.get_rng_state()
+    found["random"] = torch.get_rng_state()  # the next step's dropout depends on it
     part = path.with_suffix(".part")
     about = {"recipe": json.dumps(identity), "progress": json.dumps(asdict(progress))}
     part.write_bytes(packed(found, about))
@@ -166,6 +166,7 @@ def load_state(
         raise ModelError(
             f"cannot resume from {str(path)!r}: {error}; delete it to start from the beginning"
         ) from error
+    # Compared as JSON has them, where a tuple is a list.
     if known != json.loads(json.dumps(identity)):
         raise ModelError(
             f"{str(path)!r} is of a training with other settings or data; delete it, or take another --out"
@@ -291,6 +292,7 @@ def train(
         ModelError: the saved state cannot be used, or the loss is not finite.
         ValueError: the recipe's sizes do not fit together.
     """
+    # Dropout draws from torch's global stream. It is forked, so that the caller's own draws do not change.
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(learner.settings.seed)
         trainer = _Trainer(learner, folder / STATE_FILE)
@@ -301,6 +303,8 @@ def train(
 class _Trainer(Generic[N]):
     def __init__(self, learner: Learner[N, Any], path: Path) -> None:
         self._learner, self._path = learner, path
+        # Always made anew, also to resume: the optimiser needs the parameters that its saved state belongs
+        # to.
         self._network = learner.make().to(learner.device)
         self._optimiser = learner.optimiser(self._network)
         self._progress = TrainingProgress(best=math.inf if learner.lower_is_better else -1.0)
@@ -323,6 +327,7 @@ class _Trainer(Generic[N]):
             if progress.step % learner.per_epoch == 0 or progress.step == learner.total:
                 self._finish_epoch()
                 monitor.epoch(progress)
+            # Behind the last step there is nothing to resume: the training ends as if nobody had asked.
             if stop() and not self._over():
                 self._save()
                 raise Interrupted
@@ -349,12 +354,14 @@ class _Trainer(Generic[N]):
         progress, learner = self._progress, self._learner
         if progress.ended or progress.step >= learner.total:
             return True
+        # Patience counts from the second stage on; the first one cannot exhaust it.
         waited = len(progress.epochs) - 1 - max(progress.best_epoch, learner.first_stage)
         return waited >= learner.settings.patience
 
     def _step(self, batch: Any) -> float:
         progress, learner = self._progress, self._learner
         rate = learner.rate(progress.step)
+        # Set in every step instead of by a scheduler, which would be one more state to save.
         for group in self._optimiser.param_groups:
             group["lr"] = rate * group.get("factor", 1.0)
         loss, count = learner.loss(self._network, batch, progress.step)
@@ -362,6 +369,7 @@ class _Trainer(Generic[N]):
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(self._network.parameters(), learner.settings.clip)
         self._optimiser.step()
+        # A NaN in the weights would go on silently, and the best weights would be those of an earlier epoch.
         value = loss.item()
         if not math.isfinite(value):
             raise ModelError(
@@ -383,6 +391,7 @@ class _Trainer(Generic[N]):
         progress.loss_sum = 0.0
         progress.epochs.append({"epoch": epoch, "loss": loss, **told})
         better = worth < progress.best if learner.lower_is_better else worth > progress.best
+        # The first epoch of the second stage is kept in any case: a first stage is no result of its own.
         if better or progress.best_epoch < learner.first_stage <= epoch:
             progress.best, progress.best_epoch = worth, epoch
             self._best = {name: value.cpu().clone() for name, value in self._network.state_dict().items()}
@@ -411,6 +420,8 @@ def adamw(
 
     `tables` are not decayed. With a `table_factor` their learning rate is multiplied by it.
     """
+    # By identity, because comparing tensors compares their numbers. Decay pulls a weight towards 0, which is
+    # no neutral value of a norm's scale or of a rare word's embedding, so both are spared.
     spared = {id(weight) for weight in tables}
     groups: dict[str, list[nn.Parameter]] = {"matrices": [], "vectors": [], "tables": []}
     for weight in network.parameters():
@@ -445,6 +456,7 @@ def short_warm_up(recipe: Recipe, total: int) -> int:
 
 def bucketed(lengths: Integers, size: int, rng: np.random.Generator) -> list[Integers]:
     """Batches of examples of similar length, in an order drawn from `rng`."""
+    # Sorted within groups of batches only: sorted as a whole, equal lengths would always meet in one batch.
     shuffled = rng.permutation(len(lengths))
     found: list[Integers] = []
     for start in range(0, len(shuffled), size * BUCKET):

@@ -219,26 +219,6 @@ def nope(sizes: DecoderSizes, *, sharpness: float = 1.0) -> Decoder:
     return positioned(sizes, lambda: Position(sharpness))
 
 
-def rope(sizes: DecoderSizes) -> Decoder:
-    """RoPE."""
-    return positioned(sizes, lambda: Rotary(sizes))
-
-
-def hope(sizes: DecoderSizes) -> Decoder:
-    """HoPE."""
-    return positioned(sizes, lambda: Rotary(sizes, longest=sizes.window))
-
-
-def alibi(sizes: DecoderSizes) -> Decoder:
-    """ALiBi."""
-    return positioned(sizes, lambda: ALiBi(sizes))
-
-
-def fire(sizes: DecoderSizes) -> Decoder:
-    """FIRE."""
-    return positioned(sizes, lambda: FIRE(sizes))
-
-
 def sharpen(network: Decoder, sharpness: float) -> None:
     """Make NoPE NoPE_λ, in place."""
     for module in network.modules():
@@ -418,11 +398,23 @@ DECODERS: Final[Mapping[str, DecoderArchitecture]] = {
             *("pace", "mixer", "direct", "residual_add", "unit_columns"),
         ),
     ),
-    "rope": DecoderArchitecture(summary="RoPE: queries and keys turned by their positions", make=rope),
+    "rope": DecoderArchitecture(
+        summary="RoPE: queries and keys turned by their positions",
+        make=lambda sizes: positioned(sizes, lambda: Rotary(sizes)),
+    ),
     "nope": DecoderArchitecture(summary="NoPE: no positions at all", make=nope, options=("sharpness",)),
-    "fire": DecoderArchitecture(summary="FIRE: a learned function of the relative distance", make=fire),
-    "hope": DecoderArchitecture(summary="HoPE: RoPE without its long wavelengths", make=hope),
-    "alibi": DecoderArchitecture(summary="ALiBi: a penalty that grows with the distance", make=alibi),
+    "fire": DecoderArchitecture(
+        summary="FIRE: a learned function of the relative distance",
+        make=lambda sizes: positioned(sizes, lambda: FIRE(sizes)),
+    ),
+    "hope": DecoderArchitecture(
+        summary="HoPE: RoPE without its long wavelengths",
+        make=lambda sizes: positioned(sizes, lambda: Rotary(sizes, longest=sizes.window)),
+    ),
+    "alibi": DecoderArchitecture(
+        summary="ALiBi: a penalty that grows with the distance",
+        make=lambda sizes: positioned(sizes, lambda: ALiBi(sizes)),
+    ),
 }
 
 

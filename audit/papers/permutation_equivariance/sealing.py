@@ -68,6 +68,7 @@ def open_checkpoint(place: str) -> Opened:
     module.eval()
     with torch.no_grad():
         result = call(module)
+    # Hidden states are a network's inner columns: they may come permuted. Logits may not.
     answers = not isinstance(result, Mapping) or any(name.endswith("logits") for name in result)
     if not tensors(result):
         raise ModelError(f"{type(module).__name__} of {place!r} gives no tensor")
@@ -122,6 +123,7 @@ def _example(module: Any) -> Call:
         raise ModelError(f"{type(module).__name__} reads {wanted}, for which no example can be made")
     vocabulary = config.get_text_config().vocab_size
     lowest = min(3, vocabulary - 1)
+    # Not the first ids: one of them is padding in most vocabularies, and padded places compute nothing.
     ids = torch.randint(lowest, vocabulary, (BATCH, TOKENS), generator=generator)
     given: dict[str, Any] = {"input_ids": ids, "use_cache": False}
     if config.is_encoder_decoder:
@@ -137,6 +139,8 @@ def _names(folder: Path, module: nn.Module) -> dict[str, str]:
     A parameter that is the same number everywhere need not be found: it has no order.
     """
     weights = dict(module.named_parameters(remove_duplicate=False))
+    # Twice the same numbers under two names (tied weights, or two initial zeros) need the name to tell them
+    # apart.
     alike: defaultdict[tuple[object, ...], list[str]] = defaultdict(list)
     for own, weight in weights.items():
         alike[_digest(weight)].append(own)
@@ -207,6 +211,8 @@ def plan(opened: Opened, *, inner: bool = True) -> Plan:
             f"no columns of {type(opened.module).__name__} can be permuted against its embeddings{unknown}; "
             "use --scheme cipher"
         )
+    # Locking groups first: they cross the border to the embeddings and the head, so without the key the
+    # sealed blocks no longer fit these. Groups inside the blocks only make the key longer.
     chosen = AxisGroups(
         layout=groups.layout.only({old: new for new, old in enumerate(wanted)}),
         outputs=(),
@@ -219,6 +225,7 @@ def plan(opened: Opened, *, inner: bool = True) -> Plan:
         {number: number for number in range(len(wanted))}, {name: name for name in groups.inside}
     )
     changed = change(opened.module, locked, draw(locked.sizes, Random(1)), opened.call)
+    # Negated, so that NaN is refused, too.
     if not changed > USELESS:
         raise ModelError("without the key the outputs would hardly change; use --scheme cipher")
     layout = _in_files(opened, chosen.layout)
@@ -241,6 +248,7 @@ def prove(opened: Opened, groups: AxisGroups) -> tuple[Deviation, bool]:
     permutations = draw(groups.layout.sizes, Random(0))
     found: Deviation | None = None
     if sum(one.numel() for one in opened.module.parameters()) <= LARGE:
+        # In double precision rounding is 1e-16, so a wrong permutation cannot hide behind it.
         with suppress(RuntimeError):  # some fused operations know no double precision
             found = exactly(opened.module, groups, permutations, opened.call)
     double = found is not None

@@ -53,6 +53,7 @@ class Columns(Wrapping):
         Raises:
             ModelError: no columns can be permuted, or the permuted network does not compute the same.
         """
+        # Found and proved once, with the first call that computes anything, because tracing takes seconds.
         groups, permutations = self._found or self._prepared(queries)
         with permuting(self._module, groups.layout, permutations):
             return self.inner.predict(queries)
@@ -69,8 +70,11 @@ class Columns(Wrapping):
         groups = infer(self._module, call)
         if not groups.layout.sizes:
             raise ModelError(f"no columns of model {self.name!r} can be permuted")
+        # Only columns are permuted. Permuted rows would fail with causal masks, relative positions or
+        # padding.
         permutations = draw(groups.layout.sizes, stream(self._seed, "columns"))
         proved = exactly(self._module, groups, permutations, call)
+        # If the permuted network computed something else, changed answers would say nothing about the model.
         if not proved.within(EXACT):
             raise ModelError(
                 f"the permuted network of {self.name!r} does not compute the same: outputs differ by "

@@ -140,7 +140,8 @@ class CompletionLearner(TreeLearner[Completer]):
 @torch.no_grad()
 def begin(network: Completer, train: TreeExamples) -> None:
     """Biases start at the log of each type's and value's share."""
-    for bias, ids in ((network.type_bias, train.types), (network.value_bias, train.values[:, 0])):
+    nodes = train.nodes
+    for bias, ids in ((network.type_bias, nodes.types), (network.value_bias, nodes.values[:, 0])):
         counts = torch.from_numpy(np.bincount(ids, minlength=len(bias))).float() + 1
         if bias is network.value_bias:
             counts[[UNKNOWN_ID, EMPTY_ID]] = 1.0  # never right, so never learned

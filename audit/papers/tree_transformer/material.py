@@ -92,11 +92,8 @@ IGNORED: Final = -100
 class TreeExamples:
     """Many trees, or pieces of trees."""
 
-    types: npt.NDArray[np.int32]
-    values: npt.NDArray[np.int32]
-    parents: npt.NDArray[np.int32]
-    orders: npt.NDArray[np.int32]
-    counts: npt.NDArray[np.int32]
+    nodes: TreeInput
+    """Of all trees, one behind the other; parents are places in their own tree."""
     ends: Integers
     """Where each tree ends in these."""
     pieces: npt.NDArray[np.int64]
@@ -115,15 +112,8 @@ class TreeExamples:
 
     def tree(self, number: int) -> TreeInput:
         """One tree."""
-        end = int(self.ends[number])
-        inner = slice(int(self.ends[number - 1]) if number else 0, end)
-        return TreeInput(
-            types=self.types[inner],
-            values=self.values[inner],
-            parents=self.parents[inner],
-            orders=self.orders[inner],
-            counts=self.counts[inner],
-        )
+        inner = slice(int(self.ends[number - 1]) if number else 0, int(self.ends[number]))
+        return TreeInput(**{name: getattr(self.nodes, name)[inner] for name in TreeInput.__slots__})
 
     def batch(self, chosen: Integers, *, levels: int, degree: Degree) -> TreeBatch:
         """The chosen examples, padded."""
@@ -153,12 +143,12 @@ def flat(
     inputs = [reader.encode(tree) for tree in trees]
     ends = np.cumsum([len(one.types) for one in inputs], dtype=np.int64)
     rows = [row for number, one in enumerate(inputs) for row in _pieces(number, len(one.types), window)]
-    parts = {
-        name: np.concatenate([getattr(one, name) for one in inputs])
-        for name in ("types", "values", "parents", "orders", "counts")
-    }
+    nodes = {name: np.concatenate([getattr(one, name) for one in inputs]) for name in TreeInput.__slots__}
     return TreeExamples(
-        **parts, ends=ends, pieces=np.array(rows, dtype=np.int64).reshape(-1, 4), left_out=left_out
+        nodes=TreeInput(**nodes),
+        ends=ends,
+        pieces=np.array(rows, dtype=np.int64).reshape(-1, 4),
+        left_out=left_out,
     )
 
 

@@ -95,6 +95,7 @@ class TreeModel(PaperModel[TreeConfig, Namer]):
         self.reader = NodeReader(config.types, values, spelling=config.spelling, limit=config.shape.window)
         if self.reader.sizes[0] != config.shape.types or tuple(values[: len(SPECIALS)]) != SPECIALS:
             raise ValueError("other types or words")
+        # The decoder says rows of the table of values. With another vocabulary these would be other words.
         if network.spoken.tolist() != [END_ID, *(places[label] for label in config.labels)]:
             raise ValueError("made with other words or labels")
 
@@ -113,6 +114,7 @@ class TreeModel(PaperModel[TreeConfig, Namer]):
         for word, score in zip(said.words[0].tolist(), said.scores[0].tolist(), strict=True):
             if word:
                 label = self.config.labels[word - 1]
+                # A word said twice is once in the set, with its better score.
                 scores[label] = max(score, scores.get(label, score))
         return Predicted(
             answer=tuple(sorted(scores)), scores=tuple(sorted(scores.items())), margin=float(said.margins[0])

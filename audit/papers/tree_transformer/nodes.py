@@ -205,28 +205,22 @@ class NodeReader:
 
 def _flat(root: object, branch: Callable[[object], Branch], limit: int | None) -> Tree | Failed:
     """Depth-first, without recursion."""
-    types: list[str] = []
-    values: list[str] = []
-    parents: list[int] = []
-    orders: list[int] = []
-    counts: list[int] = []
+    rows: list[tuple[str, str, int, int, int]] = []
     pending: list[tuple[object, int, int, int]] = [(root, -1, 1, 1)]
     # A stack of its own: a chain of 1,000 operators is deeper than Python's recursion limit.
     while pending:
         node, parent, order, count = pending.pop()
         found = node if isinstance(node, Branch) else branch(node)
         # Refused as soon as it is too long: a generated table may have a million nodes.
-        if limit is not None and len(types) == limit:
+        if limit is not None and len(rows) == limit:
             return TOO_LONG
-        here = len(types)
-        types.append(found.type)
-        values.append(found.value)
-        parents.append(parent)
-        orders.append(order)
-        counts.append(count)
-        size = len(found.children)
+        here, size = len(rows), len(found.children)
+        rows.append((found.type, found.value, parent, order, count))
+        # Reversed, so that the first child is the next to be taken from the stack: depth first, left to
+        # right.
         pending += [(found.children[place], here, place + 1, size) for place in reversed(range(size))]
-    return Tree(tuple(types), tuple(values), tuple(parents), tuple(orders), tuple(counts))
+    types, values, parents, orders, counts = zip(*rows, strict=True)
+    return Tree(types, values, parents, orders, counts)
 
 
 def python_nodes(source: str) -> tuple[ast.AST, Callable[[object], Branch]]:

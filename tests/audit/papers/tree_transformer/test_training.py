@@ -306,7 +306,7 @@ def test_completers_are_trained_and_the_leak_is_a_choice(tmp_path: Path) -> None
         )
         assert scores.count == int(read_material.test.lengths.sum()) - len(everything)
         assert 0 < scores.valued < scores.count
-        types = read_material.test.types
+        types = read_material.test.nodes.types
         assert scores.type_accuracy > 1.2 * np.bincount(types).max() / len(types)
         assert scores.both <= scores.value_accuracy
 
