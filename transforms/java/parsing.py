@@ -260,6 +260,7 @@ def _file(source: bytes, seen: bytes) -> ParsedJava | None:
 
 
 def _members(source: bytes, seen: bytes) -> ParsedJava | None:
+    """The text parsed as members of a class; `None` if it is something else."""
     tree = _language().parser.parse(BEFORE + seen + AFTER)
     root = tree.root_node
     # `} class B {` would close the class around the members and open another one.

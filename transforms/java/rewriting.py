@@ -336,6 +336,7 @@ class Rewriting(SiteRule):
 def _shifted(text: bytes, add: bytes, drop: bytes) -> bytes:
     """The text with another indentation of all lines but the first."""
     first, *lines = text.split(b"\n")
+    # A line without text stays as it is: blanks at its end would be new.
     return b"\n".join((first, *(add + one.removeprefix(drop) if one.strip() else one for one in lines)))
 
 
@@ -357,6 +358,7 @@ def _outline(reading: ParsedJava) -> tuple[str, ...]:
 
 
 def _words(reading: ParsedJava, node: Node) -> Iterator[str]:
+    """The outline of a part of the tree."""
     node = node.unparenthesized
     # Methods with one outline differ only in blanks, comments and parentheses.
     yield node.kind

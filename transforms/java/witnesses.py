@@ -118,6 +118,7 @@ def _unordered(node: Any) -> str:
 
 
 def _tree(text: str) -> Any | None:
+    """The tree that javalang makes of members or a file; `None` if it fails."""
     import javalang.parse
     from javalang.parser import JavaSyntaxError
     from javalang.tokenizer import LexerError
@@ -131,6 +132,7 @@ def _tree(text: str) -> Any | None:
 
 
 def _same(one: Any, other: Any, renames: frozenset[tuple[str, str]]) -> bool:
+    """Whether two trees are equal but for these new names (old, new)."""
     pending = [(one, other)]
     while pending:
         here, there = pending.pop()

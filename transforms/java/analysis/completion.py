@@ -83,6 +83,7 @@ def constant(node: Node | None, reading: ParsedJava) -> bool | None:
 
 
 def _loop(node: Node, reading: ParsedJava) -> bool | None:
+    """Whether control leaves a loop other than a `for` over values; a `break` leaves any."""
     if breaks(node, reading):
         return True
     body = node.child("body")
@@ -116,6 +117,7 @@ def _any(results: Iterable[bool | None]) -> bool | None:
 
 
 def _switch(node: Node, reading: ParsedJava) -> bool | None:
+    """Whether a `switch` completes: by a `break`, without a matching label, or at its end."""
     if breaks(node, reading):
         return True
     body = node.child("body")
@@ -137,6 +139,7 @@ def _says_default(label: Node, reading: ParsedJava) -> bool:
 
 
 def _try(node: Node, reading: ParsedJava) -> bool | None:
+    """Whether a `try` completes: its body or a handler does, and its `finally`."""
     last = node.first("finally_clause")
     finishes = completes(last.children[-1], reading) if last else True
     if finishes is False:

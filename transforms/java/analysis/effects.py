@@ -1,6 +1,6 @@
 """The effects of Java expressions: the variables they read and write, and whether they raise, observe or act.
 
-`builder` collects the effects of each statement with an `JavaEffectCollector`; `dependence.effects` makes the
+`program` collects the effects of each statement with a `JavaEffectCollector`; `dependence.effects` makes the
 conflict relation from them. Primitive values, strings and objects that the method itself creates are known
 exactly. Every other object is foreign: a call on it, or its creation, may do anything.
 

@@ -200,6 +200,7 @@ def _unbrace(code: JavaSource) -> Iterator[Site | Refused]:
 
 
 def _without_braces(code: JavaSource, node: Node, inner: Node) -> Site | Refused:
+    """The site that removes the braces of a body with this one statement."""
     if inner.kind in TYPES or inner.kind == "local_variable_declaration":
         return Refused("a declaration stands in no other place")  # the grammar forbids `if (c) int n = 1;`
     if inner.kind == EMPTY or code.source[inner.end : node.end - 1].count(b"//"):
@@ -236,6 +237,7 @@ def _before_else(node: Node) -> bool:
 
 @each("if_statement")
 def _invert_wrong(code: JavaSource, node: Node) -> Site | Refused:
+    """`if (c) a else b` as `if (!c) a else b`."""
     condition = node.part("condition")
     if patterns(code, condition) or assigned(code.scopes, condition):
         # `if (o instanceof String s) f(s);`: under the negation s is not known, and the control must compile.
@@ -245,6 +247,7 @@ def _invert_wrong(code: JavaSource, node: Node) -> Site | Refused:
 
 @each("if_statement")
 def _drop_else(code: JavaSource, node: Node) -> Site | Refused:
+    """`if (c) a else b` as `if (c) a`."""
     first, second = node.part("consequence"), node.child("alternative")
     if second is None:
         return Refused(NO_ELSE)

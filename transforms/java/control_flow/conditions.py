@@ -260,6 +260,7 @@ def _merge(code: JavaSource, node: Node) -> Site | Refused | None:
 
 @each("if_statement", "while_statement")
 def _condition_dropped(code: JavaSource, node: Node) -> Site | Refused | None:
+    """`if (a && b)` as `if (a)` or `if (b)`."""
     inner = node.part("condition").unparenthesized
     if inner.kind != "binary_expression" or inner.operator != "&&":
         return None

@@ -174,6 +174,7 @@ def _each_to_for(code: JavaSource) -> Iterator[Site | Refused]:
 def _array_loop(
     code: JavaSource, node: Node, indices: Iterator[str], arrays: Iterator[str]
 ) -> Site | Refused:
+    """`for (T x : array) …` as a loop over its indices; new names come from the iterators."""
     value, body, name = node.part("value"), node.part("body"), node.part("name")
     found = code.type(value)
     if found is None or not found.endswith("[]") or "?" in found or node.child("dimensions"):
@@ -207,6 +208,7 @@ def _array_loop(
 
 @each("for_statement")
 def _off_by_one(code: JavaSource, node: Node) -> Site | None:
+    """`i < n` as `i <= n` in the head of a `for`, and the like."""
     condition = node.child("condition")
     if condition is None:
         return None
@@ -218,6 +220,7 @@ def _off_by_one(code: JavaSource, node: Node) -> Site | None:
 
 @each("for_statement", "while_statement", "enhanced_for_statement")
 def _left_early(code: JavaSource, node: Node) -> Site | Refused:
+    """A loop with a `break` at the end of its body."""
     body, condition = node.part("body"), node.child("condition")
     if not ends(code, body):
         return Refused("body leaves anyway")

@@ -54,6 +54,7 @@ _Branch = tuple[list[Node] | None, list[Part]]
 
 @each("switch_expression")
 def _to_if(code: JavaSource, node: Node) -> Site | Refused:
+    """`switch (x) { case 1: a; break; default: b; }` as `if (x == 1) { a; } else { b; }`."""
     if following(node) is None:
         return Refused(VALUE)  # or the body of another statement
     selector = node.part("condition").unparenthesized
@@ -173,6 +174,7 @@ def _gives_string(code: JavaSource, node: Node) -> bool:
 
 @each("if_statement")
 def _to_switch(code: JavaSource, node: Node) -> Site | Refused | None:
+    """`if (x == 1) a else if (x == 2) b` as a `switch`."""
     if node.field == "alternative":
         return None
     branches: list[tuple[list[Node], Node]] = []

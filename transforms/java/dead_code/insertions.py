@@ -169,6 +169,7 @@ def _unused(code: JavaSource, gap: JavaGap, name: str, rng: Random) -> str:
 
 
 def _computed(code: JavaSource, gap: JavaGap, name: str, rng: Random) -> str | None:
+    """A variable that holds something computed; `None` where no variable has a value."""
     known = _with_value(code, gap.before)
     if not known:
         return None
@@ -179,6 +180,7 @@ def _computed(code: JavaSource, gap: JavaGap, name: str, rng: Random) -> str | N
 
 @_in_every_list("branch that is never taken")
 def _unreachable(code: JavaSource, gap: JavaGap, name: str, rng: Random) -> str:
+    """An `if` whose condition is false whatever the variables hold: `n < n`, also for NaN."""
     heads = [*_NEVER]
     for binding, kind in _with_value(code, gap.before):
         variable = binding.name

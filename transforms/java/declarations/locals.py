@@ -149,6 +149,7 @@ def _join_value(code: JavaSource, node: Node, variables: list[Node]) -> Result:
 
 
 def _insert_final(code: JavaSource) -> Iterator[Site | Refused]:
+    """`int a = f();` as `final int a = f();`, also for parameters."""
     for binding in code.scopes.bindings:
         node = _declaration(binding)
         if node is None or is_final(node):
@@ -172,6 +173,7 @@ def _insert_final(code: JavaSource) -> Iterator[Site | Refused]:
 
 
 def _remove_final(code: JavaSource) -> Iterator[Site | Refused]:
+    """`final int a = f();` as `int a = f();`, also for parameters."""
     for binding in code.scopes.bindings:
         node = _declaration(binding)
         modifiers = node.first("modifiers") if node is not None else None

@@ -153,6 +153,7 @@ def _contract_step(code: JavaSource, node: Node) -> Site | Refused | None:
 
 @each("assignment_expression")
 def _wrong(code: JavaSource, node: Node) -> Site | Refused | None:
+    """`a += b` as `a -= b`, and the like."""
     if node.operator not in _WRONG:
         return None
     if code.type(node.children[0]) not in _WIDE:

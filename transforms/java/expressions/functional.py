@@ -211,6 +211,7 @@ def _speaks_of_itself(code: JavaSource, node: Node, name: str) -> bool:
 
 @each("object_creation_expression")
 def _to_lambda(code: JavaSource, node: Node) -> Site | Refused | None:
+    """`new Runnable() { public void run() { f(); } }` as `() -> { f(); }`."""
     body = node.first("class_body")
     if body is None:
         return None
@@ -301,6 +302,7 @@ def _redeclares(code: JavaSource, node: Node) -> bool:
 
 @each("lambda_expression")
 def _to_class(code: JavaSource, node: Node) -> Site | Refused:
+    """`() -> f()` as `new Runnable() { … }`."""
     target = _target(code, node)
     if target is None:
         return Refused(TARGET)

@@ -157,6 +157,7 @@ def _comparisons(code: JavaSource, node: Node) -> Site | Refused | None:
 
 @each("binary_expression")
 def _wrong(code: JavaSource, node: Node) -> Site | Refused | None:
+    """`a && b` as `a || b`, and the other way round."""
     if node.operator not in _DUAL:
         return None
     if _binds(node):
@@ -167,6 +168,7 @@ def _wrong(code: JavaSource, node: Node) -> Site | Refused | None:
 
 @each("unary_expression")
 def _dropped(code: JavaSource, node: Node) -> Site | Refused | None:
+    """`!a` as `a`."""
     if node.operator != "!":
         return None
     if _binds(node):

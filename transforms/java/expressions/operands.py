@@ -82,6 +82,7 @@ def _is_unordered(code: JavaSource, node: Node) -> bool:
 
 
 def _exchanged(code: JavaSource, node: Node, operator: str) -> Site | Refused:
+    """The site that exchanges two operands; refused if a comment stands between them."""
     left, right = node.children
     if code.comments_between(node.start, left, right):
         return Refused(COMMENT)
@@ -159,6 +160,7 @@ def _is_target(node: Node) -> bool:
 
 @each("binary_expression")
 def _swapped_wrong(code: JavaSource, node: Node) -> Site | Refused | None:
+    """`a - b` as `b - a`, for operands of one numeric type."""
     left, right = node.children
     if node.operator not in ("-", "/", "%", "<<", ">>") or code.text(left) == code.text(right):
         return None
@@ -171,6 +173,7 @@ def _swapped_wrong(code: JavaSource, node: Node) -> Site | Refused | None:
 
 @each("binary_expression")
 def _flipped_wrong(code: JavaSource, node: Node) -> Site | None:
+    """`a < b` as `a <= b` or `a > b`, and the like."""
     others = _OTHER_OPERATORS.get(node.operator)
     if others is None or any(inner.kind == "instanceof_expression" for inner in node.walk()):
         return None
@@ -185,6 +188,7 @@ def _flipped_wrong(code: JavaSource, node: Node) -> Site | None:
 
 @each("true", "false")
 def _booleans_wrong(code: JavaSource, node: Node) -> Site | Refused:
+    """`true` as `false`, and the other way round."""
     for above in (node, *node.ancestors()):
         if above.kind.endswith("statement"):
             break
@@ -197,6 +201,7 @@ def _booleans_wrong(code: JavaSource, node: Node) -> Site | Refused:
 
 @each("identifier", *_INTEGERS)
 def _arithmetic_wrong(code: JavaSource, node: Node) -> Site | None:
+    """`n` as `n + 1`."""
     if not _is_value(node) or code.type(node) not in _WHOLE or _is_signed(node) or _is_target(node):
         return None
     if node.parent is None or node.parent.kind not in ("binary_expression", "return_statement"):

@@ -1,7 +1,7 @@
 """`rename` and its strategies for Java: the variables of a method get other names.
 
 A renaming keeps the meaning in the sense of Renamer (`transforms.renaming`). Only the bytes of the names
-change. The result is parsed and resolved again and compared with the original (`equivalence`). A result that
+change. The result is parsed and resolved again and compared with the original (`renamed`). A result that
 is not shown to be alpha-equivalent is refused.
 
 A new name is not a word of the text, so it hides no field, type or package that the text uses. Names

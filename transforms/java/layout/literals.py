@@ -30,6 +30,7 @@ _LARGEST: Final = 2**31 - 1
 
 @each("decimal_integer_literal", "hex_integer_literal", "decimal_floating_point_literal")
 def _bases(code: JavaSource, node: Node) -> Site | Refused:
+    """`255` as `0xff`, `1000` as `1_000`, `1L` as `1l`, `1.5` as `1.5d`."""
     text = code.text(node)
     if node.kind == "decimal_floating_point_literal":
         options = _floats(text)
@@ -120,6 +121,7 @@ def _join(code: JavaSource, node: Node) -> Site | Refused | None:
 
 @each("decimal_integer_literal")
 def _changed(code: JavaSource, node: Node) -> Site | None:
+    """A number one larger."""
     parent = node.parent
     if parent is None or parent.kind not in ("return_statement", "binary_expression", "argument_list"):
         return None

@@ -69,6 +69,7 @@ def _insert_comments(code: JavaSource) -> Iterator[Site | Refused]:
 
 
 def _remove_comments(code: JavaSource) -> Iterator[Site | Refused]:
+    """Comments go, with their line if nothing else stands on it."""
     for _, start, end in code.reading.comments:
         text = code.source[start:end].decode()
         if _DIRECTIVE.match(text):
@@ -107,6 +108,7 @@ def _insert_blank(code: JavaSource) -> Iterator[Site | Refused]:
 
 
 def _remove_blank(code: JavaSource) -> Iterator[Site | Refused]:
+    """Blank lines go, except in comments and text blocks."""
     solid = _solid(code)
     for match in _BLANK.finditer(code.source):
         if any(start < match.end() and match.start() < end for start, end in solid):
@@ -151,6 +153,7 @@ def _join(code: JavaSource, node: Node) -> Site | Refused | None:
 
 
 def _indentation(code: JavaSource) -> Iterator[Site | Refused]:
+    """Every block indented by another step; lines of comments and text blocks stay."""
     solid = _solid(code)
     old = code.step.encode()
     options = []
@@ -211,6 +214,7 @@ def _spacing(code: JavaSource, node: Node) -> Site | Refused:
 
 @each(*_WRAPPED)
 def _insert_parentheses(code: JavaSource, node: Node) -> Site | None:
+    """`a * b + c` as `(a * b) + c`."""
     parent = node.parent
     if parent is None or parent.kind not in _AROUND:
         return None
@@ -223,6 +227,7 @@ def _insert_parentheses(code: JavaSource, node: Node) -> Site | None:
 
 @each("parenthesized_expression")
 def _remove_parentheses(code: JavaSource, node: Node) -> Site | Refused | None:
+    """`(a * b) + c` as `a * b + c`."""
     parent = node.parent
     if parent is None or parent.kind not in _AROUND | {"parenthesized_expression"}:
         return None  # the grammar demands them: `if (c)`

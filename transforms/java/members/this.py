@@ -46,6 +46,7 @@ _FIXED: Final = ANNOTATIONS | {
 
 
 def _insert(known: Classes) -> Iterator[Site | Refused]:
+    """`x` and `f()` as `this.x` and `this.f()`."""
     for node in known.nodes:
         if node.kind == "identifier":
             binding = known.scopes.at.get(node.start)
@@ -126,6 +127,7 @@ def _has_object(node: Node, body: Node) -> bool:
 
 
 def _remove(known: Classes) -> Iterator[Site | Refused]:
+    """`this.x` and `this.f()` as `x` and `f()`."""
     for node in known.nodes:
         first = node.child("object")
         if first is None or first.kind != "this" or node.kind not in ("field_access", "method_invocation"):

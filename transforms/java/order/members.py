@@ -34,6 +34,7 @@ _LITERALS: Final = frozenset(
 
 
 def _methods(known: Classes) -> Iterator[Site | Refused]:
+    """Sites of methods, constructors and nested types, in runs of at most `MOST`."""
     for body in _bodies(known):
         moved = [node for node in body.children if node.kind in _MOVED]
         for first in range(0, len(moved), MOST):
@@ -42,6 +43,7 @@ def _methods(known: Classes) -> Iterator[Site | Refused]:
 
 
 def _constants(known: Classes) -> Iterator[Site | Refused]:
+    """Sites of constants that stand side by side."""
     for body in _bodies(known):
         run: list[Node] = []
         for node in [*body.children, None]:  # the end closes the last run

@@ -76,6 +76,7 @@ def _valued(code: JavaSource, node: Node) -> Site | Refused | None:
 
 @each("binary_expression")
 def _swapped(code: JavaSource, node: Node) -> Site | Refused | None:
+    """`a + b + c` as `a + c + b`."""
     operands = _summands(code.types, node)
     if not operands or code.text(operands[-1]) == code.text(operands[-2]):
         return None
