@@ -151,6 +151,7 @@ def confirm(outcome: Perturbed, finding: WitnessFinding, findings: FindingCounts
     """
     control = outcome.kind == "control"
     match finding:
+        # No evidence for a control that behaves the same: other inputs may show a difference.
         case BehavesSame(evidence):
             findings.unchanged += control
             findings.kept += not control

@@ -106,6 +106,7 @@ class CostLabels(LabelSource):
     def settled(self, samples: Iterable[Sample]) -> LabelSource:
         """The corpus's own labels if it has any, because those of a table and those of a tool are not
         comparable."""
+        # Any: a corpus that labels some blocks was measured, and the others are left without a label.
         given = not self.replaces and any(sample.label is not None for sample in samples)
         return GivenLabels(found=True, costs=True) if given else self
 

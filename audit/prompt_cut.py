@@ -19,7 +19,7 @@ from typing import Final
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.language import PYTHON
-from codeaudit.transforms.python.parsing import first_line, parse
+from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
 HALF: Final = 0.5
@@ -31,8 +31,6 @@ ONE_LINE: Final = "nowhere to cut"
 SAME_PROMPT: Final = "what is shown stays as it is"
 KNOWN_PROMPT: Final = "no further distinct variant"
 NO_CUT: Final = "the cut cannot be found again"
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +177,9 @@ def body_of(source: str) -> FunctionBody | str:
     """
     tree = parse(source)
     node = tree.body[-1] if tree.body else None
-    if not isinstance(node, Function):
+    if not isinstance(node, FunctionNode):
         return NO_FUNCTION
-    statements = node.body[1:] if _is_text(node.body[0]) else node.body
+    statements = node.body if ast.get_docstring(node, clean=False) is None else node.body[1:]
     if not statements:
         return ONE_LINE
     text = source.encode()
@@ -200,11 +198,3 @@ def _column(statement: ast.stmt) -> int:
     # A nested function begins with the `@` of its first decorator, one character before the expression.
     decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
     return min([statement.col_offset, *(one.col_offset - 1 for one in decorators)])
-
-
-def _is_text(statement: ast.stmt) -> bool:
-    match statement:
-        case ast.Expr(value=ast.Constant(value=str())):
-            return True
-        case _:
-            return False

@@ -326,7 +326,7 @@ def judge(
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=before.reason)
     if isinstance(after, Failed):
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=after.reason)
-    if reason := _off(perturbed, task.expects(sample, perturbed)):
+    if reason := _why_unjudged(perturbed, task.expects(sample, perturbed)):
         return Unjudged(perturbed=perturbed, before=before, after=after, reason=reason)
     moved = deviation(before, after)
     if task.same(before, after):
@@ -337,10 +337,12 @@ def judge(
     return Violated(perturbed=perturbed, before=before, after=after, deviation=moved)
 
 
-def _off(perturbed: Perturbed, expected: Expectation) -> str:
+def _why_unjudged(perturbed: Perturbed, expected: Expectation) -> str:
     """The reason why no verdict is possible; empty if one is."""
     if expected == "unknown":
         return ANSWER_UNKNOWN
+    # A control that keeps the right answer, and a transform that changes it, would count against a model that
+    # is right both times.
     if perturbed.kind == "control":
         return ANSWER_STAYS if expected == "same" else ""
     return ANSWER_CHANGES if expected == "other" else ""

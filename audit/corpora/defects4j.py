@@ -245,6 +245,7 @@ def _parameters(reading: ParsedJava, method: MethodText) -> tuple[str, ...]:
 
 def _bare(reading: ParsedJava, method: MethodText) -> str:
     """The tokens of a method, separated by null characters."""
+    # Leaves and tokens, because the text between them is white space and comments only.
     source, leaves = reading.source, list[tuple[int, int]]()
     for node in method.node.walk():
         leaves += [(start, end) for _, start, end in node.tokens]

@@ -11,7 +11,7 @@ from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.python import parsing as reading
 from codeaudit.transforms.python.language import PYTHON
-from codeaudit.transforms.python.parsing import first_line
+from codeaudit.transforms.python.parsing import FunctionNode, first_line
 from codeaudit.transforms.records import Sample
 
 SHORTEST: Final = 3
@@ -20,8 +20,6 @@ LONGEST: Final = 60
 MOST_CHARACTERS: Final = 8000
 LARGEST_FILE: Final = 2_000_000
 """Largest file in bytes. Larger ones are generated tables, whose syntax tree takes 100 times their size."""
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def decode(data: bytes) -> str:
@@ -93,7 +91,7 @@ def unfit_size(source: str, noun: str) -> str | None:
     return f"{noun} over {MOST_CHARACTERS} characters" if len(source) > MOST_CHARACTERS else None
 
 
-def _definitions(body: list[ast.stmt]) -> Iterator[Function]:
+def _definitions(body: list[ast.stmt]) -> Iterator[FunctionNode]:
     for node in body:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -110,7 +108,7 @@ def _definitions(body: list[ast.stmt]) -> Iterator[Function]:
                 pass
 
 
-def _unfit(node: Function) -> str | None:
+def _unfit(node: FunctionNode) -> str | None:
     if node.name.startswith("__") and node.name.endswith("__"):
         return "dunder name"
     for decorator in node.decorator_list:

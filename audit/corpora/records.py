@@ -43,6 +43,8 @@ class Corpus(Protocol):
 class CorpusResources:
     """What slow corpora need."""
 
+    # One record for all corpora, so that a new need of one does not change how every plug-in is called.
+
     cache: Path | None = None
     """A folder for results that are kept; `None` for the user's cache folder."""
     note: Note | None = None

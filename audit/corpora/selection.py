@@ -60,6 +60,7 @@ def select(
             for draw in draws:
                 draw.offer(sample)
         chosen = [_examples(draw.candidates(), prepare, limit) for draw in draws]
+        # Read again only if the corpus has more than was kept and some draw is still short.
         if size is None or available < size or all(len(samples) == limit for samples, _ in chosen):
             break
         size *= 4

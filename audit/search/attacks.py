@@ -231,6 +231,7 @@ class _Hunt:
                 # The rest of the batch does not count as queries, as if each text had been asked alone.
                 self.violated = replace(verdict, perturbed=replace(one, sample=self.case.sample))
                 return
+            # Asked, so it counts for the budget; but an answer without a verdict certifies nothing.
             if isinstance(verdict, Unjudged):
                 self.open += 1
                 self.unjudged = verdict.reason

@@ -54,6 +54,7 @@ class ErrorDetection(ExactMatch):
             load_target(language.parse)(sample.source)
         except SourceError:
             return "source does not parse"
+        # A function called `clean` is not thereby labelled clean.
         named = sample.label == name_of(sample.source, sample.language)
         return replace(sample, label=None if named else self.normalise(sample.label))
 

@@ -4,7 +4,6 @@ Label and score are those of code2vec and its successors, as `spe-attention` use
 its lower-cased subtokens, and the score is the micro-averaged F1 of predicted against true subtokens.
 """
 
-import ast
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from codeaudit.audit.prompts import QuestionPrompt, plain_line
 from codeaudit.audit.records import Answer
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.language import LANGUAGES, find_language
-from codeaudit.transforms.python.parsing import parse
+from codeaudit.transforms.python.parsing import FunctionNode, parse
 from codeaudit.transforms.records import Sample
 from codeaudit.transforms.registration import load_target
 
@@ -62,7 +61,7 @@ def function_name(source: str) -> str | None:
     except SourceError:
         return None
     # The last one, because a problem of HumanEval has its helpers above the function that it is about.
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    functions = [node for node in tree.body if isinstance(node, FunctionNode)]
     return functions[-1].name if functions else None
 
 

@@ -139,6 +139,7 @@ class Generation(Task):
         """
         if _graded(before.answer) is None and _graded(after.answer) is None:
             return True  # without tests no answer solves anything
+        # Any, not the number: how many attempts pass varies by chance when a model samples.
         return any(self.attempts(before.answer)) == any(self.attempts(after.answer))
 
     def expects(self, sample: Sample, perturbed: Perturbed) -> Expectation:

@@ -101,6 +101,7 @@ def _next(source: str, asked: str) -> str:
 
 
 def _first(text: str) -> str | None:
+    # Indentation does not count: a model that continues a prompt after a line end may leave it out.
     lines = (" ".join(line.split()) for line in text.splitlines() if not _FENCE.match(line))
     return next((plain for line in lines if (plain := line.strip("`"))), None)
 

@@ -140,6 +140,7 @@ def _shown_value(line: str) -> str | None:
             tree = ast.parse(line, mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError, SyntaxWarning):
         return None
+    # `Counter({'a': 1})` is the text of a value, `x + y if z else w` is prose that happens to parse.
     nodes = list(ast.walk(tree))
     known = all(isinstance(node, _DISPLAYS) for node in nodes)
     called = all(
@@ -175,6 +176,7 @@ def _written(node: ast.expr) -> str:
             return f"({', '.join(map(_written, items))}{',' if len(items) == 1 else ''})"
         case ast.List(elts=items):
             return f"[{', '.join(map(_written, items))}]"
+        # Sorted, because the order of a set is no part of its value and differs between processes.
         case ast.Set(elts=items):
             return f"{{{', '.join(sorted({_written(item) for item in items}))}}}"
         case ast.Call(func=ast.Name(id="set" | "frozenset" as name), args=[], keywords=[]):
@@ -209,6 +211,7 @@ def _number(node: ast.expr) -> complex | float | int:
             return complex(0.0, -part.imag)  # `-complex` would negate the real part, too
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_number(operand)
+        # A model may write `+3`, which `repr` never does.
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
             return _number(operand)
         case ast.BinOp(

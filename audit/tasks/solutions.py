@@ -27,7 +27,7 @@ from typing import Final
 from codeaudit.audit.cache import AnswerCache, default_folder, digest_of, open_results
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.oracle.calls import Outcome, TrialFailed, Trials
-from codeaudit.transforms.python.parsing import first_line, parse
+from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
 
 _FENCE: Final = re.compile(
     r"^[ \t]*(?P<mark>`{3,}|~{3,})[^\n`]*\n(?P<code>.*?)(?:^[ \t]*(?P=mark)[ \t]*$|\Z)",
@@ -37,8 +37,6 @@ _BEGINS: Final = re.compile(r"(?:(?:async\s+)?def|class|from|import)\s|@")
 """An unindented line that begins a definition or an import."""
 _TURNS: Final = re.compile(rf"{_BEGINS.pattern}|(?:print|assert|if\s+__name__)\b|#")
 """An unindented line with which a model leaves the function that it had to finish."""
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def completed(prompt: str, reply: str) -> str:
@@ -73,7 +71,7 @@ class _Opened:
                 last = parse(text).body[-1]
             except (SourceError, IndexError):
                 continue
-            if isinstance(last, Function):
+            if isinstance(last, FunctionNode):
                 lines = text.splitlines(keepends=True)
                 line = lines[last.body[0].lineno - 1]
                 before = "".join(lines[: first_line(last) - 1])

@@ -89,6 +89,7 @@ def read_again(variant: Perturbed) -> WitnessFinding:
     """The finding of the second parser."""
     before, after = variant.sample.source, variant.source
     kinds = {move.kind for move in variant.moves}
+    # javalang shares no code with our parser, so a mistake of one shows as a disagreement of the two.
     if kinds == {"rename"}:
         bindings = variables(function_context(before).source).scopes.bindings
         names = {binding.number: binding.name for binding in bindings}

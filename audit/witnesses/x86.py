@@ -88,6 +88,7 @@ class X86Tools:
 def witness(labels: LabelSource) -> X86Tools:
     """The installed tools. llvm-mca measures for the processor of the labels, if these are measured."""
     missing: list[str] = []
+    # One llvm-mca for labels and evidence: costs of two processors cannot be compared.
     mca, version = (labels.mca if isinstance(labels, CostLabels) else None), ""
     if mca is None:
         try:
