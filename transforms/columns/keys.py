@@ -106,9 +106,7 @@ class Salted:
         return found
 
     def masked(self, data: npt.NDArray[np.uint8], name: str) -> npt.NDArray[np.uint8]:
-        """The bytes XOR the keystream of the name (SHAKE-256 in counter mode). Masking twice restores
-        them.
-        """
+        """The bytes XOR the keystream of the name (SHAKE-256 in counter mode); twice restores them."""
         masked = np.empty_like(data)
         secret = self._derived(f"stream {name}")
         for number, start in enumerate(range(0, len(data), BLOCK)):

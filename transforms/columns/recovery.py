@@ -61,9 +61,7 @@ def _likeness(
     tensors: Mapping[str, Sequence[Place]],
     found: Sequence[Indices | None],
 ) -> npt.NDArray[np.float64] | None:
-    """A matrix (sealed column, public column) of similarities, over all tensors with an axis of this group
-    alone.
-    """
+    """(sealed, public) similarities of columns, summed over all axes of this group alone."""
     total: npt.NDArray[np.float64] | None = None
     for name, places in tensors.items():
         for axis, place in enumerate(places):

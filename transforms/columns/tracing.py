@@ -315,9 +315,7 @@ def infer(module: nn.Module, call: Call, *, free_outputs: bool = False) -> AxisG
 
 
 def inside(module: nn.Module) -> frozenset[str]:
-    """All names of the parameters in the blocks of all stacks; a tied parameter only if all its names are
-    there.
-    """
+    """All names of the parameters in stacks of blocks; a tied one only if all its names are there."""
     stacks = tuple(
         f"{name}." for name, one in module.named_modules() if isinstance(one, nn.ModuleList) and len(one) > 0
     )

@@ -74,9 +74,7 @@ class RunLimits:
     cpu_seconds: float = 1.0
     """Processor time between two answers of a run, so for one input."""
     idle_seconds: float = 2.0
-    """Clock time without work, after which a sleeping run is ended; a run that works a little gets `SLOWEST`
-    times as long.
-    """
+    """Clock time after which a sleeping run is ended; one that works a little gets `SLOWEST` times it."""
     memory: int = 512 * MEGABYTE
     """Address space in bytes."""
     file_size: int = 16 * MEGABYTE
@@ -206,8 +204,7 @@ class Containment:
             resource.setrlimit(kind, (allowed, allowed))
 
     def close(self, layers: Layers, *, readable: Iterable[str], folder: str) -> None:
-        """Give up all capabilities, see only the files under `readable` and the private folder, make only the
-        allowed calls.
+        """Give up all capabilities, all files but `readable` and `folder`, and all other calls.
 
         Raises:
             OSError: the kernel refused a layer that it had offered.

@@ -70,9 +70,7 @@ class ValueEncoder:
     """Encodes the values that one call left behind; remembers which objects it has met."""
 
     def __init__(self, *, messages: bool) -> None:
-        """Without `messages`, the texts of errors about unbound names are left out, because they contain the
-        names.
-        """
+        """Without `messages`, errors about unbound names have no text, because it contains the names."""
         self._messages = messages
         self._met: dict[int, int] = {}
         self._alive: list[object] = []

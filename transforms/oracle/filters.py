@@ -99,17 +99,14 @@ _DUPLICATE_FLAGS_LOCKS: Final = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)
 _NAME_OF_THREAD: Final = (15, 16)
 
 Test = tuple[int, int, Sequence[int]]
-"""A test of a 32-bit half of an argument: the number of the half, a mask, and the allowed values after
-masking.
-"""
+"""Of a 32-bit half of an argument: the number of the half, a mask, and the allowed values after masking."""
 
 
 class Filter:
     """A filter under construction; `code` is the program for the kernel."""
 
     def __init__(self, machine: str, *, otherwise: int) -> None:
-        """Start with the checks that every filter needs. `otherwise` is the answer to calls that are not
-        listed.
+        """Start with the checks that every filter needs. `otherwise` answers the calls that are not listed.
 
         Raises:
             KeyError: no table of calls for this machine.
@@ -165,9 +162,7 @@ def _low(argument: int) -> int:
 
 
 def server_filter(machine: str) -> bytes:
-    """The filter for every contained process: allowed calls only, no sockets, no new namespace, no new
-    program.
-    """
+    """The filter for every contained process: no sockets, no new namespace, no new program."""
     made = Filter(machine, otherwise=_EPERM)
     made.answer(ALLOWED, _ALLOW)
     made.answer(("fork", "vfork", "kill", "tkill", "tgkill", "prctl"), _ALLOW)

@@ -4,7 +4,7 @@ The kinds of values for a parameter are read from its annotation, its default, t
 with and the operations on it. Hypothesis draws the values, repeatably for a seed, as texts of Python
 expressions: the contained process evaluates them, and a person can read them too. The texts hold literals,
 `iter([…])`, `nan`, `inf` and `probe('name')`, an object that accepts every operation and records it
-(`probe.Probe`).
+(`worker.Probe`).
 """
 
 import ast
@@ -67,8 +67,7 @@ ANY: Final = (_INT, _STR, _INTS, ValueShape("float"))
 
 
 def inputs(source: str, *, function: str | None = None, seed: int, count: int) -> tuple[str, ...]:
-    """At most `count` texts of argument lists, such as `(1, [2.5], key='a')`; equal arguments give equal
-    texts.
+    """At most `count` texts of argument lists, such as `(1, [2.5], key='a')`; the same for a seed.
 
     There are fewer if there are not as many distinct ones, and none if the text has no function `function`.
 
@@ -80,8 +79,7 @@ def inputs(source: str, *, function: str | None = None, seed: int, count: int) -
 
 
 def find(source: str, function: str | None) -> FunctionNode | None:
-    """The last function of that name at the top level of a text; the last function of any name if `function`
-    is `None`.
+    """The last function of that name at the top level of a text; of any name for `None`.
 
     Raises:
         SourceError: the text is not Python.

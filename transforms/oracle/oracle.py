@@ -74,9 +74,7 @@ class ProgramPair:
 _OWN_TESTS: Final = "its own tests"
 """The input of a verdict that rests on the sample's own tests."""
 _SHAKES: Final = (1, 2, 5)
-"""Numbers for the reruns of the original before a difference is reported; each puts its objects at other
-addresses.
-"""
+"""For the reruns before a difference is reported; each puts the original's objects at other addresses."""
 _DRAWN_SECONDS: Final = 0.2
 """Processor time in seconds for an input that was drawn: there are others, so little is lost."""
 _REMEMBERED: Final = 32

@@ -24,9 +24,7 @@ _READ_BEFORE: Final = (
     "abc", "bisect", "calendar", "cmath", "contextlib", "copy", "dataclasses", "enum", "heapq", "numbers",
     "operator", "statistics", "string", "textwrap", "time", "typing",
 )  # fmt: skip
-"""The modules that programs import most. They may import all of the standard library, but these are loaded
-only once.
-"""
+"""The modules that programs import most. They may import any of the standard library; these load once."""
 _OUTPUT: Final = 1 << 16
 """Bytes of output that are kept; of more, only the length and a hash."""
 _NAME: Final = "sample"
@@ -235,9 +233,7 @@ class _Descriptors:
 
 
 def _unfit(error: BaseException, space: Mapping[str, Any]) -> str:
-    """Why an error says more about the place where the program ran than about the program; empty if it does
-    not.
-    """
+    """Why an error is due to the place where the program ran and not to the program; empty if it is not."""
     kind = type(error)
     if kind is NameError:
         name = error.name  # type: ignore[attr-defined]
