@@ -128,9 +128,8 @@ def read_manifest(path: Path) -> Manifest:
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise RunError(
-            f"no run at {str(path.parent)!r}: {MANIFEST} {error.strerror or 'cannot be read'}"
-        ) from error
+        place, what = (path.parent, f"{MANIFEST} ") if path.name == MANIFEST else (path, "")
+        raise RunError(f"no run at {str(place)!r}: {what}{error.strerror or 'cannot be read'}") from error
     except ValueError as error:
         raise RunError(f"{str(path)!r} is not JSON: {error}") from error
     if not isinstance(manifest, dict) or "codeaudit" not in manifest:

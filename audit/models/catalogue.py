@@ -6,6 +6,7 @@ Listing and checking import no framework.
 
 import json
 import logging
+import os
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -45,7 +46,7 @@ PROVIDERS: Final[Registry[Provider]] = Registry(
 
 def _load_checkpoint(spec: str, settings: Settings) -> Model:
     # A name that is also a folder here means the bundled checkpoint; `./NAME` means the folder.
-    place = spec if spec in bundled() else str(Path(spec).expanduser())
+    place = spec if spec in bundled() else str(Path(os.path.expanduser(spec)))
     model: Model = load_target("codeaudit.audit.papers.registry:load")(
         place, device=settings.device, precision=settings.precision
     )
@@ -104,7 +105,7 @@ def check(spec: str) -> None:
         return
     provider, rest = _provider_of(spec)
     if provider is CHECKPOINT:
-        known = spec in bundled() or Path(spec).expanduser().is_dir()
+        known = spec in bundled() or Path(os.path.expanduser(spec)).is_dir()
     else:
         known = not provider.names or rest in provider.names
     if not known:
@@ -196,7 +197,7 @@ def permuted(model: Model, *, seed: int) -> Model:
 
 
 def _unknown(spec: str) -> UsageError | ModelError:
-    path = Path(spec).expanduser()
+    path = Path(os.path.expanduser(spec))
     if path.is_file():
         return ModelError(
             f"model {spec!r} is a file; a checkpoint is a folder with config.json and model.safetensors"

@@ -10,6 +10,7 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import re
 import sys
 import zlib
@@ -93,7 +94,7 @@ def load(name: str, settings: Settings) -> FileModel:
     Raises:
         ModelError: there is no such file, or a row has no answer or contradicts another row.
     """
-    path = Path(name).expanduser()
+    path = Path(os.path.expanduser(name))
     reader = READERS.get(PurePosixPath(path.name.lower().removesuffix(".gz")).suffix)
     if reader is None or (reader is _parquet and path.suffix.lower() == ".gz"):
         raise ModelError(f"cannot read {name!r}: answers stand in .jsonl[.gz], .csv[.gz] or .parquet")

@@ -6,6 +6,7 @@ variant comes from the model and not from chance.
 """
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -72,7 +73,7 @@ def read_template(path: str) -> str:
         UsageError: it cannot be read.
     """
     try:
-        return Path(path).expanduser().read_text(encoding="utf-8")
+        return Path(os.path.expanduser(path)).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise UsageError(f"cannot read -M template={path}: {why}") from error

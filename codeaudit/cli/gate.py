@@ -219,14 +219,15 @@ def locator(corpus: str, root: Path) -> Callable[[str], str | None]:
     # A corpus may be a path, several paths with blanks between, or a path with something before or behind a
     # colon, such as `bugs:20:src` and `table.jsonl:test`.
     specs = [corpus, *corpus.split(), corpus.rpartition(":")[2], corpus.rpartition(":")[0]]
-    places = [place for place in map(Path, filter(None, specs)) if place.exists()]
+    # `Path.exists` raises for a text that is longer than a name may be.
+    places = [Path(spec) for spec in specs if spec and os.path.exists(spec)]
     bases = list(dict.fromkeys(place if place.is_dir() else place.parent for place in places))
-    top = root.resolve()
+    top = Path(os.path.realpath(root))
 
     def locate(path: str) -> str | None:
         for base in bases:
             try:
-                file = (base / path).resolve()
+                file = Path(os.path.realpath(base / path))
                 # An annotation outside the repository would be shown nowhere.
                 if file.is_file() and file.is_relative_to(top):
                     return file.relative_to(top).as_posix()

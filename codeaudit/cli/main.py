@@ -139,10 +139,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             silence_stdout()
             return 0
         except OSError as error:
-            # Other errors of the system are mistakes of ours that the traceback explains.
-            if error.errno not in FULL or os.environ.get("CODEAUDIT_DEBUG"):
+            if os.environ.get("CODEAUDIT_DEBUG"):
                 raise
-            return _say(f"cannot write the output: {error.strerror}", CANNOT_AUDIT)
+            return _say(_system_error(error), CANNOT_AUDIT)
         except Exception as error:
             if os.environ.get("CODEAUDIT_DEBUG"):
                 raise
@@ -200,6 +199,18 @@ def _say(message: str, code: int) -> int:
     with suppress(BrokenPipeError):
         click.echo(f"codeaudit: {message}", err=True)
     return code
+
+
+def _system_error(error: OSError) -> str:
+    """What the operating system refused, with the name of the file."""
+    # Some libraries raise with a text only.
+    reason = error.strerror or " ".join(str(error).split()) or type(error).__name__
+    if error.filename is not None:
+        name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else error.filename
+        return f"cannot use {str(name)!r}: {reason}"
+    if error.errno in FULL:
+        return f"cannot write the output: {reason}"
+    return f"the operating system refused: {reason} (CODEAUDIT_DEBUG=1 shows the traceback)"
 
 
 def _sentence(text: str) -> str:

@@ -3,6 +3,7 @@
 Shell completion of their values imports no framework.
 """
 
+import os
 import shlex
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -118,6 +119,12 @@ def format_option(*formats: str, text: str = "Format on stdout.") -> Callable[[F
 def path_option(name: str, metavar: str, text: str) -> Callable[[F], F]:
     """An option that takes a file or a folder and has no default."""
     return option(name, type=click.Path(path_type=Path), metavar=metavar, help=text, show_default=False)
+
+
+def real_path(path: Path) -> Path:
+    """The absolute path without links. A loop of links stays as it is; opening it is the error."""
+    # `Path.resolve` raises RuntimeError for such a loop before Python 3.13.
+    return Path(os.path.realpath(path))
 
 
 POSITIVE: Final = click.IntRange(min=1)

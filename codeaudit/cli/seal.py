@@ -1,5 +1,6 @@
 """The commands `codeaudit seal` and `codeaudit unseal`: checkpoints under a secret key."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import click
 
+from codeaudit.cli.options import real_path
 from codeaudit.cli.output import note, show_text
 from codeaudit.transforms.errors import CannotAudit, ModelError, UsageError
 
@@ -108,7 +110,11 @@ def _checkpoint(place: str) -> Path:
 
     # A bundled name wins over a folder of that name here; `./NAME` is always the folder.
     bundled = checkpoints.FOLDER / place
-    folder = bundled if "/" not in place and (bundled / "config.json").is_file() else Path(place).expanduser()
+    folder = (
+        bundled
+        if "/" not in place and (bundled / "config.json").is_file()
+        else Path(os.path.expanduser(place))
+    )
     if not folder.is_dir():
         raise ModelError(f"no checkpoint {place!r}: neither a folder nor a bundled name")
     if not (folder / "config.json").is_file():
@@ -120,7 +126,7 @@ def _check_places(folder: Path, key_file: Path, out: Path) -> None:
     """Check that nothing is overwritten, and that the key is not stored with the checkpoint."""
     # A key beside the weights is copied with them, and then locks nothing.
     for place, noun in ((out, "sealed"), (folder, "plain")):
-        if key_file.resolve().is_relative_to(place.resolve()):
+        if real_path(key_file).is_relative_to(real_path(place)):
             raise UsageError(f"--key {str(key_file)!r} lies in the {noun} checkpoint; keep it elsewhere")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise CannotAudit(f"{str(out)!r} exists and is not an empty folder")

@@ -56,6 +56,7 @@ from codeaudit.cli.options import (
     format_option,
     option,
     path_option,
+    real_path,
     transform_option,
 )
 from codeaudit.cli.output import PROGRESS, counts_json, counts_sheet, note, show_sheet, show_text
@@ -96,7 +97,7 @@ class FilePerturbation:
         found = [_path(source) for source in self.sources]
         # Each source becomes an entry of the copy with its last name; two equal ones would overwrite each
         # other.
-        if len({path.resolve().name for path in found}) < len(found):
+        if len({real_path(path).name for path in found}) < len(found):
             raise UsageError("two of SRC have one name; copy them apart")
         return found
 
@@ -150,7 +151,7 @@ def copy(request: FilePerturbation, out: Path, progress: RunProgress, seen: File
             _copy_file(sources[0], final)
         else:
             for source in sources:
-                target = place / source.resolve().name
+                target = place / real_path(source).name
                 copy_tree(source, target) if source.is_dir() else _copy_file(source, target)
         counts: CountsByTransform = {}
         for result in _perturbed(request, place, list(source_files(place)), counts, progress):
@@ -227,7 +228,7 @@ def _path(source: str) -> Path:
 
 def _check_apart(source: Path, out: Path) -> None:
     # The copy would be copied into itself.
-    if out.resolve().is_relative_to(source.resolve()):
+    if real_path(out).is_relative_to(real_path(source)):
         raise UsageError(
             f"--out {str(out)!r} lies in {str(source)!r}, which is only read; give a folder outside"
         )

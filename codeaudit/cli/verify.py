@@ -21,6 +21,7 @@ from codeaudit.cli.options import (
     format_option,
     option,
     path_option,
+    real_path,
     transform_option,
 )
 from codeaudit.cli.output import counts_json, counts_sheet, note, show_sheet, show_text
@@ -122,7 +123,7 @@ def _request(
         raise UsageError("--transform names no transform; leave it out for all of them")
     if keep is not None:
         # A copy inside the project would be copied and perturbed itself by the next seed.
-        if keep.resolve().is_relative_to(project.resolve()):
+        if real_path(keep).is_relative_to(real_path(project)):
             raise UsageError(f"--keep {str(keep)!r} lies in the project; give a folder outside of it")
         keep_folder(keep)
     return VerifyRequest(
@@ -149,11 +150,11 @@ def _words(text: str) -> tuple[str, ...]:
 
 def _source(project: Path, source: str) -> str:
     """A source as a path below the project."""
-    root = project.resolve()
+    root = real_path(project)
     # A source may be named from the project or from the working directory.
-    for place in (root / source, Path(source).resolve()):
-        if place.exists() and place.resolve().is_relative_to(root):
-            return place.resolve().relative_to(root).as_posix()
+    for place in (root / source, real_path(Path(source))):
+        if place.exists() and real_path(place).is_relative_to(root):
+            return real_path(place).relative_to(root).as_posix()
     raise UsageError(f"--source {source!r} is no file or folder of {str(project)!r}")
 
 

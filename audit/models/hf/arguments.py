@@ -1,5 +1,6 @@
 """The provider of `hf/NAME_OR_PATH` and its `-M` arguments. Imports no framework, because lists read it."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -132,7 +133,7 @@ class Arguments:
         if "labels" in found:
             found["labels"] = tuple(str(found["labels"]).split(","))
         if "names" in found:
-            found["names"] = Path(str(found["names"])).expanduser()
+            found["names"] = Path(os.path.expanduser(str(found["names"])))
         if "template" in found:
             found["template"] = read_template(str(found["template"]))
         # Greedy decoding would give the same answer each time.

@@ -5,6 +5,7 @@ Only safetensors are read, because the other formats can run code when they are 
 
 import hashlib
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -81,7 +82,7 @@ def find_folder(name: str, *, revision: str | None, code: bool) -> Path:
     """
     if not name:
         raise UsageError("model 'hf/' has no name; write hf/NAME, or hf/PATH of a folder")
-    path = Path(name).expanduser()
+    path = Path(os.path.expanduser(name))
     if path.is_dir():
         if revision is not None:
             raise UsageError(f"model 'hf/{name}' is a folder here and has no revision {revision!r}")

@@ -5,6 +5,7 @@ A checkpoint folder is one of ours or one of `transformers`.
 
 import hashlib
 import json
+import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -56,7 +57,7 @@ def open_checkpoint(place: str) -> Opened:
     Raises:
         ModelError: there is no such checkpoint, or it cannot be loaded.
     """
-    folder = folder_of(str(Path(place).expanduser()) if not folder_of(place).is_dir() else place)
+    folder = folder_of(str(Path(os.path.expanduser(place))) if not folder_of(place).is_dir() else place)
     weight_files(folder)
     try:
         config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
