@@ -207,3 +207,37 @@ def drips(handler: Handler) -> None:
         if handler.endpoint.closing.wait(0.1):
             break
     handler.close_connection = True
+
+
+def packs(data: bytes, coding: str) -> Act:
+    """A completion that is packed already."""
+
+    def act(handler: Handler) -> None:
+        handler.send_response(200)
+        handler.send_header("content-type", "application/json")
+        handler.send_header("content-encoding", coding)
+        handler.send_header("content-length", str(len(data)))
+        handler.end_headers()
+        handler.wfile.write(data)
+
+    return act
+
+
+def floods(part: bytes, *, coding: str = "", status: int = 200, **headers: str) -> tuple[Act, list[int]]:
+    """Send `part` again and again, up to 256 MiB in all; and the number of bytes that were sent so far."""
+    sent = [0]
+
+    def act(handler: Handler) -> None:
+        handler.close_connection = True
+        handler.send_response(status)
+        handler.send_header("content-type", "application/json")
+        for name, value in {**({"content-encoding": coding} if coding else {}), **headers}.items():
+            handler.send_header(name, value)
+        handler.send_header("transfer-encoding", "chunked")
+        handler.end_headers()
+        while sent[0] < 256 << 20 and not handler.endpoint.closing.is_set():
+            handler.wfile.write(b"%x\r\n%b\r\n" % (len(part), part))
+            sent[0] += len(part)
+        handler.wfile.write(b"0\r\n\r\n")
+
+    return act, sent

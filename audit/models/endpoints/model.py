@@ -272,6 +272,11 @@ class EndpointModel:
         if error.status in OF_THE_QUERY:
             # The endpoint works and dislikes this query, so the patience starts anew.
             self._last_answer = time.monotonic()
+        if error.elsewhere:
+            raise EndpointLostError(
+                f"{self._url} redirects to another host, {error.elsewhere}, where nothing was sent; "
+                "if it is the right one, name it with --base-url"
+            )
         if error.status in HOPELESS:
             raise EndpointLostError(self._refused(error.status, error.message))
         if error.status in OF_THE_QUERY and (remedy := self._endpoint.remedy(error.field)):

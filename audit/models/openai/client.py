@@ -15,6 +15,7 @@ from typing import Final, cast
 import openai
 
 from codeaudit.audit.models.endpoints.client import EndpointAddress, Reply, RequestError
+from codeaudit.audit.models.openai.http import BoundedClient, RedirectedElsewhere, ReplyTooLarge
 from codeaudit.audit.models.openai.model import Decoding
 from codeaudit.audit.prompts import ContinuationPrompt, Prompt
 from codeaudit.audit.records import Query
@@ -43,6 +44,7 @@ class Client:
             default_headers=address.headers,
             timeout=timeout,
             max_retries=0,
+            http_client=BoundedClient(base_url=address.url, timeout=timeout),
         )
         # The first access imports these, which must not count as time of a request.
         self._chat, self._completions = self._client.chat.completions, self._client.completions
@@ -66,6 +68,10 @@ class Client:
             raise RequestError(reason, message=why, again=True, unreachable=unreachable) from None
         except openai.APIStatusError as error:
             raise self._refusal(error) from None
+        except ReplyTooLarge as error:
+            raise RequestError("reply too large", message=str(error)) from None
+        except RedirectedElsewhere as error:
+            raise RequestError("redirect", elsewhere=self._shown(str(error))) from None
         except RequestError:  # from `_read`, with its own reason
             raise
         except Exception as error:  # the library does not check replies, so any error may occur
