@@ -12,6 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
+from codeaudit.audit.integrity import allow_explanations
 from codeaudit.audit.prompt_cut import shown
 from codeaudit.audit.records import (
     Attacked,
@@ -156,7 +157,9 @@ def keep_explanations(folder: RunFolder, explained: Iterable[Explained]) -> None
     rows = [*(read_lines(path) if path.exists() else ()), *map(explanation_row, explained)]
     # Later rows win, and a dict keeps the place of the first: explaining again replaces a line in place.
     named = {tuple(row[name] for name in VIOLATION): row for row in rows}
-    folder.write_text(EXPLANATIONS, "".join(json.dumps(row) + "\n" for row in named.values()))
+    text = "".join(json.dumps(row) + "\n" for row in named.values())
+    allow_explanations(folder, text)
+    folder.write_text(EXPLANATIONS, text)
 
 
 def _moves(moves: Sequence[Move]) -> str:

@@ -19,13 +19,19 @@ from typing import Any, Final
 
 from codeaudit.transforms.errors import RunError
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
+"""Version of the manifest. The first one does not bind the files of a run together."""
+READABLE: Final = (1, SCHEMA)
+TABLE_SCHEMA: Final = 1
+"""Version of the tables."""
 MANIFEST: Final = "manifest.json"
 SUITE: Final = "suite.parquet"
 VERDICTS: Final = "verdicts.parquet"
 SUMMARY: Final = "summary.json"
 ATTACKS: Final = "attacks.parquet"
 EXPLANATIONS: Final = "explanations.jsonl"
+BOUND: Final = frozenset({SUITE, VERDICTS, SUMMARY})
+"""Files of every finished run, which the manifest binds by their hashes."""
 PREVIOUS: Final = "previous"
 """A folder inside the run folder, with the finished run that was there before."""
 
@@ -134,8 +140,9 @@ def read_manifest(path: Path) -> Manifest:
         raise RunError(f"{str(path)!r} is not JSON: {error}") from error
     if not isinstance(manifest, dict) or "codeaudit" not in manifest:
         raise RunError(f"{str(path)!r} is not the manifest of a codeaudit run; choose another folder")
-    if manifest.get("schema") != SCHEMA:
-        raise RunError(f"{str(path)!r} has schema {manifest.get('schema')!r}; this version reads {SCHEMA}")
+    if manifest.get("schema") not in READABLE:
+        known = " and ".join(map(str, READABLE))
+        raise RunError(f"{str(path)!r} has schema {manifest.get('schema')!r}; this version reads {known}")
     return manifest
 
 

@@ -20,6 +20,7 @@ from typing import Any, Final, TypeAlias
 
 from codeaudit.audit.cache import AnswerCache, ModelMemory, answers_scope, default_folder
 from codeaudit.audit.corpora.records import Corpus
+from codeaudit.audit.integrity import bound
 from codeaudit.audit.interface import Model, RecordedAnswers, Task
 from codeaudit.audit.records import Attacked, Audited, Query
 from codeaudit.audit.registry import DEFAULT_TASK
@@ -38,10 +39,12 @@ from codeaudit.audit.search.attacks import attack
 from codeaudit.audit.store import (
     ATTACK_COLUMNS,
     ATTACKS,
+    BOUND,
     SCHEMA,
     SUITE,
     SUITE_COLUMNS,
     SUMMARY,
+    TABLE_SCHEMA,
     VERDICT_COLUMNS,
     VERDICTS,
     Manifest,
@@ -203,8 +206,10 @@ def _finished(job: PreparedRun) -> Summary:
             raise
         # The summary before the final manifest: a folder whose manifest says `finished` has everything.
         job.folder.write_text(SUMMARY, summary.to_json())
-        done = {"state": "finished", "finished": _now()}
-        job.folder.write_manifest({**_with_usage(job, manifest), **done})
+        done = {**_with_usage(job, manifest), "state": "finished", "finished": _now()}
+        # Without an attack the table of an earlier, unfinished run may still be there.
+        names = {*BOUND, ATTACKS} if job.options.attacks else BOUND
+        job.folder.write_manifest(bound(job.folder, done, sorted(names)))
         cache.forget(name)
     return summary
 
@@ -368,7 +373,7 @@ def carry_out(job: PreparedRun, remember: Remember) -> Summary:
         ModelError: a model cannot answer.
         RunError: a table cannot be written.
     """
-    about = {"schema": SCHEMA, "task": job.task.name, "corpus": job.inputs.name}
+    about = {"schema": TABLE_SCHEMA, "task": job.task.name, "corpus": job.inputs.name}
     with job.folder.replacing(SUITE) as place, TableWriter(place, SUITE_COLUMNS, about) as table:
         # All trials first, because they share one table, which every model reads back.
         sizes = {seed: _write_suite(job, seed, table) for seed in job.inputs.seeds}

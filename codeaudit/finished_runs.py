@@ -14,9 +14,19 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from codeaudit.audit.integrity import check_files, repeated
 from codeaudit.audit.records import Audited, Held, Violated
 from codeaudit.audit.rows import read_audited
-from codeaudit.audit.store import EXPLANATIONS, SUITE, SUMMARY, VERDICTS, Manifest, RunFolder, read_rows
+from codeaudit.audit.store import (
+    EXPLANATIONS,
+    SCHEMA,
+    SUITE,
+    SUMMARY,
+    VERDICTS,
+    Manifest,
+    RunFolder,
+    read_rows,
+)
 from codeaudit.reports.records import Summary
 from codeaudit.transforms.errors import RunError, SourceError
 from codeaudit.transforms.records import Sample
@@ -50,6 +60,11 @@ class Run:
     def manifest(self) -> Manifest:
         """The content of `manifest.json`: options, versions, corpus, fingerprints of the models."""
         return RunFolder(self.path).manifest()
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the manifest binds the files by their hashes; runs of the first schema do not."""
+        return self.manifest.get("schema") == SCHEMA
 
     @cached_property
     def summary(self) -> Summary:
@@ -189,7 +204,7 @@ def open_run(folder: str | Path) -> Run:
     Raises
     ------
     RunError
-        There is no run, or the run is not finished.
+        There is no run, it is not finished, or its files do not belong together.
 
     Examples
     --------
@@ -204,15 +219,15 @@ def read_run(path: Path) -> Run:
     """Open a finished run; its messages name the folder as `path` does.
 
     Raises:
-        RunError: there is no such run, or it is not finished.
+        RunError: there is no such run, it is not finished, or its files do not belong together.
     """
     found = Run(path)
     if found.manifest.get("state") != FINISHED or not (path / SUMMARY).exists():
         # The tables of an unfinished run may be those of an earlier one.
-        raise RunError(
-            f"the run at {str(path)!r} is not finished; go on with it first: "
-            f"codeaudit run --config {shlex.quote(str(path))} --out {shlex.quote(str(path))}"
-        )
+        raise RunError(f"the run at {str(path)!r} is not finished; go on with it first: {repeated(path)}")
+    # Runs of the first schema hold no hashes. They can be read; a gate does not believe them.
+    if found.is_bound:
+        check_files(path, found.manifest)
     return found
 
 

@@ -1,13 +1,15 @@
 """Judges a finished run against limits and against a baseline: `codeaudit.gate`, `codeaudit gate`."""
 
+import shlex
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from codeaudit.audit.integrity import repeated
 from codeaudit.audit.registry import TASKS
-from codeaudit.audit.store import MANIFEST, SUMMARY, VERDICTS, read_rows
-from codeaudit.finished_runs import Run, read_run, read_summary, trials
+from codeaudit.audit.store import VERDICTS, read_rows
+from codeaudit.finished_runs import Run, read_run, trials
 from codeaudit.options import check_values, listed
 from codeaudit.reports.checks import Gate
 from codeaudit.reports.gate import Judged, Limits
@@ -57,7 +59,7 @@ def gate(
     run
         A run or its folder.
     baseline
-        An earlier run, its folder, or its `summary.json`: the gate fails if violations rose.
+        An earlier run or its folder: the gate fails if violations rose.
     transforms
         Names or families, in a list or with commas between. By default all that keep the meaning.
     max_violation_rate, min_sensitivity
@@ -79,9 +81,10 @@ def gate(
     Raises
     ------
     UsageError
-        Neither a baseline nor a limit is given, a value is out of range, or a transform is not in the run.
+        Neither a baseline nor a limit is given, the baseline is a file, a value is out of range, or a
+        transform is not in the run.
     RunError
-        A run does not exist, is not finished or is damaged.
+        A run does not exist, is not finished, or its files do not belong together.
 
     Examples
     --------
@@ -106,9 +109,8 @@ def decided(
     baseline: Path | None,
     limits: Limits,
     transforms: Sequence[str] | None,
-    note: Callable[[str], None] = lambda _: None,
 ) -> GatedRun:
-    """The work of `gate`; `note` receives advice for the user.
+    """The work of `gate`.
 
     Raises:
         UsageError, RunError: as `gate`.
@@ -124,11 +126,6 @@ def decided(
         }
         now = replace(now, summary=restricted(run, now.summary, chosen), unjudged=unjudged)
     before = None if baseline is None else read_baseline(baseline)
-    # A user who has the whole folder and names its summary loses the paired test without need.
-    if before is not None and before.flips is None and baseline is not None:
-        beside = baseline.parent
-        if baseline.is_file() and (beside / VERDICTS).exists():
-            note(f"the verdicts beside {baseline} are not read; give the folder {beside} for the paired test")
     found = decide(now, limits, baseline=before, transforms=chosen)
     return GatedRun(gate=found, now=now, baseline=before, chosen=chosen)
 
@@ -162,9 +159,20 @@ def read_judged(path: Path) -> Judged:
     """The verdicts of a finished run, as the gate takes them.
 
     Raises:
-        RunError: there is no such run, it is not finished, or its files are damaged.
+        RunError: there is no such run, it is not finished, its files do not belong together, or it is of an
+            earlier version, which did not bind them.
     """
     run = read_run(path)
+    if not run.is_bound:
+        raise RunError(
+            f"the run at {str(path)!r} is of an earlier version, which did not bind its files together; "
+            f"run the audit again: {repeated(path)}"
+        )
+    return _judged(run)
+
+
+def _judged(run: Run) -> Judged:
+    path = run.path
     flips: list[Flip] = []
     originals: dict[str, str] = {}
     unjudged: defaultdict[tuple[str, Kind, str], Counter[str]] = defaultdict(Counter)
@@ -193,19 +201,20 @@ def read_judged(path: Path) -> Judged:
 
 
 def read_baseline(path: Path) -> Judged:
-    """A run folder, or a summary without verdicts: a `summary.json` or a folder that holds one.
+    """The verdicts of a baseline, as the gate takes them.
 
     Raises:
-        RunError: there is neither, or it is damaged.
+        UsageError: it is a file, such as a `summary.json`, which has no verdicts.
+        RunError: there is no such run, it is not finished, or its files are damaged.
     """
-    if path.is_dir() and (path / MANIFEST).exists() and (path / VERDICTS).exists():
-        return read_judged(path)
+    if path.is_file():
+        raise UsageError(
+            f"{str(path)!r} has no verdicts to compare with; keep the whole run folder and give that: "
+            f"--baseline {shlex.quote(str(path.parent))}"
+        )
     if not path.exists():
-        raise RunError(f"no baseline at {str(path)!r}: no such file or folder")
-    file = path / SUMMARY if path.is_dir() else path
-    if path.is_dir() and not file.exists():
-        raise RunError(f"no baseline at {str(path)!r}: neither a run nor a {SUMMARY}")
-    return Judged(name=str(path), summary=read_summary(file), flips=None)
+        raise RunError(f"no baseline at {str(path)!r}: no such folder")
+    return read_judged(path)
 
 
 def read_compared(path: Path) -> ComparedRun:
@@ -214,8 +223,8 @@ def read_compared(path: Path) -> ComparedRun:
     Raises:
         RunError: there is no such run, it is not finished, or its files are damaged.
     """
-    found = read_judged(path)
-    return ComparedRun(name=found.name, summary=found.summary, flips=found.flips or ())
+    found = _judged(read_run(path))
+    return ComparedRun(name=found.name, summary=found.summary, flips=found.flips)
 
 
 def named_transforms(names: Iterable[str], summary: Summary) -> frozenset[str]:

@@ -16,24 +16,16 @@ An unjudged pair is never a violation. If a requested check could not be judged,
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from codeaudit.reports import wording
 from codeaudit.reports.cases import NO_FAULT, Place
 from codeaudit.reports.checks import Check, Gate, Outcome
 from codeaudit.reports.records import ByTransform, Flip, ModelSummary, Rate, Rise, Summary
 from codeaudit.reports.statistics.adjustment import holm
-from codeaudit.reports.statistics.mcnemar import Tally, paired_rise, unpaired_rise, with_detectable
+from codeaudit.reports.statistics.mcnemar import Tally, paired_rise, with_detectable
 from codeaudit.transforms.errors import UsageError
 from codeaudit.transforms.records import Kind
-
-# A sample with four variants has four chances to be violated, with two variants only two: the shares of
-# violated samples are not comparable. Some transforms make fewer variants of some samples, so the numbers are
-# never quite equal.
-ALIKE: Final = 0.1
-"""Two bare summaries are compared only if their numbers of variants per sample differ by at most
-this share.
-"""
 
 Unjudged: TypeAlias = Mapping[tuple[str, Kind, str], Mapping[str, int]]
 """Number of pairs without a verdict, by (model, kind, transform), then by reason."""
@@ -74,8 +66,7 @@ class Judged:
 
     name: str
     summary: Summary
-    flips: tuple[Flip, ...] | None
-    """`None` where there is a summary only."""
+    flips: tuple[Flip, ...]
     originals: Mapping[str, str] = field(default_factory=dict)
     """Hash of the unchanged text, by sample."""
     unjudged: Unjudged = field(default_factory=dict)
@@ -89,8 +80,7 @@ class RiseTest:
     transform: str
     """Empty for all of them together."""
     rise: Rise
-    tallies: Sequence[Tally] = ()
-    """None where unpaired."""
+    tallies: Sequence[Tally]
 
 
 def gate(
@@ -299,18 +289,11 @@ def _against(
         if partner is None:
             gaps[model] = "not in the baseline"
             continue
-        if baseline.flips is None:
-            found, gap = _unpaired(now, baseline, model, partner, limits, transforms)
-        else:
-            found, gap, note = _paired(now, baseline, model, partner, transforms)
-            notes += note
+        found, gap, note = _paired(now, baseline, model, partner, transforms)
+        notes += note
         tests += found
         if gap:
             gaps[model] = gap
-    if baseline.flips is None:
-        notes.append(
-            f"{wording.plain(baseline.name)} has no answers, only counts: the test is unpaired and weaker"
-        )
     missing = [_rise(model, limits, outcome="unknown", found=gap) for model, gap in gaps.items()]
     return [*_decided(tests, limits), *missing], notes
 
@@ -338,7 +321,7 @@ def _violated(run: Judged, model: str, transforms: frozenset[str] | None = None)
             variant=flip.variant,
             input=flip.input,
         ): flip.violated
-        for flip in run.flips or ()
+        for flip in run.flips
         if flip.model == model
         and flip.kind == "preserving"
         and (transforms is None or flip.transform in transforms)
@@ -382,42 +365,6 @@ def _paired(
     return tests, "", notes
 
 
-def _unpaired(
-    now: Judged, baseline: Judged, model: str, partner: str, limits: Limits, transforms: frozenset[str]
-) -> tuple[list[RiseTest], str]:
-    """The tests of one model by transform. A summary does not say which samples two transforms share, so they
-    are separate.
-    """
-    rows, old_rows = _rows(now, model, transforms), _rows(baseline, partner, transforms)
-    tests = []
-    unlike = []
-    for name in rows.keys() & old_rows.keys():
-        row, old = rows[name], old_rows[name]
-        if not (row.samples.total and old.samples.total):
-            continue
-        # Judged pairs per sample stand for the number of variants, which a summary does not tell.
-        per_sample = [one.violations.total / one.samples.total for one in (row, old)]
-        if max(per_sample) > min(per_sample) * (1 + ALIKE):
-            unlike.append(name)
-            continue
-        rise = unpaired_rise(
-            (row.samples.count, row.samples.total),
-            (old.samples.count, old.samples.total),
-            alpha=limits.alpha,
-            margin=limits.margin,
-        )
-        tests.append(RiseTest(model, name, rise))
-    tests.sort(key=lambda test: list(rows).index(test.transform))
-    if unlike:
-        return tests, f"the baseline has other numbers of variants under {', '.join(sorted(unlike))}"
-    return tests, "" if tests else "no transform is shared with the baseline"
-
-
-def _rows(run: Judged, model: str, transforms: frozenset[str]) -> dict[str, ByTransform]:
-    found = next(one for one in run.summary.models if one.model == model)
-    return {row.transform: row for row in found.by_transform if _keeps(row) and row.transform in transforms}
-
-
 def adjusted(tests: Sequence[RiseTest], limits: Limits) -> list[float | None]:
     """Return Holm-adjusted p-values; `None` for a transform that has too few samples to reject at all.
 
@@ -425,10 +372,7 @@ def adjusted(tests: Sequence[RiseTest], limits: Limits) -> list[float | None]:
     adjustment stays valid.
     """
     # n samples reach p = 0.5**n at best. Above alpha / (number of tests) no outcome could reject.
-    tested = [
-        not test.transform or not test.rise.paired or 0.5**test.rise.samples <= limits.alpha / len(tests)
-        for test in tests
-    ]
+    tested = [not test.transform or 0.5**test.rise.samples <= limits.alpha / len(tests) for test in tests]
     found = iter(holm([test.rise.p for test, counts in zip(tests, tested, strict=True) if counts]))
     return [next(found) if counts else None for counts in tested]
 
@@ -469,15 +413,12 @@ def _untested(test: RiseTest, limits: Limits) -> Check:
 
 
 def _rise_check(test: RiseTest, p_adjusted: float, limits: Limits, *, number: int) -> Check:
-    rise, whole, alpha = test.rise, not (test.transform and test.rise.paired), limits.alpha / number
-    blind = rise.detectable is None
-    if rise.paired:
-        rise = with_detectable(rise, test.tallies, alpha=alpha, margin=limits.margin)
-        # Only samples with room can worsen. If all of them did and p were still above alpha, the test is
-        # blind.
-        blind = 0.5 ** sum(one.before < one.pairs for one in test.tallies) > alpha
+    whole, alpha = not test.transform, limits.alpha / number
+    rise = with_detectable(test.rise, test.tallies, alpha=alpha, margin=limits.margin)
+    # Only samples with room can worsen. If all of them did and p were still above alpha, the test is blind.
+    blind = 0.5 ** sum(one.before < one.pairs for one in test.tallies) > alpha
     # If nearly every pair was violated before, a rise above the margin is impossible: blind is no fault here.
-    full = rise.before / rise.baseline >= 1 - limits.margin
+    full = rise.before / rise.pairs >= 1 - limits.margin
     outcome: Outcome = "passed"
     if rejected(rise, p_adjusted, limits):
         outcome = "failed"
@@ -502,13 +443,10 @@ def _rise_check(test: RiseTest, p_adjusted: float, limits: Limits, *, number: in
 
 def _note(rise: Rise, *, full: bool, blind: bool) -> str:
     """Describe the data of a test and the rises that it could have detected."""
-    if rise.paired:
-        text = (
-            f"of {rise.pairs} pairs in {rise.samples} samples {rise.appeared} are violated for the first "
-            f"time, {rise.gone} no longer; "
-        )
-    else:
-        text = f"{rise.now} of {rise.pairs} samples are violated, {rise.before} of {rise.baseline} were; "
+    text = (
+        f"of {rise.pairs} pairs in {rise.samples} samples {rise.appeared} are violated for the first "
+        f"time, {rise.gone} no longer; "
+    )
     if full:
         return f"{text}no more could be"
     if blind:
@@ -522,9 +460,8 @@ def _note(rise: Rise, *, full: bool, blind: bool) -> str:
 
 
 def _told(rise: Rise) -> str:
-    before, now = rise.before / rise.baseline, rise.now / rise.pairs
-    of = "" if rise.paired else " of samples"
-    return f"{wording.percent(before)} to {wording.percent(now)}{of}: {_points(rise.rise, sign=True)} points"
+    before, now = rise.before / rise.pairs, rise.now / rise.pairs
+    return f"{wording.percent(before)} to {wording.percent(now)}: {_points(rise.rise, sign=True)} points"
 
 
 def _points(share: float, *, sign: bool = False) -> str:

@@ -417,28 +417,22 @@ class Rise:
     """Violations of one model, now and in the baseline."""
 
     method: str
-    paired: bool
-    """Whether the test pairs answers of the two runs. If not, it compares two independent counts of
-    samples.
-    """
     pairs: int
-    """Number of (sample, transform, variant) pairs that both runs judged. Unpaired: number of samples now."""
+    """Number of (sample, transform, variant) pairs that both runs judged."""
     samples: int
     """Number of independent units (samples) behind them."""
     before: int
-    """Pairs violated in the baseline. Unpaired: violated samples among `baseline`."""
+    """Pairs violated in the baseline."""
     now: int
-    baseline: int
-    """Total of which `before` is a part; equals `pairs` if paired."""
-    appeared: int | None = None
-    """Pairs violated now that held before; absent if unpaired."""
-    gone: int | None = None
-    """Pairs violated before that hold now; absent if unpaired."""
+    appeared: int
+    """Pairs violated now that held before."""
+    gone: int
+    """Pairs violated before that hold now."""
     rise: float
     """Rate now minus rate before."""
     p: float
     """One-sided p-value: probability of a rise at least this large under no change."""
-    p_pairs: float | None = None
+    p_pairs: float
     """p-value of McNemar's test over pairs. Not used for decisions, because pairs of one sample are not
     independent.
     """
@@ -446,7 +440,7 @@ class Rise:
     """The smallest rise that could have failed the gate; absent if no rise could have."""
     likely: float | None = None
     """The smallest true rise that fails in four of five runs, even if all pairs of a sample change together.
-    Absent if unpaired, or if there is no such rise.
+    Absent if there is no such rise.
     """
 
 

@@ -64,7 +64,7 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False)
 
 @click.command("gate")
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
-@path_option("--baseline", "RUN_OR_SUMMARY", "An earlier run, or its summary.json: fail if violations rose.")
+@path_option("--baseline", "RUN", "An earlier run: fail if violations rose.")
 @transform_option("Judge only these transforms or families.  [default: all that keep the meaning]")
 @option(
     "--max-violation-rate",
@@ -134,11 +134,11 @@ def gate(
     Examples:
       codeaudit gate RUN --max-violation-rate 5%
       codeaudit gate RUN --baseline codeaudit-runs/main --junit gate.xml
-      codeaudit gate RUN --baseline main/summary.json --github
+      codeaudit gate RUN --baseline codeaudit-runs/main --sarif gate.sarif --github
     """
     limits = Limits(**limited)  # type: ignore[arg-type]
     names = None if transform is None else listed(transform)
-    found = decided(run, baseline, limits, names, note)
+    found = decided(run, baseline, limits, names)
     _show(found.gate, form)
     _write(run, found, junit=junit, sarif=sarif, github=github, form=form)
     # The reports are written by now; the error adds its line on stderr.
@@ -170,10 +170,7 @@ def _write(
             junit,
             junit_report(every, started=str(run.manifest.get("started", "")), checks=found.gate.checks),
         )
-    old: frozenset[Place] | None = None
-    # A bare summary of the baseline does not tell which variants were violated before.
-    if found.baseline is not None and found.baseline.flips is not None:
-        old = lasting(found.now, found.baseline)
+    old = None if found.baseline is None else lasting(found.now, found.baseline)
     locate = locator(found.now.summary.corpus, Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()))
     if sarif is not None:
         from codeaudit.reports.render.sarif import sarif as sarif_report

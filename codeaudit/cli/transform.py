@@ -42,8 +42,8 @@ from codeaudit.audit.rows import suite_rows
 from codeaudit.audit.run import RunProgress
 from codeaudit.audit.store import (
     LINES,
-    SCHEMA,
     SUITE_COLUMNS,
+    TABLE_SCHEMA,
     LinesWriter,
     RunFolder,
     TableWriter,
@@ -200,7 +200,7 @@ def write_suite(
         inputs = with_witnesses(inputs)
     folder = RunFolder(path.parent)
     folder.reserve()
-    about = {"schema": SCHEMA, "task": task.name, "corpus": inputs.name}
+    about = {"schema": TABLE_SCHEMA, "task": task.name, "corpus": inputs.name}
     writer = LinesWriter if path.suffix == LINES else TableWriter
     counts: CountsByTransform = {}
     with (

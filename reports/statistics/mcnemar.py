@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import ceil, erfc, exp, lgamma, sqrt
+from math import ceil, erfc, sqrt
 from typing import Final, NamedTuple
 
 from codeaudit.reports.records import Rise
@@ -18,7 +18,6 @@ good.
 """
 
 METHOD: Final = "exact McNemar, clustered on samples"
-UNPAIRED: Final = "Fisher's exact test on samples, unpaired"
 
 
 class Tally(NamedTuple):
@@ -63,12 +62,10 @@ def paired_rise(tallies: Sequence[Tally]) -> Rise:
     risen, fallen = _net(tallies)
     return Rise(
         method=METHOD,
-        paired=True,
         pairs=pairs,
         samples=len(tallies),
         before=before,
         now=before + appeared - gone,
-        baseline=pairs,
         appeared=appeared,
         gone=gone,
         rise=(appeared - gone) / pairs,
@@ -104,44 +101,6 @@ def with_detectable(rise: Rise, tallies: Sequence[Tally], *, alpha: float, margi
         detectable=None if least is None else (least - sum(fallen)) / rise.pairs,
         # A rise that needs more new violations than there is room for cannot happen.
         likely=None if likely is None or likely > sum(room) / rise.pairs else likely,
-    )
-
-
-def unpaired_rise(now: tuple[int, int], before: tuple[int, int], *, alpha: float, margin: float) -> Rise:
-    """The one-sided test of two independent counts: of how many samples some answer changed.
-
-    Parameters
-    ----------
-    now, before
-        `(count, total)` of samples, both totals above 0.
-
-    Notes
-    -----
-    It is weaker than the paired test, since it cannot know which samples are the same: what two models share
-    counts as chance in both.
-
-    References
-    ----------
-    Fisher (1935), The logic of inductive inference.
-    """
-    (count, total), (old_count, old_total) = now, before
-    old = old_count / old_total
-
-    def fails(more: int) -> bool:
-        return more / total - old > margin and _fisher(more, total, old_count, old_total) <= alpha
-
-    least = _smallest(total, fails)
-    return Rise(
-        method=UNPAIRED,
-        paired=False,
-        pairs=total,
-        samples=total,
-        before=old_count,
-        now=count,
-        baseline=old_total,
-        rise=count / total - old,
-        p=_fisher(count, total, old_count, old_total),
-        detectable=None if least is None else least / total - old,
     )
 
 
@@ -241,26 +200,3 @@ def _coin(heads: int, tails: int) -> float:
     from scipy.special import bdtrc
 
     return float(bdtrc(heads - 1.0, heads + tails, 0.5)) if heads else 1.0
-
-
-def _fisher(count: int, total: int, old_count: int, old_total: int) -> float:
-    """Return the probability of `count` or more changed samples now, given the total of both runs (Fisher's
-    exact test).
-    """
-    changed, every = count + old_count, total + old_total
-    low, high = max(0, changed - old_total), min(changed, total)
-    # Logarithms, because the binomial coefficients of thousands of samples overflow a float.
-    base = _choose(every, changed)
-
-    def chance(now: int) -> float:
-        return exp(_choose(total, now) + _choose(old_total, changed - now) - base)
-
-    # Fewer changed samples than `low` are impossible with these totals, so the tail holds everything.
-    if count <= low:
-        return 1.0
-    return min(1.0, sum(chance(now) for now in range(count, high + 1)))
-
-
-def _choose(n: int, k: int) -> float:
-    """Return the logarithm of the binomial coefficient."""
-    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)

@@ -12,6 +12,7 @@ import pytest
 
 from codeaudit.cli.main import main
 from tests.support.commands import ROOT, codeaudit
+from tests.support.forgery import edit_json, rebind
 from tests.support.plugins import install
 
 
@@ -88,10 +89,9 @@ def test_bad_input(words: list[str], code: int, told: str, capsys: pytest.Captur
 
 
 def test_what_asking_took_stands_on_the_page() -> None:
-    path = Path("out/manifest.json")
-    manifest = json.loads(path.read_text("utf-8"))
     sitting = {"model": "fake/hash", "requests": 700, "tokens_in": 1200, "tokens_out": 30, "cost": 0.25}
-    path.write_text(json.dumps({**manifest, "usage": [sitting, {**sitting, "cost": None}]}), "utf-8")
+    edit_json(Path("out/manifest.json"), usage=[sitting, {**sitting, "cost": None}])
+    rebind(Path("out"))
     assert main(["report", "out", "--html", "a.html"]) == 0
     text = Path("a.html").read_text("utf-8")
     assert "1,400 requests, 2,400 tokens in, 60 out; cost 0.25, in the unit of the prices given" in text

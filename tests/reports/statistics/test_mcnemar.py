@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeaudit.reports.statistics.mcnemar import Tally, flip_tail, paired_rise, unpaired_rise, with_detectable
+from codeaudit.reports.statistics.mcnemar import Tally, flip_tail, paired_rise, with_detectable
 from codeaudit.transforms.errors import CannotAudit
 
 
@@ -117,24 +117,6 @@ def test_where_all_is_violated_no_rise_is_promised() -> None:
     tallies = [Tally(4, 4, 0, 0)] * 50
     found = with_detectable(paired_rise(tallies), tallies, alpha=0.01, margin=0.01)
     assert (found.detectable, found.likely) == (None, None)
-
-
-@pytest.mark.parametrize(
-    ("now", "before"), [((30, 200), (14, 210)), ((0, 50), (3, 40)), ((50, 50), (0, 50)), ((3, 9), (3, 9))]
-)
-def test_unpaired_is_fishers_exact_test(now: tuple[int, int], before: tuple[int, int]) -> None:
-    from scipy.stats import fisher_exact
-
-    table = [[now[0], now[1] - now[0]], [before[0], before[1] - before[0]]]
-    found = unpaired_rise(now, before, alpha=0.01, margin=0.01)
-    assert found.p == pytest.approx(fisher_exact(table, alternative="greater").pvalue)
-    assert found.paired is False
-
-
-def test_unpaired_is_weaker() -> None:
-    """The same models with 10 answers that appeared: the pairs show it, the counts do not."""
-    assert paired_rise(singles(10, 0, still=50, held=140)).p < 0.01
-    assert unpaired_rise((60, 200), (50, 200), alpha=0.01, margin=0.01).p > 0.1
 
 
 def test_nothing_shared_is_no_test() -> None:

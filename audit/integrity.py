@@ -1,0 +1,154 @@
+"""Binds the files of a run together: a changed, cut or foreign file is found when the run is read.
+
+The manifest of a finished run holds the SHA-256 of each file that is read later, and a digest of itself.
+Whoever edits a file can compute these anew. A signature (HMAC-SHA256 under a secret key) cannot be made
+without the key. `codeaudit explain` extends a run later. Its file is bound by a field of its own, which is
+not in the digest.
+"""
+
+import hashlib
+import hmac
+import json
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+from codeaudit.audit.store import BOUND, EXPLANATIONS, MANIFEST, Manifest, RunFolder
+from codeaudit.transforms.errors import RunError, UsageError
+
+FILES: Final = "files"
+"""Field of the manifest: SHA-256 by the name of the file."""
+DIGEST: Final = "digest"
+SIGNATURE: Final = "signature"
+EXPLAINED: Final = "explanations"
+"""Field of the manifest: the SHA-256 of the newest explanations and of those before."""
+OUTSIDE: Final = frozenset({DIGEST, SIGNATURE, EXPLAINED})
+"""Fields that the digest leaves out."""
+SHORTEST: Final = 16
+"""Least number of bytes of a key. A shorter one can be found by trying."""
+
+
+def read_key(path: Path) -> bytes:
+    """The secret in a file: all its bytes.
+
+    Raises:
+        UsageError: the file cannot be read, or holds fewer than `SHORTEST` bytes.
+    """
+    remedy = f"write a new one with: openssl rand -hex 32 > {shlex.quote(str(path))}"
+    try:
+        key = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read the key {str(path)!r}: {error.strerror or error}; {remedy}") from error
+    if len(key) < SHORTEST:
+        raise UsageError(f"the key {str(path)!r} has {len(key)} bytes, fewer than {SHORTEST}; {remedy}")
+    return key
+
+
+def bound(folder: RunFolder, manifest: Manifest, names: Iterable[str], key: bytes | None = None) -> Manifest:
+    """The manifest with the hashes of the named files and its digest, signed if there is a key.
+
+    Raises:
+        RunError: a file cannot be read.
+    """
+    # There and back through JSON: the digest must be that of the manifest as it is read.
+    inside = json.loads(_content(manifest))
+    inside[FILES] = {name: _hash(folder.path / name) for name in names}
+    signed = {} if key is None else {SIGNATURE: _signature(inside, key)}
+    return {**inside, DIGEST: hashlib.sha256(_content(inside)).hexdigest(), **signed}
+
+
+def check_files(folder: Path, manifest: Manifest) -> None:
+    """Check that a run folder has the files that the run wrote.
+
+    Raises:
+        RunError: a file is missing, or is not the one that the run wrote; the message names it.
+    """
+    if manifest.get(DIGEST) != hashlib.sha256(_content(manifest)).hexdigest():
+        raise _foreign(folder, MANIFEST)
+    files = manifest.get(FILES)
+    # Digests can be computed anew, so a field may still be missing or of another type.
+    if not isinstance(files, dict) or not files.keys() >= BOUND:
+        raise _foreign(folder, MANIFEST)
+    for name in sorted(BOUND):
+        if not (folder / name).exists():
+            raise RunError(f"{str(folder / name)!r} is missing; {_again(folder)}")
+        if files[name] != _hash(folder / name):
+            raise _foreign(folder, name)
+    path = folder / EXPLANATIONS
+    if path.exists() and _hash(path) not in _explained(manifest):
+        raise RunError(
+            f"{str(path)!r} is not the file that `codeaudit explain` wrote; delete it and explain "
+            "the run again"
+        )
+
+
+def check_signature(folder: Path, manifest: Manifest, key: bytes) -> None:
+    """Check that a manifest was signed with this key.
+
+    Raises:
+        RunError: it has no signature, or that of another key or of another content.
+    """
+    found = manifest.get(SIGNATURE)
+    if not isinstance(found, str):
+        raise RunError(
+            f"the run at {str(folder)!r} has no signature; run the audit again with --sign-key: "
+            f"{repeated(folder)} --sign-key FILE"
+        )
+    # Compared as bytes, because `compare_digest` takes no text beyond ASCII.
+    if not hmac.compare_digest(found.encode("utf-8", "replace"), _signature(manifest, key).encode()):
+        raise RunError(
+            f"the signature of {str(folder / MANIFEST)!r} does not fit this key: the run was edited, or "
+            "signed with another key"
+        )
+
+
+def allow_explanations(folder: RunFolder, text: str) -> None:
+    """Bind explanations that are about to be written."""
+    manifest = folder.manifest()
+    # Runs of the first schema have no hashes at all.
+    if DIGEST not in manifest:
+        return
+    path = folder.path / EXPLANATIONS
+    # The file is replaced after the manifest. A process that is killed between the two leaves the file of
+    # before, which must stay valid.
+    before = [_hash(path)] if path.exists() else []
+    folder.write_manifest({**manifest, EXPLAINED: [hashlib.sha256(text.encode()).hexdigest(), *before]})
+
+
+def repeated(folder: Path) -> str:
+    """The command that makes the run in a folder again."""
+    place = shlex.quote(str(folder))
+    return f"codeaudit run --config {place} --out {place}"
+
+
+def _explained(manifest: Manifest) -> list[Any]:
+    found = manifest.get(EXPLAINED)
+    return found if isinstance(found, list) else []
+
+
+def _foreign(folder: Path, name: str) -> RunError:
+    what = "is not the file that this run wrote: edited, cut or of another run"
+    return RunError(f"{str(folder / name)!r} {what}; {_again(folder)}")
+
+
+def _again(folder: Path) -> str:
+    return f"restore the folder, or run the audit again: {repeated(folder)}"
+
+
+def _content(manifest: Manifest) -> bytes:
+    """The bytes that digest and signature are computed from."""
+    inside = {name: value for name, value in manifest.items() if name not in OUTSIDE}
+    return json.dumps(inside, sort_keys=True).encode()
+
+
+def _signature(manifest: Manifest, key: bytes) -> str:
+    return hmac.new(key, _content(manifest), hashlib.sha256).hexdigest()
+
+
+def _hash(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise RunError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
