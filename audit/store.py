@@ -11,7 +11,7 @@ only if it has the metadata that the writers add.
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -265,8 +265,10 @@ class LinesWriter(AbstractContextManager["LinesWriter"]):
             self._file.write(json.dumps(whole, ensure_ascii=True, allow_nan=False) + "\n")
 
 
-def read_rows(path: Path, *, seed: int | None = None) -> Iterator[TableRow]:
-    """The rows of a table, or those of one trial.
+def read_rows(
+    path: Path, *, seed: int | None = None, columns: Sequence[str] | None = None
+) -> Iterator[TableRow]:
+    """The rows of a table, or those of one trial; of a Parquet file with the named columns only.
 
     Raises:
         RunError: there is no such table, or it is damaged.
@@ -279,7 +281,7 @@ def read_rows(path: Path, *, seed: int | None = None) -> Iterator[TableRow]:
         return
     try:
         with ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=_ROWS):
+            for batch in file.iter_batches(batch_size=_ROWS, columns=columns):
                 # Filtered by Arrow, so that no Python object is made for the rows of other trials.
                 if seed is not None:
                     batch = batch.filter(compute.equal(batch["seed"], seed))

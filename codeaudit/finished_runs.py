@@ -175,9 +175,9 @@ class Run:
     def audited(self, transforms: frozenset[str] | None = None) -> Iterator[tuple[int, Audited]]:
         """The seed of the trial and the record, for every model and sample.
 
-        `transforms` restricts the verdicts as `restricted` does.
+        `transforms` restricts the verdicts as in `trials`.
         """
-        for seed, records in trials(self.path, self.summary, transforms):
+        for seed, records in trials(self.path, transforms):
             for one in records:
                 yield seed, one
 
@@ -267,16 +267,13 @@ def _decoded(text: str | None) -> object:
 # ── restricted to some transforms ────────────────────────────────────────────────────────────────────────
 
 
-def trials(
-    path: Path, summary: Summary, transforms: frozenset[str] | None
-) -> Iterator[tuple[int, Iterable[Audited]]]:
+def trials(path: Path, transforms: frozenset[str] | None) -> Iterator[tuple[int, Iterable[Audited]]]:
     """The records of a run by the seed of their trial, with the chosen transforms only.
 
     The identity stays. All controls stay, unless one of them is chosen.
     """
-    # In the order of the trials. The models of a run have the same seeds, so each is taken once.
-    seeds = dict.fromkeys(trial.seed for model in summary.models for trial in model.trials)
-    for seed in seeds:
+    # In the order of the trials.
+    for seed in dict.fromkeys(row["seed"] for row in read_rows(path / SUITE, columns=("seed",))):
         audited = read_audited(path, seed=seed)
         yield seed, audited if transforms is None else (_only(one, transforms) for one in audited)
 

@@ -5,11 +5,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from codeaudit.audit.integrity import repeated
 from codeaudit.audit.registry import TASKS
-from codeaudit.audit.store import VERDICTS, read_rows
-from codeaudit.finished_runs import Run, read_run, trials
+from codeaudit.audit.store import MANIFEST, SUITE, VERDICTS, read_about, read_rows
+from codeaudit.finished_runs import VARIANT, Run, read_run, trials
 from codeaudit.options import check_values, listed
 from codeaudit.reports.checks import Gate
 from codeaudit.reports.gate import Judged, Limits
@@ -27,12 +28,17 @@ from codeaudit.transforms.errors import RunError, UsageError
 from codeaudit.transforms.records import Kind
 from codeaudit.transforms.registry import expand, kind_of
 
+FIXED: Final = ("kind", "input")
+"""Columns in which a variant and the verdicts on it are equal."""
+OUTCOMES: Final = frozenset({"held", "violated", "unjudged"})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatedRun:
     """The result of a gate with the runs that it was decided from."""
 
     gate: Gate
+    run: Run
     now: Judged
     """With the chosen transforms only."""
     baseline: Judged | None
@@ -116,18 +122,21 @@ def decided(
         UsageError, RunError: as `gate`.
     """
     _check_limits(limits, baseline)
-    now = read_judged(run)
-    _check_drop(now, limits)
-    chosen = None if transforms is None else named_transforms(transforms, now.summary)
+    opened = read_run(run)
+    now = read_judged(opened)
+    chosen = None if transforms is None else named_transforms(transforms, opened)
     if chosen is not None:
         # The other kinds stay: answers under controls are needed for the limit of the sensitivity.
         unjudged = {
             key: found for key, found in now.unjudged.items() if key[1] != "preserving" or key[2] in chosen
         }
-        now = replace(now, summary=restricted(run, now.summary, chosen), unjudged=unjudged)
+        now = replace(now, unjudged=unjudged)
+    # From the verdicts: the numbers of `summary.json` decide nothing.
+    now = replace(now, summary=recomputed(opened, chosen))
+    _check_drop(now, limits)
     before = None if baseline is None else read_baseline(baseline)
     found = decide(now, limits, baseline=before, transforms=chosen)
-    return GatedRun(gate=found, now=now, baseline=before, chosen=chosen)
+    return GatedRun(gate=found, run=opened, now=now, baseline=before, chosen=chosen)
 
 
 def _path(run: Run | str | Path) -> Path:
@@ -155,28 +164,88 @@ def _check_drop(now: Judged, limits: Limits) -> None:
         raise UsageError(f"--max-f1-drop {limit:g} is more than a whole score; write {limit:g}%")
 
 
-def read_judged(path: Path) -> Judged:
-    """The verdicts of a finished run, as the gate takes them.
+def read_judged(run: Run) -> Judged:
+    """The verdicts of a finished run, as the gate takes them; its summary has the models, but no numbers yet.
 
     Raises:
-        RunError: there is no such run, it is not finished, its files do not belong together, or it is of an
-            earlier version, which did not bind them.
+        RunError: the run is of an earlier version, has no model or no verdict, or its tables do not fit each
+            other.
     """
-    run = read_run(path)
     if not run.is_bound:
         raise RunError(
-            f"the run at {str(path)!r} is of an earlier version, which did not bind its files together; "
-            f"run the audit again: {repeated(path)}"
+            f"the run at {str(run.path)!r} is of an earlier version, which did not bind its files together; "
+            f"run the audit again: {repeated(run.path)}"
         )
-    return _judged(run)
+    header = _header(run)
+    if not header.models:
+        raise RunError(f"{str(run.path / MANIFEST)!r} names no model: nothing was audited")
+    _check_tables(run.path, [model.name for model in header.models])
+    return _judged(run, summarise([], task=TASKS.get(header.task), header=header))
 
 
-def _judged(run: Run) -> Judged:
-    path = run.path
+def _header(run: Run) -> RunHeader:
+    """The facts of a run from its manifest, without its summary."""
+    try:
+        return RunHeader(
+            task=str(run.manifest["task"]),
+            corpus=str(read_about(run.path / VERDICTS)["corpus"]),
+            seed=int(run.manifest["seed"]),
+            models=tuple(ModelHeader(**facts) for facts in run.manifest["models"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise RunError(
+            f"{str(run.path / MANIFEST)!r} lacks a field or holds no such value: {error}"
+        ) from error
+
+
+def _check_tables(path: Path, models: Sequence[str]) -> None:
+    """Check that the verdicts are those on this suite: one for each model and variant, and no other.
+
+    Raises:
+        RunError: rows are missing, given twice or of another run, or there is no verdict at all.
+    """
+    suite, verdicts = path / SUITE, path / VERDICTS
+    asked: dict[tuple[object, ...], tuple[object, ...]] = {}
+    seen: set[tuple[object, ...]] = set()
+    try:
+        for row in read_rows(suite, columns=(*VARIANT, *FIXED, "status")):
+            key = tuple(row[name] for name in VARIANT)
+            if row["status"] != "perturbed":
+                continue
+            if key in asked:
+                raise RunError(f"{str(suite)!r} has a variant twice: {_told(key)}")
+            asked[key] = tuple(row[name] for name in FIXED)
+        for row in read_rows(verdicts, columns=("model", *VARIANT, *FIXED, "outcome")):
+            key = tuple(row[name] for name in VARIANT)
+            if row["model"] not in models:
+                raise RunError(
+                    f"{str(verdicts)!r} has verdicts on {row['model']!r}, a model that is not of this run"
+                )
+            if asked.get(key) != tuple(row[name] for name in FIXED):
+                raise RunError(f"{str(verdicts)!r} has a verdict on no variant of {SUITE}: {_told(key)}")
+            if row["outcome"] not in OUTCOMES:
+                raise RunError(f"{str(verdicts)!r} has the outcome {row['outcome']!r}: {_told(key)}")
+            if (row["model"], *key) in seen:
+                raise RunError(f"{str(verdicts)!r} has a verdict twice: {_told(key)}")
+            seen.add((row["model"], *key))
+    except KeyError as error:
+        raise RunError(f"a table in {str(path)!r} lacks the column {error}") from error
+    if not asked:
+        raise RunError(f"the run at {str(path)!r} has no verdict: no perturbation could be applied")
+    missing = len(models) * len(asked) - len(seen)
+    if missing:
+        raise RunError(f"{str(verdicts)!r} lacks {missing} of {len(models) * len(asked)} verdicts on {SUITE}")
+
+
+def _told(key: Iterable[object]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in zip(VARIANT, key, strict=True))
+
+
+def _judged(run: Run, summary: Summary) -> Judged:
     flips: list[Flip] = []
     originals: dict[str, str] = {}
     unjudged: defaultdict[tuple[str, Kind, str], Counter[str]] = defaultdict(Counter)
-    for row in read_rows(path / VERDICTS):
+    for row in read_rows(run.path / VERDICTS):
         # The unchanged input of a sample: its hash tells that both runs asked about the same text.
         if row["kind"] == "identity":
             originals[row["sample"]] = row["input"]
@@ -196,7 +265,7 @@ def _judged(run: Run) -> Judged:
             )
         )
     return Judged(
-        name=str(path), summary=run.summary, flips=tuple(flips), originals=originals, unjudged=unjudged
+        name=str(run.path), summary=summary, flips=tuple(flips), originals=originals, unjudged=unjudged
     )
 
 
@@ -214,7 +283,7 @@ def read_baseline(path: Path) -> Judged:
         )
     if not path.exists():
         raise RunError(f"no baseline at {str(path)!r}: no such folder")
-    return read_judged(path)
+    return read_judged(read_run(path))
 
 
 def read_compared(path: Path) -> ComparedRun:
@@ -223,17 +292,18 @@ def read_compared(path: Path) -> ComparedRun:
     Raises:
         RunError: there is no such run, it is not finished, or its files are damaged.
     """
-    found = _judged(read_run(path))
+    run = read_run(path)
+    found = _judged(run, run.summary)
     return ComparedRun(name=found.name, summary=found.summary, flips=found.flips)
 
 
-def named_transforms(names: Iterable[str], summary: Summary) -> frozenset[str]:
+def named_transforms(names: Iterable[str], run: Run) -> frozenset[str]:
     """The transforms of a run among the named transforms and families.
 
     Raises:
         UsageError: a name is unknown or not in the run, or no name is of a meaning-keeping transform.
     """
-    known = {row.transform for model in summary.models for row in model.by_transform}
+    known = {row["transform"] for row in read_rows(run.path / SUITE, columns=("transform",))}
     chosen: set[str] = set()
     for name in names:
         # `expand` gives all members of a family; the run has those of its language.
@@ -247,26 +317,11 @@ def named_transforms(names: Iterable[str], summary: Summary) -> frozenset[str]:
     return frozenset(chosen)
 
 
-def restricted(path: Path, summary: Summary, transforms: frozenset[str]) -> Summary:
-    """The summary of a run as if it had had the chosen transforms only.
+def recomputed(run: Run, transforms: frozenset[str] | None = None) -> Summary:
+    """The summary of a run from its verdicts, as if it had had the chosen transforms only.
 
     Raises:
         RunError: a table of the run is missing or damaged.
     """
-    header = RunHeader(
-        task=summary.task,
-        corpus=summary.corpus,
-        seed=summary.seed,
-        skipped=summary.skipped,
-        models=tuple(
-            ModelHeader(
-                name=model.model,
-                parameters=model.parameters,
-                fingerprint=model.fingerprint,
-                noise=model.noise,
-                truncated=model.truncated,
-            )
-            for model in summary.models
-        ),
-    )
-    return summarise(trials(path, summary, transforms), task=TASKS.get(summary.task), header=header)
+    header = _header(run)
+    return summarise(trials(run.path, transforms), task=TASKS.get(header.task), header=header)

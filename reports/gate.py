@@ -130,7 +130,8 @@ def lasting(now: Judged, baseline: Judged) -> frozenset[Place]:
 
 def _worst(checks: Iterable[Check]) -> Outcome:
     found = {check.outcome for check in checks}
-    return "failed" if "failed" in found else "unknown" if "unknown" in found else "passed"
+    # Where no check was made nothing passed.
+    return next((outcome for outcome in ("failed", "unknown", "passed") if outcome in found), "unknown")
 
 
 def _preserving(summary: Summary, transforms: frozenset[str] | None) -> list[str]:
@@ -243,12 +244,15 @@ def _drop(model: ModelSummary, limit: float) -> Check:
     share = wording.is_share(score)
     name = f"{score.name} drop"
     wanted = f"at most {wording.value(limit, share=share)}"
-    if score.drop is None:
+    judged = model.violations.total
+    if score.drop is None or not judged:
+        # Without a judged variant the worst answer is the first one, and nothing seems lost.
+        why = "no labels" if score.original is None else "no attack" if judged else "nothing judged"
         return Check(
             model=model.model,
             name=name,
             outcome="unknown",
-            found="no labels" if score.original is None else "no attack",
+            found=why,
             wanted=wanted,
             limit=limit,
         )

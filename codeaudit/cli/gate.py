@@ -19,7 +19,7 @@ from codeaudit.cli.options import (
     transform_option,
 )
 from codeaudit.cli.output import note, show_sheets, show_text
-from codeaudit.finished_runs import read_run, write_file
+from codeaudit.finished_runs import write_file
 from codeaudit.gating import GatedRun, decided
 from codeaudit.options import listed
 from codeaudit.reports.cases import Place, ReportedCase, cases
@@ -140,7 +140,7 @@ def gate(
     names = None if transform is None else listed(transform)
     found = decided(run, baseline, limits, names)
     _show(found.gate, form)
-    _write(run, found, junit=junit, sarif=sarif, github=github, form=form)
+    _write(found, junit=junit, sarif=sarif, github=github, form=form)
     # The reports are written by now; the error adds its line on stderr.
     if found.gate.exit_code == CannotAudit.exit_code:
         raise CannotAudit(verdict(found.gate))
@@ -154,13 +154,11 @@ def _show(found: Gate, form: str) -> None:
         show_sheets(gate_sheets(found), form)
 
 
-def _write(
-    path: Path, found: GatedRun, *, junit: Path | None, sarif: Path | None, github: bool, form: str
-) -> None:
-    """Write the requested reports on the run at `path`."""
+def _write(found: GatedRun, *, junit: Path | None, sarif: Path | None, github: bool, form: str) -> None:
+    """Write the requested reports."""
     if not (junit or sarif or github):
         return
-    run = read_run(path)
+    run = found.run
     # A list, because up to three reports go through the cases.
     every = list(cases(run.audited(found.chosen), transforms=found.chosen))
     if junit is not None:

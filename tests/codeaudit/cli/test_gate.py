@@ -15,8 +15,8 @@ from codeaudit.audit.store import SUITE, VERDICT_COLUMNS, VERDICTS, TableWriter,
 from codeaudit.cli.gate import gate, locator
 from codeaudit.cli.hook import main as hook
 from codeaudit.cli.main import main
-from codeaudit.finished_runs import read_summary
-from codeaudit.gating import named_transforms, read_judged, restricted
+from codeaudit.finished_runs import read_run
+from codeaudit.gating import named_transforms, read_judged, recomputed
 from codeaudit.reports.checks import Gate
 from codeaudit.transforms.errors import RunError
 from tests.support.commands import ROOT, environment
@@ -118,10 +118,10 @@ def test_tables_of_different_runs_are_not_read_together(runs: Path, tmp_path: Pa
 
 
 def test_all_transforms_chosen_is_the_summary_itself(runs: Path) -> None:
-    summary = read_summary(runs / "both" / "summary.json")
-    names = [row.transform for row in summary.models[0].by_transform if row.kind == "preserving"]
-    again = restricted(runs / "both", summary, named_transforms(names, summary))
-    assert again.models == summary.models
+    run = read_run(runs / "both")
+    names = [row.transform for row in run.summary.models[0].by_transform if row.kind == "preserving"]
+    for chosen in (None, named_transforms(names, run)):
+        assert recomputed(run, chosen).models == run.summary.models
 
 
 # ── limits ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -168,7 +168,7 @@ def test_the_formats_agree(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_frozen_suite_gives_pairs_and_another_draw_loses_them(capsys: pytest.CaptureFixture[str]) -> None:
     _, report = found(capsys, "fickle", "--baseline", "steady")
-    judged = [len(read_judged(Path(name)).flips) for name in ("fickle", "steady")]
+    judged = [len(read_judged(read_run(Path(name))).flips) for name in ("fickle", "steady")]
     assert judged[0] == judged[1]
     assert not any("shared" in note for note in report.notes)
     words = [

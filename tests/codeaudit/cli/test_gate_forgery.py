@@ -1,0 +1,162 @@
+"""Nobody passes the gate by an edit of a run, even with hashes computed anew."""
+
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from codeaudit.audit.store import MANIFEST, SUITE, SUMMARY, VERDICTS
+from codeaudit.cli.main import main
+from tests.support.forgery import Row, edit_json, edit_rows, rebind
+
+SOURCE = """\
+def take_{name}(values, start):
+    total = start
+    for value in values:
+        total += value
+    return total, "{name}"
+
+
+"""
+LIMITS = {
+    "violations": ["--max-violation-rate", "1%"],
+    "score": ["--max-f1-drop", "0.1"],
+    "sensitivity": ["--min-sensitivity", "99%", "--max-violation-rate", "1%"],
+    "baseline": ["--baseline", "good"],
+    "transform": ["--max-violation-rate", "1%", "--transform", "rename"],
+}
+MODELS = '''
+def good(queries):
+    """Sees no name."""
+    return [["take"] for query in queries]
+
+
+def bad(queries):
+    """Reads one name."""
+    return [["take"] if "total" in query.source else ["sum"] for query in queries]
+'''
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A good run, and a bad one on the same inputs."""
+    place = tmp_path_factory.mktemp("runs")
+    (place / "code.py").write_text("".join(SOURCE.format(name=name) for name in "abcdefghijklmnop"))
+    (place / "mine.py").write_text(MODELS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        patch.syspath_prepend(str(place))
+        words = ["--corpus", "code.py", "--workers", "1", "--transform", "rename,layout"]
+        for name in ("good", "bad"):
+            assert main(["run", *words, "--model", f"py/mine:{name}", "--out", name]) == 0
+    return place
+
+
+@pytest.fixture(autouse=True)
+def _copies(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("good", "bad"):
+        shutil.copytree(runs / name, name)
+
+
+def no_model(run: Path) -> None:
+    edit_json(run / MANIFEST, models=[])
+    edit_json(run / SUMMARY, models=[])
+
+
+def no_model_in_the_summary(run: Path) -> None:
+    edit_json(run / SUMMARY, models=[])
+
+
+def summary_of_the_good_run(run: Path) -> None:
+    shutil.copy("good/summary.json", run)
+
+
+def another_model(run: Path) -> None:
+    edit_json(run / MANIFEST, models=[{"name": "x", "fingerprint": "x", "parameters": None, "noise": 0.0}])
+
+
+def verdicts_of_the_good_run(run: Path) -> None:
+    shutil.copy(Path("good", VERDICTS), run)
+
+
+def rows(name: str, change: Callable[[Row], Iterable[Row]]) -> Callable[[Path], None]:
+    """A forgery that writes other rows for each row of a table."""
+
+    def forge(run: Path) -> None:
+        edit_rows(run / name, lambda every: [made for row in every for made in change(row)])
+
+    return forge
+
+
+def both(*forgeries: Callable[[Path], None]) -> Callable[[Path], None]:
+    """Several forgeries of one run."""
+
+    def forge(run: Path) -> None:
+        for each in forgeries:
+            each(run)
+
+    return forge
+
+
+def violated(row: Row) -> bool:
+    return bool(row["outcome"] == "violated")
+
+
+FORGERIES = {
+    "no model": no_model,
+    "no model in the summary": no_model_in_the_summary,
+    "the other run's summary": summary_of_the_good_run,
+    "another model": another_model,
+    "the other run's verdicts": verdicts_of_the_good_run,
+    "no verdicts": rows(VERDICTS, lambda row: []),
+    "no violations": rows(VERDICTS, lambda row: [] if violated(row) else [row]),
+    "one row fewer": rows(VERDICTS, lambda row: [] if row["variant"] == 1 else [row]),
+    "rows twice": rows(VERDICTS, lambda row: [row] if violated(row) else [row] * 9),
+    "variants twice": both(
+        rows(SUITE, lambda row: [row] if row["transform"] == "rename" else [row] * 9),
+        rows(VERDICTS, lambda row: [row] if row["transform"] == "rename" else [row] * 9),
+    ),
+    "an unknown outcome": rows(VERDICTS, lambda row: [{**row, "outcome": "fine"} if violated(row) else row]),
+    "controls": rows(VERDICTS, lambda row: [{**row, "kind": "control"} if violated(row) else row]),
+    "other inputs": rows(VERDICTS, lambda row: [{**row, "input": "0" * 16} if violated(row) else row]),
+    "an invented model": rows(VERDICTS, lambda row: [row, {**row, "model": "x", "outcome": "held"}]),
+    "no suite": rows(SUITE, lambda row: []),
+    "a smaller suite": rows(SUITE, lambda row: [] if row["transform"] == "rename" else [row]),
+    "nothing": both(rows(SUITE, lambda row: []), rows(VERDICTS, lambda row: [])),
+    "nothing applied": both(
+        rows(SUITE, lambda row: [{**row, "status": "not_applied", "reason": "x"}]),
+        rows(VERDICTS, lambda row: []),
+    ),
+}
+
+
+@pytest.mark.parametrize("limit", LIMITS.values(), ids=LIMITS)
+def test_the_runs_are_told_apart(limit: list[str]) -> None:
+    assert main(["gate", "bad", *limit]) == 1
+    if "--min-sensitivity" not in limit:
+        assert main(["gate", "good", *limit]) == 0
+
+
+@pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
+def test_no_edit_passes(forge: Callable[[Path], None], capsys: pytest.CaptureFixture[str]) -> None:
+    forge(Path("bad"))
+    assert main(["gate", "bad", *LIMITS["violations"]]) == 3, "the hashes"
+    rebind(Path("bad"))
+    # The summary decides nothing: what it is replaced by changes no result.
+    wanted = 1 if forge in (no_model_in_the_summary, summary_of_the_good_run) else 3
+    for name, limit in LIMITS.items():
+        capsys.readouterr()
+        assert main(["gate", "bad", *limit]) == wanted, name
+        errors = capsys.readouterr().err.splitlines()
+        assert len(errors) == (wanted == 3)
+        assert not any("unexpected" in line for line in errors)
+
+
+@pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
+def test_no_edit_of_the_baseline_passes(forge: Callable[[Path], None]) -> None:
+    shutil.copytree("bad", "before")
+    forge(Path("before"))
+    rebind(Path("before"))
+    assert main(["gate", "bad", "--baseline", "before"]) in ((0,) if "summary" in forge.__name__ else (3,))
