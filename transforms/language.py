@@ -38,6 +38,9 @@ class TransformEntry(Entry):
     """The control that makes nearly the same edit and changes the meaning."""
     interface: bool = False
     """Whether callers can see the change: parameters, docstrings, annotations of a function."""
+    undoes: tuple[str, ...] = ()
+    """The transforms of the same language of whose edits this one may leave nothing: its inverse, or others
+    that rewrite the same places. One side declares it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +76,16 @@ class TransformFamily:
 
 
 def keeps(
-    target: str, summary: str, example: str, twin: str | None = None, *, interface: bool = False
+    target: str,
+    summary: str,
+    example: str,
+    twin: str | None = None,
+    *,
+    interface: bool = False,
+    undoes: tuple[str, ...] = (),
 ) -> TransformEntry:
     """The row of a meaning-keeping transform; `target` is `module:ATTRIBUTE` inside the family's package."""
-    return TransformEntry(target, summary, example=example, twin=twin, interface=interface)
+    return TransformEntry(target, summary, example=example, twin=twin, interface=interface, undoes=undoes)
 
 
 def changes(target: str, summary: str, example: str) -> TransformEntry:
@@ -168,6 +177,8 @@ class Language:
 
     transforms: Mapping[str, TransformEntry] = field(init=False, repr=False, compare=False)
     """Its transforms by name, family by family."""
+    opposed: Mapping[str, frozenset[str]] = field(init=False, repr=False, compare=False)
+    """By name, the transforms that undo this one or that it undoes."""
 
     def __post_init__(self) -> None:
         """Join the families.
@@ -180,7 +191,12 @@ class Language:
             if twice := found.keys() & family.transforms.keys():
                 raise ValueError(f"registered twice for {self.title}: {', '.join(sorted(twice))}")
             found.update(family.transforms)
+        opposed = {name: set(entry.undoes) - {name} for name, entry in found.items()}
+        for name, entry in found.items():
+            for other in opposed.keys() & set(entry.undoes) - {name}:
+                opposed[other].add(name)
         object.__setattr__(self, "transforms", found)  # the record is frozen
+        object.__setattr__(self, "opposed", {name: frozenset(ones) for name, ones in opposed.items()})
 
 
 LANGUAGES: Final[Registry[Language]] = Registry(

@@ -20,6 +20,7 @@ from codeaudit.transforms.language import (
 )
 from codeaudit.transforms.records import Kind
 from codeaudit.transforms.registration import Entry, Registry, first_line, load_target, unknown
+from codeaudit.transforms.seeding import stream
 
 ALL: Final = "all"
 """The name for every transform that keeps the meaning and the interface."""
@@ -151,6 +152,26 @@ def expand(
             raise UsageError(unknown("transform", name, [*TRANSFORMS, *sorted(known), ALL]))
     # Two languages may share a name, and each name is run once.
     return tuple(dict.fromkeys(found))
+
+
+def one_way(
+    names: Collection[str], seed: int, *, languages: Collection[str], given: Collection[str] = ()
+) -> tuple[str, ...]:
+    """These transforms without those that undo another of them, in the same order.
+
+    Applied one after the other, a transform and its inverse leave nothing to test. So one side of each such
+    pair is drawn, and one of several that rewrite the same places, such as the renamings. A draw depends only
+    on the seed and the names of the pair. The names in `given` always stay: somebody asked for them.
+    """
+    opposed: dict[str, frozenset[str]] = {}
+    for language in map(find_language, languages):
+        for name, others in language.opposed.items() if language is not None else ():
+            opposed[name] = opposed.get(name, frozenset()) | others
+    drawn = {name for name in names if name in given}
+    for name in sorted(names, key=lambda name: stream(seed, "one way", name).random()):
+        if not opposed.get(name, frozenset()) & drawn:
+            drawn.add(name)
+    return tuple(name for name in names if name in drawn)
 
 
 def kind_of(name: str) -> Kind | None:

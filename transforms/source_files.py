@@ -9,13 +9,14 @@ a language are parsed is told by its `FileFormat`.
 import hashlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final, Protocol, Self, TypeAlias
 
 from codeaudit.transforms.errors import SourceError
 from codeaudit.transforms.interface import Transform
+from codeaudit.transforms.language import find_language
 from codeaudit.transforms.patches import Edit, splice
 from codeaudit.transforms.perturb import NOT_PARSED, perturb_one
 from codeaudit.transforms.records import Evidence, Kind, Move, NotApplied, Origin, Perturbed, Sample, Sites
@@ -96,6 +97,7 @@ MODULE: Final = "<module>"
 
 NOT_COMPILED: Final = "file would not compile"
 WRAPPER_LOST: Final = "more than the function would change"
+UNDONE: Final = "undone by a later transform"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,7 +214,8 @@ def perturb_file(
     """One file after these transforms. Raises nothing: a file that cannot be read is declined.
 
     What a transform makes of a function depends only on the seed and the function's text. Whether it may
-    rewrite the function depends on the file and on `around`.
+    rewrite the function depends on the file and on `around`. A transform of which a later one leaves nothing
+    is declined with the reason `UNDONE`.
 
     Args:
         path: as in `SourceUnit`.
@@ -232,7 +235,7 @@ def perturb_file(
         return PerturbedFile(data=data, records=tuple(declined))
     file_pass = _FilePass(form, decoded, path, series, only, around, lines, decoded.text)
     file_pass.perturb()
-    return PerturbedFile(data=decoded.write(file_pass.text), records=tuple(file_pass.records))
+    return PerturbedFile(data=decoded.write(file_pass.text), records=tuple(file_pass.left()))
 
 
 def changed_units(form: FileFormat, before: bytes, after: bytes) -> tuple[str, ...]:
@@ -268,6 +271,16 @@ def _pieces(form: FileFormat, data: bytes) -> dict[str, bytes]:
     return {**pieces, MODULE: rest + source[done:]}
 
 
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One transform that changed a unit's text."""
+
+    transform: Transform
+    before: str
+    after: str
+    record: Applied
+
+
 @dataclass(slots=True)
 class _FilePass:
     """A text that passes through the transforms."""
@@ -283,6 +296,8 @@ class _FilePass:
     text: str
     """The text so far."""
     records: list[UnitRecord] = field(default_factory=list)
+    steps: dict[str, list[_Step]] = field(default_factory=dict)
+    """By the name of the unit, in the order of the transforms."""
 
     def perturb(self) -> None:
         """Give the text, or each of its functions, to one transform after the other.
@@ -307,8 +322,12 @@ class _FilePass:
         elif outcome.source != self.text and not self.decoded.compiles(outcome.source):
             self.records.append(_declined(unit, transform, NOT_COMPILED))
         else:
+            record = _applied(unit, outcome)
+            if transform.kind != "identity":
+                step = _Step(transform, self.text, outcome.source, record)
+                self.steps.setdefault(MODULE, []).append(step)
             self.text = outcome.source
-            self.records.append(_applied(unit, outcome))
+            self.records.append(record)
 
     def _functions(self, transforms: tuple[Transform, ...]) -> None:
         """Rewrite all functions at once; one after the other only if the file then does not compile."""
@@ -324,14 +343,64 @@ class _FilePass:
                 found.append(_FunctionPass(self, source, place, others).through(transforms))
             text = splice(source, [one.edit for one in found]).decode()
         self.text = text
-        self.records += [record for one in found for record in one.records]
+        for place, one in zip(places, found, strict=True):
+            self.records += one.records
+            self.steps.setdefault(place.name, []).extend(one.steps)
 
-    def outcome(self, text: str, unit: SourceUnit, transform: Transform) -> Perturbed | Declined:
-        """What a transform makes of a text; if it fails, the failure is the reason."""
+    def left(self) -> Iterator[UnitRecord]:
+        """The records, with the steps of which nothing is left as declined."""
+        undone = {id(step.record) for steps in self.steps.values() for step in self._undone(steps)}
+        for record in self.records:
+            if id(record) in undone:
+                yield Declined(unit=record.unit, transform=record.transform, kind=record.kind, reason=UNDONE)
+            else:
+                yield record
+
+    def _undone(self, steps: Sequence[_Step]) -> Iterator[_Step]:
+        """The steps of one unit of which its last text shows nothing."""
+        last = {step.after: number for number, step in enumerate(steps)}
+        kept: list[_Step] = []
+        number = 0
+        while number < len(steps):
+            # Where the text comes back to what it was before this step, all steps up to there are undone.
+            back = last.get(steps[number].before, -1)
+            if back < number:
+                kept.append(steps[number])
+                number += 1
+            else:
+                yield from steps[number : back + 1]
+                number = back + 1
+        language = find_language(self.form.language)
+        opposed = language.opposed if language is not None else {}
+        for number, step in enumerate(kept):
+            others = opposed.get(step.transform.name, frozenset())
+            for later in (one for one in kept[number + 1 :] if one.transform.name in others):
+                # Other steps stand between the two, so the later one is asked what it leaves of the earlier.
+                with_it, without = (
+                    self._text_after(later.transform, step.record.unit, text, named=step.before)
+                    for text in (step.after, step.before)
+                )
+                if with_it == without:
+                    yield step
+                    if without == step.before:  # all that the later one does is to undo the earlier
+                        yield later
+
+    def _text_after(self, transform: Transform, unit: SourceUnit, text: str, *, named: str) -> str:
+        outcome = self.outcome(text, unit, transform, named=named)
+        return text if isinstance(outcome, Declined) else outcome.source
+
+    def outcome(
+        self, text: str, unit: SourceUnit, transform: Transform, *, named: str | None = None
+    ) -> Perturbed | Declined:
+        """What a transform makes of a text; if it fails, the failure is the reason.
+
+        `named` is a text that decides the draws in place of `text`.
+        """
         origin = Origin(path=unit.path, line=unit.line)
         name = self.form.language
         # The id holds neither path nor line: a function that moves keeps its variant.
-        identity = hashlib.sha256(f"{name}\0{text}".encode()).hexdigest()[:16]
+        drawn = text if named is None else named
+        identity = hashlib.sha256(f"{name}\0{drawn}".encode()).hexdigest()[:16]
         sample = Sample(id=identity, language=name, source=text, label=None, origin=origin)
         seed, sites = self.series.seed, self.series.sites
         try:
@@ -371,6 +440,7 @@ class _FunctionPass:
         self, file: _FilePass, source: bytes, place: FunctionLocation, others: Sequence[Edit] | None = None
     ) -> None:
         self.records: list[UnitRecord] = []
+        self.steps: list[_Step] = []
         self._file = file
         self._source = source
         self._place = place
@@ -405,7 +475,10 @@ class _FunctionPass:
             if not self._file.decoded.compiles(text):
                 self._text = before
                 return _declined(unit, transform, NOT_COMPILED)
-        return _applied(unit, outcome)
+        record = _applied(unit, outcome)
+        if transform.kind != "identity":
+            self.steps.append(_Step(transform, before, outcome.source, record))
+        return record
 
 
 def _applied(unit: SourceUnit, outcome: Perturbed) -> Applied:

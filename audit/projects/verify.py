@@ -6,13 +6,14 @@ perturbation runs once more on the unperturbed copy, which tells a flaky test fr
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from codeaudit.audit.projects.files import (
     CountsByTransform,
+    FileResult,
     copy_tree,
     file_format,
     languages,
@@ -23,6 +24,7 @@ from codeaudit.audit.projects.files import (
 )
 from codeaudit.audit.projects.runner import ProjectTestResult, ProjectTestRun
 from codeaudit.audit.projects.working_copy import ChangedFile, WorkingCopy, changed_files, new_bytes
+from codeaudit.audit.run import AnswerMonitor
 from codeaudit.transforms.errors import CannotAudit, SourceError
 from codeaudit.transforms.source_files import MODULE, SourceUnit, changed_units, function_names
 
@@ -158,10 +160,21 @@ def _nothing_passed(run: ProjectTestRun) -> str:
 
 def _perturbed(copy: WorkingCopy, seed: int) -> tuple[dict[str, ChangedFile], CountsByTransform]:
     counts: CountsByTransform = {}
-    prepare(counts, meant(copy.request.transforms, languages(copy.paths)))
-    files = changed_files(copy.perturbed(seed), counts)
+    names = copy.drawn(seed)
+    prepare(counts, names)
+    with copy.progress.counting(f"seed {seed}: perturb", len(copy.paths), unit="files") as monitor:
+        files = changed_files(_counted(copy.perturbed(seed), monitor), counts)
     copy.say(f"seed {seed}: {len(files):,} of {len(copy.paths):,} files changed")
+    left_out = len(meant(copy.request.transforms, languages(copy.paths))) - len(names)
+    if left_out:
+        copy.say(f"seed {seed}: {left_out:,} transforms left out, because each undoes one that was drawn")
     return files, counts
+
+
+def _counted(results: Iterable[FileResult], monitor: AnswerMonitor) -> Iterator[FileResult]:
+    for result in results:
+        yield result
+        monitor.answered(1, recalled=False)
 
 
 def _power(

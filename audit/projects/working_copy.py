@@ -1,10 +1,10 @@
 """The copy of a project that `codeaudit verify` perturbs and tests. The project itself is only read."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Final, TypeAlias
+from typing import Final
 
 from codeaudit.audit.projects.files import (
     NOT_COPIED,
@@ -13,14 +13,18 @@ from codeaudit.audit.projects.files import (
     ProjectPlan,
     copy_tree,
     count,
+    languages,
+    meant,
     perturb_files,
     read_file,
     replace_file,
     source_files,
 )
 from codeaudit.audit.projects.runner import ProjectTestCommand, ProjectTestRun
+from codeaudit.audit.run import RunProgress
 from codeaudit.transforms.errors import CannotAudit
 from codeaudit.transforms.records import Sites
+from codeaudit.transforms.registry import one_way
 from codeaudit.transforms.source_files import Applied, Choice, SourceUnit, UnitRecord
 
 CACHES: Final = NOT_COPIED | {
@@ -37,9 +41,6 @@ NOT_SOURCE_FILES: Final = frozenset({"setup.py", "conftest.py", "noxfile.py"})
 TEST_FILE: Final = re.compile(r"test_.*\.py|.*_test\.py|Test[A-Z].*\.java|.*(?:Test|Tests|TestCase|IT)\.java")
 """Names of files that hold tests."""
 
-Say: TypeAlias = Callable[[str], None]
-"""Shows a line of progress to the user."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyRequest:
@@ -50,6 +51,8 @@ class VerifyRequest:
     """The test command."""
     transforms: tuple[str, ...]
     seeds: tuple[int, ...]
+    given: frozenset[str] = frozenset()
+    """Transforms that were named one by one: they are applied even if they undo another."""
     sites: Sites = "auto"
     sources: tuple[str, ...] = ()
     """Files or folders to perturb, as `/` paths inside the project; empty for all. Tests are left out."""
@@ -77,14 +80,14 @@ class WorkingCopy:
     request: VerifyRequest
     folder: Path
     command: ProjectTestCommand
-    say: Say
+    progress: RunProgress
     paths: tuple[str, ...]
     """The files to perturb, relative to `folder`."""
     _originals: dict[str, bytes] = field(default_factory=dict)
     """The unperturbed bytes of the files that are perturbed at the moment."""
 
     @classmethod
-    def make(cls, request: VerifyRequest, scratch: Path, say: Say) -> "WorkingCopy":
+    def make(cls, request: VerifyRequest, scratch: Path, progress: RunProgress) -> "WorkingCopy":
         """Copy the project into a folder below `scratch`.
 
         Raises:
@@ -105,7 +108,17 @@ class WorkingCopy:
             roots=_import_roots(folder, request.sources),
             timeout=request.timeout,
         )
-        return cls(request=request, folder=folder, command=command, say=say, paths=paths)
+        return cls(request=request, folder=folder, command=command, progress=progress, paths=paths)
+
+    def say(self, message: str) -> None:
+        """Show a line of progress to the user."""
+        self.progress.note(message)
+
+    def drawn(self, seed: int) -> tuple[str, ...]:
+        """The transforms of a seed: those asked for, without those that would undo others."""
+        spoken = languages(self.paths)
+        names = meant(self.request.transforms, spoken)
+        return one_way(names, seed, languages=spoken, given=self.request.given)
 
     def put(self, files: Mapping[str, bytes]) -> None:
         """Write these files, and restore every other perturbed file."""
@@ -126,7 +139,7 @@ class WorkingCopy:
     ) -> Iterator[FileResult]:
         """The files perturbed under one seed; nothing is written. `only` as in `perturb_files`."""
         self.put({})  # the transforms must read the originals, not the perturbed files
-        plan = ProjectPlan(transforms=self.request.transforms, seed=seed, sites=self.request.sites)
+        plan = ProjectPlan(transforms=self.drawn(seed), seed=seed, sites=self.request.sites)
         workers = self.request.workers
         return perturb_files(self.folder, self.paths, plan, workers=workers, only=only)
 

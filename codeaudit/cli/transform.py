@@ -60,12 +60,12 @@ from codeaudit.cli.options import (
     transform_option,
 )
 from codeaudit.cli.output import PROGRESS, counts_json, counts_sheet, note, show_sheet, show_text
-from codeaudit.options import RunOptions, listed
+from codeaudit.options import RunOptions, default_workers, listed
 from codeaudit.preparing import draw, with_witnesses
 from codeaudit.transforms.errors import CorpusError, RunError, UsageError
 from codeaudit.transforms.language import LANGUAGES
 from codeaudit.transforms.records import Perturbed, Sample, Sites
-from codeaudit.transforms.registry import entry_of, expand
+from codeaudit.transforms.registry import entry_of, expand, one_way
 
 SUITES: Final = (".parquet", LINES)
 """Endings of a suite's file."""
@@ -82,6 +82,8 @@ class FilePerturbation:
     """Files and folders."""
     transforms: tuple[str, ...] | None
     """`None` for the standard ones that keep what callers see."""
+    given: frozenset[str]
+    """Those that were named one by one: they are applied even if they undo another."""
     seed: int
     sites: Sites
     workers: int
@@ -276,8 +278,12 @@ def _perturbed(
             name for one in known for name in LANGUAGES.get(one).standard if not entry_of(name, one).interface
         )
     )
-    prepare(counts, meant(names, known))
-    plan = ProjectPlan(transforms=names, seed=request.seed, sites=request.sites)
+    asked = meant(names, known)
+    drawn = one_way(asked, request.seed, languages=known, given=request.given)
+    if left_out := [name for name in asked if name not in drawn]:
+        progress.note(f"left out, because each undoes one that was drawn: {', '.join(left_out)}")
+    prepare(counts, drawn)
+    plan = ProjectPlan(transforms=drawn, seed=request.seed, sites=request.sites)
     changed = 0
     with progress.counting("perturb", len(paths), unit="files") as monitor:
         for result in perturb_files(root, paths, plan, workers=request.workers):
@@ -295,7 +301,8 @@ CODEMOD: Final = "codemod/"
 @click.command("transform")
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @transform_option(
-    "Transforms or families of them, one after the other; `all` for every one that keeps the meaning. "
+    "Transforms or families of them, one after the other; `all` for every one that keeps the meaning. In "
+    "files, of those that undo each other a family and `all` draw one. "
     "py/MODULE:OBJECT is a transform of your own, codemod/MODULE:CLASS a LibCST codemod, which needs --suite "
     "FILE --execute.  [default: the standard set; for files without those that change what callers see]"
 )
@@ -338,7 +345,14 @@ CODEMOD: Final = "codemod/"
     help="Put transforms that change the meaning into a suite, to measure sensitivity.",
 )
 @option("--execute/--no-execute", default=False, help=f"For a suite. {EXECUTE}")
-@option("--workers", type=POSITIVE, default=1, metavar="N", help="Number of processes.")
+@option(
+    "--workers",
+    type=POSITIVE,
+    default=default_workers,
+    show_default="one per core, at most 4",
+    metavar="N",
+    help="Number of processes.",
+)
 @format_option("rich", "json", text="Format of the counts.")
 def transform(
     sources: tuple[str, ...],
@@ -369,7 +383,7 @@ def transform(
             raise UsageError("give --out for a perturbed copy or --suite for a suite, not both")
         counts = _suite(sources, transform, suite, diff=diff, **options)
     else:
-        counts = _files(sources, expanded, out, diff=diff, **options)
+        counts = _files(sources, expanded, frozenset(names or ()), out, diff=diff, **options)
     _show(counts, sources, options["seed"], form, units="units" if suite is None else "variants", diff=diff)
     if suite is not None:
         note(f"suite: {suite}")
@@ -379,6 +393,7 @@ def transform(
 def _files(
     sources: tuple[str, ...],
     transforms: tuple[str, ...] | None,
+    given: frozenset[str],
     out: Path | None,
     *,
     diff: bool,
@@ -391,8 +406,8 @@ def _files(
     **for_suites: object,
 ) -> CountsByTransform:
     """Write or show perturbed files."""
-    for name, given in (("--variants", variants), ("--limit", limit)):
-        if given is not None:
+    for name, value in (("--variants", variants), ("--limit", limit)):
+        if value is not None:
             raise UsageError(f"{name} goes with --suite; a tree is perturbed once, as a whole")
     if execute:
         raise UsageError("--execute goes with --suite; `codeaudit verify` runs a project's own tests")
@@ -401,7 +416,12 @@ def _files(
     if out is None and not diff:
         raise UsageError("give --out DIR for a perturbed copy, --suite FILE for a suite, or --diff")
     request = FilePerturbation(
-        sources=sources, transforms=transforms, seed=seed, sites=sites, workers=workers
+        sources=sources,
+        transforms=transforms,
+        given=given,
+        seed=seed,
+        sites=sites,
+        workers=workers,
     )
 
     def seen(result: FileResult) -> None:

@@ -24,8 +24,8 @@ from codeaudit.cli.options import (
     real_path,
     transform_option,
 )
-from codeaudit.cli.output import counts_json, counts_sheet, note, show_sheet, show_text
-from codeaudit.options import listed
+from codeaudit.cli.output import PROGRESS, counts_json, counts_sheet, show_sheet, show_text
+from codeaudit.options import default_workers, listed
 from codeaudit.transforms.errors import CorpusError, UsageError
 from codeaudit.transforms.registry import ALL, expand
 from codeaudit.transforms.source_files import SourceUnit
@@ -44,7 +44,11 @@ LINES: Final = 12
     metavar="COMMAND",
     help="How the project is tested, from its top folder; for a shell's syntax: sh -c '…'.",
 )
-@transform_option("The transforms; all of them are applied.", default=ALL)
+@transform_option(
+    "Transforms or families of them, one after the other. Of those that undo each other, a family and `all` "
+    "draw one for each seed.",
+    default=ALL,
+)
 @option("--seeds", type=POSITIVE, default=1, metavar="N", help="Repeat with seeds S, S+1, …")
 @option("--seed", type=int, default=0, metavar="S", help="The first seed.")
 @option(
@@ -67,7 +71,8 @@ LINES: Final = 12
 @option(
     "--workers",
     type=POSITIVE,
-    default=1,
+    default=default_workers,
+    show_default="one per core, at most 4",
     metavar="N",
     help="Number of processes that perturb.",
 )
@@ -90,7 +95,7 @@ def verify(project: Path, narrow: bool, form: str, **options: Any) -> int:
     request = _request(project, **options)
     # Tests of a project may leave files that cannot be deleted, such as folders without write permission.
     with tempfile.TemporaryDirectory(prefix="codeaudit-verify-", ignore_cleanup_errors=True) as scratch:
-        copy = WorkingCopy.make(request, Path(scratch), note)
+        copy = WorkingCopy.make(request, Path(scratch), PROGRESS)
         verified = verifying.verify(copy)
         culprits = {
             trial.seed: bisecting.bisect(copy, trial) if narrow else Bisection(culprits=(), unexplained=())
@@ -130,6 +135,7 @@ def _request(
         project=project,
         words=_words(test_command),
         transforms=names,
+        given=frozenset(listed(transform)),
         seeds=tuple(range(seed, seed + seeds)),
         sources=tuple(_source(project, source) for source in sources),
         timeout=timeout,

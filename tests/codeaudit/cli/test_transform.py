@@ -240,3 +240,33 @@ def test_ctrl_c_leaves_nothing_behind(tree: Path, tmp_path: Path) -> None:
     assert (process.returncode, out) == (130, "")
     assert "Traceback" not in err
     assert [path.name for path in tmp_path.iterdir()] == ["sources"]
+
+
+def test_all_undoes_nothing_of_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = "def f(a):\n    b = (a)\n    b += 1\n    return (b)\n"
+    Path("m.py").write_text(source, encoding="utf-8")
+    pairs = (("insert-parentheses", "remove-parentheses"), ("expand-augmented", "contract-augmented"))
+    seen: set[str] = set()
+    for seed in range(6):
+        words = ["--seed", str(seed), "--out", f"out{seed}", "--format", "json"]
+        assert main(["transform", "m.py", "--transform", "all", *words]) == 0
+        told = capsys.readouterr()
+        rows = {row["transform"]: row for row in json.loads(told.out)["by_transform"]}
+        assert all("undone by a later transform" not in row["not_applied"] for row in rows.values())
+        assert all(len({*pair} & set(rows)) == 1 for pair in pairs)
+        assert len([name for name in rows if name.startswith("rename")]) <= 2  # one may be of functions
+        assert "left out, because each undoes one that was drawn: " in told.err
+        seen |= set(rows)
+    assert {name for pair in pairs for name in pair} <= seen
+    names = ",".join(pairs[1])
+    assert main(["transform", "m.py", "--transform", names, "--out", "both", "--format", "json"]) == 0
+    told = capsys.readouterr()
+    assert {row["transform"]: row["changed"] for row in json.loads(told.out)["by_transform"]} == {
+        "expand-augmented": 0,
+        "contract-augmented": 0,
+    }
+    assert "left out" not in told.err
+    assert Path("both/m.py").read_text(encoding="utf-8") == source

@@ -37,16 +37,24 @@ FAMILY: Final = TransformFamily.of(
     "layout",
     "Comments, lines, blanks, parentheses and literals of Java: what a text looks like.",
     keeps("trivia:INSERT_COMMENTS", "comments that say nothing of the code", _MEDIAN),
-    keeps("trivia:REMOVE_COMMENTS", "comments go, except those for tools", _MEDIAN),
+    keeps(
+        "trivia:REMOVE_COMMENTS", "comments go, except those for tools", _MEDIAN, undoes=("insert-comments",)
+    ),
     keeps("trivia:INSERT_BLANK_LINES", "blank lines between statements", _MEDIAN),
-    keeps("trivia:REMOVE_BLANK_LINES", "blank lines go", _MEDIAN),
-    keeps("trivia:JOIN_LINES", "lines inside brackets are joined", _MEDIAN),
+    keeps("trivia:REMOVE_BLANK_LINES", "blank lines go", _MEDIAN, undoes=("insert-blank-lines",)),
+    keeps("trivia:JOIN_LINES", "lines inside brackets are joined", _MEDIAN, undoes=("split-lines",)),
     keeps("trivia:SPLIT_LINES", "lines inside brackets are broken behind commas", _MEDIAN),
     keeps("trivia:INDENTATION", "blocks indented by 2, 3, 4 or 8 blanks or a tab", _MEDIAN),
     keeps("trivia:BRACE_LINES", "an opening brace on a line of its own, or behind its head", _MEDIAN),
     keeps("trivia:SPACING", "blanks around operators", _MEDIAN),
     keeps("literals:SPLIT_STRINGS", "one string written as a constant sum of two", _MEDIAN, "string-changed"),
-    keeps("literals:JOIN_STRINGS", "strings in a row written as one", _MEDIAN, "string-changed"),
+    keeps(
+        "literals:JOIN_STRINGS",
+        "strings in a row written as one",
+        _MEDIAN,
+        "string-changed",
+        undoes=("split-strings",),
+    ),
     keeps(
         "literals:LITERAL_BASES",
         "numbers in another base, with grouped digits or another suffix",
@@ -55,7 +63,12 @@ FAMILY: Final = TransformFamily.of(
     ),
     keeps("literals:CHARACTER_ESCAPES", "a character by its number", _MEDIAN, "string-changed"),
     keeps("trivia:INSERT_PARENTHESES", "parentheses that change nothing", _MEDIAN),
-    keeps("trivia:REMOVE_PARENTHESES", "parentheses that change nothing go", _MEDIAN),
+    keeps(
+        "trivia:REMOVE_PARENTHESES",
+        "parentheses that change nothing go",
+        _MEDIAN,
+        undoes=("insert-parentheses",),
+    ),
     changes("literals:LITERAL_CHANGED", "a number is one larger", _MARK),
     changes("literals:STRING_CHANGED", "a string is longer", _MARK),
 )

@@ -32,6 +32,12 @@ FAMILY: Final = TransformFamily.of(
     keeps(
         "this:INSERT_THIS", "this. before fields and methods of the class at hand", _COUNTER, "this-dropped"
     ),
-    keeps("this:REMOVE_THIS", "no this. where no variable hides the member", _COUNTER, "this-dropped"),
+    keeps(
+        "this:REMOVE_THIS",
+        "no this. where no variable hides the member",
+        _COUNTER,
+        "this-dropped",
+        undoes=("insert-this",),
+    ),
     changes("this:THIS_DROPPED", "one this. is dropped where a variable hides the field", _COUNTER),
 )

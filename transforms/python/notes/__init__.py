@@ -40,6 +40,7 @@ FAMILY: Final = TransformFamily.of(
         "the function's docstring goes; keeps the meaning for callers that read no docstring",
         _TOTAL,
         interface=True,
+        undoes=("insert-docstrings",),
     ),
     keeps(
         "rules:INSERT_DOCSTRINGS",

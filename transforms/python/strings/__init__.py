@@ -40,9 +40,21 @@ FAMILY: Final = TransformFamily.of(
     "strings",
     "Texts put together in other ways: f-strings, `format`, `%`, sums.",
     keeps("from_f_strings:F_STRING_TO_FORMAT", "f-strings become calls of format", _TITLE, "fields-swapped"),
-    keeps("to_f_strings:FORMAT_TO_F_STRING", "calls of format become f-strings", _LINE, "fields-swapped"),
+    keeps(
+        "to_f_strings:FORMAT_TO_F_STRING",
+        "calls of format become f-strings",
+        _LINE,
+        "fields-swapped",
+        undoes=("f-string-to-format",),
+    ),
     keeps("to_f_strings:PERCENT_TO_F_STRING", "texts with % become f-strings", _REPORT, "fields-swapped"),
     keeps("from_f_strings:F_STRING_TO_CONCAT", "f-strings become sums of texts", _LABEL, "fields-swapped"),
-    keeps("to_f_strings:CONCAT_TO_F_STRING", "sums of texts become f-strings", _SHOUT, "fields-swapped"),
+    keeps(
+        "to_f_strings:CONCAT_TO_F_STRING",
+        "sums of texts become f-strings",
+        _SHOUT,
+        "fields-swapped",
+        undoes=("f-string-to-concat",),
+    ),
     changes("from_f_strings:FIELDS_SWAPPED", "two fields of a text are swapped", _REPORT),
 )
