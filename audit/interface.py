@@ -318,8 +318,10 @@ class Task(ABC):
 class GradesByExecution(Protocol):
     """Optional: a task that grades answers by execution. The cache keeps the answers as given."""
 
-    def graded(self, predicted: Predicted, asked: str, sample: Sample) -> Predicted:
-        """The answer with its grade. `asked` is the source that the model saw; the sample has the label.
+    def graded(self, predicted: Predicted, asked: str, sample: Sample) -> Prediction:
+        """The answer with its grade, or why it has none.
+
+        `asked` is the source that the model saw; the sample has the label.
 
         Raises:
             CannotAudit: this machine cannot contain programs.

@@ -12,7 +12,9 @@ The answer is the text that follows (`    return '-'.join(parts)`), as a base mo
 whole function again, as chat models write it; see `codeaudit.audit.tasks.solutions`. A list of texts is a
 list of attempts.
 
-The completed program is executed with the tests of the problem, which no model sees. A graded answer is a
+The completed program is executed with the tests of the problem, which no model sees. It runs in one process
+and its tests in another, so arguments and results are carried between the two. If a value cannot be carried
+(an object of a class of the program, a generator, a function), the answer is unjudged. A graded answer is a
 tuple of `Attempt`: each text with the type of the exception or the limit that ended its tests, or with none
 if it passes. Two answers are the same if both hold a passing attempt, or neither does. The score is pass@1:
 the share of attempts that pass, as a mean over problems.
@@ -43,9 +45,11 @@ from codeaudit.audit.prompt_cut import (
     shown,
 )
 from codeaudit.audit.prompts import ContinuationPrompt
-from codeaudit.audit.records import Answer, Attempt, Predicted
-from codeaudit.audit.tasks.solutions import Solutions, completed
+from codeaudit.audit.records import Answer, Attempt, Failed, Predicted, Prediction
+from codeaudit.audit.tasks.solutions import Solutions, completed, trial
 from codeaudit.transforms.errors import RunError, SourceError
+from codeaudit.transforms.oracle.calls import Outcome as TrialOutcome
+from codeaudit.transforms.oracle.calls import Passed, TrialFailed, TrialUnjudged
 from codeaudit.transforms.python.language import PYTHON
 from codeaudit.transforms.records import Outcome, Perturbed, Sample
 
@@ -58,6 +62,7 @@ _CHECK: Final = re.compile(r"^def check\b", re.MULTILINE)
 
 NO_TESTS: Final = "no tests"
 FAILS_ITSELF: Final = "the reference fails its own tests"
+CARRIES_NOT: Final = "its tests exchange values that cannot be carried to another process"
 FAILS_NOW: Final = "the rewritten reference fails its tests"
 NO_TEXT: Final = "the docstring is gone"
 OLD_ANSWERS: Final = "the answers of this run were written by an earlier version; run the audit again"
@@ -93,8 +98,9 @@ class Generation(Task):
         if _CHECK.search(tests):
             named = isinstance(sample.label, str) and sample.label.isidentifier()
             tests += f"\n\ncheck({sample.label if named else body.name})\n"
-        if _originals().failures([(sample.source, tests)]) != [None]:
-            return FAILS_ITSELF
+        (outcome,) = _originals().outcomes([trial(sample.source, sample.source, tests)])
+        if not isinstance(outcome, Passed):
+            return CARRIES_NOT if isinstance(outcome, TrialUnjudged) else FAILS_ITSELF
         return replace(sample, label=tests, asked=asked, context="")
 
     def normalise(self, answer: object) -> Answer | None:
@@ -105,8 +111,10 @@ class Generation(Task):
             return tuple(answer)
         return None
 
-    def graded(self, predicted: Predicted, asked: str, sample: Sample) -> Predicted:
+    def graded(self, predicted: Predicted, asked: str, sample: Sample) -> Prediction:
         """The answer as attempts with what their tests say; unchanged if the sample has no tests.
+
+        `Failed` if an attempt has no verdict.
 
         Raises:
             CannotAudit: this machine cannot contain programs.
@@ -116,8 +124,15 @@ class Generation(Task):
             return predicted
         given = predicted.answer if isinstance(predicted.answer, tuple) else (predicted.answer,)
         texts = [str(one) for one in given]
-        found = solutions().failures([(completed(asked, text), tests) for text in texts])
-        attempts = (Attempt(text=text, failure=failure) for text, failure in zip(texts, found, strict=True))
+        programs = (completed(asked, text) for text in texts)
+        found = solutions().outcomes([trial(program, sample.source, tests) for program in programs])
+        for one in found:
+            if isinstance(one, TrialUnjudged):
+                return Failed(reason=one.reason)
+        failures = (one.reason if isinstance(one, TrialFailed) else None for one in found)
+        attempts = (
+            Attempt(text=text, failure=failure) for text, failure in zip(texts, failures, strict=True)
+        )
         return replace(predicted, answer=tuple(attempts))
 
     def attempts(self, answer: Answer) -> tuple[bool, ...]:
@@ -156,8 +171,10 @@ class Generation(Task):
             return "unknown"
         if not control and perturbed.evidence == "executed":
             return "same"  # `askable` ran it on these tests; suites keep the evidence
-        found = solutions().failures([(text, tests) for text in _references(sample, perturbed)])
-        return "same" if None in found else "other"
+        found = _outcomes(sample, tests, _references(sample, perturbed))
+        if Passed() in found:
+            return "same"
+        return "unknown" if any(isinstance(one, TrialUnjudged) for one in found) else "other"
 
     def askable(self, sample: Sample, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
         """The outcomes; only variants that can be solved and show another part than earlier ones are applied.
@@ -174,7 +191,7 @@ class Generation(Task):
         ]
         # Execution of many programs at once is faster; `_proved` then finds the results in the cache.
         variants = [one for one in chosen if isinstance(one, Perturbed) and one.kind != "identity"]
-        solutions().failures([(text, tests) for one in variants for text in _references(sample, one)])
+        _outcomes(sample, tests, [text for one in variants for text in _references(sample, one)])
         return tuple(self._proved(sample, one) for one in chosen)
 
     def _proved(self, sample: Sample, outcome: Outcome) -> Outcome:
@@ -184,8 +201,8 @@ class Generation(Task):
             return outcome
         found = self.expects(sample, replace(outcome, evidence="none"))
         if outcome.kind == "preserving" and found != "same":
-            return outcome.left_out(FAILS_NOW)
-        if outcome.kind == "control" and found == "same":
+            return outcome.left_out(FAILS_NOW if found == "other" else CARRIES_NOT)
+        if outcome.kind == "control" and found != "other":
             return outcome
         return replace(outcome, evidence="executed")
 
@@ -222,6 +239,10 @@ def _graded(answer: Answer) -> tuple[Attempt, ...] | None:
         return None
     attempts = tuple(one for one in answer if isinstance(one, Attempt))
     return attempts if len(attempts) == len(answer) else None
+
+
+def _outcomes(sample: Sample, tests: str, programs: Sequence[str]) -> list[TrialOutcome]:
+    return solutions().outcomes([trial(one, sample.source, tests) for one in programs])
 
 
 def _tests(sample: Sample) -> str | None:

@@ -8,9 +8,12 @@ forms, each also in a fence, with prose around it, or without its indentation:
 
 A reply in no such form is appended to the prompt unchanged.
 
-`Solutions` runs programs in a sandbox. Results are cached on disk by the texts of program and tests, so
-nothing is executed twice. A program that a limit ends does not pass. A result that a busy machine may have
-caused is tried once more and not cached.
+`trial` puts a program and the tests of its problem together. The tests bring what they need besides the
+function under test: the imports and helpers come from the reference, so that an answer cannot replace them.
+
+`Solutions` runs programs in a sandbox, and their tests in another process. Results are cached on disk by the
+texts of program and tests, so nothing is executed twice. A program that a limit ends does not pass. A result
+that a busy machine may have caused is tried once more and not cached.
 """
 
 import ast
@@ -20,13 +23,21 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from textwrap import dedent, indent
 from typing import Final
 
 from codeaudit.audit.cache import AnswerCache, default_folder, digest_of, open_results
 from codeaudit.transforms.errors import SourceError
-from codeaudit.transforms.oracle.calls import Outcome, TrialFailed, Trials
+from codeaudit.transforms.oracle.calls import (
+    Outcome,
+    Passed,
+    ProgramTrial,
+    TrialFailed,
+    Trials,
+    TrialUnjudged,
+)
 from codeaudit.transforms.python.parsing import FunctionNode, first_line, parse
 
 _FENCE: Final = re.compile(
@@ -162,11 +173,72 @@ def _tree(text: str) -> ast.Module | None:
         return None
 
 
-SCHEMA: Final = 1
+def trial(program: str, reference: str, tests: str) -> ProgramTrial:
+    """A program with the tests of its problem, whose solution is `reference`."""
+    helpers, names = _needs(reference, tests)
+    return ProgramTrial(program, helpers + tests, names)
+
+
+@lru_cache(maxsize=256)
+def _needs(reference: str, tests: str) -> tuple[str, tuple[str, ...]]:
+    """The statements of the reference that its tests need, as a text, and the functions that they test."""
+    solution, told = _tree(reference), _tree(tests)
+    if solution is None or told is None:
+        return "", ()
+    used = _used(told)
+    names = _tested(solution, told, used)
+    others = [one for one in solution.body if not (isinstance(one, FunctionNode) and one.name in names)]
+    needed: list[ast.stmt] = []
+    while more := [one for one in others if one not in needed and (_bound(one) & used or _is_general(one))]:
+        needed += more
+        used = used.union(*map(_used, more))
+    kept = ast.Module([one for one in others if one in needed], [])
+    return (f"{ast.unparse(kept)}\n\n\n" if kept.body else ""), names
+
+
+def _tested(solution: ast.Module, told: ast.Module, used: frozenset[str]) -> tuple[str, ...]:
+    """The functions that the tests test. Others that they name are helpers."""
+    functions = [one.name for one in solution.body if isinstance(one, FunctionNode)]
+    match told.body[-1:]:
+        case [ast.Expr(ast.Call(ast.Name("check"), [ast.Name(name)], []))]:
+            # The last function is the one that the model writes, so it can't be a helper.
+            return tuple(dict.fromkeys((name, *functions[-1:])))
+    return tuple(functions[-1:] if used & {*functions[-1:]} else dict.fromkeys(functions))
+
+
+def _used(tree: ast.AST) -> frozenset[str]:
+    """The names that a part of a text reads."""
+    names = (one for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load))
+    return frozenset(one.id for one in names)
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    """The names that a statement binds, and perhaps others."""
+    found: set[str] = set()
+    for one in ast.walk(statement):
+        match one:
+            case ast.Name(name, ast.Store()):
+                found.add(name)
+            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
+                found.add(name)
+            case ast.alias(name, other):
+                found.add(other or name.partition(".")[0])
+    return found
+
+
+def _is_general(statement: ast.stmt) -> bool:
+    """Whether a statement is an import that may concern every text behind it."""
+    return isinstance(statement, ast.ImportFrom) and (
+        statement.module == "__future__" or statement.names[0].name == "*"
+    )
+
+
+SCHEMA: Final = 2
 """Counts up whenever programs are executed otherwise."""
 FILE: Final = "solutions.sqlite"
 _PASSES: Final = "passes"
 _FAILS: Final = "fails: "
+_UNJUDGED: Final = "unjudged: "
 """How results are written on disk."""
 
 
@@ -189,33 +261,31 @@ class Solutions:
         if folder != self._folder:
             self._folder, self._opened, self._kept = folder, False, None
 
-    def failures(self, pairs: Sequence[tuple[str, str]]) -> list[str | None]:
-        """Why each program fails its tests: the type of an exception or a limit; `None` if it passes.
+    def outcomes(self, trials: Sequence[ProgramTrial]) -> list[Outcome]:
+        """The outcome of each trial, in order.
 
         Raises:
             CannotAudit: this machine can't contain programs.
         """
-        keys = {pair: self._key(*pair) for pair in pairs}
+        keys = {one: self._key(one) for one in trials}
         wanted = [key for key in keys.values() if key not in self._known]
         if wanted and (kept := self._disk()) is not None:
             self._known |= kept.fetch(wanted)
-        rest = [pair for pair, key in keys.items() if key not in self._known]
+        rest = [one for one, key in keys.items() if key not in self._known]
         found = dict(zip(rest, self._executed(rest), strict=True)) if rest else {}
-        certain = {keys[pair]: _encode(one) for pair, one in found.items() if _is_certain(one)}
+        certain = {keys[one]: _encode(outcome) for one, outcome in found.items() if _is_certain(outcome)}
         self._known |= certain
         if certain and (kept := self._disk()) is not None:
             kept.store(certain, run="")
-        return [
-            _failure(_encode(found[pair]) if pair in found else self._known[keys[pair]]) for pair in pairs
-        ]
+        return [found[one] if one in found else _decode(self._known[keys[one]]) for one in trials]
 
-    def _executed(self, pairs: Sequence[tuple[str, str]]) -> list[Outcome]:
+    def _executed(self, trials: Sequence[ProgramTrial]) -> list[Outcome]:
         if self._trials is None:
             self._trials = self._stack.enter_context(Trials(cpu_seconds=self._seconds))
-        found = self._trials.outcomes(pairs)
+        found = self._trials.outcomes(trials)
         # A limit on time may have been reached because the machine was busy.
         doubtful = [number for number, one in enumerate(found) if not _is_certain(one)]
-        again = self._trials.outcomes([pairs[number] for number in doubtful])
+        again = self._trials.outcomes([trials[number] for number in doubtful])
         for number, one in zip(doubtful, again, strict=True):
             found[number] = one
         return found
@@ -228,17 +298,27 @@ class Solutions:
                 self._stack.callback(self._kept.close)
         return self._kept
 
-    def _key(self, program: str, tests: str) -> bytes:
-        about = (SCHEMA, sys.version_info[:2], self._seconds)
-        return digest_of(repr(about).encode(), (program, tests))
+    def _key(self, trial: ProgramTrial) -> bytes:
+        about = (SCHEMA, sys.version_info[:2], self._seconds, trial.names)
+        return digest_of(repr(about).encode(), (trial.program, trial.tests))
 
 
 def _encode(outcome: Outcome) -> str:
-    return f"{_FAILS}{outcome.reason}" if isinstance(outcome, TrialFailed) else _PASSES
+    match outcome:
+        case Passed():
+            return _PASSES
+        case TrialFailed(reason):
+            return _FAILS + reason
+        case TrialUnjudged(reason):
+            return _UNJUDGED + reason
 
 
-def _failure(encoded: str) -> str | None:
-    return None if encoded == _PASSES else encoded.removeprefix(_FAILS)
+def _decode(text: str) -> Outcome:
+    if text == _PASSES:
+        return Passed()
+    if text.startswith(_UNJUDGED):
+        return TrialUnjudged(text.removeprefix(_UNJUDGED))
+    return TrialFailed(text.removeprefix(_FAILS))
 
 
 def _is_certain(outcome: Outcome) -> bool:

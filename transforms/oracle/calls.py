@@ -1,7 +1,7 @@
-"""Runs texts once each, in a process of their own: calls for their values, and programs with their tests.
+"""Runs texts once each: calls for their values, and programs with their tests.
 
-`Caller` gives the labels of the task `output-prediction`. `Trials` grades answers by execution. The module
-that runs inside the sandbox is `single`.
+`Caller` gives the labels of the task `output-prediction`; `single` runs inside its sandbox. `Trials` grades
+answers by execution; `trial` runs inside its sandbox, the program in one process and the tests in another.
 """
 
 import json
@@ -11,11 +11,12 @@ from typing import Any, Final, TypeAlias
 
 from codeaudit.transforms.oracle.containment import RunLimits
 from codeaudit.transforms.oracle.sandbox import RESTARTED, Answer, Lost, Sandbox
-from codeaudit.transforms.oracle.server import BROKEN, IDLE
+from codeaudit.transforms.oracle.server import BROKEN, CPU, IDLE
 
 TOGETHER: Final = 64
 """Most jobs in one request."""
 _TARGET: Final = "codeaudit.transforms.oracle.single"
+_PAIRS: Final = "codeaudit.transforms.oracle.trial"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,25 @@ class TrialFailed:
     """Whether another attempt would give the same; False if a busy machine may have caused the failure."""
 
 
-Outcome: TypeAlias = Passed | TrialFailed
+@dataclass(frozen=True, slots=True)
+class TrialUnjudged:
+    """The tests exchange values with the program that cannot be carried between two processes."""
+
+    reason: str
+    """A short phrase without names or numbers of the texts."""
+
+
+Outcome: TypeAlias = Passed | TrialFailed | TrialUnjudged
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramTrial:
+    """A program with its tests. They are executed in different processes."""
+
+    program: str
+    tests: str
+    names: tuple[str, ...]
+    """The functions of the program that the tests call; they find no other name of the program."""
 
 
 class Caller(Sandbox):
@@ -99,16 +118,36 @@ class Trials(Sandbox):
         Raises:
             CannotAudit: this machine cannot contain programs.
         """
-        super().__init__(_TARGET, RunLimits(cpu_seconds=cpu_seconds))
+        super().__init__(_PAIRS, RunLimits(cpu_seconds=cpu_seconds), paired=True)
 
-    def outcomes(self, pairs: Sequence[tuple[str, str]]) -> list[Outcome]:
-        """The outcome of each pair (program, tests), in order.
+    def outcomes(self, trials: Sequence[ProgramTrial]) -> list[Outcome]:
+        """The outcome of each trial, in order.
 
         Raises:
             CannotAudit: the sandbox cannot be started.
         """
-        jobs = [{"source": source, "tests": tests} for source, tests in pairs]
-        return [_outcome(answer) for answer in _answers(self, jobs)]
+        return [self._outcome(trial) for trial in trials]
+
+    def _outcome(self, trial: ProgramTrial) -> Outcome:
+        names = list(trial.names)
+        try:
+            kind, told = self.ask_pair(
+                {"program": trial.program, "names": names}, {"tests": trial.tests, "names": names}
+            )
+        except Lost as lost:
+            kind, told = "lost", str(lost)
+        if kind == "lost":
+            if told in (CPU, IDLE):
+                self.close()  # a process that was ended early may have left a part of its text in the pipe
+            return TrialFailed(told, certain=_is_certain(told))
+        match _read(told):
+            case {"passed": True}:
+                return Passed()
+            case {"kind": str(name)}:
+                return TrialFailed(name)
+            case {"unjudged": str(reason)}:
+                return TrialUnjudged(reason)
+        return TrialFailed(BROKEN)
 
 
 def _answers(sandbox: Sandbox, jobs: Sequence[Mapping[str, Any]]) -> list[Answer]:
@@ -152,15 +191,3 @@ def _result(answer: Answer) -> Result:
         case {"unfit": str(reason)}:
             return Unknown(reason)
     return Unknown(BROKEN)
-
-
-def _outcome(answer: Answer) -> Outcome:
-    kind, told = answer
-    if kind == "lost":
-        return TrialFailed(told, certain=_is_certain(told))
-    match _read(told):
-        case {"passed": True}:
-            return Passed()
-        case {"kind": str(name)}:
-            return TrialFailed(name)
-    return TrialFailed(BROKEN)

@@ -49,10 +49,12 @@ def readable() -> tuple[str, ...]:
 class Sandbox:
     """A contained server. A context manager; the server starts with the first request."""
 
-    def __init__(self, target: str, limits: RunLimits | None = None, *, hashes: int = 0) -> None:
-        """Prepare a server that runs jobs with the module `target` (see `server.Target`).
+    def __init__(
+        self, target: str, limits: RunLimits | None = None, *, hashes: int = 0, paired: bool = False
+    ) -> None:
+        """Prepare a server that runs jobs with the module `target`: a `server.Target`, or a `PairTarget`.
 
-        `hashes` seeds Python's hashes.
+        `hashes` seeds Python's hashes. With `paired`, `ask_pair` asks; without, `ask`.
 
         Raises:
             CannotAudit: this machine cannot contain programs.
@@ -65,6 +67,9 @@ class Sandbox:
         self._process: subprocess.Popen[bytes] | None = None
         self._folder = ""
         self._requests = self._replies = -1
+        self._paired = paired
+        self._texts: tuple[int, ...] = ()
+        self._number = 0
         self.namespaces: tuple[str, ...] = ()
         """The namespaces that the running server is in."""
 
@@ -84,12 +89,30 @@ class Sandbox:
             CannotAudit: the server cannot be started.
             Lost: it did not answer in time or in the agreed format; it was ended with all that it ran.
         """
+        return self._ask(jobs)
+
+    def ask_pair(self, program: Mapping[str, Any], tests: Mapping[str, Any]) -> Answer:
+        """Run a program and its tests, in a process each. The data of the one never reaches the other.
+
+        Raises:
+            CannotAudit: the server cannot be started.
+            Lost: it did not answer in time or in the agreed format; it was ended with all that it ran.
+        """
+        self._number += 1
+        job = {"count": 1, "number": self._number}
+        texts = (json.dumps({**one, "number": self._number}).encode() for one in (program, tests))
+        return self._ask([job], *texts)[0][0]
+
+    def _ask(self, jobs: Sequence[Mapping[str, Any]], *texts: bytes) -> list[list[Answer]]:
         if self._process is None:
             self._start()
         runs = sum(job["count"] + RESTARTS for job in jobs)
         seconds = _SLACK_SECONDS + runs * SLOWEST * self._limits.idle_seconds
         try:
             send(self._requests, json.dumps(jobs).encode())
+            for pipe, text in zip(self._texts, texts, strict=True):
+                # A child that was ended does not read, and the server holds the pipe open.
+                send(pipe, text, seconds=seconds)
             reply = json.loads(receive(self._replies, seconds=seconds, limit=LARGEST_REPLY))
             return [[_answer(one) for one in each] for each in reply]
         except (OSError, EOFError, ValueError, TypeError) as error:
@@ -103,8 +126,8 @@ class Sandbox:
         """End the server and every process that it started, and remove its folder."""
         if self._process is None:
             return
-        os.close(self._requests)
-        os.close(self._replies)
+        for pipe in (self._requests, self._replies, *self._texts):
+            os.close(pipe)
         try:
             self._process.wait(timeout=_END_SECONDS)  # an idle server ends when its pipe is closed
         except subprocess.TimeoutExpired:
@@ -117,6 +140,9 @@ class Sandbox:
     def _start(self) -> None:
         request_end, self._requests = os.pipe()
         self._replies, reply_end = os.pipe()
+        texts = [os.pipe() for _ in range(2 * self._paired)]
+        self._texts = tuple(writing for _, writing in texts)
+        theirs = (request_end, reply_end, *(reading for reading, _ in texts))
         self._folder = tempfile.mkdtemp(prefix="codeaudit-oracle-")
         settings = {
             "target": self._target,
@@ -127,6 +153,7 @@ class Sandbox:
             "limits": asdict(self._limits),
             "requests": request_end,
             "replies": reply_end,
+            "texts": theirs[2:],
         }
         self._process = subprocess.Popen(
             # -S and -s: no site-packages, whose `.pth` files run code. -P: no modules of the working folder,
@@ -137,11 +164,11 @@ class Sandbox:
             stderr=subprocess.DEVNULL,
             env=_environment(self._folder, self._hashes),
             cwd=self._folder,
-            pass_fds=(request_end, reply_end),
+            pass_fds=theirs,
             start_new_session=True,
         )
-        os.close(request_end)
-        os.close(reply_end)
+        for pipe in theirs:
+            os.close(pipe)
         try:
             told = json.loads(receive(self._replies, seconds=_START_SECONDS, limit=LARGEST_REPLY))
         except (OSError, EOFError, ValueError) as error:

@@ -5,6 +5,10 @@ each between two copies of a random key that is drawn for this run. If a run's p
 frames, the run has no answers at all. A program can therefore lie about itself (it shares a process with its
 observer), but it cannot answer for another program, and no stray write becomes an answer.
 
+A pair is a program and its tests, in two children. Its texts do not pass through the server, so neither child
+finds the other's text in the memory that it inherits: each reads its own from a pipe of its own, and closes
+that pipe before it executes anything.
+
 Server and parent exchange messages over pipes: the length in four bytes (big endian), then the message.
 """
 
@@ -29,15 +33,20 @@ HEADER: Final = 4
 _CHUNK: Final = 1 << 16
 
 
-def send(pipe: int, message: bytes) -> None:
-    """Write one message.
+def send(pipe: int, message: bytes, *, seconds: float | None = None) -> None:
+    """Write one message. Without `seconds`, wait as long as it takes.
 
     Raises:
         OSError: the other end is closed.
+        TimeoutError: the message was not read completely in time.
     """
+    end = None if seconds is None else time.monotonic() + seconds
     rest = memoryview(len(message).to_bytes(HEADER, "big") + message)
     while rest:
-        rest = rest[os.write(pipe, rest) :]
+        if end is not None and not select.select([], [pipe], [], max(0.0, end - time.monotonic()))[1]:
+            raise TimeoutError
+        # A pipe that is ready takes `PIPE_BUF` bytes without blocking.
+        rest = rest[os.write(pipe, rest if end is None else rest[: select.PIPE_BUF]) :]
 
 
 def receive(pipe: int, *, seconds: float | None = None, limit: int) -> bytes:
@@ -71,6 +80,10 @@ CPU: Final = "out of processor time"
 IDLE: Final = "out of time"
 BROKEN: Final = "something else was written to the channel"
 """Reason for output that is not in the format of this module."""
+GONE: Final = '{"gone": true}'
+"""The answer of tests whose program ended."""
+_PATIENCE: Final = 0.2
+"""Seconds in which a program whose tests have no more answers can end by itself."""
 RESTARTS: Final = 3
 """Number of times that a lost run is continued behind the input that ended it."""
 LARGEST_REQUEST: Final = 64 << 20
@@ -98,6 +111,19 @@ class Target(Protocol):
         """In a child: run a job from a given input on, and answer once for each input."""
 
 
+class PairTarget(Protocol):
+    """The module that runs pairs."""
+
+    def warm(self) -> None:
+        """In the server, before it is closed in: read and set up everything that a pair needs."""
+
+    def serve(self, job: Mapping[str, Any], calls: int, results: int) -> None:
+        """In the child of the program: execute it, and answer the calls."""
+
+    def judge(self, job: Mapping[str, Any], calls: int, results: int, answer: Callable[[str], None]) -> None:
+        """In the child of the tests: execute them, and answer once, with `GONE` if the program ended."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ended:
     """The end of one child: its answers, and the reason why there are no more."""
@@ -117,8 +143,8 @@ def main() -> None:
     # Only a child is in the new process namespace. This process stays outside and passes on its exit status.
     inner = os.fork()
     if inner:
-        os.close(requests)
-        os.close(replies)
+        for pipe in (requests, replies, *settings["texts"]):
+            os.close(pipe)
         os._exit(os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1]) & 0xFF)
     containment.die_with_parent()
     try:
@@ -127,19 +153,20 @@ def main() -> None:
         send(replies, json.dumps({"error": str(error)}).encode())
         return
     send(replies, json.dumps({"ready": entered}).encode())
-    server = Server(target, limits, containment, settings["folder"], requests, replies)
+    texts = settings["texts"]
+    server = Server(target, limits, containment, settings["folder"], requests, replies, texts)
     server.serve()
 
 
 def _prepare(
     settings: Mapping[str, Any], limits: RunLimits, containment: Containment, entered: Sequence[str]
-) -> "Target":
+) -> Any:
     folder: str = settings["folder"]
     if "mounts" in entered:
         containment.limit_folder(folder, limits.folder_size)
     os.chdir(folder)
     module: str = settings["target"]
-    target: Target = import_module(module)
+    target: Any = import_module(module)  # a Target or a PairTarget
     # First, because warming imports modules of this package, whose files cannot be opened afterwards.
     target.warm()
     containment.limit(limits)
@@ -167,14 +194,16 @@ class Server:
 
     def __init__(
         self,
-        target: Target,
+        target: Any,
         limits: RunLimits,
         containment: Containment,
         folder: str,
         requests: int,
         replies: int,
+        texts: Sequence[int] = (),
     ) -> None:
         self._target = target
+        self._texts = texts
         self._limits = limits
         self._containment = containment
         self._folder = folder
@@ -188,7 +217,8 @@ class Server:
                 message = receive(self._requests, limit=LARGEST_REQUEST)
             except EOFError:
                 return
-            reply = [self._job(job) for job in json.loads(message)]
+            run = self._pair if self._texts else self._job
+            reply = [run(job) for job in json.loads(message)]
             send(self._replies, json.dumps(reply).encode())
 
     def _job(self, job: dict[str, Any]) -> list[tuple[str, str]]:
@@ -224,17 +254,75 @@ class Server:
             finally:
                 os._exit(0)  # without the handlers and flushes that foreign code may have registered
         os.close(writing)
-        watch = _RunWatch(child, reading, self._limits, cpu_seconds)
+        watch = _RunWatch((child,), reading, self._limits, cpu_seconds)
         try:
             data, reason = watch.read()
         finally:
             os.close(reading)
-            os.kill(child, signal.SIGKILL)  # also after its end: a zombie keeps its id until `waitpid`
-            status = os.waitpid(child, 0)[1]
+            status = _end(child)
         answers = _answers(data, key, whole=not reason)
         if answers is None:
             return Ended((), reason or BROKEN)
-        return Ended(answers, reason or _ending(os.waitstatus_to_exitcode(status)))
+        return Ended(answers, reason or _ending(status))
+
+    def _pair(self, job: Mapping[str, Any]) -> list[tuple[str, str]]:
+        """`("seen", answer)` or `("lost", reason)` for the pair whose texts come next."""
+        programs, tests = self._texts
+        calls, to_program = os.pipe()
+        results, from_program = os.pipe()
+        program = self._forked(
+            job["number"],
+            programs,
+            (calls, from_program),
+            lambda text: self._target.serve(text, calls, from_program),
+        )
+        # After the first fork, so that the program inherits neither the channel nor its key.
+        reading, writing = os.pipe()
+        key = os.urandom(_KEY)
+        answer = _channel(writing, key)
+        judge = self._forked(
+            job["number"],
+            tests,
+            (to_program, results, writing),
+            lambda text: self._target.judge(text, to_program, results, answer),
+        )
+        for pipe in (calls, to_program, results, from_program, writing):
+            os.close(pipe)
+        watch = _RunWatch((program, judge), reading, self._limits, self._limits.cpu_seconds)
+        try:
+            data, reason = watch.read()
+        finally:
+            os.close(reading)
+            status = _end(judge)
+            answers = () if reason else _answers(data, key, whole=True)
+            gone = _end(program, patience=_PATIENCE if answers == (GONE,) else 0.0)
+        self._clean()
+        if not answers:
+            return [("lost", reason or _ending(status))]
+        if answers != (GONE,):
+            return [("seen", answers[0])]
+        # A program that closes its pipes and lives on has to be killed.
+        return [("lost", BROKEN if gone == -signal.SIGKILL else _ending(gone))]
+
+    def _forked(self, number: int, source: int, kept: Sequence[int], run: Callable[[Any], None]) -> int:
+        """A child that reads a text of a pair from a pipe and runs it, with no other pipe open but `kept`."""
+        child = os.fork()
+        if child:
+            return child
+        try:
+            start = 3
+            for pipe in sorted((source, *kept)):
+                os.closerange(start, pipe)
+                start = pipe + 1
+            os.closerange(start, self._limits.open_files)
+            self._containment.close_job(1 + math.ceil(self._limits.cpu_seconds))
+            # An earlier child that was ended too soon may have left its text in the pipe.
+            while (text := json.loads(receive(source, limit=LARGEST_REQUEST)))["number"] != number:
+                continue
+            os.close(source)
+            run(text)
+        finally:
+            os._exit(0)  # without the handlers and flushes that foreign code may have registered
 
     def _clean(self) -> None:
         """Empty the folder for the next run; a folder that cannot be emptied ends the server."""
@@ -256,6 +344,18 @@ def _channel(pipe: int, key: bytes) -> Callable[[str], None]:
             rest = rest[write(pipe, rest) :]
 
     return answer
+
+
+def _end(child: int, *, patience: float = 0.0) -> int:
+    """End a child and return its status. With `patience`, it has so many seconds to end by itself."""
+    end = time.monotonic() + patience
+    while patience and time.monotonic() < end:
+        found, status = os.waitpid(child, os.WNOHANG)
+        if found:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(patience / 100)
+    os.kill(child, signal.SIGKILL)  # also after its end: a zombie keeps its id until `waitpid`
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def _ending(status: int) -> str:
@@ -286,9 +386,9 @@ def _answers(data: bytes, key: bytes, *, whole: bool) -> tuple[str, ...] | None:
 class _RunWatch:
     """Reads the answers of a run, and looks at its clocks while it is silent."""
 
-    def __init__(self, child: int, pipe: int, limits: RunLimits, cpu_seconds: float) -> None:
-        # The id of the clock of another process's processor time (`clock_getcpuclockid` of libc).
-        self._clock = ~child << 3 | 2
+    def __init__(self, children: Sequence[int], pipe: int, limits: RunLimits, cpu_seconds: float) -> None:
+        # The ids of the clocks of other processes' processor time (`clock_getcpuclockid` of libc).
+        self._clocks = [~child << 3 | 2 for child in children]
         self._pipe = pipe
         self._limits = limits
         self._cpu_seconds = cpu_seconds
@@ -309,9 +409,9 @@ class _RunWatch:
                 if len(data) > self._limits.answer_size:
                     return bytes(data), "too much output"
                 idle_since = silent_since = time.monotonic()
-                at_answer = at_work = time.clock_gettime(self._clock)
+                at_answer = at_work = self._used()
                 continue
-            used, now = time.clock_gettime(self._clock), time.monotonic()
+            used, now = self._used(), time.monotonic()
             # Work starts the idle time anew: a run that waits for a busy machine still works a little.
             if used - at_work > _SOME_WORK:
                 idle_since, at_work = now, used
@@ -321,3 +421,6 @@ class _RunWatch:
                 return bytes(data), IDLE
             if now - silent_since > SLOWEST * self._limits.idle_seconds:
                 return bytes(data), IDLE
+
+    def _used(self) -> float:
+        return sum(map(time.clock_gettime, self._clocks))

@@ -9,9 +9,10 @@ from codeaudit.audit.corpora.records import raw_sample
 from codeaudit.audit.interface import ContinuesPrompt, GradesByExecution, HasAttempts
 from codeaudit.audit.labels import labels
 from codeaudit.audit.prompt_cut import KNOWN_PROMPT, NO_CUT, ONE_LINE, SAME_PROMPT
-from codeaudit.audit.records import Answer, Attempt, Predicted
+from codeaudit.audit.records import Answer, Attempt, Failed, Predicted
 from codeaudit.audit.registry import TASKS
 from codeaudit.audit.tasks.generation import (
+    CARRIES_NOT,
     FAILS_ITSELF,
     FAILS_NOW,
     GENERATION,
@@ -19,6 +20,7 @@ from codeaudit.audit.tasks.generation import (
     NO_TEXT,
 )
 from codeaudit.transforms.errors import RunError
+from codeaudit.transforms.oracle.trial import NO_PLAIN_RESULT
 from codeaudit.transforms.records import Kind, NotApplied, Perturbed, Sample
 
 SOURCE = '''\
@@ -93,6 +95,7 @@ def test_the_share_that_is_shown_is_a_setting() -> None:
         (raw("def weigh(words): return 5\n"), ONE_LINE),
         (raw(tests="def check(candidate):\n    assert False\n"), FAILS_ITSELF),
         (raw(tests="def check(candidate):\n    while True: pass\n"), FAILS_ITSELF),
+        (raw(tests="def check(candidate):\n    candidate(object())\n"), CARRIES_NOT),
         (replace(raw(), language="java"), "not Python"),
     ],
 )
@@ -120,7 +123,9 @@ def graded(answer: object, asked: str | None = None) -> Predicted:
     one = problem()
     given = GENERATION.normalise(answer)
     assert given is not None
-    return GENERATION.graded(Predicted(answer=given), one.asked if asked is None else asked, one)
+    found = GENERATION.graded(Predicted(answer=given), one.asked if asked is None else asked, one)
+    assert isinstance(found, Predicted)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -149,6 +154,12 @@ def test_an_answer_without_an_end_fails() -> None:
     """By its processor time, or by the clock where the machine is busy."""
     (found,) = graded("    while True:\n        pass\n").answer  # type: ignore[misc, str-unpack]
     assert found.failure.startswith("out of ")
+
+
+@pytest.mark.parametrize("answer", ["    yield 5\n", ("    return 5\n", "    return print\n")])
+def test_an_answer_whose_results_cannot_be_carried_has_no_grade(answer: Answer) -> None:
+    one = problem()
+    assert GENERATION.graded(Predicted(answer=answer), one.asked, one) == Failed(reason=NO_PLAIN_RESULT)
 
 
 def test_several_attempts_keep_their_order() -> None:
@@ -234,7 +245,8 @@ def test_two_problems_with_one_beginning_are_two(tmp_path: Path) -> None:
     other = GENERATION.prepare(raw(tests=CHECK.replace("5", "4")[:-1] + " or True\n"))
     assert isinstance(other, Sample)
     answer = Predicted(answer="    return 4\n")
-    told = [GENERATION.graded(answer, one.asked, one).answer for one in (problem(), other)]
+    found = [GENERATION.graded(answer, one.asked, one) for one in (problem(), other)]
+    told = [one.answer for one in found if isinstance(one, Predicted)]
     assert [one.failure for (one,) in told] == ["AssertionError", None]  # type: ignore[misc, str-unpack]
 
 

@@ -1,0 +1,264 @@
+"""Carries values of builtin types between two processes that do not trust each other, as JSON.
+
+`ValueWriter` takes values apart, and `ValueReader` rebuilds them. What is rebuilt consists of exact builtin
+types (and a few containers of `collections`), so no method of the sender's classes reaches the receiver.
+Objects that can change keep their identity: an object that is sent back is the receiver's own object again.
+
+A message holds items and nodes. An item is a JSON scalar, or an object with one key, a kind. A node is a pair
+of a kind and the list of its items. `{"node": 3}` stands for the node with number 3, and `{"own": 3}` for the
+object that the receiver sent as its node 3.
+"""
+
+import builtins
+import sys
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+_SCALARS: Final = frozenset({type(None), bool, float, str})
+_SMALL_BITS: Final = 63
+"""Most bits of an integer that is written in decimal; that takes quadratic time for large ones."""
+_DICTS: Final = frozenset({dict, Counter, OrderedDict, defaultdict})
+_CHANGEABLE: Final[Mapping[str, Callable[[], Any]]] = {
+    kind.__name__: kind for kind in (list, set, deque, bytearray, *_DICTS)
+}  # fmt: skip
+_FIXED: Final = {"tuple": tuple, "frozenset": frozenset}
+_FACTORIES: Final = frozenset({int, float, str, list, dict, set, tuple, bool})
+"""The functions of a `defaultdict` that are carried."""
+
+
+class CannotCarry(Exception):  # noqa: N818 - it names what a value is
+    """A value has no form for another process: it is of a class of the program, a function, an iterator, …"""
+
+
+class ValueWriter:
+    """Takes values apart for one message."""
+
+    def __init__(self, theirs: Mapping[int, object] | None = None) -> None:
+        """`theirs` are the objects that the receiver sent, by their numbers."""
+        self.nodes: list[object] = []
+        """The nodes of the message."""
+        self.own: dict[int, Any] = {}
+        """The objects that can change, by the numbers of their nodes."""
+        self._met: dict[int, dict[str, int]] = {
+            id(one): {"own": number} for number, one in (theirs or {}).items()
+        }
+        self._alive: list[object] = [theirs]  # the address of a freed object may be reused
+
+    def item(self, value: Any) -> object:
+        """The item that stands for a value.
+
+        Raises:
+            CannotCarry: the value has a part that is not of a builtin type.
+            RecursionError: it is nested too deeply.
+        """
+        # The type, and never `isinstance`: that reads `__class__`, which may be code of the program.
+        kind = type(value)
+        if kind in _SCALARS:
+            return value
+        if kind is int:
+            return value if value.bit_length() <= _SMALL_BITS else {"int": hex(value)}
+        if kind is bytes:
+            return {"bytes": value.hex()}
+        if kind is complex:
+            return {"complex": [value.real, value.imag]}
+        if kind is range:
+            return {"range": [self.item(value.start), self.item(value.stop), self.item(value.step)]}
+        if value is ...:
+            return {"ellipsis": 0}
+        known = self._met.get(id(value))
+        if known is not None:
+            return known
+        self._alive.append(value)
+        if kind in (tuple, frozenset):
+            # Behind its parts, because it can only be made when they are there.
+            items = [self.item(one) for one in value]
+            self.nodes.append([kind.__name__, items])
+            number = len(self.nodes) - 1
+        elif _CHANGEABLE.get(kind.__name__) is kind:
+            # Before its parts, because it may hold itself.
+            number = len(self.nodes)
+            self.nodes.append(None)
+            self.own[number] = value
+            self._met[id(value)] = {"node": number}
+            self.nodes[number] = self.content(value)
+        else:
+            raise CannotCarry
+        return self._met.setdefault(id(value), {"node": number})
+
+    def content(self, value: Any) -> list[object]:
+        """The kind and the items of an object that can change.
+
+        Raises:
+            CannotCarry: the value has a part that is not of a builtin type.
+            RecursionError: it is nested too deeply.
+        """
+        kind = type(value)
+        if kind is bytearray:
+            return ["bytearray", [value.hex()]]
+        if kind is deque:
+            return ["deque", [value.maxlen, *map(self.item, value)]]
+        if kind not in _DICTS:
+            return [kind.__name__, [self.item(one) for one in value]]
+        items = [self.item(one) for pair in value.items() for one in pair]
+        if kind is defaultdict:
+            factory = value.default_factory
+            if factory is not None and factory not in _FACTORIES:
+                raise CannotCarry
+            items.insert(0, None if factory is None else factory.__name__)
+        return [kind.__name__, items]
+
+
+class ValueReader:
+    """Rebuilds the values of one message."""
+
+    def __init__(self, nodes: Any, mine: Mapping[int, Any] | None = None) -> None:
+        """Rebuild the nodes. `mine` are the objects that this process has sent, by their numbers.
+
+        Raises:
+            ValueError: the message is not in the format of this module.
+        """
+        self._mine = mine or {}
+        self.theirs: dict[int, Any] = {}
+        """The rebuilt objects that can change, by the numbers of their nodes."""
+        self._made: dict[int, Any] = {}
+        told = [_node(one) for one in _list(nodes)]
+        for number, (kind, items) in enumerate(told):
+            if kind in _CHANGEABLE:
+                empty = deque(maxlen=_length(items)) if kind == "deque" else _CHANGEABLE[kind]()
+                self._made[number] = self.theirs[number] = empty
+        for number, (kind, items) in enumerate(told):
+            if kind not in _CHANGEABLE:
+                # A fixed node can only hold what is made already, so it can't hold itself.
+                self._made[number] = self._checked(lambda: _FIXED[kind](map(self.item, items)))  # noqa: B023
+        for number, (kind, items) in enumerate(told):
+            if kind in _CHANGEABLE:
+                self._fill(self._made[number], items)
+
+    def item(self, told: Any) -> Any:
+        """The value that an item stands for.
+
+        Raises:
+            ValueError: the item is not in the format of this module.
+        """
+        if type(told) in _SCALARS or type(told) is int:
+            return told
+        if type(told) is not dict or len(told) != 1:
+            raise ValueError("no item")
+        ((kind, content),) = told.items()
+        match kind, content:
+            case "node", int():
+                return self._found(self._made, content)
+            case "own", int():
+                return self._found(self._mine, content)
+            case "int", str():
+                return int(content, 16)
+            case "bytes", str():
+                return bytes.fromhex(content)
+            case "complex", [float(real), float(imaginary)]:
+                return complex(real, imaginary)
+            case "range", [_, _, _]:
+                bounds = [self.item(one) for one in content]
+                if all(type(one) is int for one in bounds):
+                    return range(*bounds)
+            case "ellipsis", 0:
+                return ...
+        raise ValueError("no item")
+
+    def change(self, number: object, content: object) -> None:
+        """Give an object of this process another content.
+
+        Raises:
+            ValueError: the content is not in the format of this module, or of another kind than the object.
+        """
+        value = self._found(self._mine, number)
+        kind, items = _node(content)
+        if type(value).__name__ != kind:
+            raise ValueError("content of another kind")
+        value.clear()
+        self._fill(value, items)
+
+    def _fill(self, value: Any, items: list[Any]) -> None:
+        self._checked(lambda: self._filled(value, items))
+
+    def _filled(self, value: Any, items: list[Any]) -> None:
+        kind = type(value)
+        if kind is bytearray:
+            (text,) = items
+            value += bytes.fromhex(text)
+        elif kind is list or kind is deque:
+            value.extend(self.item(one) for one in items[kind is deque :])
+        elif kind is set:
+            value.update(self.item(one) for one in items)
+        else:
+            if kind is defaultdict:
+                name, *items = items
+                value.default_factory = None if name is None else _factory(name)
+            keys, values = items[::2], items[1::2]
+            for key, one in zip(keys, values, strict=True):
+                # `dict`, so that a missing key of a `defaultdict` or `Counter` plays no part.
+                value[self.item(key)] = self.item(one)
+
+    @staticmethod
+    def _checked(make: Callable[[], Any]) -> Any:
+        try:
+            return make()
+        except (TypeError, AttributeError, KeyError) as error:  # a list as a key, a number for a text, …
+            raise ValueError("no node") from error
+
+    @staticmethod
+    def _found(values: Mapping[int, Any], number: object) -> Any:
+        if type(number) is not int or number not in values:
+            raise ValueError("no such object")
+        return values[number]
+
+
+def exception_of(name: object, builtin: object, arguments: Sequence[Any]) -> BaseException:
+    """The exception that a program raised, as one of this process.
+
+    `name` is the name of its type and `builtin` that of the nearest builtin type. A type of the program
+    becomes an empty class of the same name.
+
+    Raises:
+        ValueError: there is no such type.
+    """
+    base = getattr(builtins, builtin, None) if isinstance(builtin, str) else None
+    if not isinstance(base, type) or not issubclass(base, BaseException) or not is_name(name):
+        raise ValueError("no exception")
+    kind: type[BaseException] = base if name == builtin else type(str(name), (base,), {})
+    try:
+        return kind(*arguments)
+    except (TypeError, ValueError):  # an exception group, or an error of Unicode with other arguments
+        other: BaseException = type(kind.__name__, (Exception,), {})()
+        return other
+
+
+def is_name(text: object) -> bool:
+    """Whether a text can be the name of a type."""
+    return isinstance(text, str) and text.isidentifier() and len(text) <= 100
+
+
+def _list(told: Any) -> list[Any]:
+    if type(told) is not list:
+        raise ValueError("no list")
+    return told
+
+
+def _node(told: Any) -> tuple[str, list[Any]]:
+    kind, items = _list(told)
+    if type(kind) is not str or (kind not in _CHANGEABLE and kind not in _FIXED):
+        raise ValueError("no node")
+    return kind, _list(items)
+
+
+def _length(items: list[Any]) -> int | None:
+    if not items or not (items[0] is None or (type(items[0]) is int and 0 <= items[0] <= sys.maxsize)):
+        raise ValueError("no length")
+    return None if items[0] is None else int(items[0])
+
+
+def _factory(name: object) -> Any:
+    found = next((one for one in _FACTORIES if one.__name__ == name), None)
+    if found is None:
+        raise ValueError("no factory")
+    return found
