@@ -8,8 +8,9 @@ The relation is sound under these assumptions, which are part of the promise of 
 
 1. One thread observes the method. States that another thread could see in between do not count, so `volatile`
    orders nothing.
-2. Names of well-known types mean the JDK's types. A name that begins with an upper-case letter and stands
-   before a dot is a class unless the method declares it, one that begins with a lower-case letter a variable.
+2. Names of well-known types mean the JDK's types, in a release up to `library.RELEASE`. A name that begins
+   with an upper-case letter and stands before a dot is a class unless the method declares it, one that begins
+   with a lower-case letter a variable.
 3. Reading or storing a field that is named alone, or behind `this` or `super`, runs no code, because the
    class that declares the field is initialised already.
 4. No type variable is bounded by a type such as `Integer`, to which Java unboxes.
@@ -33,7 +34,6 @@ from codeaudit.transforms.java.analysis.library import (
     ITERABLE,
     NEW,
     OF_LOCALE,
-    OF_NULL,
     PLAIN,
     PRIMITIVES,
     RAISED,
@@ -41,7 +41,8 @@ from codeaudit.transforms.java.analysis.library import (
     STATIC,
     STRING,
     Contents,
-    Method,
+    Methods,
+    overloads,
 )
 from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding
 from codeaudit.transforms.java.parsing import Node
@@ -492,11 +493,9 @@ class JavaEffectCollector:
         receiver = self.visit(target)
         self.touch(target)
         values = self._arguments(node)
-        if receiver.type == "String" and name in STRING:
-            return self._computed(STRING[name], name, receiver, values)
-        contents = self._contents(target, receiver, name, values)
-        if contents is not None:
-            return contents
+        known = self._known(target, receiver, name, values)
+        if known is not None:
+            return known
         if name == "getClass" and not values:
             self.flags |= 0 if receiver.sure else RAISES
             return Value("Class", sure=True)
@@ -504,56 +503,46 @@ class JavaEffectCollector:
         return UNKNOWN
 
     def _static(self, owner: str, name: str, values: list[Value]) -> Value:
-        method = STATIC.get(owner, {}).get(name)
-        if method is None:
-            checks = owner == "Objects" and name == "requireNonNull" and len(values) in (1, 2)
-            if checks and all(value.type == "String" for value in values[1:]):
-                self.flags |= RAISES
-                return Value(values[0].type, sure=True)
-            self.flags |= ANYTHING
-            return UNKNOWN
-        kinds = {value.type for value in values}
-        if owner == "String":
-            if not kinds <= PLAIN - {"null"}:
-                self.flags |= ANYTHING
-            return Value("String", sure=True)
-        # `Integer.valueOf(n)` of a number cannot fail; of a string it can.
-        if name == "valueOf" and kinds <= PRIMITIVES:
-            return Value(method.result, sure=True)
-        return self._computed(method, name, Value(owner, sure=True), values)
-
-    def _computed(self, method: Method, name: str, receiver: Value, values: list[Value]) -> Value:
-        """Collect a call of a known method that only computes; foreign objects as arguments may do
-        anything.
-        """
-        if name != "equals" and any(
-            value.type not in PLAIN and not (value.type is None and receiver.type in _OF_NUMBERS)
-            for value in values
-        ):
-            self.flags |= ANYTHING
-        if method.raises or not receiver.sure:
+        found = self._computed(STATIC.get(owner, {}), name, Value(owner, sure=True), values)
+        if found is not None:
+            return found
+        checks = owner == "Objects" and name == "requireNonNull" and len(values) in (1, 2)
+        if checks and all(value.type == "String" for value in values[1:]):
             self.flags |= RAISES
-        if name in OF_LOCALE:
+            return Value(values[0].type, sure=True)
+        self.flags |= ANYTHING
+        return UNKNOWN
+
+    def _known(self, target: Node, receiver: Value, name: str, values: list[Value]) -> Value | None:
+        """Collect a known method of a string or of a container; `None` for any other call."""
+        if receiver.type != "String":
+            return self._contents(target, receiver, name, values)
+        found = self._computed(STRING, name, receiver, values)
+        if found is not None and name in OF_LOCALE:
             self.flags |= LOOKS_UP
-        if name not in OF_NULL and not all(value.sure for value in values):
-            self.flags |= RAISES
-        return self._result(method, values)
+        return found
 
-    def _result(self, method: Method, values: list[Value]) -> Value:
-        match method.result:
-            case "=":
-                kinds = [BOXES.get(value.type or "", value.type) for value in values]
-                kind = kinds[0]
-                for other in kinds[1:]:
-                    kind = _promoted(kind, other)
-                kind = _promoted(kind, "int") if kind in PRIMITIVES else None
-                return Value(kind, sure=True) if kind else UNKNOWN
-            case "*number":
-                return Value("long" if values and values[0].type == "double" else None, sure=True)
-            case "*" | "void":
-                return UNKNOWN
-            case kind:
-                return Value(kind, sure=True)
+    def _computed(self, methods: Methods, name: str, receiver: Value, values: list[Value]) -> Value | None:
+        """Collect what a call does apart from the contents of its receiver; `None` if the tables lack it."""
+        found = overloads(methods, name, [value.type for value in values])
+        if not found:
+            return None
+        if not receiver.sure:
+            self.flags |= RAISES
+        for method in found:
+            if method.raises:
+                self.flags |= RAISES
+            for value, parameter in zip(values, method.parameters, strict=True):
+                if not value.sure and not parameter.nullable:
+                    self.flags |= RAISES
+                # The methods of a foreign object may do anything.
+                if parameter.type in _LOOKED_INTO and value.type not in PLAIN:
+                    self.flags |= ANYTHING
+        results = {method.result for method in found}
+        result = results.pop() if len(results) == 1 else "*"
+        if result == "this":
+            return Value(receiver.type, sure=True)
+        return UNKNOWN if result in ("*", "void") else Value(result, sure=True)
 
     def _contents(self, target: Node, receiver: Value, name: str, values: list[Value]) -> Value | None:
         """Collect a known method of a container whose class is known; `None` for any other call."""
@@ -566,8 +555,10 @@ class JavaEffectCollector:
         if kind is None:
             return None
         contents: Contents = CONTENTS[kind]
-        method = contents.reads.get(name) or contents.changes.get(name)
-        if method is None:
+        changes = name in contents.changes
+        methods = contents.changes if changes else contents.reads
+        result = self._computed(methods, name, Value(kind, receiver.sure), values)
+        if result is None:
             return None
         # `text.append(a).append(b)`: the container is the variable at the root of the chain.
         root = _root(target)
@@ -576,33 +567,15 @@ class JavaEffectCollector:
         if binding is not None and binding.view in LOCAL_VIEWS:
             owned = facts.owned(binding)
         place = f"{{{binding.number}}}" if owned and binding is not None else CONTAINERS
-        self._look_into(name, kind, values, contents)
-        # `add(x)` appends, `add(i, x)` may be out of range.
-        if (method.raises and not (name == "add" and len(values) == 1)) or not receiver.sure:
-            self.flags |= RAISES
         self.reads.add(place)
-        if name in contents.changes:
+        if changes:
             self.writes.add(place)
             # Others see a change of what they can reach, a handler sees how far its `try` came.
             if not owned or (binding is not None and binding.start < self.guard):
                 self.flags |= STORES
         if not owned:
             self.flags |= LOOKS_UP
-        if method.result == "this":
-            return Value(kind, sure=True)
-        return self._result(method, values)
-
-    def _look_into(self, name: str, kind: str, values: list[Value], contents: Contents) -> None:
-        """Collect the effects of a container's method on its arguments, such as hashing and comparing."""
-        if kind in BUILDERS:
-            if not {value.type for value in values} <= PLAIN:
-                self.flags |= ANYTHING
-            if name not in OF_NULL and not all(value.sure for value in values):
-                self.flags |= RAISES
-        elif name in contents.keyed and values and values[0].type not in PLAIN:
-            self.flags |= ANYTHING
-        elif name == "get" and values and kind in ("ArrayList", "LinkedList"):
-            self.number(values[0])
+        return result
 
     def iterate(self, node: Node) -> Value:
         """Collect an iteration over an expression and return the known facts about its elements."""
@@ -645,6 +618,8 @@ class JavaEffectCollector:
         if kind in RAISED:
             if values and values[0].type not in PLAIN - {"null"}:
                 self.flags |= ANYTHING
+            elif values and values[0].type in BOXES:
+                self.number(values[0])  # some accept a number: `new IndexOutOfBoundsException(boxed)`
             return Value(kind, sure=True)
         # `new ArrayList<>(16)`: a literal is not negative, so it cannot raise.
         sized = len(values) == 1 and arguments[0].kind == "decimal_integer_literal" and kind in SIZED
@@ -677,8 +652,8 @@ class JavaEffectCollector:
         return OBJECT
 
 
-_OF_NUMBERS: Final = STATIC.keys() - {"String"}
-"""Classes whose static methods take only numbers (or strings), so an argument of unknown type is unboxed."""
+_LOOKED_INTO: Final = frozenset({"Object", "CharSequence", "StringBuffer", "char[]"})
+"""The types of parameters of known methods whose objects may be foreign."""
 _TYPE_NODES: Final = frozenset(
     {"generic_type", "array_type", "scoped_type_identifier", "type_identifier", "integral_type",
      "floating_point_type", "boolean_type"}

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from codeaudit.transforms.java.analysis.library import CONTENTS, ITERABLE, PRIMITIVES
+from codeaudit.transforms.java.analysis.library import CONTENTS, ITERABLE, PRIMITIVES, overloads
 from codeaudit.transforms.java.analysis.scopes import LOCAL_VIEWS, JavaBinding, JavaScopes
 from codeaudit.transforms.java.parsing import TYPES, Node
 
@@ -156,7 +156,7 @@ class Facts:
                 return UNKNOWN  # `a = b; b = a;` asks in a circle
             self._open.add(number)
             kind = self._declared(binding)
-            sure = kind in PRIMITIVES or binding.view in ("catch", "pattern") or self._sure(number)
+            sure = kind in PRIMITIVES or (binding.name not in self.doubtful and self._sure(binding))
             self._open.discard(number)
             found = self._known[number] = Value(kind, sure)
         return found
@@ -204,8 +204,11 @@ class Facts:
             case _:
                 return None
 
-    def _sure(self, number: int) -> bool:
-        values = self.values.get(number, [])
+    def _sure(self, binding: JavaBinding) -> bool:
+        values = list(self.values.get(binding.number, []))
+        if _begins_with_object(binding):
+            values.remove(None)  # the value that no expression shows
+            return all(value is not None and self.never_null(value) for value in values)
         return bool(values) and all(value is not None and self.never_null(value) for value in values)
 
     def never_null(self, node: Node) -> bool:
@@ -267,13 +270,8 @@ class Facts:
         if above is None or node.field == "name":
             return True
         if above.kind == "method_invocation" and node.field == "object":
-            contents = CONTENTS[kind]
-            name = self.text(above.part("name"))
-            if name in contents.reads:
-                return True
-            if name not in contents.changes:
-                return False
-            return contents.changes[name].result != "this" or self._dropped(above)
+            results = self._results(above, kind)
+            return bool(results) and ("this" not in results or self._dropped(above))
         if above.kind == "enhanced_for_statement":
             return node.field == "value" and kind in ITERABLE
         return above.kind == "return_statement"  # whoever gets it then runs after the method
@@ -284,13 +282,28 @@ class Facts:
         """
         above = call.parent
         while above is not None and above.kind == "method_invocation" and call.field == "object":
-            name = self.text(above.part("name"))
-            contents = CONTENTS["StringBuilder"]
-            if name in contents.reads:
-                return True
-            if name not in contents.changes:
-                return False
-            if contents.changes[name].result != "this":
-                return True
+            results = self._results(above, "StringBuilder")
+            if "this" not in results:
+                return bool(results)
             call, above = above, above.parent
         return above is not None and above.kind == "expression_statement"
+
+    def _results(self, call: Node, kind: str) -> frozenset[str]:
+        """The results of the overloads that a call on a container may mean; empty for an unknown method."""
+        name, arguments = self.text(call.part("name")), call.part("arguments").children
+        methods = {**CONTENTS[kind].changes, **CONTENTS[kind].reads}
+        return frozenset(one.result for one in overloads(methods, name, [None] * len(arguments)))
+
+
+def _begins_with_object(binding: JavaBinding) -> bool:
+    """Whether the first value of a variable, which no expression shows, is certainly not null."""
+    if binding.view == "catch":
+        return True
+    node = binding.node
+    if binding.view != "pattern" or node is None:
+        return False
+    # A type matches no null (JLS 14.30.2), but the component of a record pattern may be null.
+    above = node.parent
+    return node.kind == "instanceof_expression" or (
+        node.kind == "type_pattern" and above is not None and above.kind == "pattern"
+    )

@@ -1,14 +1,20 @@
 """Facts about classes of the JDK: which methods only compute, their result types, and which may raise.
 
-The tables list methods as `name:type`, with these marks:
+The tables list overloads, such as `indexOf(String,int):int`. What they say holds for every release up to
+`RELEASE`. A call of another overload, or of another method, is a call of unknown code. The notation:
 
-- `!` behind the entry: the method may raise;
-- `=` as type: the type of the arguments after numeric promotion;
-- `*` as type: an unknown object, or null.
+- `a(int|char)`: two overloads; `a(#,#):#`: four, with `int`, `long`, `float` and `double` for every `#`;
+- `?` behind a parameter: it may be null; any other null raises;
+- `any` as parameter: an object that the method does not look into; of any other object it may call methods;
+- `*` as result: an unknown object, or null; `this`: the receiver;
+- `!` at the end: the overload may raise, whatever its arguments;
+- `@21` at the end: the overload exists since that release; without it, since 8.
 """
 
-from collections.abc import Mapping
-from typing import Final, NamedTuple
+import re
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Final, NamedTuple, TypeAlias
 
 PRIMITIVES: Final = frozenset({"boolean", "byte", "short", "char", "int", "long", "float", "double"})
 BOXES: Final[Mapping[str, str]] = {
@@ -21,113 +27,230 @@ PLAIN: Final = PRIMITIVES | BOXES.keys() | {"String", "null"}
 """Types whose `toString`, `hashCode` and `equals` are the JDK's own, so they run no foreign code."""
 
 
-class Method(NamedTuple):
-    """The effects of a known method on a receiver that is not null."""
+RELEASE: Final = 25
+"""The last release of the JDK whose overloads the tables know."""
 
+
+class Parameter(NamedTuple):
+    """A parameter of a known overload."""
+
+    type: str
+    nullable: bool
+
+
+class Method(NamedTuple):
+    """The effects of a known overload on a receiver that is not null."""
+
+    parameters: tuple[Parameter, ...]
     result: str
     raises: bool
+    since: int
+    """The first release that has it."""
 
 
-def _methods(text: str) -> Mapping[str, Method]:
-    found = {}
-    for word in text.split():
-        name, _, result = word.rstrip("!").partition(":")
-        found[name] = Method(result, word.endswith("!"))
+Methods: TypeAlias = Mapping[str, tuple[Method, ...]]
+"""Overloads by name."""
+
+_SIGNATURE: Final = re.compile(r"(\w+)\((.*)\):([^!@]+)(!?)(?:@(\d+))?")
+
+
+def _methods(*texts: str) -> Methods:
+    found: dict[str, tuple[Method, ...]] = {}
+    for word in " ".join(texts).split():
+        for number in ("int", "long", "float", "double") if "#" in word else ("",):
+            match = _SIGNATURE.fullmatch(word.replace("#", number))
+            assert match is not None, word
+            name, parameters, result, raises, since = match.groups()
+            choices = [part.split("|") for part in parameters.split(",")] if parameters else []
+            found[name] = found.get(name, ()) + tuple(
+                Method(
+                    tuple(Parameter(one.rstrip("?"), one.endswith("?")) for one in chosen),
+                    result, bool(raises), int(since or 8),
+                )
+                for chosen in product(*choices)
+            )  # fmt: skip
     return found
 
 
-STATIC: Final[Mapping[str, Mapping[str, Method]]] = {
+_WIDER: Final = (
+    "byte", "short", "char", "int", "long", "float", "double",
+    "String", "StringBuffer", "char[]", "CharSequence", "Object", "any",
+)  # fmt: skip
+"""The types of parameters, the more specific ones before those that also accept their values."""
+
+
+def _accepts(parameter: str, kind: str | None, *, boxing: bool) -> bool:
+    """Whether a parameter may be given an argument of a type; `None` may be any type."""
+    if kind is None or kind == parameter:
+        return True
+    if boxing and kind in BOXES:
+        return parameter in ("Object", "any") or _accepts(parameter, BOXES[kind], boxing=False)
+    if kind in PRIMITIVES:
+        if parameter not in PRIMITIVES:
+            return boxing and parameter in ("Object", "any")
+        if "boolean" in (kind, parameter) or parameter == "char" or (kind == "char" and parameter == "short"):
+            return False
+        return _WIDER.index(kind) < _WIDER.index(parameter)
+    if parameter in PRIMITIVES:
+        return False
+    if kind in BOXES:
+        return parameter in ("Object", "any")
+    if kind == "String":
+        return parameter in ("CharSequence", "Object", "any")
+    return True
+
+
+def overloads(methods: Methods, name: str, kinds: Sequence[str | None]) -> tuple[Method, ...]:
+    """The known overloads that a call may mean; empty where it means a method that the tables lack.
+
+    Args:
+        methods: one of the tables.
+        name: the name of the method.
+        kinds: the static types of the arguments; `None` for an unknown one.
+    """
+    same = [method for method in methods.get(name, ()) if len(method.parameters) == len(kinds)]
+    # Java boxes and unboxes only where no overload accepts the arguments as they are (JLS 15.12.2).
+    for boxing in (False, True):
+        fitting = [
+            method
+            for method in same
+            if all(
+                _accepts(one.type, kind, boxing=boxing)
+                for one, kind in zip(method.parameters, kinds, strict=True)
+            )
+        ]
+        if fitting and all(kind in PLAIN for kind in kinds):
+            return (min(fitting, key=lambda method: [_rank(one.type) for one in method.parameters]),)
+        if fitting and boxing:
+            break
+    return tuple(fitting)
+
+
+def _rank(kind: str) -> int:
+    return _WIDER.index(kind) if kind in _WIDER else -1
+
+
+STATIC: Final[Mapping[str, Methods]] = {
     "Math": _methods(
-        "abs:= max:= min:= sqrt:double cbrt:double pow:double exp:double log:double log10:double "
-        "floor:double ceil:double rint:double sin:double cos:double tan:double asin:double acos:double "
-        "atan:double "
-        "atan2:double hypot:double toRadians:double toDegrees:double signum:double floorDiv:=! floorMod:=! "
-        "addExact:=! subtractExact:=! multiplyExact:=! toIntExact:int! round:*number"
+        "abs(#):# max(#,#):# min(#,#):# sqrt(double):double cbrt(double):double pow(double,double):double",
+        "exp(double):double log(double):double log10(double):double floor(double):double ceil(double):double",
+        "rint(double):double sin(double):double cos(double):double tan(double):double asin(double):double",
+        "acos(double):double atan(double):double atan2(double,double):double hypot(double,double):double",
+        "toRadians(double):double toDegrees(double):double signum(float):float signum(double):double",
+        "floorDiv(int,int):int! floorDiv(long,int):long!@9 floorDiv(long,long):long!",
+        "floorMod(int,int):int! floorMod(long,int):int!@9 floorMod(long,long):long!",
+        "addExact(int,int):int! addExact(long,long):long! subtractExact(int,int):int!",
+        "subtractExact(long,long):long! multiplyExact(int,int):int! multiplyExact(long,int):long!@9",
+        "multiplyExact(long,long):long! toIntExact(long):int! round(float):int round(double):long",
     ),
     "Integer": _methods(
-        "valueOf:Integer! parseInt:int! toString:String toHexString:String toBinaryString:String "
-        "toOctalString:String compare:int max:int min:int sum:int signum:int bitCount:int highestOneBit:int "
-        "lowestOneBit:int numberOfLeadingZeros:int numberOfTrailingZeros:int reverse:int hashCode:int "
-        "rotateLeft:int rotateRight:int"
+        "valueOf(int):Integer valueOf(String):Integer! valueOf(String,int):Integer! parseInt(String):int!",
+        "parseInt(String,int):int! parseInt(CharSequence,int,int,int):int!@9 toString(int):String",
+        "toString(int,int):String toHexString(int):String toBinaryString(int):String",
+        "toOctalString(int):String compare(int,int):int max(int,int):int min(int,int):int sum(int,int):int",
+        "signum(int):int bitCount(int):int highestOneBit(int):int lowestOneBit(int):int",
+        "numberOfLeadingZeros(int):int numberOfTrailingZeros(int):int reverse(int):int hashCode(int):int",
+        "rotateLeft(int,int):int rotateRight(int,int):int",
     ),
     "Long": _methods(
-        "valueOf:Long! parseLong:long! toString:String toHexString:String toBinaryString:String compare:int "
-        "max:long min:long sum:long signum:int bitCount:int numberOfLeadingZeros:int hashCode:int "
-        "numberOfTrailingZeros:int rotateLeft:long rotateRight:long"
+        "valueOf(long):Long valueOf(String):Long! valueOf(String,int):Long! parseLong(String):long!",
+        "parseLong(String,int):long! parseLong(CharSequence,int,int,int):long!@9 toString(long):String",
+        "toString(long,int):String toHexString(long):String toBinaryString(long):String",
+        "toOctalString(long):String compare(long,long):int max(long,long):long min(long,long):long",
+        "sum(long,long):long signum(long):int bitCount(long):int numberOfLeadingZeros(long):int",
+        "numberOfTrailingZeros(long):int hashCode(long):int rotateLeft(long,int):long",
+        "rotateRight(long,int):long",
     ),
     "Double": _methods(
-        "valueOf:Double! parseDouble:double! toString:String compare:int isNaN:boolean isInfinite:boolean "
-        "doubleToLongBits:long doubleToRawLongBits:long longBitsToDouble:double hashCode:int"
+        "valueOf(double):Double valueOf(String):Double! parseDouble(String):double! toString(double):String",
+        "compare(double,double):int isNaN(double):boolean isInfinite(double):boolean hashCode(double):int",
+        "doubleToLongBits(double):long doubleToRawLongBits(double):long longBitsToDouble(long):double",
     ),
     "Float": _methods(
-        "valueOf:Float! parseFloat:float! toString:String compare:int isNaN:boolean isInfinite:boolean "
-        "floatToIntBits:int floatToRawIntBits:int intBitsToFloat:float hashCode:int"
+        "valueOf(float):Float valueOf(String):Float! parseFloat(String):float! toString(float):String",
+        "compare(float,float):int isNaN(float):boolean isInfinite(float):boolean hashCode(float):int",
+        "floatToIntBits(float):int floatToRawIntBits(float):int intBitsToFloat(int):float",
     ),
     "Boolean": _methods(
-        "valueOf:Boolean parseBoolean:boolean toString:String compare:int hashCode:int logicalAnd:boolean "
-        "logicalOr:boolean logicalXor:boolean"
+        "valueOf(boolean):Boolean valueOf(String?):Boolean parseBoolean(String?):boolean",
+        "toString(boolean):String compare(boolean,boolean):int hashCode(boolean):int",
+        "logicalAnd(boolean,boolean):boolean logicalOr(boolean,boolean):boolean",
+        "logicalXor(boolean,boolean):boolean",
     ),
     "Character": _methods(
-        "valueOf:Character isDigit:boolean isLetter:boolean isLetterOrDigit:boolean isWhitespace:boolean "
-        "isUpperCase:boolean isLowerCase:boolean isSpaceChar:boolean toString:String! compare:int "
-        "hashCode:int getNumericValue:int digit:int forDigit:char"
+        "valueOf(char):Character isDigit(char|int):boolean isLetter(char|int):boolean",
+        "isLetterOrDigit(char|int):boolean isWhitespace(char|int):boolean isUpperCase(char|int):boolean",
+        "isLowerCase(char|int):boolean isSpaceChar(char|int):boolean toString(char):String",
+        "toString(int):String!@11 compare(char,char):int hashCode(char):int getNumericValue(char|int):int",
+        "digit(char|int,int):int forDigit(int,int):char",
     ),
-    "String": _methods("valueOf:String"),
-    "Collections": _methods("emptyList:* emptyMap:* emptySet:*"),
+    "String": _methods(
+        "valueOf(Object?):String valueOf(char[]):String valueOf(boolean|char|int|long|float|double):String",
+    ),
+    "Collections": _methods("emptyList():* emptyMap():* emptySet():*"),
 }
-"""Static methods that only compute if their arguments are primitive values or strings."""
+"""Static methods that only compute."""
 
 STRING: Final = _methods(
-    "length:int isEmpty:boolean isBlank:boolean charAt:char! codePointAt:int! equals:boolean "
-    "equalsIgnoreCase:boolean compareTo:int compareToIgnoreCase:int startsWith:boolean endsWith:boolean "
-    "contains:boolean indexOf:int lastIndexOf:int substring:String! trim:String strip:String "
-    "concat:String replace:String toString:String hashCode:int intern:String toCharArray:char[] "
-    "repeat:String! split:String[]! matches:boolean! replaceAll:String! replaceFirst:String! "
-    "toLowerCase:String toUpperCase:String"
+    "length():int isEmpty():boolean isBlank():boolean@11 charAt(int):char! codePointAt(int):int!",
+    "equals(any?):boolean equalsIgnoreCase(String?):boolean compareTo(String):int",
+    "compareToIgnoreCase(String):int startsWith(String):boolean startsWith(String,int):boolean",
+    "endsWith(String):boolean contains(CharSequence):boolean indexOf(int|String):int",
+    "indexOf(int|String,int):int indexOf(int|String,int,int):int!@21 lastIndexOf(int|String):int",
+    "lastIndexOf(int|String,int):int substring(int):String! substring(int,int):String! trim():String",
+    "strip():String@11 concat(String):String replace(char,char):String",
+    "replace(CharSequence,CharSequence):String toString():String hashCode():int intern():String",
+    "toCharArray():char[] repeat(int):String!@11 split(String):String[]! split(String,int):String[]!",
+    "matches(String):boolean! replaceAll(String,String):String! replaceFirst(String,String):String!",
+    "toLowerCase():String toUpperCase():String",
 )
 """Methods of strings."""
 OF_LOCALE: Final = frozenset({"toLowerCase", "toUpperCase"})
 """Methods of strings that read the default locale."""
-OF_NULL: Final = frozenset({"append", "equals", "parseBoolean"})
-"""Methods that accept null as an argument."""
 
-_BUILDER_READS: Final = _methods("length:int toString:String charAt:char! indexOf:int substring:String!")
+_BUILDER_READS: Final = _methods(
+    "length():int toString():String charAt(int):char! indexOf(String):int indexOf(String,int):int",
+    "substring(int):String! substring(int,int):String!",
+)
 _BUILDER_CHANGES: Final = _methods(
-    "append:this insert:this! deleteCharAt:this! delete:this! reverse:this setLength:void! setCharAt:void!"
+    "append(Object?|String?|StringBuffer?|CharSequence?|char[]):this",
+    "append(boolean|char|int|long|float|double):this",
+    "append(CharSequence?|char[],int,int):this!",
+    "insert(int,Object?|String?|CharSequence?|char[]|boolean|char|int|long|float|double):this!",
+    "insert(int,CharSequence?|char[],int,int):this!",
+    "deleteCharAt(int):this! delete(int,int):this! reverse():this setLength(int):void!",
+    "setCharAt(int,char):void!",
 )
 
 
 class Contents(NamedTuple):
     """The methods of a container class: those that read its contents, and those that change them."""
 
-    reads: Mapping[str, Method]
-    changes: Mapping[str, Method]
-    keyed: frozenset[str] = frozenset()
-    """Methods that compare or hash their first argument."""
+    reads: Methods
+    changes: Methods
 
 
-_SIZES: Final = "size:int isEmpty:boolean"
-_LIST: Final = Contents(
-    _methods(f"{_SIZES} get:*! contains:boolean indexOf:int"),
-    _methods("add:boolean! set:*! clear:void remove:*!"),
-    frozenset({"contains", "indexOf", "remove"}),
+_SIZES: Final = "size():int isEmpty():boolean"
+_LIST: Final = (
+    "add(any?):boolean add(int,any?):void! set(int,any?):*! clear():void remove(int):*! "
+    "remove(Object?):boolean"
 )
+_LIST_READS: Final = _methods(_SIZES, "get(int):*! contains(Object?):boolean indexOf(Object?):int")
 _SET: Final = Contents(
-    _methods(f"{_SIZES} contains:boolean"),
-    _methods("add:boolean remove:boolean clear:void"),
-    frozenset({"contains", "add", "remove"}),
+    _methods(_SIZES, "contains(Object?):boolean"),
+    _methods("add(Object?):boolean remove(Object?):boolean clear():void"),
 )
 _MAP: Final = Contents(
-    _methods(f"{_SIZES} get:* containsKey:boolean getOrDefault:*"),
-    _methods("put:* remove:* clear:void putIfAbsent:*"),
-    frozenset({"get", "containsKey", "getOrDefault", "put", "remove", "putIfAbsent"}),
+    _methods(_SIZES, "get(Object?):* containsKey(Object?):boolean getOrDefault(Object?,any?):*"),
+    _methods("put(Object?,any?):* remove(Object?):* clear():void putIfAbsent(Object?,any?):*"),
 )
 
 BUILDERS: Final = frozenset({"StringBuilder", "StringBuffer"})
 """Final classes: an object of this static type is exactly of this class."""
 CONTENTS: Final[Mapping[str, Contents]] = {
     **dict.fromkeys(BUILDERS, Contents(_BUILDER_READS, _BUILDER_CHANGES)),
-    **dict.fromkeys(("ArrayList", "LinkedList"), _LIST),
+    "ArrayList": Contents(_LIST_READS, _methods(_LIST)),
+    "LinkedList": Contents(_LIST_READS, _methods(_LIST, "remove():*!")),
     **dict.fromkeys(("HashSet", "LinkedHashSet"), _SET),
     **dict.fromkeys(("HashMap", "LinkedHashMap"), _MAP),
 }
