@@ -123,11 +123,20 @@ def _negated(code: PythonSource, node: ast.If | ast.While | ast.IfExp) -> Site |
     return Site(((change,),), "condition negated", test.lineno)
 
 
-@at_each(ast.Constant)
-def _shifted(code: PythonSource, node: ast.Constant) -> Site | None:
-    """An integer below 1000, one higher or lower; never below 0."""
-    value = node.value
-    if not isinstance(value, int) or isinstance(value, bool) or value >= 1000:
+@at_each(ast.Constant, ast.UnaryOp)
+def _shifted(code: PythonSource, node: ast.Constant | ast.UnaryOp) -> Site | None:
+    """An integer between -1000 and 1000, one higher or lower; from 0 only higher."""
+    match node:
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(size))) if size:
+            value = -size
+        case ast.Constant(value=int(value)):
+            above = code.parent(node)
+            # `-5` is one number.
+            if isinstance(above, ast.UnaryOp) and isinstance(above.op, ast.USub):
+                return None
+        case _:
+            return None
+    if isinstance(value, bool) or abs(value) >= 1000:
         return None
     changes = [value + 1, value - 1] if value else [1]
     options = tuple((patch_node(code, node, str(change)),) for change in changes)

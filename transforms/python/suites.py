@@ -16,6 +16,7 @@ from zlib import crc32
 
 from codeaudit.transforms.patches import Site, Span
 from codeaudit.transforms.python.analysis.facts import bound_by, stored_names
+from codeaudit.transforms.python.analysis.reflection import looks_at_variables
 from codeaudit.transforms.python.contexts import token_before
 from codeaudit.transforms.python.identifiers.names import NATURAL, reserved
 from codeaudit.transforms.python.source import PythonSource, PythonToken
@@ -26,14 +27,6 @@ SHARED: Final = "statement shares its line"
 COMMENT: Final = "comment between the parts"
 INDENTATION: Final = "mixed indentation"
 
-_REFLECTIVE_NAMES: Final = frozenset(
-    {
-        "locals", "vars", "dir", "eval", "exec", "_getframe", "_getframemodulename", "currentframe", "stack",
-        "getouterframes", "getinnerframes", "getframeinfo", "f_locals", "f_back", "tb_frame", "gi_frame",
-        "cr_frame", "ag_frame", "__code__", "co_varnames", "co_nlocals", "getargvalues", "settrace",
-    }
-)  # fmt: skip
-"""Names through which a text may look at the names of its own variables."""
 _TYPE_PARAMETERS: Final = frozenset({"TypeVar", "TypeVarTuple", "ParamSpec"})
 _WORDS: Final = re.compile(r"\w+")
 
@@ -180,13 +173,7 @@ def always_leaves(body: Sequence[ast.stmt]) -> bool:
 
 def reflects(code: PythonSource) -> bool:
     """Whether the text may look at the names of its own variables."""
-    for node in ast.walk(code.tree):
-        match node:
-            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name) if (
-                name in _REFLECTIVE_NAMES
-            ):
-                return True
-    return False
+    return looks_at_variables(code.tree)
 
 
 def binds(code: PythonSource, name: str) -> bool:

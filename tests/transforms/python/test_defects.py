@@ -48,6 +48,8 @@ def outcomes(rule: PythonRule, source: str) -> set[str]:
         (CALL_FORGOTTEN, "def f(a):\n    return 2 * sum(a or [])\n", {"return 2 * (a or [])"}),
         (NUMBER_MISTAKEN, "def f(a):\n    return a[0]\n", {"return a[1]"}),
         (NUMBER_MISTAKEN, "def f(a):\n    return a + 10\n", {"return a + 11", "return a + 9"}),
+        (NUMBER_MISTAKEN, "def f(a):\n    return -5\n", {"return -6", "return -4"}),
+        (NUMBER_MISTAKEN, "def f(a):\n    return a ** -1\n", {"return a ** -2", "return a ** 0"}),
         (CONDITION_NEGATED, "def f(a):\n    return 1 if a else 2\n", {"return 1 if not a else 2"}),
     ],
 )  # fmt: skip

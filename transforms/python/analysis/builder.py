@@ -27,12 +27,14 @@ from codeaudit.transforms.patches import line_starts
 from codeaudit.transforms.python.analysis.effects import PythonEffects, settle_types
 from codeaudit.transforms.python.analysis.facts import (
     VariableFacts,
+    bound_by,
     bound_names,
     free_names,
     gather_facts,
     stored_names,
 )
 from codeaudit.transforms.python.analysis.knowledge import BUILTINS, PLAIN
+from codeaudit.transforms.python.analysis.modules import is_harmless
 from codeaudit.transforms.python.parsing import FunctionNode, first_line
 
 COMPOUND = (
@@ -516,10 +518,12 @@ def simple_statement(collector: PythonEffects, node: ast.stmt) -> None:
                     collector.flags |= ANYTHING
                 elif target.id not in collector.definite:
                     collector.flags |= RAISES
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
-            for alias in names:
-                collector.write(alias.asname or alias.name.partition(".")[0])
+        case ast.Import() | ast.ImportFrom():
+            for name in bound_by(node):
+                collector.write(name)
             collector.expect()
+            if not is_harmless(node):
+                collector.flags |= ANYTHING
         case ast.Break() | ast.Continue():
             # No statement may pass a jump: behind it, it would not run.
             collector.flags |= LEAVES_LOOP

@@ -14,18 +14,24 @@ Assumptions about foreign objects. They are part of the promise of every transfo
 3. What a function looks up exists where it looks it up: globals, attributes of modules and of `self`, modules
    that it imports. This is not assumed in a function that tests what exists (`try`, `hasattr`), and a look-up
    and a deliberate exit keep their order.
-4. Nobody observes the order in which values are dropped, in which two modules are first imported, or in which
-   attributes first came into an object's `__dict__`; loops end.
+4. Nobody observes the order in which values are dropped, in which two standard modules are first imported, or
+   in which attributes first came into an object's `__dict__`; loops end.
 5. Not counted as effects: MemoryError, RecursionError, KeyboardInterrupt, and the texts and line numbers in
    tracebacks.
 """
 
 import ast
+from string import Formatter
 from typing import Final
 
 from codeaudit.transforms.dependence.effects import ANYTHING, BARRIER, OBSERVES, RAISES
 from codeaudit.transforms.python.analysis.expressions import LOOKS, UNSETTLED, ExpressionEffects
-from codeaudit.transforms.python.analysis.facts import VariableFacts, method_effect, settle_ownership
+from codeaudit.transforms.python.analysis.facts import (
+    VariableFacts,
+    method_effect,
+    own_nodes,
+    settle_ownership,
+)
 from codeaudit.transforms.python.analysis.knowledge import (
     BUILTINS,
     CONSUMING,
@@ -172,6 +178,7 @@ class PythonEffects(ExpressionEffects):
         first = kinds[0] if kinds else None
         match name, len(kinds):
             case "len", 1 if first in SEQUENCES:
+                self.flags |= RAISES if first == "range" else 0  # it may hold more items than fit a C integer
                 return "int"
             case "len", 1 if first in CONTAINERS:
                 # Other code may change a container that is not this function's own.
@@ -262,6 +269,10 @@ class PythonEffects(ExpressionEffects):
             return STR_METHODS[attr]
         # `"{}".format(x)` formats foreign objects, and `"a".index(x)` raises if `x` is missing.
         self.flags |= LOOKS if attr in RAISING_STR_METHODS else ANYTHING
+        # Like `%`, it may give the very object that `x.__format__` returns.
+        formats = attr in ("format", "format_map")
+        if formats and not (node.args and not node.keywords and set(kinds) <= PLAIN):
+            return "str" if isinstance(node.func, ast.Attribute) and _has_text(node.func.value) else None
         return RAISING_STR_METHODS.get(attr)
 
     def _container_method(self, node: ast.Call, container: ast.expr, use: MethodEffect) -> str | None:
@@ -272,9 +283,13 @@ class PythonEffects(ExpressionEffects):
             kinds = self._arguments(node)
         match use.flags:
             case "raises":
-                self.flags |= RAISES | (0 if all(kind in PLAIN for kind in kinds) else OBSERVES)
+                plain = all(kind in PLAIN for kind in kinds)
+                exact = plain and (
+                    not kinds or self.visit(container) == "list" or self.has_plain_keys(container)
+                )
+                self.flags |= RAISES | (0 if exact else OBSERVES)
             case "hashes":
-                self.flags |= 0 if kinds[0] in PLAIN else LOOKS
+                self.flags |= 0 if kinds[0] in PLAIN and self.has_plain_keys(container) else LOOKS
             case "compares" | "iterates":
                 self.flags |= LOOKS
         if use.changes:
@@ -282,6 +297,18 @@ class PythonEffects(ExpressionEffects):
         elif not self.is_owned(container):
             self.flags |= OBSERVES
         return use.gives
+
+
+def _has_text(node: ast.expr) -> bool:
+    """Whether a template of `format` holds more than fields, so that its result is a new string."""
+    match node:
+        case ast.Constant(value=str(text)):
+            try:
+                return any(literal for literal, *_ in Formatter().parse(text))
+            except ValueError:
+                return False
+        case _:
+            return False
 
 
 def _builtin_types(node: ast.expr) -> bool:
@@ -322,3 +349,49 @@ def settle_types(function: FunctionNode, facts: VariableFacts) -> None:
     facts.types = {name: kind for name, kind in types.items() if kind is not None and kind != UNSETTLED}
     if any(kind in CONTAINERS for kind in facts.types.values()):
         facts.owned = settle_ownership(function, facts)
+        facts.plain_keys = _plain_keys(function, facts)
+
+
+def _plain_keys(function: FunctionNode, facts: VariableFacts) -> frozenset[str]:
+    """The owned dicts and sets that only ever get keys of plain types: no look-up in them compares foreign
+    objects.
+    """
+    found = {name for name in facts.owned if facts.types[name] in ("dict", "set")}
+    if not found:
+        return frozenset()
+
+    def plain(key: ast.expr | None) -> bool:
+        return key is not None and PythonEffects(facts, facts.local).visit(key) in PLAIN
+
+    for name in list(found):
+        for value in facts.values[name]:
+            match value:
+                case ast.Dict(keys=keys) if all(map(plain, keys)):
+                    pass
+                case ast.Set(elts=elements) if all(map(plain, elements)):
+                    pass
+                case ast.Call(args=[], keywords=[]):
+                    pass
+                case _:
+                    found.discard(name)
+    for node in own_nodes(function.body):
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store(), slice=key):
+                keys = [key]
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=name), attr="add" | "setdefault"), args=[key, *_]
+            ):
+                keys = [key]
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="update")):
+                keys = [None]
+            case _:
+                continue
+        # A name of a comprehension may hide a variable, so its type is not that of the variable.
+        hidden = any(
+            isinstance(part, ast.Name) and part.id not in facts.values
+            for key in keys
+            for part in ast.walk(key or node)
+        )
+        if name in found and (hidden or not all(map(plain, keys))):
+            found.discard(name)
+    return frozenset(found)

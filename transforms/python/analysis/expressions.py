@@ -7,6 +7,7 @@ calls.
 """
 
 import ast
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Final
@@ -137,6 +138,19 @@ class ExpressionEffects(ABC):
         """Whether an expression is a variable whose container no other code can reach."""
         return isinstance(node, ast.Name) and node.id in self.facts.owned and node.id not in self.shadow
 
+    def has_plain_keys(self, node: ast.expr) -> bool:
+        """Whether a look-up in a dict or set compares the key with values of plain types only.
+
+        A foreign key of the same hash would be asked by its `__eq__`.
+        """
+        match node:
+            case ast.Name(id=name):
+                return name in self.facts.plain_keys and name not in self.shadow
+            case ast.Set(elts=keys) | ast.Dict(keys=keys):
+                return all(isinstance(key, ast.Constant) for key in keys)
+            case _:
+                return False
+
     def truth(self, node: ast.expr) -> None:
         """An expression is tested for truth."""
         kind = self.visit(node)
@@ -221,7 +235,7 @@ class ExpressionEffects(ABC):
         # `"%s" % x` formats `x`, and raises if the number of values is wrong.
         if left in ("str", "bytes") and isinstance(op, ast.Mod):
             self.flags |= LOOKS
-            return left
+            return left if right in PLAIN or (right in KNOWN and _has_text(node.left)) else None
         if left not in NUMBERS or right not in NUMBERS:
             self.flags |= LOOKS
             return None
@@ -231,7 +245,7 @@ class ExpressionEffects(ABC):
         op = node.op
         floats = "float" in (left, right)
         whole = node.left if left != "float" else node.right
-        if floats and left != right and not isinstance(whole, ast.Constant):
+        if floats and left != right and not _fits_float(whole):
             self.flags |= RAISES  # a big int does not fit a float
         if isinstance(op, _EXACT_BITS) and left == right == "bool":
             return "bool"
@@ -253,6 +267,8 @@ class ExpressionEffects(ABC):
         boolean = True
         for op, left, right, value in zip(node.ops, kinds, kinds[1:], node.comparators, strict=False):
             self.flags |= _comparison(op, left, right, value)
+            if isinstance(op, ast.In | ast.NotIn) and left in PLAIN and right in ("dict", "set"):
+                self.flags |= 0 if self.has_plain_keys(value) else LOOKS
             boolean &= isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) or (
                 left in KNOWN and right in KNOWN
             )
@@ -347,6 +363,8 @@ class ExpressionEffects(ABC):
             self.flags |= RAISES  # IndexError, KeyError
             if kind in CONTAINERS:
                 self.contents(node.value)
+                if kind != "list" and not self.has_plain_keys(node.value):
+                    self.flags |= LOOKS
             elif kind not in SEQUENCES:
                 self.flags |= LOOKS
             return {"str": "str", "bytes": "int", "range": "int"}.get(kind or "")
@@ -429,7 +447,7 @@ class ExpressionEffects(ABC):
         self.change(target.value)
         if kind == "list":
             self.flags |= RAISES  # IndexError
-        elif key not in PLAIN:
+        elif key not in PLAIN or not self.has_plain_keys(target.value):
             self.flags |= LOOKS
 
     def change(self, container: ast.expr) -> None:
@@ -488,8 +506,8 @@ def _comparison(op: ast.cmpop, left: str | None, right: str | None, value: ast.e
             literal = isinstance(value, ast.Tuple | ast.List | ast.Set) and all(
                 isinstance(element, ast.Constant) for element in value.elts
             )
-            # A foreign list compares `x` with every element, by its `__eq__`; a dict or set only with keys of
-            # the same hash.
+            # A foreign list compares `x` with every element, by its `__eq__`; `_compare` adds what a dict or
+            # set does.
             if left in PLAIN and (literal or right in ("dict", "set", "range")):
                 return 0
             return LOOKS
@@ -497,6 +515,30 @@ def _comparison(op: ast.cmpop, left: str | None, right: str | None, value: ast.e
             # `1 < "a"` raises, `{1} < x` may call a method of `x`.
             exact = (left in NUMBERS and right in NUMBERS) or (left == right and left in ("str", "bytes"))
             return 0 if exact else LOOKS
+
+
+_CONVERSION: Final = re.compile(r"%(?:\([^)]*\))?[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?[hlL]?[a-zA-Z]")
+
+
+def _has_text(node: ast.expr) -> bool:
+    """Whether a template for `%` holds more than conversions, so that its result is a new string.
+
+    `"%s" % x` may be the very object that `x.__str__` returns, of a subclass of str.
+    """
+    match node:
+        case ast.Constant(value=str(text)):
+            return _CONVERSION.sub("", text) != ""
+        case _:
+            return False
+
+
+def _fits_float(node: ast.expr) -> bool:
+    """Whether an expression is a constant that a float can hold: an int of 310 digits is too large."""
+    match node:
+        case ast.Constant(value=int(value)):
+            return abs(value) < 2**1023
+        case _:
+            return False
 
 
 _VISITORS: Final[dict[type[ast.expr], Callable[..., str | None]]] = {

@@ -16,9 +16,13 @@ from codeaudit.transforms.python.analysis.knowledge import (
     VIEWS,
     MethodEffect,
 )
+from codeaudit.transforms.python.analysis.reflection import looks_at_variables
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_names, parameter_nodes
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_ALIAS: tuple[type[ast.AST], ...] = tuple(
+    kind for kind in ast.stmt.__subclasses__() if kind.__name__ == "TypeAlias"
+)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -39,6 +43,8 @@ class VariableFacts:
     """The builtin type of each local that always has the same one."""
     owned: frozenset[str] = frozenset()
     """Locals that only ever hold a container made in this function that no other code can reach."""
+    plain_keys: frozenset[str] = frozenset()
+    """Owned dicts and sets whose keys are all of plain types."""
     receiver: str | None = None
     """The first parameter, if it is called `self` or `cls` and is never bound again."""
     stored_attributes: frozenset[str] = frozenset()
@@ -97,6 +103,7 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
     counted: set[int] = set()
     immediate: dict[int, str] = {}
     seen_by: dict[str, set[str]] = {}
+    nested: list[ast.AST] = []
     for node in own_nodes(function.body):
         counted |= _comprehension_targets(node)
         immediate.update((id(inner), consumer) for inner, consumer in _consumed_at_once(node))
@@ -122,13 +129,21 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
                 | ast.ClassDef()
                 | ast.GeneratorExp()
             ):
+                nested.append(node)
                 consumer = immediate.get(id(node), "")
                 seen_by.setdefault(consumer, set()).update(free_names(node))
+            # The value of a type alias is evaluated when somebody asks for it.
+            case _ if isinstance(node, _ALIAS):
+                seen_by.setdefault("", set()).update(_used(node))
     facts.values = {name: bound for name, bound in values.items() if name not in outer}
     facts.local = frozenset(facts.values)
+    fragile |= _unbound_inside(nested)
     unlike = rebound | facts.local  # a consumer with such a name is no builtin, and may keep its argument
     seen_inside = set[str]().union(*(seen for name, seen in seen_by.items() if not name or name in unlike))
     facts.captured = facts.local & seen_inside
+    # Any code that runs may then see every variable, as a closure would. Most functions hold no suspect word.
+    if looks_at_variables(function) and looks_at_variables(function, free_names(function)):
+        facts.captured = facts.local
     facts.rebound = rebound
     facts.fragile = frozenset(fragile)
     # Only the spelling says that the function is a method; it may be given without its class.
@@ -144,6 +159,19 @@ def gather_facts(function: FunctionNode, rebound: frozenset[str] = frozenset()) 
             and node.value.id == facts.receiver
         )
     return facts
+
+
+def _unbound_inside(scopes: Sequence[ast.AST]) -> set[str]:
+    """Names that nested scopes declare `nonlocal` and may unbind."""
+    declared: set[str] = set()
+    unbound: set[str] = set()
+    for node in (inner for scope in scopes for inner in ast.walk(scope)):
+        match node:
+            case ast.Nonlocal(names=names):
+                declared.update(names)
+            case ast.Name(id=name, ctx=ast.Del()) | ast.ExceptHandler(name=str(name)):
+                unbound.add(name)
+    return declared & unbound
 
 
 def _variadic_values(args: ast.arguments) -> dict[str, list[ast.expr | None]]:
@@ -193,6 +221,13 @@ def free_names(scope: ast.AST) -> frozenset[str]:
             own, inner = set(), list[ast.AST](body)
         case _:
             own, inner = set(), []
+    # Type parameters are scopes of their own, which are evaluated late; so are annotations from Python 3.14
+    # on.
+    deferred: list[ast.AST] = [*getattr(scope, "type_params", [])]
+    if isinstance(scope, FunctionNode):
+        notes = [*(one.annotation for one in parameter_nodes(scope.args)), scope.returns]
+        deferred += [note for note in notes if note is not None]
+    late = set[str]().union(*(_used(part) for part in deferred))
     outer: set[str] = set()
     counted: set[int] = set()
     for node in own_nodes(inner):
@@ -201,17 +236,24 @@ def free_names(scope: ast.AST) -> frozenset[str]:
             outer.update(node.names)
         elif id(node) not in counted:
             own.update(bound_by(node))
-    used = set[str]().union(*(_used(node) for node in inner)) if inner else _used(scope)
-    return frozenset((used - own) | outer)
+    if isinstance(scope, ast.ClassDef):
+        # The names of a class body are hidden from everything inside it that is a scope of its own.
+        used = set[str]().union(*(_used(node, frozenset(own)) for node in inner))
+    else:
+        used = (set[str]().union(*(_used(node) for node in inner)) if inner else _used(scope)) - own
+    return frozenset(used | outer | late)
 
 
-def _used(node: ast.AST) -> set[str]:
-    """The names that evaluating a node takes from its scope."""
+def _used(node: ast.AST, members: frozenset[str] = frozenset()) -> set[str]:
+    """The names that evaluating a node takes from its scope.
+
+    `members` are the names of a class body that holds the node itself, which nested scopes do not see.
+    """
     match node:
         case ast.Name(id=name):
-            return {name} if isinstance(node.ctx, ast.Load) else set()
+            return {name} - members if isinstance(node.ctx, ast.Load) else set()
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.ClassDef():
-            return set(free_names(node)).union(*(_used(part) for part in _outer_expressions(node)))
+            return set(free_names(node)).union(*(_used(part, members) for part in _outer_expressions(node)))
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             # The first iterable is evaluated outside of the comprehension, where its targets are not bound
             # yet.
@@ -220,9 +262,9 @@ def _used(node: ast.AST) -> set[str]:
             parts += [condition for part in node.generators for condition in part.ifs]
             parts += [part.iter for part in node.generators[1:]]
             inside = set[str]().union(*(_used(part) for part in parts))
-            return (inside - targets) | _used(node.generators[0].iter)
+            return (inside - targets) | _used(node.generators[0].iter, members)
         case _:
-            return set[str]().union(*(_used(child) for child in ast.iter_child_nodes(node)))
+            return set[str]().union(*(_used(child, members) for child in ast.iter_child_nodes(node)))
 
 
 def _outer_expressions(node: ast.AST) -> list[ast.AST]:

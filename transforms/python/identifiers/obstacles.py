@@ -9,23 +9,12 @@ import ast
 import re
 from typing import Final, TypeAlias
 
+from codeaudit.transforms.python.analysis.reflection import looks_at_variables
 from codeaudit.transforms.python.analysis.scopes import OUTER, PythonBinding, PythonScopes, Scope
 from codeaudit.transforms.python.parsing import FunctionNode
 
 REFLECTION: Final = "reflection on names"
 
-_READING_NAMES: Final = frozenset(
-    {"locals", "eval", "exec", "_getframe", "_getframemodulename", "currentframe", "getouterframes"}
-)
-_READING_ATTRIBUTES: Final = frozenset(
-    {
-        "_getframe", "_getframemodulename", "currentframe", "getouterframes", "getinnerframes",
-        "getframeinfo", "inspect.stack", "inspect.trace", "getclosurevars", "getfullargspec", "getargvalues",
-        "getcallargs", "f_locals", "f_back", "tb_frame", "gi_frame", "cr_frame", "ag_frame", "__code__",
-        "__closure__", "co_varnames", "co_freevars", "co_cellvars", "builtins.locals", "builtins.vars",
-        "builtins.dir", "builtins.eval", "builtins.exec",
-    }
-)  # fmt: skip
 _EVALUATING_METHODS: Final = frozenset({"query", "eval", "evaluate"})
 """Methods that evaluate text with the caller's variables in it (pandas, numexpr)."""
 
@@ -99,24 +88,7 @@ def mangled(name: str) -> bool:
 def reflects(scopes: PythonScopes) -> bool:
     """Whether the function can look at the names of its variables."""
     outer = {binding.name for binding in scopes.bindings if binding.scope == OUTER}
-    if outer & _READING_NAMES or scopes.attributes & _READING_ATTRIBUTES:
-        return True
-    # `getattr(frame, "f_locals")` names the attribute in a string.
-    if not _READING_ATTRIBUTES.isdisjoint(scopes.strings) or not _READING_NAMES.isdisjoint(scopes.strings):
-        return True
-    # `vars(x)` and `dir(x)` look at `x`; without an argument they list the locals.
-    return bool(outer & {"vars", "dir"}) and _lists_own_names(scopes)
-
-
-def _lists_own_names(scopes: PythonScopes) -> bool:
-    """Whether `vars` or `dir` is used in any other way than in a call with an argument."""
-    harmless = {
-        id(node.func) for node in ast.walk(scopes.function) if isinstance(node, ast.Call) and node.args
-    }
-    return any(
-        isinstance(node, ast.Name) and node.id in {"vars", "dir"} and id(node) not in harmless
-        for node in ast.walk(scopes.function)
-    )
+    return looks_at_variables(scopes.function, outer)
 
 
 def prepares(word: ast.keyword) -> bool:

@@ -182,8 +182,8 @@ def untouchable(code: PythonSource) -> int:
 
 
 def comment_inside(code: PythonSource, start: int, end: int) -> bool:
-    """Whether a comment begins behind the first byte of a range."""
-    return any(one.type == tokenize.COMMENT and start < one.start < end for one in lexemes(code))
+    """Whether a comment begins inside a range, its first byte included."""
+    return any(one.type == tokenize.COMMENT and start <= one.start < end for one in lexemes(code))
 
 
 def docstring(node: ast.AST) -> ast.Expr | None:

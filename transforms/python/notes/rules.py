@@ -18,7 +18,7 @@ from codeaudit.transforms.python.layout.lexemes import comment_inside, docstring
 from codeaudit.transforms.python.parsing import FunctionNode, parameter_names, parameter_nodes
 from codeaudit.transforms.python.rewriting import PythonRule, edit
 from codeaudit.transforms.python.source import PythonSource
-from codeaudit.transforms.python.suites import SHARED, block_of, continued, line_start
+from codeaudit.transforms.python.suites import SHARED, block_of, continued, line_start, reflects
 
 COMMENT: Final = "comment between"
 NEXT_IS_TEXT: Final = "next statement would become the docstring"
@@ -41,13 +41,11 @@ PHRASES: Final = (
 )
 """Docstrings that are true of every function."""
 
-_LOOKING: Final = frozenset({"locals", "vars", "dir", "eval", "exec"})
-"""Names through which a function may look at its own variables."""
 _READERS: Final = frozenset(
     {
         "__doc__", "__annotations__", "__annotate__", "get_type_hints", "get_annotations", "signature",
         "getfullargspec", "getdoc", "getsource", "help", "doctest", "singledispatch", "singledispatchmethod",
-        "create_function", "get_overloads", "validate_call", "register",
+        "create_function", "get_overloads", "validate_call", "register", "co_consts", "__code__", "f_code",
     }
 )  # fmt: skip
 """Names through which code may read docstrings or annotations."""
@@ -106,7 +104,7 @@ def _local_annotations(code: PythonSource) -> Iterator[Site | Refused]:
     Annotations are never evaluated there. Two effects matter: an annotation may make a name local, and it may
     capture a variable of the enclosing function, which only `locals()` and the like can see.
     """
-    reflects = _mentions(code, _LOOKING)
+    watched = reflects(code)
     for node in code.nodes():
         if not isinstance(node, ast.AnnAssign):
             continue
@@ -114,7 +112,7 @@ def _local_annotations(code: PythonSource) -> Iterator[Site | Refused]:
         # In a class or module, `x: int` is kept in `__annotations__`; a dataclass makes a field of it.
         if function is None:
             yield Refused(NOT_LOCAL)
-        elif reflects:
+        elif watched:
             yield Refused(REFLECTION)
         elif comment_inside(code, code.end(node.target), code.end(node)):
             yield Refused(COMMENT)
@@ -152,7 +150,7 @@ def _assigned(function: FunctionNode) -> frozenset[str]:
 
 def _inner_docstrings(code: PythonSource) -> Iterator[Site | Refused]:
     """Every docstring of a function inside a function that is only ever called by its name."""
-    reflects = _mentions(code, _LOOKING)
+    watched = reflects(code)
     called = {id(node.func) for node in ast.walk(code.tree) if isinstance(node, ast.Call)}
     # `return f` or `g(f)` gives the function to others, who may read `f.__doc__`.
     escaping = {
@@ -173,7 +171,7 @@ def _inner_docstrings(code: PythonSource) -> Iterator[Site | Refused]:
             yield Refused(CLASS)
         elif node.decorator_list:
             yield Refused(DECORATED)
-        elif reflects:
+        elif watched:
             yield Refused(REFLECTION)
         elif node.name in escaping or _is_shared(code, node.name):
             yield Refused(ESCAPES)

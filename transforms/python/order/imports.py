@@ -15,45 +15,12 @@ from codeaudit.transforms.dependence.effects import ACTS, BARRIER, Effects, conf
 from codeaudit.transforms.interface import Refused
 from codeaudit.transforms.patches import Site
 from codeaudit.transforms.python.analysis.facts import bound_by
+from codeaudit.transforms.python.analysis.modules import REGISTERING, SILENT, imported_modules
 from codeaudit.transforms.python.rewriting import PythonRule
 from codeaudit.transforms.python.source import PythonSource
 from codeaudit.transforms.python.suites import bodies, heading, line_above, rearranged, runs, stacked
 
 Import: TypeAlias = ast.Import | ast.ImportFrom
-
-_SILENT: Final = """
-    abc argparse array ast atexit base64 bdb binascii bisect builtins bz2 cProfile calendar cmath cmd code
-    codecs codeop collections colorsys compileall configparser contextlib contextvars copy copyreg csv
-    ctypes curses dataclasses datetime dbm decimal difflib dis email enum errno faulthandler fcntl filecmp
-    fileinput fnmatch fractions ftplib functools gc genericpath getopt getpass gettext glob graphlib grp
-    gzip hashlib heapq hmac html http imaplib importlib inspect io ipaddress itertools json keyword
-    linecache locale lzma mailbox marshal math mimetypes mmap modulefinder netrc ntpath numbers operator
-    optparse os pathlib pickle pickletools pkgutil platform plistlib poplib posix posixpath pprint profile
-    pstats pty pwd py_compile pyclbr pydoc pyexpat queue quopri random re reprlib resource runpy sched
-    secrets select selectors shelve shlex shutil signal smtplib socket socketserver sqlite3 ssl stat
-    statistics string stringprep struct subprocess symtable sys sysconfig syslog tabnanny tarfile tempfile
-    termios textwrap threading time timeit token tokenize tomllib trace traceback tracemalloc tty types
-    typing unicodedata urllib uuid warnings wave weakref webbrowser wsgiref xml xmlrpc zipapp zipfile
-    zipimport zlib zoneinfo
-"""
-
-SILENT: Final = frozenset(_SILENT.split())
-"""Modules whose import changes nothing that other code can see.
-
-The modules are the public ones of Python 3.11, 3.12 and 3.13. Each was imported (with every submodule) by a
-fresh interpreter under Linux. Importing it left unchanged: exit and signal handlers, the builtins,
-`sys.path`, import hooks, the standard streams and hooks of `sys`, the locale, the environment, warning
-filters, open files, threads.
-
-Left out are modules that changed one of these (`this`), that warn because they are deprecated, that start or
-configure something on purpose (`antigravity`, `idlelib`, `readline`, `site`, `tkinter`, `turtle`), and those
-of other platforms.
-"""
-
-REGISTERING: Final = frozenset(
-    ["asyncio", "concurrent", "doctest", "logging", "multiprocessing", "pdb", "unittest", "venv"]
-)
-"""Modules with a submodule that registers a function to run at exit: the order among these modules counts."""
 
 UNKNOWN: Final = "a module that may do anything when it is imported"
 GUARDED: Final = "an import in a try or with may fail"
@@ -122,10 +89,7 @@ def _effects(node: Import, names: Iterable[ast.alias], dropped: frozenset[str]) 
     """The effects of importing these names of a statement."""
     names = list(names)
     bound = frozenset(alias.asname or alias.name.partition(".")[0] for alias in names)
-    if isinstance(node, ast.Import):
-        modules = {alias.name.partition(".")[0] for alias in names}
-    else:
-        modules = {(node.module or "").partition(".")[0]} if not node.level else {""}
+    modules = imported_modules(node, names)
     # `import *` binds names that are not in the text; a relative import (`.x`) is no standard module.
     if not modules <= SILENT | REGISTERING or "*" in bound:
         return Effects(writes=bound, flags=BARRIER)

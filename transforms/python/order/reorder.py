@@ -99,8 +99,8 @@ class PythonBreakable(PythonOrdering):
             yield from reversible(block.predecessors, self._names.blocks[site].predecessors)
 
     def breaks(self, site: int, pair: tuple[int, int]) -> bool:
-        """Any reversed conflict is accepted."""
-        return True
+        """Only the pairs that `pairs` offers: another conflict may be one of effects that no run shows."""
+        return pair in set(self.pairs(site))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
