@@ -13,7 +13,7 @@ from codeaudit.audit.store import MANIFEST, SUITE, VERDICTS, read_about, read_ro
 from codeaudit.finished_runs import VARIANT, Run, read_run, trials
 from codeaudit.options import check_values, listed
 from codeaudit.reports.checks import Gate
-from codeaudit.reports.gate import Judged, Limits
+from codeaudit.reports.gate import Judged, Limits, Pair
 from codeaudit.reports.gate import gate as decide
 from codeaudit.reports.records import (
     ComparedRun,
@@ -57,6 +57,8 @@ def gate(
     margin: float = 0.01,
     alpha: float = 0.01,
     max_unjudged: float = 0.2,
+    max_newly_unjudged: float = 0.05,
+    min_shared: float = 0.9,
 ) -> Gate:
     """Judge a finished run against limits, and against an earlier run.
 
@@ -79,6 +81,9 @@ def gate(
         Probability that an unchanged model fails by chance, between 0 and 1.
     max_unjudged
         Nothing is decided if a larger share of the answers is missing.
+    max_newly_unjudged, min_shared
+        Nothing is decided if, of the pairs that the baseline judged, a larger share is unjudged now, or a
+        smaller share is in the run at all.
 
     Returns
     -------
@@ -104,6 +109,8 @@ def gate(
         margin=margin,
         alpha=alpha,
         max_unjudged=max_unjudged,
+        max_newly_unjudged=max_newly_unjudged,
+        min_shared=min_shared,
     )
     check_values(transforms=transforms, **asdict(limits))
     names = None if transforms is None else listed(transforms)
@@ -245,12 +252,15 @@ def _judged(run: Run, summary: Summary) -> Judged:
     flips: list[Flip] = []
     originals: dict[str, str] = {}
     unjudged: defaultdict[tuple[str, Kind, str], Counter[str]] = defaultdict(Counter)
+    gaps: defaultdict[str, list[Pair]] = defaultdict(list)
     for row in read_rows(run.path / VERDICTS):
         # The unchanged input of a sample: its hash tells that both runs asked about the same text.
         if row["kind"] == "identity":
             originals[row["sample"]] = row["input"]
         if row["outcome"] == "unjudged":
             unjudged[row["model"], row["kind"], row["transform"]][row["reason"]] += 1
+            if row["kind"] == "preserving":
+                gaps[row["model"]].append(Pair(*(row[name] for name in Pair._fields)))
             continue
         flips.append(
             Flip(
@@ -265,7 +275,12 @@ def _judged(run: Run, summary: Summary) -> Judged:
             )
         )
     return Judged(
-        name=str(run.path), summary=summary, flips=tuple(flips), originals=originals, unjudged=unjudged
+        name=str(run.path),
+        summary=summary,
+        flips=tuple(flips),
+        originals=originals,
+        unjudged=unjudged,
+        gaps=gaps,
     )
 
 

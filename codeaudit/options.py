@@ -165,6 +165,8 @@ LARGEST: Final[Mapping[str, float | None]] = {
     "margin": 1,
     "alpha": 1,
     "max_unjudged": 1,
+    "max_newly_unjudged": 1,
+    "min_shared": 1,
 }
 """Limits of a gate: numbers from 0, with the largest number; `None` if there is none."""
 TEXTS: Final = frozenset({"source", "name", "language", "task", "labels", "base_url", "device"})

@@ -9,12 +9,12 @@ The rule for a rise:
   false alarms.
 - Fail if an adjusted p-value is at most `alpha` and the rise exceeds `margin`.
 
-An unjudged pair is never a violation. If a requested check could not be judged, the gate ends `unknown`, not
-`passed`.
+An unjudged pair is never a violation. The gate ends `unknown`, not `passed`, if a requested check could not
+be judged, or if too many pairs of the baseline are not in the run or are unjudged now.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
@@ -44,6 +44,17 @@ class PairKey(NamedTuple):
     """Hash of the perturbed source."""
 
 
+class Pair(NamedTuple):
+    """A variant of a sample, in one run."""
+
+    seed: int
+    sample: str
+    transform: str
+    variant: int
+    input: str
+    """Hash of the perturbed source."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """The limits for every model of a run, named as the options; `None` if a limit was not requested."""
@@ -58,6 +69,10 @@ class Limits:
     alpha: float = 0.01
     max_unjudged: float = 0.2
     """Maximum share of pairs without a verdict. Above it the gate decides nothing."""
+    max_newly_unjudged: float = 0.05
+    """Maximum share of the pairs judged in the baseline that are unjudged now."""
+    min_shared: float = 0.9
+    """Minimum share of the pairs judged in the baseline that the run has, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +85,8 @@ class Judged:
     originals: Mapping[str, str] = field(default_factory=dict)
     """Hash of the unchanged text, by sample."""
     unjudged: Unjudged = field(default_factory=dict)
+    gaps: Mapping[str, Sequence[Pair]] = field(default_factory=dict)
+    """Pairs without a verdict under meaning-keeping transforms, by model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +120,7 @@ def gate(
     notes = [note for model in now.summary.models for note in _gaps(model, now)]
     if baseline is not None:
         found, more = _against(now, baseline, limits, frozenset(judged))
-        checks += found
+        checks += [*found, *_coverage(now, baseline, limits, transforms)]
         notes += more
     return Gate(
         outcome=_worst(checks),
@@ -317,19 +334,60 @@ def _partners(now: Judged, baseline: Judged) -> dict[str, str | None]:
 
 def _violated(run: Judged, model: str, transforms: frozenset[str] | None = None) -> dict[PairKey, bool]:
     return {
-        PairKey(
-            seed=flip.seed,
-            sample=flip.sample,
-            original=run.originals.get(flip.sample, ""),
-            transform=flip.transform,
-            variant=flip.variant,
-            input=flip.input,
-        ): flip.violated
+        _key(run, Pair(flip.seed, flip.sample, flip.transform, flip.variant, flip.input)): flip.violated
         for flip in run.flips
         if flip.model == model
         and flip.kind == "preserving"
         and (transforms is None or flip.transform in transforms)
     }
+
+
+def _key(run: Judged, pair: Pair) -> PairKey:
+    return PairKey(original=run.originals.get(pair.sample, ""), **pair._asdict())
+
+
+def _coverage(
+    now: Judged, baseline: Judged, limits: Limits, transforms: frozenset[str] | None
+) -> Iterator[Check]:
+    """Checks that answer `unknown` where the run leaves out what the baseline judged; none otherwise.
+
+    A rise is seen on pairs that both runs judged. A suite without the hard inputs, or a model that does not
+    answer them, must not pass by that.
+    """
+    models = {partner: model for model, partner in _partners(now, baseline).items()}
+    for partner in (model.model for model in baseline.summary.models):
+        model = models.get(partner)
+        # All transforms of the baseline, because the run may lack some of them.
+        before = _violated(baseline, partner, transforms).keys()
+        if not before:
+            continue
+        gaps = {_key(now, pair) for pair in now.gaps.get(model or "", ())}
+        judged = len(before & _violated(now, model).keys()) if model else 0
+        newly = len(before & gaps)
+        # Where no pair is shared there is no test of a rise either, and its check says so.
+        if model and not judged + newly:
+            continue
+        name, of = model or partner, f"of {len(before)} pairs of the baseline"
+        if (judged + newly) / len(before) < limits.min_shared:
+            yield Check(
+                model=name,
+                name="shared",
+                outcome="unknown",
+                found=f"{judged + newly} {of} are in this run" if model else "not in this run",
+                wanted=f"at least {wording.percent(limits.min_shared)} (--min-shared)",
+                value=(judged + newly) / len(before),
+                limit=limits.min_shared,
+            )
+        if newly / len(before) > limits.max_newly_unjudged:
+            yield Check(
+                model=name,
+                name="newly unjudged",
+                outcome="unknown",
+                found=f"{newly} {of} are unjudged now",
+                wanted=f"at most {wording.percent(limits.max_newly_unjudged)} (--max-newly-unjudged)",
+                value=newly / len(before),
+                limit=limits.max_newly_unjudged,
+            )
 
 
 def _paired(

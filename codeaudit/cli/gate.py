@@ -102,6 +102,20 @@ FILE: Final = click.Path(path_type=Path, dir_okay=False)
     default=0.2,
     help="Decide nothing if more is unjudged.",
 )
+@option(
+    "--max-newly-unjudged",
+    type=_share,
+    metavar="P",
+    default=0.05,
+    help="Decide nothing if more of the pairs that the baseline judged is unjudged now.",
+)
+@option(
+    "--min-shared",
+    type=_share,
+    metavar="P",
+    default=0.9,
+    help="Decide nothing if the run has less of the pairs that the baseline judged.",
+)
 @option("--junit", type=FILE, metavar="FILE", help="Write a JUnit XML report.", show_default=False)
 @option("--sarif", type=FILE, metavar="FILE", help="Write SARIF for code scanning.", show_default=False)
 @option("--github/--no-github", default=False, help="Print annotations and write the step's summary.")
@@ -127,8 +141,8 @@ def gate(
 ) -> int:
     """Fail if a run is not good enough, or worse than an earlier one.
 
-    Exit code 0 passed, 1 failed, 2 wrong usage, 3 could not be judged: no answers, no shared inputs, or too
-    few samples to show any rise.
+    Exit code 0 passed, 1 failed, 2 wrong usage, 3 could not be judged: files that do not belong together,
+    too few answers, too few inputs shared with the baseline, or too few samples to show any rise.
 
     \b
     Examples:

@@ -9,7 +9,7 @@ import pytest
 from codeaudit.audit.records import ANSWER_CHANGES, Answer, Audited, Unjudged
 from codeaudit.reports.cases import Place
 from codeaudit.reports.checks import Gate, gate_sheets, verdict
-from codeaudit.reports.gate import Judged, Limits, gate, lasting
+from codeaudit.reports.gate import Judged, Limits, Pair, gate, lasting
 from codeaudit.reports.observations import observe
 from codeaudit.reports.records import ModelHeader, RunHeader
 from codeaudit.reports.summarise import summarise
@@ -35,6 +35,15 @@ def judged(*records: Audited, name: str = "now", task: Subtokens | Error | None 
         flips=tuple(flip for one in records for flip in observe(one, seed=0).flips()),
         originals={one.sample.id: one.sample.source for one in records},
         unjudged=unjudged,
+        gaps={
+            one.model: [
+                Pair(0, each.sample.id, pair.transform, pair.variant, pair.input)
+                for each in (observe(record, seed=0) for record in records if record.model == one.model)
+                for pair in each.pairs
+                if pair.changed is None and pair.kind == "preserving"
+            ]
+            for one in records
+        },
     )
 
 
@@ -244,6 +253,61 @@ def test_only_the_very_same_inputs_are_paired_and_lost_ones_are_told() -> None:
         found = gate(now, Limits(), baseline=other)
         assert found.outcome == "unknown"
         assert "the suites differ" in found.checks[0].found
+
+
+def kept(run: Judged, number: int) -> Judged:
+    """The run with the pairs of the first samples only."""
+    names = {f"s{n:03}" for n in range(number)}
+    return replace(run, flips=tuple(flip for flip in run.flips if flip.sample in names))
+
+
+@pytest.mark.parametrize(
+    ("number", "outcome"), [(100, "passed"), (90, "passed"), (89, "unknown"), (12, "unknown")]
+)
+def test_a_run_on_fewer_inputs_than_the_baseline_does_not_pass(number: int, outcome: str) -> None:
+    before = judged(*crowd(0))
+    now = kept(judged(*crowd(0)), number)
+    found = gate(now, Limits(), baseline=before)
+    assert found.outcome == outcome
+    assert outcomes(found) == {"rise": "passed", **({"shared": "unknown"} if outcome == "unknown" else {})}
+    assert gate(now, Limits(min_shared=0.1), baseline=before).outcome == "passed"
+    # Inputs that the baseline had not do no harm.
+    assert gate(before, Limits(), baseline=now).outcome == "passed"
+
+
+def test_a_transform_or_a_model_that_the_run_lacks_is_not_shared() -> None:
+    before = judged(*two(0, 0))
+    found = gate(judged(*crowd(0)), Limits(), baseline=before)
+    assert outcomes(found) == {"rise": "passed", "shared": "unknown"}
+    assert gate(judged(*crowd(0)), Limits(), baseline=before, transforms=frozenset({"rename"})).passed
+    pair = judged(*crowd(0, model="a"), *crowd(0, model="b"))
+    found = gate(judged(*crowd(0, model="a")), Limits(), baseline=pair)
+    assert [(check.model, check.name, check.outcome) for check in found.checks] == [
+        ("a", "rise", "passed"),
+        ("b", "shared", "unknown"),
+    ]
+    assert gate(judged(*crowd(0, model="a")), Limits(min_shared=0.0), baseline=pair).passed
+
+
+def test_a_model_that_does_not_answer_where_it_would_flip_does_not_pass() -> None:
+    before = judged(*crowd(0))
+
+    def silent(number: int) -> Judged:
+        answers = [None if n < number else GOOD for n in range(100)]
+        return judged(
+            *(
+                audited("m", sample(f"s{n:03}"), after={"identity": [GOOD], "rename": [answer]})
+                for n, answer in enumerate(answers)
+            )
+        )
+
+    assert gate(silent(5), Limits(), baseline=before).outcome == "passed"
+    found = gate(silent(6), Limits(), baseline=before)
+    assert outcomes(found) == {"rise": "passed", "newly unjudged": "unknown"}
+    assert found.checks[1].found == "6 of 100 pairs of the baseline are unjudged now"
+    assert gate(silent(6), Limits(max_newly_unjudged=0.06), baseline=before).outcome == "passed"
+    # What the baseline did not judge either is not new.
+    assert gate(silent(15), Limits(), baseline=silent(15)).outcome == "passed"
 
 
 def test_models_are_paired_by_name_or_alone() -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from codeaudit.audit.store import MANIFEST, SUITE, SUMMARY, VERDICTS
+from codeaudit.audit.store import MANIFEST, SUITE, SUMMARY, VERDICTS, read_rows
 from codeaudit.cli.main import main
+from codeaudit.reports.checks import Gate
 from tests.support.forgery import Row, edit_json, edit_rows, rebind
 
 SOURCE = """\
@@ -35,6 +36,11 @@ def good(queries):
 def bad(queries):
     """Reads one name."""
     return [["take"] if "total" in query.source else ["sum"] for query in queries]
+
+
+def evasive(queries):
+    """Silent on some variants."""
+    return [["take"] if "total" in query.source or '"d"' < query.source.rstrip()[-3:] else None for query in queries]
 '''
 
 
@@ -47,7 +53,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
         patch.syspath_prepend(str(place))
-        words = ["--corpus", "code.py", "--workers", "1", "--transform", "rename,layout"]
+        words = ["--corpus", "code.py", "--workers", "1", "--transform", "rename,rename-parameters"]
         for name in ("good", "bad"):
             assert main(["run", *words, "--model", f"py/mine:{name}", "--out", name]) == 0
     return place
@@ -160,3 +166,32 @@ def test_no_edit_of_the_baseline_passes(forge: Callable[[Path], None]) -> None:
     forge(Path("before"))
     rebind(Path("before"))
     assert main(["gate", "bad", "--baseline", "before"]) in ((0,) if "summary" in forge.__name__ else (3,))
+
+
+@pytest.mark.parametrize(
+    ("model", "kept", "check", "waived"),
+    [
+        ("bad", 1, "shared", ["--min-shared", "0"]),
+        ("evasive", 16, "newly unjudged", ["--max-newly-unjudged", "1"]),
+    ],
+)
+def test_what_the_baseline_judged_cannot_be_left_out(
+    model: str,
+    kept: int,
+    check: str,
+    waived: list[str],
+    runs: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(runs))
+    names = sorted({row["sample"] for row in read_rows(Path("good", SUITE))})[:kept]
+    shutil.copy(Path("good", SUITE), SUITE)
+    edit_rows(Path(SUITE), lambda every: [row for row in every if row["sample"] in names])
+    words = ["--suite", SUITE, "--workers", "1", "--model", f"py/mine:{model}", "--out", "now"]
+    assert main(["run", *words]) == 0
+    capsys.readouterr()
+    for words, wanted in (([], "unknown"), (waived, None)):
+        main(["gate", "now", "--baseline", "good", "--max-unjudged", "1", *words, "--format", "json"])
+        found = Gate.from_json(capsys.readouterr().out)
+        assert {one.name: one.outcome for one in found.checks}.get(check) == wanted

@@ -128,7 +128,7 @@ def test_the_checks_of_a_gate_are_tests() -> None:
     result = gate(
         judged(*crowd(9)),
         Limits(max_violation_rate=0.01, max_f1_drop=1.0, min_sensitivity=0.1),
-        baseline=judged(*crowd(9), *crowd(0, model="x")),
+        baseline=judged(*crowd(9)),
     )
     report = dataclasses.replace(
         result, checks=(*result.checks, dataclasses.replace(result.checks[0], outcome="unknown", name="n"))
