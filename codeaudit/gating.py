@@ -13,7 +13,7 @@ from codeaudit.audit.store import MANIFEST, SUITE, VERDICTS, read_about, read_ro
 from codeaudit.finished_runs import VARIANT, Run, read_run, trials
 from codeaudit.options import check_values, listed
 from codeaudit.reports.checks import Gate
-from codeaudit.reports.gate import Judged, Limits, Pair
+from codeaudit.reports.gate import AskedVariant, Judged, Limits
 from codeaudit.reports.gate import gate as decide
 from codeaudit.reports.records import (
     ComparedRun,
@@ -252,7 +252,7 @@ def _judged(run: Run, summary: Summary) -> Judged:
     flips: list[Flip] = []
     originals: dict[str, str] = {}
     unjudged: defaultdict[tuple[str, Kind, str], Counter[str]] = defaultdict(Counter)
-    gaps: defaultdict[str, list[Pair]] = defaultdict(list)
+    gaps: defaultdict[str, list[AskedVariant]] = defaultdict(list)
     for row in read_rows(run.path / VERDICTS):
         # The unchanged input of a sample: its hash tells that both runs asked about the same text.
         if row["kind"] == "identity":
@@ -260,7 +260,7 @@ def _judged(run: Run, summary: Summary) -> Judged:
         if row["outcome"] == "unjudged":
             unjudged[row["model"], row["kind"], row["transform"]][row["reason"]] += 1
             if row["kind"] == "preserving":
-                gaps[row["model"]].append(Pair(*(row[name] for name in Pair._fields)))
+                gaps[row["model"]].append(AskedVariant(*(row[name] for name in AskedVariant._fields)))
             continue
         flips.append(
             Flip(

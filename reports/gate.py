@@ -44,7 +44,7 @@ class PairKey(NamedTuple):
     """Hash of the perturbed source."""
 
 
-class Pair(NamedTuple):
+class AskedVariant(NamedTuple):
     """A variant of a sample, in one run."""
 
     seed: int
@@ -85,7 +85,7 @@ class Judged:
     originals: Mapping[str, str] = field(default_factory=dict)
     """Hash of the unchanged text, by sample."""
     unjudged: Unjudged = field(default_factory=dict)
-    gaps: Mapping[str, Sequence[Pair]] = field(default_factory=dict)
+    gaps: Mapping[str, Sequence[AskedVariant]] = field(default_factory=dict)
     """Pairs without a verdict under meaning-keeping transforms, by model."""
 
 
@@ -334,7 +334,9 @@ def _partners(now: Judged, baseline: Judged) -> dict[str, str | None]:
 
 def _violated(run: Judged, model: str, transforms: frozenset[str] | None = None) -> dict[PairKey, bool]:
     return {
-        _key(run, Pair(flip.seed, flip.sample, flip.transform, flip.variant, flip.input)): flip.violated
+        _key(
+            run, AskedVariant(flip.seed, flip.sample, flip.transform, flip.variant, flip.input)
+        ): flip.violated
         for flip in run.flips
         if flip.model == model
         and flip.kind == "preserving"
@@ -342,7 +344,7 @@ def _violated(run: Judged, model: str, transforms: frozenset[str] | None = None)
     }
 
 
-def _key(run: Judged, pair: Pair) -> PairKey:
+def _key(run: Judged, pair: AskedVariant) -> PairKey:
     return PairKey(original=run.originals.get(pair.sample, ""), **pair._asdict())
 
 

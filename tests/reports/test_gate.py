@@ -9,7 +9,7 @@ import pytest
 from codeaudit.audit.records import ANSWER_CHANGES, Answer, Audited, Unjudged
 from codeaudit.reports.cases import Place
 from codeaudit.reports.checks import Gate, gate_sheets, verdict
-from codeaudit.reports.gate import Judged, Limits, Pair, gate, lasting
+from codeaudit.reports.gate import AskedVariant, Judged, Limits, gate, lasting
 from codeaudit.reports.observations import observe
 from codeaudit.reports.records import ModelHeader, RunHeader
 from codeaudit.reports.summarise import summarise
@@ -37,7 +37,7 @@ def judged(*records: Audited, name: str = "now", task: Subtokens | Error | None 
         unjudged=unjudged,
         gaps={
             one.model: [
-                Pair(0, each.sample.id, pair.transform, pair.variant, pair.input)
+                AskedVariant(0, each.sample.id, pair.transform, pair.variant, pair.input)
                 for each in (observe(record, seed=0) for record in records if record.model == one.model)
                 for pair in each.pairs
                 if pair.changed is None and pair.kind == "preserving"
