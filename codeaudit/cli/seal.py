@@ -44,7 +44,7 @@ _out_option: Final = click.option(
     default="columns",
     show_default=True,
     help="columns: permute the hidden columns of the blocks. The copy loads and computes nonsense; anyone "
-    "with the base weights can reverse it. cipher: encrypt every number; only the key reverses it.",
+    "with the base weights can reverse it. cipher: encrypt every number (AES-GCM); only the key reverses it.",
 )
 @click.option(
     "--inner/--no-inner",
@@ -88,7 +88,7 @@ def seal(checkpoint: str, key_file: Path, out: Path, scheme: str, inner: bool) -
 def unseal(sealed: Path, key_file: Path, out: Path) -> int:
     """Restore a sealed checkpoint, bit for bit.
 
-    With a wrong key or a damaged file nothing is written.
+    With a wrong key, or where a file was changed, added or removed, nothing is written.
 
     \b
     Example:
@@ -99,7 +99,9 @@ def unseal(sealed: Path, key_file: Path, out: Path) -> int:
 
     if not sealed.is_dir():
         raise ModelError(f"no sealed checkpoint at {str(sealed)!r}: there is no such folder")
-    sealing.unseal(sealed, out, Key.read(key_file))
+    found = sealing.unseal(sealed, out, Key.read(key_file))
+    if found.old_tags is not None:
+        note("sealed by an earlier version, which covered the weights only; seal again to cover all files")
     show_text(f"unsealed {sealed} in {out}\n")
     return 0
 

@@ -1,21 +1,26 @@
 """Secret keys of sealed checkpoints: the key file, the derived secrets, and the check of a key.
 
-Everything is derived with HMAC-SHA-256 from the key and a salt. The salt is new for each sealing, so two
-checkpoints under one key share no permutation and no keystream. The derived check tells whether a key is the
-right one. It does not help to find the key, because keys are 256 random bits.
+Every secret is derived with HKDF-SHA-256 from the key, a salt and the name of its use. The salt is new for
+each sealing, so two checkpoints under one key share no permutation and no encryption key. The derived check
+tells whether a key is the right one. It does not help to find the key, because keys are 256 random bits.
 """
 
 import hashlib
 import hmac
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from codeaudit.transforms.columns.layout import Indices
 from codeaudit.transforms.errors import ModelError
@@ -25,8 +30,16 @@ LENGTH: Final = 32
 """Bytes of a key."""
 SALT: Final = 16
 """Bytes of a salt."""
-BLOCK: Final = 1 << 20
-"""The bytes of keystream that are computed at a time."""
+CHUNK: Final = 4 << 20
+"""Bytes that are encrypted at a time."""
+TAG: Final = 16
+"""Bytes of the tag of a chunk."""
+
+Bytes = npt.NDArray[np.uint8]
+
+
+class DamagedError(Exception):
+    """Something encrypted or tagged is not as it was made, or was made with another key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +89,7 @@ class Key:
 
     def under(self, salt: bytes) -> "Salted":
         """The key combined with the salt of one checkpoint."""
-        return Salted(hmac.digest(self.secret, b"salt" + salt, "sha256"))
+        return Salted(self.secret, salt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +97,7 @@ class Salted:
     """A key combined with the salt of one checkpoint."""
 
     secret: bytes = field(repr=False)
+    salt: bytes
 
     @property
     def check(self) -> str:
@@ -105,20 +119,58 @@ class Salted:
             found.append(np.argsort(np.frombuffer(stream, dtype="<u8"), kind="stable").astype(np.int64))
         return found
 
-    def masked(self, data: npt.NDArray[np.uint8], name: str) -> npt.NDArray[np.uint8]:
-        """The bytes XOR the keystream of the name (SHAKE-256 in counter mode); twice restores them."""
-        masked = np.empty_like(data)
-        secret = self._derived(f"stream {name}")
-        for number, start in enumerate(range(0, len(data), BLOCK)):
-            part = data[start : start + BLOCK]
-            # Blocks, because the keystream of a whole tensor would need its memory again.
-            stream = hashlib.shake_256(secret + number.to_bytes(8, "little")).digest(len(part))
-            masked[start : start + BLOCK] = part ^ np.frombuffer(stream, dtype=np.uint8)
-        return masked
+    def encrypted(self, data: Bytes, name: str) -> tuple[Bytes, bytes]:
+        """The bytes in AES-GCM under a key of this name, as many as before, and the tags of their chunks.
 
-    def tagger(self) -> "hmac.HMAC":
-        """A new HMAC for the tag of a sealed file, which detects damage."""
-        return hmac.new(self._derived("tag"), digestmod="sha256")
+        A name must not be used twice.
+        """
+        cipher, out, tags = AESGCM(self._derived(f"cipher {name}")), np.empty_like(data), bytearray()
+        for number, start in enumerate(range(0, len(data), CHUNK)):
+            # A number as the nonce, since no other text is encrypted under this key.
+            made = cipher.encrypt(_nonce(number), data[start : start + CHUNK].tobytes(), None)
+            out[start : start + CHUNK] = np.frombuffer(made[:-TAG], dtype=np.uint8)
+            tags += made[-TAG:]
+        return out, bytes(tags)
+
+    def decrypted(self, data: Bytes, name: str, tags: bytes) -> Bytes:
+        """What `encrypted` was given.
+
+        Raises:
+            DamagedError: a byte, a tag or the name is another one.
+        """
+        cipher, out = AESGCM(self._derived(f"cipher {name}")), np.empty_like(data)
+        for number, start in enumerate(range(0, len(data), CHUNK)):
+            tag = tags[number * TAG : (number + 1) * TAG]
+            with _telling_damage():
+                made = cipher.decrypt(_nonce(number), data[start : start + CHUNK].tobytes() + tag, None)
+            out[start : start + CHUNK] = np.frombuffer(made, dtype=np.uint8)
+        return out
+
+    def closed(self, text: bytes, beside: bytes) -> bytes:
+        """The text in AES-GCM; `beside` is needed to open it. Can be used once, as the salt can."""
+        return AESGCM(self._derived("box")).encrypt(_nonce(0), text, beside)
+
+    def opened(self, box: bytes, beside: bytes) -> bytes:
+        """What `closed` was given.
+
+        Raises:
+            DamagedError: a byte of the box, or what is beside it, is another one.
+        """
+        with _telling_damage():
+            return AESGCM(self._derived("box")).decrypt(_nonce(0), box, beside)
 
     def _derived(self, use: str) -> bytes:
-        return hmac.digest(self.secret, use.encode(), "sha256")
+        info = f"codeaudit seal 2 {use}".encode()
+        return HKDF(algorithm=SHA256(), length=LENGTH, salt=self.salt, info=info).derive(self.secret)
+
+
+def _nonce(number: int) -> bytes:
+    return number.to_bytes(12, "big")
+
+
+@contextmanager
+def _telling_damage() -> Iterator[None]:
+    try:
+        yield
+    except (InvalidTag, ValueError) as error:  # a ValueError: too short for a tag
+        raise DamagedError from error

@@ -5,7 +5,11 @@ There are two schemes:
 - `columns` permutes the hidden columns of the backbone and leaves embeddings and head as they are (Xu et al.
   2024, section 5.3), so the parts fit together only with the key. This is obfuscation: anyone with the
   weights that the checkpoint was fine-tuned from can find the permutation (see `recovery`).
-- `cipher` masks every byte of every tensor with a keystream. Only the key undoes it.
+- `cipher` encrypts every byte of every tensor with AES-GCM. Only the key undoes it.
+
+`seal.json` covers every file of the folder: a box in it, encrypted and authenticated with AES-GCM, holds the
+digests of all files. Unsealing checks them before it reads anything else, so that a changed, added or missing
+file is told.
 
 Files are rewritten one tensor at a time; every byte but those of the tensors stays as it is. The header is
 read here, because the safetensors library gives tensors and not the bytes of the header, and unsealing has to
@@ -15,28 +19,43 @@ A sealed folder reveals the shapes, the configuration and the vocabulary. With `
 axes move together, and contains embeddings and head in the clear.
 """
 
-import hmac
+import hashlib
 import json
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 from pathlib import Path
-from typing import IO, Any, Final, Literal, TypeAlias, get_args
+from typing import IO, Any, Final, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from codeaudit.transforms.columns.keys import SALT, Key, Salted
+from codeaudit.transforms.columns import old_seals
+from codeaudit.transforms.columns.keys import SALT, Bytes, DamagedError, Key, Salted
 from codeaudit.transforms.columns.layout import Indices, Layout, indices, inverse
 from codeaudit.transforms.errors import CannotAudit, ModelError
 
 LONGEST_HEADER: Final = 100_000_000
 """Bytes; the format's own limit."""
 
-Bytes = npt.NDArray[np.uint8]
+READ: Final = 4 << 20
+"""Bytes of a file that are read at a time."""
+
+
+class Digest(Protocol):
+    """A hash, or an HMAC, of bytes that come one part after the other."""
+
+    def update(self, data: bytes, /) -> None:
+        """Take the next part."""
+        ...
+
+    def hexdigest(self) -> str:
+        """The digest of all parts."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,12 +137,10 @@ class TensorFile:
         onto: Path,
         change: Callable[[TensorEntry, Bytes], Bytes],
         *,
-        before: "hmac.HMAC | None" = None,
-        after: "hmac.HMAC | None" = None,
+        before: Digest,
+        after: Digest,
     ) -> None:
-        """Write the file anew with each tensor's bytes changed.
-
-        `before` is updated with the bytes of the old file, `after` with those of the new one.
+        """Write the file anew with each tensor's bytes changed. Digests the old file and the new one.
 
         Raises:
             ModelError: a file cannot be read or written.
@@ -132,10 +149,8 @@ class TensorFile:
             with onto.open("wb") as file:
                 for old, new in self._parts(change):
                     file.write(new)
-                    if before is not None:
-                        before.update(old)
-                    if after is not None:
-                        after.update(new)
+                    before.update(old)
+                    after.update(new)
         except OSError as error:
             raise ModelError(f"cannot write {str(onto)!r}: {error.strerror}") from error
 
@@ -176,12 +191,37 @@ Scheme: TypeAlias = Literal["columns", "cipher"]
 SCHEMES: Final[tuple[Scheme, ...]] = get_args(Scheme)
 
 SEAL: Final = "seal.json"
-SCHEMA: Final = 1
+SCHEMA: Final = 2
+OLD_SCHEMA: Final = 1
 WEIGHTS: Final = "model.safetensors"
 INDEX: Final = "model.safetensors.index.json"
 KEPT: Final = frozenset({".json", ".txt", ".model", ".jinja", ".md", ".py"})
 """Endings of the files that a sealed folder keeps beside the weights: configuration, tokenizer, notes. All
 others, such as weights in another format or the state of a training, stay behind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SealedContents:
+    """What the box of a seal holds: digests of all files but the seal, and the tags of encrypted tensors."""
+
+    sealed: Mapping[str, str] = field(default_factory=dict)
+    """SHA-256 of each file as it lies in the sealed folder."""
+    plain: Mapping[str, str] = field(default_factory=dict)
+    """The digest of each file before it was sealed."""
+    tags: Mapping[str, bytes] = field(default_factory=dict)
+    """By `FILE/TENSOR`; empty for `columns`."""
+
+    def as_bytes(self) -> bytes:
+        """As JSON."""
+        tags = {name: one.hex() for name, one in self.tags.items()}
+        return json.dumps({"sealed": dict(self.sealed), "plain": dict(self.plain), "tags": tags}).encode()
+
+    @classmethod
+    def read(cls, data: bytes) -> "SealedContents":
+        """Of the JSON, which is ours: nobody without the key can make a box."""
+        found = json.loads(data)
+        tags = {name: bytes.fromhex(one) for name, one in found["tags"].items()}
+        return cls(sealed=found["sealed"], plain=found["plain"], tags=tags)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,63 +232,88 @@ class Seal:
     salt: bytes
     check: str
     """Identifies the right key."""
-    tags: Mapping[str, str]
-    """The tag of each weight file, made with the key from the bytes before sealing."""
     layout: Layout
     """Which axes of which tensors a group's permutation moves; empty for a cipher."""
     outside: frozenset[str]
     """The tensors of the layout that the seal leaves as they are; the same permutation fits them again."""
+    box: bytes = b""
+    """`SealedContents`, encrypted. It can be opened only beside the head that it was made with."""
+    head: bytes = b""
+    """Everything but the box, as it stands in the file."""
+    old_tags: Mapping[str, str] | None = None
+    """The tags of the weight files in a seal of schema 1, which covers nothing else; else `None`."""
 
-    def as_json(self) -> dict[str, Any]:
-        """The content of the file as JSON values."""
-        moved = len(self.layout.tensors) - len(self.outside)
-        told = {"groups": len(self.layout.sizes), "tensors": moved, "bits": round(self.layout.bits, 1)}
-        return {
+    def closed(self, salted: Salted, contents: SealedContents) -> str:
+        """The text of the file."""
+        told = {
+            "groups": len(self.layout.sizes),
+            "tensors": len(self.layout.tensors) - len(self.outside),
+            "bits": round(self.layout.bits, 1),
+        }
+        head = {
             "schema": SCHEMA,
             "scheme": self.scheme,
             "permuted": told if self.scheme == "columns" else None,
             "salt": self.salt.hex(),
             "key_check": self.check,
-            "tags": dict(self.tags),
             "outside": sorted(self.outside),
             "layout": self.layout.as_json(),
         }
+        return _written({**head, "box": salted.closed(contents.as_bytes(), _written(head).encode()).hex()})
 
     @classmethod
     def read(cls, folder: Path) -> "Seal":
         """The seal of a folder.
 
         Raises:
-            ModelError: there is none, or it was not made by a version that this one knows.
+            ModelError: there is none, it is damaged, or it was not made by a version that this one knows.
         """
         path = folder / SEAL
         if not path.is_file():
             raise ModelError(f"{str(folder)!r} is no sealed checkpoint: it has no {SEAL}")
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-            if found["schema"] != SCHEMA or found["scheme"] not in SCHEMES:
+            text = path.read_bytes().decode("utf-8")
+            found = json.loads(text)
+            if found["schema"] not in (SCHEMA, OLD_SCHEMA) or found["scheme"] not in SCHEMES:
                 raise ValueError(f"schema {found['schema']!r}, scheme {found['scheme']!r}")
+            old = found["schema"] == OLD_SCHEMA
+            # Two texts may mean the same, as `ab` and `AB` for a byte. Only one of them is the seal.
+            if not old and (text != _written(found) or bytes.fromhex(found["box"]).hex() != found["box"]):
+                raise ValueError("it is not as it was sealed")
             return cls(
                 scheme=found["scheme"],
                 salt=bytes.fromhex(found["salt"]),
                 check=str(found["key_check"]),
-                tags={str(name): str(tag) for name, tag in found["tags"].items()},
                 layout=Layout.from_json(found["layout"]),
                 outside=frozenset(map(str, found["outside"])),
+                box=b"" if old else bytes.fromhex(found.pop("box")),
+                head=b"" if old else _written(found).encode(),
+                old_tags={str(name): str(tag) for name, tag in found["tags"].items()} if old else None,
             )
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ModelError(f"{str(path)!r} cannot be used: {error}") from error
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise ModelError(f"{str(path)!r} cannot be used: {error}; nothing was written") from error
 
-    def opened(self, key: Key) -> Salted:
-        """The key combined with the salt of this seal.
+    def opened(self, key: Key) -> tuple[Salted, SealedContents]:
+        """The key combined with the salt of this seal, and what the seal says of the files.
 
         Raises:
-            ModelError: it is another key.
+            ModelError: it is another key, or the seal is damaged.
         """
-        salted = key.under(self.salt)
+        old = self.old_tags is not None
+        salted = old_seals.under(key, self.salt) if old else key.under(self.salt)
         if not salted.fits(self.check):
             raise ModelError("this is not the key that the checkpoint was sealed with; nothing was written")
-        return salted
+        if self.old_tags is not None:
+            return salted, SealedContents(plain=self.old_tags)
+        try:
+            return salted, SealedContents.read(salted.opened(self.box, self.head))
+        except DamagedError:
+            raise ModelError(f"{SEAL} is not as it was sealed; nothing was written") from None
+
+
+def _written(found: Mapping[str, Any]) -> str:
+    """The one way in which a seal is written."""
+    return json.dumps(found) + "\n"
 
 
 EMPTY: Final = Layout(sizes=(), tensors={})
@@ -297,17 +362,29 @@ def seal(
     files = weight_files(folder)
     salt = secrets.token_bytes(SALT)
     salted = key.under(salt)
-    tags: dict[str, str] = {}
+    sealed: dict[str, str] = {}
+    plain: dict[str, str] = {}
+    tags: dict[str, bytes] = {}
     permutations = salted.permutations(layout.sizes)
+
+    def encrypted(file: str, entry: TensorEntry, data: Bytes) -> Bytes:
+        name = f"{file}/{entry.name}"
+        made, tags[name] = salted.encrypted(data, name)
+        return made
+
     with writing(out) as place:
-        _keep(folder, place)
+        for name in _kept(folder, files):
+            sealed[name] = plain[name] = _copied(folder / name, place / name)
         for name in files:
-            tagger = salted.tagger()
-            change = _changing(scheme, salted, name, layout, outside, permutations)
-            TensorFile.read(folder / name).rewrite(place / name, change, before=tagger)
-            tags[name] = tagger.hexdigest()
-        made = Seal(scheme=scheme, salt=salt, check=salted.check, tags=tags, layout=layout, outside=outside)
-        (place / SEAL).write_text(json.dumps(made.as_json()) + "\n", encoding="utf-8")
+            change = (
+                partial(encrypted, name) if scheme == "cipher" else _moving(layout, outside, permutations)
+            )
+            before, after = hashlib.sha256(), hashlib.sha256()
+            TensorFile.read(folder / name).rewrite(place / name, change, before=before, after=after)
+            plain[name], sealed[name] = before.hexdigest(), after.hexdigest()
+        made = Seal(scheme=scheme, salt=salt, check=salted.check, layout=layout, outside=outside)
+        text = made.closed(salted, SealedContents(sealed=sealed, plain=plain, tags=tags))
+        (place / SEAL).write_text(text, encoding="utf-8")
     return made
 
 
@@ -315,35 +392,69 @@ def unseal(folder: Path, out: Path, key: Key) -> Seal:
     """Write the checkpoint that was sealed to a new or empty folder, bit for bit.
 
     Raises:
-        ModelError: the folder is not sealed, was sealed with another key, or is damaged; nothing is written.
+        ModelError: the folder is not sealed, was sealed with another key, or is not as it was sealed; nothing
+            is written.
         CannotAudit: the folder cannot be written.
     """
     found = Seal.read(folder)
-    salted = found.opened(key)
+    salted, contents = found.opened(key)
+    # Before any other file is interpreted: its header, its index and its numbers may be somebody else's.
+    if found.old_tags is None:
+        _check_files(folder, contents.sealed)
     back = inverse(salted.permutations(found.layout.sizes))
+    files = weight_files(folder)
+
+    def decrypted(file: str, entry: TensorEntry, data: Bytes) -> Bytes:
+        name = f"{file}/{entry.name}"
+        try:
+            return salted.decrypted(data, name, contents.tags.get(name, b""))
+        except DamagedError:
+            raise _not_as_sealed(folder / file) from None
+
     with writing(out) as place:
-        _keep(folder, place)
-        for name in weight_files(folder):
-            tagger = salted.tagger()
-            change = _changing(found.scheme, salted, name, found.layout, found.outside, back)
-            TensorFile.read(folder / name).rewrite(place / name, change, after=tagger)
-            # The tag is of the bytes before sealing, so it finds a damaged file and a wrong result alike.
-            if tagger.hexdigest() != found.tags.get(name):
-                raise ModelError(f"{str(folder / name)!r} is not as it was sealed; nothing was written")
+        for name in _kept(folder, files):
+            copied = _copied(folder / name, place / name)
+            if found.old_tags is None and copied != contents.plain.get(name):
+                raise _not_as_sealed(folder / name)
+        for name in files:
+            change = (
+                partial(decrypted, name)
+                if found.scheme == "cipher"
+                else _moving(found.layout, found.outside, back)
+            )
+            after: Digest = salted.tagger() if isinstance(salted, old_seals.OldSalted) else hashlib.sha256()
+            TensorFile.read(folder / name).rewrite(place / name, change, before=hashlib.sha256(), after=after)
+            # The digest of the plain bytes tells a wrong result, too.
+            if after.hexdigest() != contents.plain.get(name):
+                raise _not_as_sealed(folder / name)
     return found
 
 
-def _changing(
-    scheme: Scheme,
-    salted: Salted,
-    file: str,
-    layout: Layout,
-    outside: frozenset[str],
-    permutations: list[Indices],
+def _check_files(folder: Path, digests: Mapping[str, str]) -> None:
+    """Check that a sealed folder holds the files that were sealed, each as it was, and nothing else.
+
+    Raises:
+        ModelError: it does not.
+    """
+    present = {path.name for path in folder.iterdir()} - {SEAL}
+    for name in sorted(present - digests.keys()):
+        raise ModelError(f"{str(folder / name)!r} was not there when the folder was sealed; remove it")
+    for name, digest in digests.items():
+        if name not in present:
+            raise ModelError(f"{str(folder)!r} lacks the file {name!r} that was sealed; nothing was written")
+        # Only files are read: a pipe of that name would never end.
+        if not (folder / name).is_file() or _digest(folder / name) != digest:
+            raise _not_as_sealed(folder / name)
+
+
+def _not_as_sealed(path: Path) -> ModelError:
+    return ModelError(f"{str(path)!r} is not as it was sealed; nothing was written")
+
+
+def _moving(
+    layout: Layout, outside: frozenset[str], permutations: list[Indices]
 ) -> Callable[[TensorEntry, Bytes], Bytes]:
-    """What becomes of each tensor of a file."""
-    if scheme == "cipher":
-        return lambda entry, data: salted.masked(data, f"{file}/{entry.name}")
+    """What becomes of each tensor with `columns`."""
 
     def permuted(entry: TensorEntry, data: Bytes) -> Bytes:
         places = () if entry.name in outside else layout.tensors.get(entry.name, ())
@@ -360,10 +471,44 @@ def _changing(
     return permuted
 
 
-def _keep(folder: Path, place: Path) -> None:
-    for path in sorted(folder.iterdir()):
-        if path.is_file() and path.suffix in KEPT and path.name != SEAL:
-            shutil.copyfile(path, place / path.name)
+def _kept(folder: Path, weights: list[str]) -> list[str]:
+    """The names of the files beside the weights that a sealed folder has, too."""
+    return sorted(
+        path.name
+        for path in folder.iterdir()
+        if path.is_file() and path.suffix in KEPT and path.name not in (SEAL, *weights)
+    )
+
+
+def _parts(path: Path) -> Iterator[bytes]:
+    """The bytes of a file.
+
+    Raises:
+        ModelError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            while part := file.read(READ):
+                yield part
+    except OSError as error:
+        raise ModelError(f"cannot read {str(path)!r}: {error.strerror}") from error
+
+
+def _digest(path: Path) -> str:
+    found = hashlib.sha256()
+    for part in _parts(path):
+        found.update(part)
+    return found.hexdigest()
+
+
+def _copied(path: Path, onto: Path) -> str:
+    """Copy a file; the digest of what was copied."""
+    found = hashlib.sha256()
+    with onto.open("wb") as file:
+        for part in _parts(path):
+            found.update(part)
+            file.write(part)
+    return found.hexdigest()
 
 
 def left_behind(folder: Path) -> list[str]:

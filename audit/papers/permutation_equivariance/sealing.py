@@ -293,10 +293,10 @@ def authorise(opened: Opened, key: Key) -> None:
     """Permute the outside of a sealed module in place, so that it answers as before it was sealed.
 
     Raises:
-        ModelError: another key, another scheme, or a module that gives hidden states.
+        ModelError: another key, another scheme, a damaged seal, or a module that gives hidden states.
     """
     found = Seal.read(opened.folder)
-    salted = found.opened(key)
+    salted, _ = found.opened(key)
     if found.scheme != "columns":
         raise ModelError("a checkpoint sealed by cipher cannot run; unseal it")
     if not opened.answers:

@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from codeaudit.transforms.columns import keys
 from codeaudit.transforms.columns.keys import HEAD, Key
 from codeaudit.transforms.columns.layout import Kept, Layout, Member, Product
 from codeaudit.transforms.columns.sealing import (
@@ -133,7 +136,7 @@ def test_a_file_that_ends_early_is_damaged(folder: Path) -> None:
     place = sealed(folder, key)
     path = place / "model-00001-of-00002.safetensors"
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(ModelError, match="damaged"):
+    with pytest.raises(ModelError, match="not as it was sealed"):
         unseal(place, folder.parent / "back", key)
 
 
@@ -183,18 +186,19 @@ def test_a_plain_folder_is_no_sealed_one(folder: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"schema": 2},
+        {"schema": 3},
         {"scheme": "rot13"},
         {"salt": "xyz"},
         {"layout": {"groups": [8, 6], "tensors": {"in": [7]}}},
-        {"tags": []},
+        {"box": "xyz"},
+        {"box": []},
     ],
 )
 def test_a_seal_of_another_version_is_refused_in_one_line(folder: Path, change: dict[str, object]) -> None:
     key = Key.new()
     place = sealed(folder, key)
     found = json.loads((place / SEAL).read_text())
-    (place / SEAL).write_text(json.dumps(found | change))
+    (place / SEAL).write_text(json.dumps(found | change) + "\n")
     with pytest.raises(ModelError, match="cannot be used") as caught:
         unseal(place, folder.parent / "back", key)
     assert "\n" not in str(caught.value)
@@ -228,12 +232,165 @@ def test_what_is_no_key_is_told(tmp_path: Path, text: str) -> None:
         Key.read(path)
 
 
-def test_a_key_permutes_as_it_always_did() -> None:
+def test_a_key_gives_what_it_always_gave() -> None:
     """Seals of earlier versions have to open: the derivation is fixed."""
     salted = Key(bytes(range(32))).under(b"salt")
     assert [one.tolist() for one in salted.permutations((5, 3))] == PERMUTATIONS
-    assert salted.masked(np.zeros(4, dtype=np.uint8), "a").tolist() == STREAM
+    encrypted, tags = salted.encrypted(np.zeros(4, dtype=np.uint8), "a")
+    assert (encrypted.tobytes() + tags).hex() == ENCRYPTED
+    assert salted.closed(b"", b"").hex() == BOX
     assert salted.check.startswith(CHECK)
+
+
+OLD = Path(__file__).parent / "old_seals"
+"""A small checkpoint, and what the version with schema 1 made of it."""
+
+
+@each_scheme
+def test_seals_of_schema_1_open(tmp_path: Path, scheme: Scheme) -> None:
+    unseal(OLD / scheme, tmp_path / "back", Key(bytes(range(32))))
+    assert contents(tmp_path / "back") == contents(OLD / "plain")
+    with pytest.raises(ModelError, match="not the key"):
+        unseal(OLD / scheme, tmp_path / "never", Key(bytes(32)))
+
+
+@each_scheme
+def test_damaged_weights_of_schema_1_are_told(tmp_path: Path, scheme: Scheme) -> None:
+    shutil.copytree(OLD / scheme, tmp_path / "sealed")
+    flip(tmp_path / "sealed" / "model-00002-of-00002.safetensors", -3, 0)
+    with pytest.raises(ModelError, match="not as it was sealed"):
+        unseal(tmp_path / "sealed", tmp_path / "back", Key(bytes(range(32))))
+
+
+@each_scheme
+def test_a_seal_is_not_taken_for_one_of_schema_1(folder: Path, scheme: Scheme) -> None:
+    key = Key.new()
+    place = sealed(folder, key, scheme)
+    found = json.loads((place / SEAL).read_text())
+    (place / SEAL).write_text(json.dumps(found | {"schema": 1, "tags": {}}) + "\n")
+    with pytest.raises(ModelError, match="not the key"):
+        unseal(place, folder.parent / "back", key)
+
+
+# ── damage ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def flip(path: Path, byte: int, bit: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[byte] ^= 1 << bit
+    path.write_bytes(data)
+
+
+def told(place: Path, key: Key) -> str:
+    """The message of `unseal`, which wrote nothing."""
+    parent = place.parent
+    before = sorted(parent.iterdir())
+    with pytest.raises(ModelError) as caught:
+        unseal(place, parent / "back", key)
+    assert sorted(parent.iterdir()) == before
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@each_scheme
+def test_every_flipped_bit_of_every_file_is_told(folder: Path, scheme: Scheme) -> None:
+    key = Key.new()
+    place = sealed(folder, key, scheme)
+    rng = np.random.default_rng(1)
+    for path in sorted(place.iterdir()):
+        data = path.read_bytes()
+        for byte in sorted({*rng.integers(0, len(data), 100 if path.name == SEAL else 10).tolist()}):
+            flip(path, byte, int(rng.integers(8)))
+            assert told(place, key), (path.name, byte)
+            path.write_bytes(data)
+    unseal(place, folder.parent / "back", key)
+
+
+@pytest.mark.slow
+@each_scheme
+def test_every_byte_of_a_seal_counts(folder: Path, scheme: Scheme) -> None:
+    key = Key.new()
+    path = sealed(folder, key, scheme) / SEAL
+    data = path.read_bytes()
+    for byte in range(len(data)):
+        for bit in (0, 5):  # the other letter, and a small letter's capital
+            flip(path, byte, bit)
+            assert told(path.parent, key), (byte, bit)
+            path.write_bytes(data)
+
+
+def _capitals(place: Path) -> None:
+    """Other texts of a seal with the same meaning."""
+    found = json.loads((place / SEAL).read_text())
+    found["box"] = found["box"].upper()
+    (place / SEAL).write_text(json.dumps(found) + "\n")
+
+
+def _pipe(place: Path) -> None:
+    (place / "config.json").unlink()
+    os.mkfifo(place / "config.json")
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "a file less": lambda place: (place / "tokenizer.json").unlink(),
+    "a shard less": lambda place: (place / "model-00001-of-00002.safetensors").unlink(),
+    "the index less": lambda place: (place / "model.safetensors.index.json").unlink(),
+    "a file more": lambda place: (place / "special_tokens_map.json").write_text("{}"),
+    "a hidden file more": lambda place: (place / ".x").write_text(""),
+    "weights more": lambda place: (place / "model.safetensors").write_bytes(b""),
+    "code more": lambda place: (place / "modeling_x.py").write_text(""),
+    "a folder more": lambda place: (place / "x").mkdir(),
+    "a file renamed": lambda place: (place / "tokenizer.json").rename(place / "tokens.json"),
+    "a pipe": _pipe,
+    "two files exchanged": lambda place: [
+        (place / "a").write_bytes((place / "model-00001-of-00002.safetensors").read_bytes()),
+        (place / "model-00002-of-00002.safetensors").replace(place / "model-00001-of-00002.safetensors"),
+        (place / "a").replace(place / "model-00002-of-00002.safetensors"),
+    ],
+    "a byte more": lambda place: (place / "config.json").write_text("{} "),
+    "nothing left of a file": lambda place: (place / "config.json").write_text(""),
+    "the seal in capitals": _capitals,
+    "the seal with a blank more": lambda place: (place / SEAL).write_text((place / SEAL).read_text() + " "),
+}
+
+
+@each_scheme
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_folder_with_other_files_is_told(folder: Path, scheme: Scheme, change: str) -> None:
+    key = Key.new()
+    place = sealed(folder, key, scheme)
+    CHANGES[change](place)
+    assert told(place, key)
+
+
+@each_scheme
+def test_files_of_another_sealing_under_the_same_key_are_told(folder: Path, scheme: Scheme) -> None:
+    key = Key.new()
+    one, other = sealed(folder, key, scheme, "one"), sealed(folder, key, scheme, "other")
+    shard = "model-00002-of-00002.safetensors"
+    (one / shard).write_bytes((other / shard).read_bytes())
+    assert shard in told(one, key)
+    (other / SEAL).write_bytes((one / SEAL).read_bytes())
+    assert told(other, key)
+
+
+def test_large_tensors_are_encrypted_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keys, "CHUNK", 1000)
+    salted = Key.new().under(b"salt")
+    data = np.random.default_rng(0).integers(0, 256, 3500, dtype=np.uint8)
+    made, tags = salted.encrypted(data, "a")
+    assert len(tags) == 4 * keys.TAG
+    assert np.array_equal(salted.decrypted(made, "a", tags), data)
+    exchanged = np.concatenate([made[1000:2000], made[:1000], made[2000:]])
+    others = tags[keys.TAG : 2 * keys.TAG] + tags[: keys.TAG] + tags[2 * keys.TAG :]
+    for bad, beside, name in (
+        (exchanged, others, "a"),
+        (made, tags[:-1], "a"),
+        (made, tags, "b"),
+        (made, b"", "a"),
+    ):
+        with pytest.raises(keys.DamagedError):
+            salted.decrypted(bad, name, beside)
 
 
 def test_permutations_are_uniform() -> None:
@@ -274,6 +431,7 @@ def test_sealing_needs_no_torch() -> None:
     assert done.stdout.strip() == "False"
 
 
-PERMUTATIONS = [[2, 4, 1, 0, 3], [1, 0, 2]]
-STREAM = [62, 74, 250, 185]
-CHECK = "016d9a2f565de4a3"
+PERMUTATIONS = [[3, 1, 4, 2, 0], [0, 2, 1]]
+ENCRYPTED = "23f5f85c9a9121639d30babef64b3af19541f93b"
+BOX = "8fc66df80c2f0a9a50928e258c4a50e7"
+CHECK = "6fea249cf7e4fb53"
